@@ -1,0 +1,148 @@
+// One loop per row of elementwise.def and dtype of its domain, and the casts. Each row becomes a
+// struct whose of() is the row's value expression; the loops are three templates.
+//
+// Compiled once per instruction set (see table.h) with -fwrapv -ffp-contract=off -fno-math-errno
+// -fno-trapping-math -fno-strict-aliasing. The last because an output may take over the memory of an
+// input of another type; `ivdep` tells the compiler that such an overlap is exact, so that no
+// iteration touches another's element.
+#include "backend/cpu/kernels/table.h"
+#include "backend/cpu/kernels/vec_math.h"
+
+#ifndef PULLBACK_KERNELS
+#define PULLBACK_KERNELS kernels_baseline
+#endif
+
+namespace pullback {
+namespace {
+
+enum Domain : unsigned { A = 0x1f, N = 0x1e, F = 0x18, B = 0x01, I = 0x07 };  // bit = DType
+enum class Result { Same, Bool };
+
+// clang-format off
+template <int dtype> struct ElementOf;
+template <> struct ElementOf<0> { using type = uint8_t; };
+template <> struct ElementOf<1> { using type = int32_t; };
+template <> struct ElementOf<2> { using type = int64_t; };
+template <> struct ElementOf<3> { using type = float; };
+template <> struct ElementOf<4> { using type = double; };
+template <bool first, class T, class> struct Choose { using type = T; };
+template <class T, class U> struct Choose<false, T, U> { using type = U; };
+// clang-format on
+template <int dtype>
+using Element = typename ElementOf<dtype>::type;
+
+namespace row {
+#define UNARY(name, domain, result, ring, value, ...)                 \
+  struct name {                                                       \
+    template <class T>                                                \
+    PULLBACK_INLINE static auto of(T a) { return value; }             \
+  };
+#define BINARY(name, domain, result, ring, value, ...)                \
+  struct name {                                                       \
+    template <class T>                                                \
+    PULLBACK_INLINE static auto of(T a, T b) { return value; }        \
+  };
+#define TERNARY(name, domain, result, ring, value, ...)               \
+  struct name {                                                       \
+    template <class P, class T>                                       \
+    PULLBACK_INLINE static auto of(P a, T b, T c) { return value; }   \
+  };
+#include "ops/elementwise.def"
+}  // namespace row
+
+// What an integer kernel refuses before it writes anything.
+template <Op op, class T>
+PULLBACK_INLINE int refuses(const T* b, int64_t n) {
+  if constexpr (m::kFloat<T>) {
+    return kFine;
+  } else if constexpr (op == Op::floor_divide || op == Op::remainder) {
+    int zero = 0;
+    for (int64_t i = 0; i < n; ++i) zero |= b[i] == 0;
+    return zero ? kZeroDivision : kFine;
+  } else if constexpr (op == Op::pow) {
+    int negative = 0;
+    for (int64_t i = 0; i < n; ++i) negative |= b[i] < 0;
+    return negative ? kNegativePower : kFine;
+  } else {
+    return kFine;
+  }
+}
+
+template <Op, class Row, class Out, class T>
+int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
+  auto* y = static_cast<Out*>(out);
+  const auto* x = static_cast<const T*>(a);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x[i]));
+  return kFine;
+}
+
+template <Op op, class Row, class Out, class T>
+int binary(void* out, const void* a, const void* b, const void*, int64_t n) noexcept {
+  auto* y = static_cast<Out*>(out);
+  const auto* x0 = static_cast<const T*>(a);
+  const auto* x1 = static_cast<const T*>(b);
+  if (const int problem = refuses<op>(x1, n)) return problem;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x0[i], x1[i]));
+  return kFine;
+}
+
+template <Op op, class Row, class Out, class T>
+int ternary(void* out, const void* a, const void* b, const void* c, int64_t n) noexcept {
+  using Condition = typename Choose<op == Op::where, uint8_t, T>::type;
+  auto* y = static_cast<Out*>(out);
+  const auto* x0 = static_cast<const Condition*>(a);
+  const auto* x1 = static_cast<const T*>(b);
+  const auto* x2 = static_cast<const T*>(c);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x0[i], x1[i], x2[i]));
+  return kFine;
+}
+
+template <class To, class From>
+int cast(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
+  auto* y = static_cast<To*>(out);
+  const auto* x = static_cast<const From*>(a);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = m::cast<To>(x[i]);
+  return kFine;
+}
+
+#define PULLBACK_CELL(shape, name, domain, result, dtype)                                        \
+  if constexpr ((domain >> dtype) & 1) {                                                         \
+    using T = Element<dtype>;                                                                    \
+    using Out = Element<Result::result == Result::Bool ? 0 : dtype>;                             \
+    table.of[static_cast<int>(Op::name)][dtype] = &shape<Op::name, row::name, Out, T>;           \
+  }
+
+template <int dtype>
+constexpr void fill_dtype(ElementwiseTable& table) {
+#define UNARY(name, domain, result, ring, ...) PULLBACK_CELL(unary, name, domain, result, dtype)
+#define BINARY(name, domain, result, ring, ...) PULLBACK_CELL(binary, name, domain, result, dtype)
+#define TERNARY(name, domain, result, ring, ...) PULLBACK_CELL(ternary, name, domain, result, dtype)
+#include "ops/elementwise.def"
+  table.cast[dtype][0] = &cast<Element<0>, Element<dtype>>;
+  table.cast[dtype][1] = &cast<Element<1>, Element<dtype>>;
+  table.cast[dtype][2] = &cast<Element<2>, Element<dtype>>;
+  table.cast[dtype][3] = &cast<Element<3>, Element<dtype>>;
+  table.cast[dtype][4] = &cast<Element<4>, Element<dtype>>;
+}
+
+constexpr ElementwiseTable filled() {
+  ElementwiseTable table{};
+  fill_dtype<0>(table);
+  fill_dtype<1>(table);
+  fill_dtype<2>(table);
+  fill_dtype<3>(table);
+  fill_dtype<4>(table);
+  return table;
+}
+
+}  // namespace
+
+namespace PULLBACK_KERNELS {
+constinit const ElementwiseTable kElementwiseTable = filled();
+}
+
+}  // namespace pullback

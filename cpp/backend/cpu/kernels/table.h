@@ -1,0 +1,70 @@
+// The kernels: functions over one tile, in a table per instruction set.
+//
+// elementwise.cpp and reduce.cpp are compiled once per instruction set, each time with another
+// PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An output may be the
+// same memory as an input of the same element size, and overlaps nothing otherwise.
+//
+// This header is included by those files: declarations only, no inline function that could be
+// emitted (see vec_exp.h).
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "ops/op.h"
+
+namespace pullback {
+
+// What a kernel returns: a Problem of plan/backend.h, as a number so that kernels need not see it.
+enum KernelProblem : int { kFine = 0, kZeroDivision = 2, kNegativePower = 3 };
+
+// n elements; inputs that the operation does not have are ignored.
+using TileKernel = int (*)(void* out, const void* a, const void* b, const void* c,
+                           int64_t n) noexcept;
+
+constexpr int kElementwise = static_cast<int>(Op::cast);
+
+// [operation][dtype that it computes in]; null outside its domain. Bools are uint8_t, 0 or 1.
+struct ElementwiseTable {
+  TileKernel of[kElementwise][kDTypes];
+  TileKernel cast[kDTypes][kDTypes];  // [from][to]
+};
+
+// A fold adds to accumulators that hold its identity at first. Two sets of accumulators are merged
+// by an elementwise operation.
+struct Fold {
+  DType accumulator;
+  Op merge;
+  Scalar identity;
+  // accumulator[r] gets the `length` values of row r.
+  void (*rows)(const void* values, int64_t rows, int64_t length, void* accumulator) noexcept;
+  // accumulator[j] gets values[r, j] of each row r of `width` values.
+  void (*columns)(const void* values, int64_t rows, int64_t width, void* accumulator) noexcept;
+};
+
+constexpr int kFolds = 5;  // sum, max, min, all, any
+constexpr int fold_index(Op op) { return static_cast<int>(op) - static_cast<int>(Op::sum); }
+
+struct FoldTable {
+  Fold of[kFolds][kDTypes];
+};
+
+#define PULLBACK_DECLARE_KERNELS(set)    \
+  namespace set {                        \
+  extern const ElementwiseTable kElementwiseTable; \
+  extern const FoldTable kFoldTable;     \
+  }
+PULLBACK_DECLARE_KERNELS(kernels_baseline)
+PULLBACK_DECLARE_KERNELS(kernels_avx2)
+PULLBACK_DECLARE_KERNELS(kernels_avx512)
+#undef PULLBACK_DECLARE_KERNELS
+
+struct KernelTable {
+  const ElementwiseTable& elementwise;
+  const FoldTable& folds;
+};
+
+// Those of cpu_level(), chosen once.
+const KernelTable& kernels();
+
+}  // namespace pullback

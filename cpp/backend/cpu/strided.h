@@ -1,0 +1,27 @@
+// Views as loops: merging axes that lie behind each other in memory, and walking what is left.
+#pragma once
+
+#include <cstdint>
+
+#include "base/shape.h"
+#include "plan/plan.h"
+
+namespace pullback {
+
+// The axes of a view without those of length 1, neighbours merged where the strides allow it. A
+// single element has rank 0.
+struct Axes {
+  int rank = 0;
+  int64_t dim[kMaxRank];
+  int64_t stride[kMaxRank];  // elements
+};
+Axes merged_axes(const View& view);
+
+// Writes elements first … first+n-1 (row-major) of the strided array at `base` to `out`.
+void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t first, int64_t n,
+                    char* out);
+
+// n copies of the element at `value`.
+void fill_elements(char* out, const char* value, int64_t element, int64_t n);
+
+}  // namespace pullback

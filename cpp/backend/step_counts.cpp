@@ -1,0 +1,25 @@
+// Counts the steps that ran, so that a test can say "no matrix product ran twice".
+#include <atomic>
+
+#include "plan/backend.h"
+
+namespace pullback {
+namespace {
+
+std::atomic<int64_t> counts[std::variant_size_v<Work>];
+
+}  // namespace
+
+StepCounts step_counts() {
+  StepCounts out;
+  for (size_t i = 0; i < std::variant_size_v<Work>; ++i) {
+    out.of[i] = counts[i].load(std::memory_order_relaxed);
+  }
+  return out;
+}
+
+void count_step(const Step& step) {
+  counts[step.work.index()].fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace pullback

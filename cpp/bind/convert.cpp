@@ -1,0 +1,257 @@
+#include "bind/convert.h"
+
+#include <cstring>
+
+#include "graph/make.h"
+#include "plan/evaluate.h"
+
+namespace pullback {
+namespace {
+
+constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
+
+// numpy.dtype objects of our dtypes, made once and never freed.
+py::handle dtype_handle(DType dtype) {
+  static py::handle* objects = [] {
+    auto* made = new py::handle[kDTypes];
+    for (int i = 0; i < kDTypes; ++i) {
+      made[i] = py::dtype(std::string(name_of(static_cast<DType>(i)))).release();
+    }
+    return made;
+  }();
+  return objects[static_cast<int>(dtype)];
+}
+
+// The dtype an array is taken in: ours as they are, smaller ones widened without loss.
+bool dtype_of_array(const py::dtype& dtype, DType* out) {
+  const char kind = dtype.kind();
+  const auto size = dtype.itemsize();
+  switch (kind) {
+    case 'b':
+      *out = DType::Bool;
+      return true;
+    case 'i':
+      *out = size == 8 ? DType::Int64 : DType::Int32;
+      return true;
+    case 'u':
+      *out = size == 4 ? DType::Int64 : DType::Int32;
+      return size <= 4;
+    case 'f':
+      *out = size == 8 ? DType::Float64 : DType::Float32;
+      return size <= 8;
+    default:
+      return false;
+  }
+}
+
+// Whether the first leaf of nested lists is a NumPy value, whose dtype counts, and not a Python one.
+bool numpy_leaf(py::handle object) {
+  py::object leaf = py::reinterpret_borrow<py::object>(object);
+  while (PyList_Check(leaf.ptr()) || PyTuple_Check(leaf.ptr())) {
+    if (py::len(leaf) == 0) return false;
+    leaf = leaf[py::int_(0)];
+  }
+  return !PyFloat_CheckExact(leaf.ptr()) && py::hasattr(leaf, "dtype");
+}
+
+bool contains_tensor(py::handle object) {
+  if (is_tensor(object.ptr()) || is_variable(object.ptr())) return true;
+  if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) return false;
+  for (py::handle entry : object) {
+    if (contains_tensor(entry)) return true;
+  }
+  return false;
+}
+
+Ref<Node> stack_list(py::handle object, const char* who) {
+  std::vector<Ref<Node>> parts;
+  for (py::handle entry : object) parts.push_back(to_node(entry.ptr(), who));
+  // Numbers beside tensors take the tensors' dtype, as they would in arithmetic.
+  for (const Ref<Node>& part : parts) {
+    if (part->flags & kWeak) continue;
+    for (Ref<Node>& other : parts) {
+      if (other->flags & kWeak) other = settle_weak(other, promote(part->dtype, other->dtype));
+    }
+    break;
+  }
+  return stack(parts, 0);
+}
+
+}  // namespace
+
+py::object dtype_object(DType dtype) {
+  return py::reinterpret_borrow<py::object>(dtype_handle(dtype));
+}
+
+DType dtype_from(py::handle object) {
+  for (int i = 0; i < kDTypes; ++i) {
+    if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
+  }
+  py::dtype dtype;
+  try {
+    if (object.is_none()) throw py::type_error("None");
+    dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
+  } catch (py::error_already_set& error) {
+    fail(ErrorKind::Type, "unknown dtype ", std::string(py::repr(object)), "; expected ",
+         kSupported);
+  } catch (py::type_error&) {
+    fail(ErrorKind::Type, "unknown dtype None; expected ", kSupported);
+  }
+  DType out;
+  if (dtype_of_array(dtype, &out) && size_of(out) == dtype.itemsize()) return out;
+  fail(ErrorKind::Type, "unsupported dtype ", std::string(py::str(dtype)), "; expected ",
+       kSupported);
+}
+
+py::tuple shape_tuple(const Shape& shape) {
+  py::tuple out(shape.rank);
+  for (int64_t i = 0; i < shape.rank; ++i) {
+    PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLongLong(shape[i]));
+  }
+  return out;
+}
+
+Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who) {
+  const std::string name = who ? std::string(who) + ": " : std::string();
+  const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+  if (list && contains_tensor(object)) {
+    Ref<Node> node = stack_list(object, who);
+    return wish ? cast(node, *wish) : node;
+  }
+  static py::handle numpy = py::module_::import("numpy").release();
+  static py::handle asarray = py::object(numpy.attr("asarray")).release();
+  static py::handle masked = py::object(numpy.attr("ma").attr("MaskedArray")).release();
+  if (py::isinstance(object, masked)) {
+    fail(ErrorKind::Type, name, "masked arrays are not supported; fill them first (.filled())");
+  }
+  py::array array;
+  try {
+    array = py::array(asarray(object));
+  } catch (py::error_already_set& error) {
+    if (error.matches(PyExc_ValueError) && list) {
+      fail(ErrorKind::Value, name, "the nested lists are ragged: every level must have one length");
+    }
+    throw;
+  }
+  DType dtype;
+  if (!dtype_of_array(array.dtype(), &dtype)) {
+    const std::string got = list || py::isinstance<py::array>(object)
+                                ? "an array of dtype " + std::string(py::str(array.dtype()))
+                                : "a " + std::string(py::str(py::type::of(object).attr("__name__")));
+    fail(ErrorKind::Type, name, "expected numbers of dtype ", kSupported, ", got ", got);
+  }
+  if (list && dtype == DType::Float64 && !numpy_leaf(object)) dtype = default_float();
+  if (wish) dtype = *wish;
+  if (array.ndim() > kMaxRank) {
+    fail(ErrorKind::Value, name, "rank ", static_cast<int64_t>(array.ndim()),
+         " is more than the supported ", kMaxRank);
+  }
+  Shape shape;
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
+  check_shape(shape, who ? who : "constant");
+  // A snapshot: later changes of the array are not seen. NumPy does the conversion and the strides.
+  Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
+  py::array target(py::dtype::from_args(dtype_object(dtype)), array.request().shape, buffer->data,
+                   py::capsule(buffer->data, [](void*) {}));
+  static py::handle copyto = py::object(numpy.attr("copyto")).release();
+  copyto(target, array, py::arg("casting") = "unsafe");
+  return make_value(dtype, shape, std::move(buffer));
+}
+
+py::array array_from_node(const Ref<Node>& node) {
+  evaluate(node.get());
+  const Ref<Node> value = as_value(node);
+  value->value->exported = true;
+  auto* holder = new Ref<Buffer>(value->value);
+  py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
+  std::vector<py::ssize_t> shape(value->shape.dim.begin(),
+                                 value->shape.dim.begin() + value->shape.rank);
+  py::array out(py::dtype::from_args(dtype_object(value->dtype)), shape, value->value->data, owner);
+  // The value belongs to the graph too: writing to it would change other tensors.
+  py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return out;
+}
+
+py::object item_of(const Ref<Node>& node) {
+  if (node->shape.size() != 1) {
+    fail(ErrorKind::Value, "only a tensor of one element is a number; this one has shape ",
+         node->shape);
+  }
+  evaluate(node.get());
+  const void* data = nullptr;
+  Scalar scalar = node->scalar;
+  if (node->op != Op::scalar) {
+    data = node->value->data;
+    switch (node->dtype) {
+      case DType::Bool:
+        scalar.i = *static_cast<const uint8_t*>(data);
+        break;
+      case DType::Int32:
+        scalar.i = *static_cast<const int32_t*>(data);
+        break;
+      case DType::Float32:
+        scalar.f = *static_cast<const float*>(data);
+        break;
+      default:
+        std::memcpy(&scalar, data, 8);
+    }
+  } else if (node->dtype == DType::Float32) {
+    scalar.f = static_cast<float>(scalar.f);
+  }
+  if (is_float(node->dtype)) return py::float_(scalar.f);
+  if (node->dtype == DType::Bool) return py::bool_(scalar.i != 0);
+  return py::int_(scalar.i);
+}
+
+}  // namespace pullback
+
+namespace pybind11::detail {
+
+namespace {
+int64_t index_of(handle entry, const char* what) {
+  PyObject* number = PyNumber_Index(entry.ptr());
+  if (!number) {
+    PyErr_Clear();
+    pullback::fail(pullback::ErrorKind::Type, what, " must be integers, got ",
+                   std::string(pybind11::repr(entry)));
+  }
+  const long long value = PyLong_AsLongLong(number);
+  Py_DECREF(number);
+  if (value == -1 && PyErr_Occurred()) throw error_already_set();
+  return value;
+}
+}  // namespace
+
+bool type_caster<pullback::Shape>::load(handle src, bool) {
+  value = {};
+  if (PyLong_Check(src.ptr())) {
+    value.append(index_of(src, "shape: dimensions"));
+    return true;
+  }
+  if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
+    pullback::fail(pullback::ErrorKind::Type, "shape: expected an integer or a tuple of integers, got ",
+                   std::string(pybind11::repr(src)));
+  }
+  for (handle entry : src) {
+    if (value.rank == pullback::kMaxRank) {
+      pullback::fail(pullback::ErrorKind::Value, "shape: more than the supported ",
+                     pullback::kMaxRank, " dimensions");
+    }
+    value.append(index_of(entry, "shape: dimensions"));
+  }
+  return true;
+}
+
+bool type_caster<pullback::AxisArgument>::load(handle src, bool) {
+  value = {};
+  if (src.is_none()) return true;
+  value.axes.emplace();
+  if (PyTuple_Check(src.ptr()) || PyList_Check(src.ptr())) {
+    for (handle entry : src) value.axes->push_back(index_of(entry, "axis: entries"));
+  } else {
+    value.axes->push_back(index_of(src, "axis: entries"));
+  }
+  return true;
+}
+
+}  // namespace pybind11::detail

@@ -1,0 +1,93 @@
+// Between Python values and the core: arrays, dtypes, shapes, axes; and the pybind11 casters that use
+// them, so that functions.cpp reads like the core's own signatures.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/shape.h"
+#include "bind/tensor.h"
+#include "graph/node.h"
+#include "ops/ops.h"
+
+namespace pullback {
+
+namespace py = pybind11;
+
+// A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
+Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who);
+// A read-only array over the node's buffer; evaluates first.
+py::array array_from_node(const Ref<Node>& node);
+// One element as a Python number; evaluates first.
+py::object item_of(const Ref<Node>& node);
+
+// Anything NumPy takes as a dtype; raises TypeError naming the five supported ones.
+DType dtype_from(py::handle object);
+py::object dtype_object(DType dtype);
+py::tuple shape_tuple(const Shape& shape);
+
+}  // namespace pullback
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<pullback::Ref<pullback::Node>> {
+  PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, const_name("Tensor"));
+  bool load(handle src, bool) {
+    value = pullback::to_node(src.ptr(), nullptr);
+    return true;
+  }
+  static handle cast(const pullback::Ref<pullback::Node>& node, return_value_policy, handle) {
+    return node ? handle(pullback::wrap(node)) : none().release();
+  }
+};
+
+template <>
+struct type_caster<pullback::Shape> {
+  PYBIND11_TYPE_CASTER(pullback::Shape, const_name("tuple[int, ...]"));
+  bool load(handle src, bool);
+  static handle cast(const pullback::Shape& shape, return_value_policy, handle) {
+    return pullback::shape_tuple(shape).release();
+  }
+};
+
+template <>
+struct type_caster<pullback::DType> {
+  PYBIND11_TYPE_CASTER(pullback::DType, const_name("numpy.dtype"));
+  bool load(handle src, bool) {
+    value = pullback::dtype_from(src);
+    return true;
+  }
+  static handle cast(pullback::DType dtype, return_value_policy, handle) {
+    return pullback::dtype_object(dtype).release();
+  }
+};
+
+}  // namespace pybind11::detail
+
+namespace pullback {
+
+// axis = None | int | sequence of ints.
+struct AxisArgument {
+  Axes axes;
+};
+
+}  // namespace pullback
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<pullback::AxisArgument> {
+  PYBIND11_TYPE_CASTER(pullback::AxisArgument, const_name("int | tuple[int, ...] | None"));
+  bool load(handle src, bool);
+  static handle cast(const pullback::AxisArgument&, return_value_policy, handle) {
+    return none().release();
+  }
+};
+
+}  // namespace pybind11::detail

@@ -1,0 +1,151 @@
+// The operations as Python functions. pullback/ops.py gives them their public names and docstrings.
+
+#include "bind/functions.h"
+
+#include "bind/convert.h"
+#include "graph/make.h"
+#include "ops/elementwise.h"
+#include "plan/evaluate.h"
+
+namespace pullback {
+namespace {
+
+// One C function serves every row of elementwise.def: `self` is the number of the op.
+PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto op = static_cast<Op>(PyLong_AsLong(self));
+    const char* name = name_of(op);
+    if (count != elementwise_arity(op)) {
+      fail(ErrorKind::Type, name, ": expected ", elementwise_arity(op), " arguments, got ",
+           static_cast<int64_t>(count));
+    }
+    Ref<Node> held[3];
+    Node* inputs[3];
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      held[i] = to_node(args[i], name);
+      inputs[i] = held[i].get();
+    }
+    return wrap(elementwise(op, {inputs, static_cast<size_t>(count)}));
+  });
+}
+
+void bind_elementwise(py::module_& m) {
+  static std::vector<PyMethodDef> definitions(kOps);
+  for (int i = 0; i < static_cast<int>(Op::cast); ++i) {
+    const char* name = name_of(static_cast<Op>(i));
+    definitions[i] = {name,
+                      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_elementwise)),
+                      METH_FASTCALL, nullptr};
+    py::int_ self(i);
+    m.add_object(name, py::reinterpret_steal<py::object>(
+                           PyCFunction_NewEx(&definitions[i], self.ptr(), m.attr("__name__").ptr())));
+  }
+}
+
+using NodeList = std::vector<Ref<Node>>;
+
+Ref<Node> constant(py::handle value, const py::object& dtype) {
+  if (!dtype.is_none()) {
+    const DType wish = dtype_from(dtype);
+    if (Ref<Node> node = as_node(value.ptr())) return cast(node, wish);
+    return cast(to_node(value.ptr(), "constant"), wish);
+  }
+  Ref<Node> node = to_node(value.ptr(), "constant");
+  return node->flags & kWeak ? settle_weak(node, node->dtype) : node;
+}
+
+DType float_or_default(const py::object& dtype) {
+  return dtype.is_none() ? default_float() : dtype_from(dtype);
+}
+
+}  // namespace
+
+void bind_functions(py::module_& m) {
+  bind_elementwise(m);
+  const auto none = py::none();
+  m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none);
+  m.def("cast", &cast);
+  m.def("identity", &identity);
+  m.def("stop_gradient", &stop_gradient);
+  m.def("reshape",
+        [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
+  m.def("transpose", [](const Ref<Node>& x, std::optional<std::vector<int64_t>> axes) {
+    return transpose(x, std::move(axes));
+  }, py::arg("x"), py::arg("axes") = none);
+  m.def("broadcast_to", &broadcast_to);
+  m.def("expand_dims", [](const Ref<Node>& x, const AxisArgument& axis) {
+    return expand_dims(x, axis.axes.value_or(std::vector<int64_t>{}));
+  });
+  m.def("squeeze", [](const Ref<Node>& x, const AxisArgument& axis) {
+    return squeeze(x, axis.axes);
+  }, py::arg("x"), py::arg("axis") = none);
+  m.def("concat", [](const NodeList& parts, int64_t axis) { return concat(parts, axis); });
+  m.def("stack", [](const NodeList& parts, int64_t axis) { return stack(parts, axis); });
+  m.def("split", &split);
+
+  const auto reduction = [&](const char* name, Op op) {
+    m.def(name, [op](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
+      return reduce(op, x, axis.axes, keepdims);
+    }, py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+  };
+  reduction("sum", Op::sum);
+  reduction("max", Op::max);
+  reduction("min", Op::min);
+  reduction("all", Op::all);
+  reduction("any", Op::any);
+  const auto composite = [&](const char* name, auto function) {
+    m.def(name, [function](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
+      return function(x, axis.axes, keepdims);
+    }, py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+  };
+  composite("mean", &mean);
+  composite("prod", &prod);
+  composite("logsumexp", &logsumexp);
+  const auto arg_reduction = [&](const char* name, Op op) {
+    m.def(name, [op](const Ref<Node>& x, std::optional<int64_t> axis, bool keepdims) {
+      return arg_reduce(op, x, axis, keepdims);
+    }, py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+  };
+  arg_reduction("argmax", Op::argmax);
+  arg_reduction("argmin", Op::argmin);
+
+  m.def("matmul", &matmul);
+  m.def("take", &take);
+  m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, int64_t axis,
+                          int64_t length) { return scatter_add(x, indices, axis, length); });
+  m.def("softmax", &softmax, py::arg("x"), py::arg("axis") = -1);
+  m.def("log_softmax", &log_softmax, py::arg("x"), py::arg("axis") = -1);
+  m.def("softmax_cross_entropy", &softmax_cross_entropy);
+  m.def("one_hot", [](const Ref<Node>& indices, int64_t depth, const py::object& dtype,
+                      int64_t axis) {
+    return one_hot(indices, depth, float_or_default(dtype), axis);
+  }, py::arg("indices"), py::arg("depth"), py::arg("dtype") = none, py::arg("axis") = -1);
+
+  m.def("full", [](const Shape& shape, const Ref<Node>& value, const py::object& dtype) {
+    Ref<Node> fill = value->flags & kWeak ? settle_weak(value, value->dtype) : value;
+    return full(shape, dtype.is_none() ? fill : cast(value, dtype_from(dtype)));
+  }, py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
+  m.def("arange", [](const Ref<Node>& start, int64_t length, const Ref<Node>& step, DType dtype) {
+    return arange(start, length, step, dtype);
+  });
+  m.def("eye", [](int64_t rows, int64_t columns, int64_t diagonal, const py::object& dtype) {
+    return eye(rows, columns, diagonal, float_or_default(dtype));
+  });
+  m.def("seed_random", &seed_random);
+  m.def("random_uniform", [](const Shape& shape, const py::object& dtype) {
+    return random_uniform(shape, float_or_default(dtype));
+  }, py::arg("shape"), py::arg("dtype") = none);
+  m.def("random_normal", [](const Shape& shape, const py::object& dtype) {
+    return random_normal(shape, float_or_default(dtype));
+  }, py::arg("shape"), py::arg("dtype") = none);
+  m.def("permutation", &permutation);
+
+  m.def("evaluate", [](const NodeList& nodes) {
+    std::vector<Node*> roots;
+    for (const Ref<Node>& node : nodes) roots.push_back(node.get());
+    evaluate(roots);
+  });
+  m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
+}
+
+}  // namespace pullback

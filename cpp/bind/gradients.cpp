@@ -1,0 +1,186 @@
+// The gradient surface: gradients(), rules in Python, overrides, tapes and traces.
+
+#include "base/error.h"
+#include "bind/convert.h"
+#include "bind/rules.h"
+#include "bind/tensor.h"
+#include "grad/registry.h"
+#include "grad/reverse.h"
+#include "grad/tape.h"
+#include "plan/trace.h"
+
+namespace pullback {
+namespace {
+
+py::object tensor_object(const Ref<Node>& node) {
+  return py::reinterpret_steal<py::object>(wrap(node));
+}
+
+// fn(op name, inputs, outputs, cotangents) -> one tensor or None for each input.
+struct PythonRule : Rule {
+  PythonRule(py::object fn, std::string rule_name) : fn(std::move(fn)) {
+    name = std::move(rule_name);
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const auto tensors = [](std::span<Node* const> nodes) {
+      py::list list;
+      for (Node* node : nodes) list.append(node ? tensor_object(Ref<Node>(node)) : py::none());
+      return list;
+    };
+    py::object answer = fn(call.op, tensors(call.inputs), tensors(call.outputs),
+                           tensors(call.cotangents));
+    std::vector<Cotangent> out;
+    for (py::handle entry : answer) {
+      if (entry.is_none()) {
+        out.push_back({});
+      } else {
+        out.push_back({Cotangent::Value, to_node(entry.ptr(), name.c_str()), nullptr});
+      }
+    }
+    return out;
+  }
+
+  py::object fn;
+};
+
+// A rule as Python holds it.
+struct RuleHandle {
+  Ref<Rule> rule;
+};
+
+OverrideMap override_map(const py::dict& overrides) {
+  OverrideMap map;
+  for (auto [key, value] : overrides) {
+    map[py::cast<std::string>(key)] = py::cast<RuleHandle&>(value).rule;
+  }
+  return map;
+}
+
+Source source_of(py::handle x, const char* what, size_t position) {
+  if (is_variable(x.ptr())) {
+    return {nullptr, reinterpret_cast<PyVariable*>(x.ptr())->variable->id};
+  }
+  if (is_tensor(x.ptr())) return {as_node(x.ptr()), 0};
+  fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(position),
+       "] is a ", std::string(py::str(py::type::of(x).attr("__name__"))),
+       "; expected a Tensor or a Variable");
+}
+
+std::vector<Source> sources(const py::list& list, const char* what) {
+  std::vector<Source> out;
+  for (py::handle x : list) out.push_back(source_of(x, what, out.size()));
+  return out;
+}
+
+py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& grad_ys,
+                      const py::list& stop, const py::object& overrides, const Tape* tape,
+                      bool integers) {
+  GradientRequest request;
+  for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
+  request.xs = sources(xs, "xs");
+  request.stop = sources(stop, "stop_gradients");
+  if (!grad_ys.is_none()) {
+    for (py::handle g : grad_ys) {
+      request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
+    }
+  }
+  OverrideMap map;
+  if (!overrides.is_none()) {
+    map = override_map(overrides);
+    request.overrides = &map;
+  }
+  request.tape = tape;
+  request.integers = integers;
+  py::list out;
+  for (const Ref<Node>& g : gradients(request)) out.append(g ? tensor_object(g) : py::none());
+  return out;
+}
+
+py::list variables_list(const std::vector<Ref<Variable>>& variables) {
+  py::list out;
+  for (const auto& variable : variables) {
+    out.append(py::reinterpret_steal<py::object>(wrap(variable)));
+  }
+  return out;
+}
+
+void bind_tape(py::module_& m) {
+  py::class_<Tape>(m, "Tape")
+      .def(py::init<bool>(), py::arg("watch_accessed_variables") = true)
+      .def("start", &Tape::start)
+      .def("stop", &Tape::stop)
+      .def("reset", &Tape::reset)
+      .def_property_readonly("recording", &Tape::recording)
+      .def("watch",
+           [](Tape& tape, py::handle x) {
+             if (is_variable(x.ptr())) {
+               tape.watch(Ref<Variable>(reinterpret_cast<PyVariable*>(x.ptr())->variable));
+             } else if (is_tensor(x.ptr())) {
+               tape.watch(as_node(x.ptr()));
+             } else {
+               fail(ErrorKind::Value, "watch: expected a Tensor or a Variable, got ",
+                    std::string(py::repr(x)));
+             }
+           })
+      .def("watched_variables",
+           [](const Tape& tape) { return variables_list(tape.watched_variables()); });
+}
+
+void bind_trace(py::module_& m) {
+  py::class_<Trace>(m, "Trace")
+      .def(py::init<>())
+      .def("open", &Trace::open)
+      .def("abandon", &Trace::abandon)
+      .def("argument",
+           [](Trace& trace, DType dtype, const Shape& shape) {
+             return trace.add_argument(dtype, shape);
+           })
+      .def("close", &Trace::close)
+      .def("replay",
+           [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
+             return trace.replay(arguments);
+           })
+      .def("inline_call",
+           [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
+             return trace.inline_call(arguments);
+           })
+      .def_property_readonly("reads_trainable", &Trace::reads_trainable)
+      .def_property_readonly("assigns", &Trace::assigns)
+      .def("describe", &Trace::describe)
+      .def_static("active", &Trace::active);
+}
+
+}  // namespace
+
+PyObject* callable_of(Rule* rule) {
+  auto* python = dynamic_cast<PythonRule*>(rule);
+  return python ? python->fn.ptr() : nullptr;
+}
+
+void bind_gradients(py::module_& m) {
+  py::class_<RuleHandle>(m, "Rule")
+      .def(py::init([](py::object fn, std::string name) {
+             return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
+           }),
+           py::arg("fn"), py::arg("name"));
+  m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
+        py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
+        py::arg("tape") = py::none(), py::arg("integers") = false);
+  m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
+                     const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
+  m.def("push_overrides", [](const py::dict& overrides) { push_overrides(override_map(overrides)); });
+  m.def("pop_overrides", &pop_overrides);
+  m.def("register_rule", [](const std::string& name, const RuleHandle& rule, bool replace) {
+    register_rule(name, rule.rule, replace);
+  });
+  m.def("registered_rule", [](const std::string& name) -> py::object {
+    Ref<Rule> rule = registered_rule(name);
+    return rule ? py::cast(RuleHandle{rule}) : py::none();
+  });
+  m.def("op_names", &op_names);
+  bind_tape(m);
+  bind_trace(m);
+}
+
+}  // namespace pullback

@@ -1,0 +1,166 @@
+// The extension pullback._core: errors, locks, settings and status; the rest is bound in its
+// siblings. This is the only folder that knows Python, and it knows no mathematics.
+
+#include <atomic>
+#include <chrono>
+
+#include "backend/cpu/blas.h"
+#include "base/cpu_level.h"
+#include "base/settings.h"
+#include "base/threads.h"
+#include "bind/convert.h"
+#include "bind/functions.h"
+#include "bind/rules.h"
+#include "bind/tensor.h"
+#include "plan/cache.h"
+#include "plan/evaluate.h"
+#include "runtime/memory.h"
+
+namespace pullback {
+
+PyObject* exception_class(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Value:
+      return PyExc_ValueError;
+    case ErrorKind::Type:
+      return PyExc_TypeError;
+    case ErrorKind::Index:
+      return PyExc_IndexError;
+    case ErrorKind::Lookup:
+      return PyExc_LookupError;
+    case ErrorKind::Key:
+      return PyExc_KeyError;
+    case ErrorKind::NotImplemented:
+      return PyExc_NotImplementedError;
+    case ErrorKind::Memory:
+      return PyExc_MemoryError;
+    case ErrorKind::Overflow:
+      return PyExc_OverflowError;
+    case ErrorKind::ZeroDivision:
+      return PyExc_ZeroDivisionError;
+    default:
+      return PyExc_RuntimeError;
+  }
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What Ctrl-C raised while a plan ran, kept until the lock is back in our hands.
+py::error_already_set* pending_signal = nullptr;
+std::atomic<Clock::rep> last_signal_check{0};
+
+// Polled between steps without the lock. Taking it costs, so at most every 50 ms.
+bool interrupted() {
+  const Clock::rep now = Clock::now().time_since_epoch().count();
+  if (now - last_signal_check.load(std::memory_order_relaxed) <
+      std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(50)).count()) {
+    return false;
+  }
+  last_signal_check.store(now, std::memory_order_relaxed);
+  py::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() == 0) return false;
+  delete pending_signal;
+  pending_signal = new py::error_already_set;
+  return true;
+}
+
+void check_signals() {
+  if (!pending_signal) return;
+  const py::error_already_set error = *pending_signal;
+  delete std::exchange(pending_signal, nullptr);
+  throw error;
+}
+
+py::dict build_info() {
+  const BlasInfo blas = blas_info();
+  py::dict blas_dict;
+  blas_dict["path"] = blas.path;
+  blas_dict["corename"] = blas.corename;
+  blas_dict["config"] = blas.config;
+  blas_dict["error"] = blas.error;
+  py::dict cuda;
+  cuda["available"] = false;
+  cuda["reason"] = "this version has no CUDA backend";
+  py::dict environment;
+  for (const auto& [name, value] : environment_in_force()) environment[py::str(name)] = value;
+  py::dict out;
+  out["version"] = PULLBACK_VERSION;
+  out["cpu_level"] = name_of(cpu_level());
+  out["blas"] = blas_dict;
+  out["threads"] = num_threads();
+  out["cuda"] = cuda;
+  out["environment"] = environment;
+  return out;
+}
+
+// Counters for tests, benches and the doctor.
+py::dict status() {
+  const CacheStatus cache = cache_status();
+  const MemoryStatus memory = memory_status();
+  const StepCounts steps = step_counts();
+  constexpr const char* kinds[] = {"tiles",       "gemm",   "layout", "gather",
+                                   "scatter_add", "argmax", "random", "iota"};
+  static_assert(std::size(kinds) == std::variant_size_v<Work>);
+  py::dict counts;
+  for (size_t i = 0; i < std::size(kinds); ++i) counts[kinds[i]] = steps.of[i];
+  py::dict out;
+  out["plan_hits"] = cache.hits;
+  out["plan_misses"] = cache.misses;
+  out["plans"] = cache.size;
+  out["live_nodes"] = live_nodes();
+  out["live_bytes"] = memory.live_bytes;
+  out["live_buffers"] = memory.live_blocks;
+  out["peak_bytes"] = memory.peak_bytes;
+  out["steps"] = counts;
+  return out;
+}
+
+void bind_testing(py::module_& m) {
+  m.def("set_backend", [](const std::string& name) {
+    if (name == "cpu") return set_backend(cpu_backend());
+    if (name == "null") return set_backend(null_backend());
+    fail(ErrorKind::Value, "set_backend: expected 'cpu' or 'null', got '", name, "'");
+  });
+  m.def("fail_run", &null_backend_fail, py::arg("after"));
+  m.def("fail_allocation", &fail_allocation, py::arg("after"));
+  m.def("reset_peak", &reset_peak);
+  m.def("clear_plans", &clear_cache);
+  m.def("describe_plan", [](const std::vector<Ref<Node>>& nodes) {
+    std::vector<Node*> roots;
+    for (const Ref<Node>& node : nodes) roots.push_back(node.get());
+    return describe_plan(roots);
+  });
+}
+
+}  // namespace
+}  // namespace pullback
+
+PYBIND11_MODULE(_core, m) {
+  using namespace pullback;
+  m.doc() = "The C++ core of pullback; use the package's public names instead.";
+  py::register_exception_translator([](std::exception_ptr pointer) {
+    try {
+      if (pointer) std::rethrow_exception(pointer);
+    } catch (const Error& error) {
+      PyErr_SetString(exception_class(error.kind()), error.what());
+    }
+  });
+  set_lock_hooks({[]() -> void* { return PyEval_SaveThread(); },
+                  [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); },
+                  interrupted, check_signals});
+  install_evaluation();
+  bind_tensor(m);
+  bind_variable(m);
+  bind_functions(m);
+  bind_gradients(m);
+  m.def("build_info", &build_info);
+  m.def("status", &status);
+  m.def("set_blas_path", &set_blas_path);
+  m.def("num_threads", &num_threads);
+  m.def("set_num_threads", &set_num_threads);
+  m.def("default_float", &default_float);
+  m.def("set_default_float", &set_default_float);
+  bind_testing(m);
+}

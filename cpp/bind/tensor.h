@@ -1,0 +1,70 @@
+// The two Python types that programs touch all the time, written against the C API: a tensor
+// operation costs one slot call, no overload resolution. Everything else in bind/ uses pybind11.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "graph/node.h"
+#include "graph/variable.h"
+
+namespace pullback {
+
+struct PyTensor {
+  PyObject_HEAD
+  Node* node;  // owned
+  PyObject* weak_references;
+};
+
+struct PyVariable {
+  PyObject_HEAD
+  Variable* variable;  // owned; null until __init__
+  PyObject* weak_references;
+};
+
+extern PyTypeObject* tensor_type;
+extern PyTypeObject* variable_type;
+
+// Makes the types and adds them to the module.
+void bind_tensor(pybind11::module_& m);
+void bind_variable(pybind11::module_& m);
+
+// A new Python tensor for a node.
+PyObject* wrap(const Ref<Node>& node);
+// The Python object of a variable (the same one for as long as it lives).
+PyObject* wrap(const Ref<Variable>& variable);
+
+bool is_tensor(PyObject* object);
+bool is_variable(PyObject* object);
+
+// A node for anything that can be one: Tensor, Variable (a read), Python number, NumPy array or
+// scalar, nested list. Raises TypeError or ValueError with `who` in the text.
+Ref<Node> to_node(PyObject* object, const char* who);
+// Only for Tensor and Variable; null for others.
+Ref<Node> as_node(PyObject* object);
+// What an operator may be handed on its other side; anything else is NotImplemented.
+bool is_operand(PyObject* object);
+
+// Sets the Python error for the exception in flight.
+void raise_current() noexcept;
+
+// Runs f, turning C++ exceptions into the Python error and `failed`.
+template <class Result, class F>
+Result guarded(Result failed, F&& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    raise_current();
+    return failed;
+  }
+}
+
+// The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
+std::vector<PyType_Slot> shared_slots();
+
+// The Python exception class of an error.
+PyObject* exception_class(ErrorKind kind);
+
+}  // namespace pullback

@@ -1,0 +1,199 @@
+// Variable: the Python object around a variable. It takes part in operations like the tensor that a
+// read of it gives.
+
+#include <cstring>
+
+#include "bind/convert.h"
+#include "bind/tensor.h"
+
+// After Python.h, which it needs and does not include.
+#include <structmember.h>
+
+namespace pullback {
+namespace {
+
+PyVariable* self_of(PyObject* object) { return reinterpret_cast<PyVariable*>(object); }
+
+Variable* variable_of(PyObject* object) {
+  Variable* variable = self_of(object)->variable;
+  if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
+  return variable;
+}
+
+int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"initial", "trainable", "name", "dtype", nullptr};
+  PyObject* initial = nullptr;
+  int trainable = 1;
+  const char* name = nullptr;
+  PyObject* dtype = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|pzO:Variable", const_cast<char**>(names),
+                                   &initial, &trainable, &name, &dtype)) {
+    return -1;
+  }
+  return guarded<int>(-1, [&] {
+    Ref<Node> value;
+    if (dtype == Py_None) {
+      value = to_node(initial, "Variable");
+      if (value->flags & kWeak) value = settle_weak(value, value->dtype);
+    } else {
+      const DType wish = dtype_from(dtype);
+      value = cast(to_node(initial, "Variable"), wish);
+    }
+    if (value->flags & kTraced) {
+      fail(ErrorKind::Runtime, "Variable: the initial value is a traced tensor; make variables "
+           "outside of functions");
+    }
+    Ref<Variable> variable = make_variable(value, trainable != 0, name ? name : "Variable");
+    if (self_of(object)->variable) release(self_of(object)->variable);
+    variable->handle = object;
+    self_of(object)->variable = variable.detach();
+    return 0;
+  });
+}
+
+void variable_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (self_of(object)->weak_references) PyObject_ClearWeakRefs(object);
+  if (Variable* variable = std::exchange(self_of(object)->variable, nullptr)) {
+    if (variable->handle == object) variable->handle = nullptr;
+    release(variable);
+  }
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    Variable* variable = variable_of(self);
+    Ref<Node> node = to_node(value, who);
+    if (node->flags & kWeak) {
+      if (!is_float(variable->dtype) && is_float(node->dtype)) {
+        fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
+             ", the value is a float");
+      }
+      node = settle_weak(node, variable->dtype);
+    }
+    if (op != Op::count) {
+      if (node->dtype != variable->dtype) {
+        fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
+             ", the value is ", node->dtype, "; cast it first");
+      }
+      const Ref<Node> old = read(variable);
+      Node* inputs[] = {old.get(), node.get()};
+      node = elementwise(op, inputs);
+    }
+    assign(variable, node, who);
+    Py_INCREF(self);
+    return self;
+  });
+}
+
+PyObject* assign_method(PyObject* self, PyObject* value) {
+  return assign_with(self, value, "assign", Op::count);
+}
+PyObject* assign_add_method(PyObject* self, PyObject* value) {
+  return assign_with(self, value, "assign_add", Op::add);
+}
+PyObject* assign_sub_method(PyObject* self, PyObject* value) {
+  return assign_with(self, value, "assign_sub", Op::subtract);
+}
+PyObject* read_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] { return wrap(read(variable_of(self))); });
+}
+
+// Answers that must not count as a read: tapes and traces watch those.
+PyObject* get_shape(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return shape_tuple(variable_of(self)->shape).release().ptr(); });
+}
+PyObject* get_dtype(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return dtype_object(variable_of(self)->dtype).release().ptr(); });
+}
+PyObject* get_trainable(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyBool_FromLong(variable_of(self)->trainable); });
+}
+PyObject* get_name(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return PyUnicode_FromString(variable_of(self)->name.c_str()); });
+}
+
+PyMethodDef methods[] = {
+    {"assign", assign_method, METH_O, "Replaces the value; returns the variable."},
+    {"assign_add", assign_add_method, METH_O, "Adds to the value; returns the variable."},
+    {"assign_sub", assign_sub_method, METH_O, "Subtracts from the value; returns the variable."},
+    {"read", read_method, METH_NOARGS, "The present value as a tensor (a snapshot)."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef attributes[] = {
+    {"trainable", get_trainable, nullptr, "Whether tapes watch it and optimizers change it.",
+     nullptr},
+    {"name", get_name, nullptr, "The name in messages.", nullptr},
+    {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
+    {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET,
+                          offsetof(PyVariable, weak_references), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
+
+const char* name_of(const PyMethodDef& entry) { return entry.ml_name; }
+const char* name_of(const PyGetSetDef& entry) { return entry.name; }
+
+// Our own entries, then the shared ones whose names are still free.
+template <class Entry>
+std::vector<Entry> joined(const PyType_Slot& shared, const Entry* own) {
+  std::vector<Entry> out;
+  for (const Entry* entry = own; name_of(*entry); ++entry) out.push_back(*entry);
+  for (auto* entry = static_cast<const Entry*>(shared.pfunc); name_of(*entry); ++entry) {
+    bool taken = false;
+    for (const Entry& other : out) taken |= !std::strcmp(name_of(other), name_of(*entry));
+    if (!taken) out.push_back(*entry);
+  }
+  out.push_back({});
+  return out;
+}
+
+}  // namespace
+
+PyObject* wrap(const Ref<Variable>& variable) {
+  if (variable->handle) {
+    auto* object = static_cast<PyObject*>(variable->handle);
+    Py_INCREF(object);
+    return object;
+  }
+  PyObject* object = variable_type->tp_alloc(variable_type, 0);
+  if (!object) throw py::error_already_set();
+  self_of(object)->variable = Ref<Variable>(variable).detach();
+  variable->handle = object;
+  return object;
+}
+
+void bind_variable(py::module_& m) {
+  // The type keeps pointers to these tables for the life of the process.
+  static std::vector<PyMethodDef> all_methods;
+  static std::vector<PyGetSetDef> all_attributes;
+  std::vector<PyType_Slot> slots = shared_slots();
+  for (PyType_Slot& slot : slots) {
+    if (slot.slot == Py_tp_methods) {
+      all_methods = joined(slot, methods);
+      slot.pfunc = all_methods.data();
+    } else if (slot.slot == Py_tp_getset) {
+      all_attributes = joined(slot, attributes);
+      slot.pfunc = all_attributes.data();
+    }
+  }
+  slots.push_back({Py_tp_init, reinterpret_cast<void*>(variable_init)});
+  slots.push_back({Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)});
+  slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(variable_dealloc)});
+  slots.push_back({Py_tp_members, members});
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"pullback._core.Variable", sizeof(PyVariable), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!variable_type) throw py::error_already_set();
+  m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
+}
+
+}  // namespace pullback

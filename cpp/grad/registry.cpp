@@ -1,0 +1,31 @@
+#include "grad/registry.h"
+
+#include "base/error.h"
+
+namespace pullback {
+namespace {
+
+OverrideMap& table() {
+  static auto* map = new OverrideMap;  // leaked on purpose: rules may hold Python objects
+  return *map;
+}
+
+}  // namespace
+
+void register_rule(const std::string& name, Ref<Rule> rule, bool replace) {
+  const auto found = table().find(name);
+  if (found != table().end() && !replace) {
+    fail(ErrorKind::Key, "register_gradient: '", name, "' is registered already, by ",
+         found->second->name, "; pass replace=True to change it");
+  }
+  table()[name] = std::move(rule);
+}
+
+bool registry_used() { return !table().empty(); }
+
+Ref<Rule> registered_rule(const std::string& name) {
+  const auto found = table().find(name);
+  return found == table().end() ? nullptr : found->second;
+}
+
+}  // namespace pullback

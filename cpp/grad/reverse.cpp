@@ -1,0 +1,330 @@
+// The reverse pass in four parts:
+//
+//   collect       one walk below ys, bounded by stops, tapes and the oldest x
+//   connect       a forward scan: which nodes depend on an x (the only connectivity pass there is)
+//   pull back     a backward scan over a dense table of adjoints; a None entry is a symbolic zero
+//   answer        one entry per x
+//
+// Rules are looked up in this order: overrides of the call, the rule stamped on the node, the
+// registry, the op's own row.
+
+#include "grad/reverse.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "grad/adjoint.h"
+#include "grad/registry.h"
+#include "grad/tape.h"
+#include "graph/walk.h"
+#include "ops/composite.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+class ReversePass {
+ public:
+  explicit ReversePass(const GradientRequest& request) : request_(request) {}
+
+  std::vector<Ref<Node>> run() {
+    collect();
+    connect();
+    seed();
+    pull_back();
+    return answer();
+  }
+
+ private:
+  // How cotangents leave a node.
+  struct Exit {
+    Ref<Rule> rule;
+    std::span<Node* const> inputs;
+  };
+
+  Exit exit_of(const Node* node) const {
+    Ref<Rule> rule;
+    if (request_.overrides) {
+      const auto found = request_.overrides->find(display_name(node));
+      if (found != request_.overrides->end()) rule = found->second;
+    }
+    if (!rule) rule = node->rule;
+    if (!rule && registry_used() && !is_leaf(node->op) && node->op != Op::read) {
+      rule = registered_rule(display_name(node));
+    }
+    const auto all = node->inputs();
+    if (node->op == Op::custom) {
+      return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
+    }
+    if (rule) return {rule, all};
+    const OpDef& def = opdef(node->op);
+    const bool differentiable = def.vjp && (is_float(node->dtype) || def.ring);
+    return {nullptr, differentiable ? all : all.first(0)};
+  }
+
+  bool differentiable(DType dtype) const {
+    return is_float(dtype) || (request_.integers && is_integer(dtype));
+  }
+
+  void collect() {
+    // Nodes at least as old as the oldest x cannot depend on one. Variables are read at any time.
+    uint64_t oldest = request_.xs.empty() ? Tape::kNever : Tape::kNever - 1;
+    for (const Source& x : request_.xs) {
+      oldest = std::min(oldest, x.variable || !x.node ? 0 : x.node->seq);
+    }
+    if (request_.tape) oldest = 0;
+    for (const Source& stop : request_.stop) {
+      if (stop.node) stopped_nodes_.insert(stop.node.get());
+      if (stop.variable) stopped_variables_.insert(stop.variable);
+    }
+    std::vector<Node*> roots;
+    for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
+    walk(roots, &nodes_, [&](Node* node) -> std::span<Node* const> {
+      if (node->seq <= oldest || !node->tracked() || stopped(node)) return {};
+      if (request_.tape && !request_.tape->recorded(node)) return {};
+      return exit_of(node).inputs;
+    });
+  }
+
+  // Number of a node of the walk. Node::index is right until some other walk renumbers the node
+  // (a rule may evaluate); then a table made once answers.
+  size_t position(const Node* node) {
+    if (node->index < nodes_.size() && nodes_[node->index] == node) return node->index;
+    if (position_.empty()) {
+      for (size_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
+    }
+    const auto found = position_.find(node);
+    return found == position_.end() ? kAbsent : found->second;
+  }
+
+  bool stopped(const Node* node) const {
+    return stopped_nodes_.contains(node) ||
+           (node->variable && stopped_variables_.contains(node->variable));
+  }
+
+  void connect() {
+    const size_t n = nodes_.size();
+    live_.assign(n, 0);
+    watched_.assign(n, request_.tape == nullptr);
+    std::unordered_set<uint64_t> variables;
+    std::unordered_set<const Node*> tensors;
+    for (const Source& x : request_.xs) {
+      if (x.variable) variables.insert(x.variable);
+      if (x.node) tensors.insert(x.node.get());
+    }
+    is_x_.assign(n, 0);
+    for (size_t i = 0; i < n; ++i) {
+      const Node* node = nodes_[i];
+      bool live = false;
+      if (node->tracked() && !stopped(node) && differentiable(node->dtype) &&
+          (!request_.tape || request_.tape->recorded(node))) {
+        for (const Node* input : exit_of(node).inputs) {
+          if (!feeds(input, node)) continue;
+          live |= live_[position(input)] != 0;
+          watched_[i] = 1;
+        }
+      }
+      if (request_.tape && request_.tape->watched_since(node) != Tape::kNever) watched_[i] = 1;
+      is_x_[i] = tensors.contains(node) || (node->variable && variables.contains(node->variable));
+      live_[i] = live || (is_x_[i] && watched_[i]);
+    }
+  }
+
+  // Whether `input` counts as an input of `node`: under a tape only if it descends from something
+  // that was watched before the node was made.
+  bool feeds(const Node* input, const Node* node) {
+    if (!differentiable(input->dtype)) return false;
+    if (!request_.tape) return true;
+    const size_t at = position(input);
+    if (!watched_[at]) return false;
+    const uint64_t since = request_.tape->watched_since(input);
+    return since == Tape::kNever || node->seq >= since || request_.tape->recorded(input);
+  }
+
+  void seed() {
+    adjoints_.resize(nodes_.size());
+    for (size_t i = 0; i < request_.ys.size(); ++i) {
+      const Ref<Node>& y = request_.ys[i];
+      const size_t at = position(y.get());
+      // A y that is itself asked about answers with its seed, watched or not.
+      if (!live_[at] && !is_x_[at]) continue;
+      Ref<Node> g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
+      if (!g) g = ones(y->shape, y->dtype);
+      adjoints_[at].add({Cotangent::Value, g, nullptr}, y->shape);
+    }
+  }
+
+  void pull_back() {
+    // Outputs of one custom_gradient call are answered together, at the oldest of them: by then
+    // everything that uses any of them has been seen.
+    std::unordered_map<int64_t, std::vector<size_t>> groups;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (const int64_t call = call_of(nodes_[i])) groups[call].push_back(i);
+    }
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      Node* node = nodes_[i];
+      if (!live_[i] || stopped(node)) continue;
+      const Exit exit = exit_of(node);
+      std::vector<uint8_t> wanted(exit.inputs.size());
+      bool any = false;
+      for (size_t k = 0; k < wanted.size(); ++k) {
+        const size_t at = position(exit.inputs[k]);
+        wanted[k] = at != kAbsent && live_[at] && feeds(exit.inputs[k], node);
+        any |= wanted[k];
+      }
+      if (!any) continue;
+      if (request_.tape && !request_.tape->recorded(node)) continue;
+      if (const int64_t call = exit.rule == node->rule ? call_of(node) : 0) {
+        if (groups[call].front() == i) answer_group(groups[call], exit, wanted);
+      } else if (adjoints_[i].kind() == Cotangent::Zero) {
+        pass_zero(exit, wanted);
+      } else if (adjoints_[i].kind() == Cotangent::Value) {
+        exit.rule ? apply_rule(node, exit, wanted, {node}, {adjoints_[i].dense()})
+                  : apply_row(node, adjoints_[i], wanted);
+      }
+    }
+  }
+
+  // Which call of a custom_gradient with several outputs a node belongs to; 0 = none.
+  static int64_t call_of(const Node* node) {
+    const bool several = node->op == Op::custom && node->rule && node->rule->outputs.size() > 1;
+    return several ? node->scalar.i : 0;
+  }
+
+  void pass_zero(const Exit& exit, const std::vector<uint8_t>& wanted) {
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (wanted[k]) adjoint_of(exit.inputs[k]).add({Cotangent::Zero, nullptr, nullptr}, {});
+    }
+  }
+
+  Adjoint& adjoint_of(const Node* node) { return adjoints_[position(node)]; }
+
+  void apply_row(Node* node, Adjoint& adjoint, const std::vector<uint8_t>& wanted) {
+    const OpDef& def = opdef(node->op);
+    const auto inputs = exit_of(node).inputs;
+    const bool through = def.linear && adjoint.mask();
+    std::vector<Cotangent> out(wanted.size());
+    def.vjp({node, through ? adjoint.value() : adjoint.dense(), wanted}, out.data());
+    if (through) carry_mask(node, adjoint, wanted, &out);
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (wanted[k]) adjoint_of(inputs[k]).add(out[k], inputs[k]->shape);
+    }
+  }
+
+  // The structural zeros of the node's cotangent are structural zeros of its inputs' too.
+  void carry_mask(Node* node, const Adjoint& adjoint, const std::vector<uint8_t>& wanted,
+                  std::vector<Cotangent>* out) {
+    Ref<Node> mask = adjoint.mask();
+    if (node->op == Op::reshape || node->op == Op::transpose) {
+      Cotangent moved;
+      opdef(node->op).vjp({node, mask, wanted}, &moved);
+      mask = moved.value;
+    }
+    for (Cotangent& c : *out) {
+      if (c.kind == Cotangent::Value) c = masked(c, mask);
+    }
+  }
+
+  void answer_group(const std::vector<size_t>& members, const Exit& exit,
+                    const std::vector<uint8_t>& wanted) {
+    std::vector<Ref<Node>> cotangents(exit.rule->outputs.size());
+    std::vector<Node*> outputs(cotangents.size());
+    bool any_value = false;
+    bool any_zero = false;
+    for (size_t i : members) {
+      Node* node = nodes_[i];
+      const size_t k = static_cast<uint8_t>(node->attr.order[0]) |
+                       static_cast<uint8_t>(node->attr.order[1]) << 8;
+      outputs[k] = node;
+      any_value |= adjoints_[i].kind() == Cotangent::Value;
+      any_zero |= adjoints_[i].kind() == Cotangent::Zero;
+      cotangents[k] = adjoints_[i].dense();
+    }
+    if (!any_value) {
+      if (any_zero) pass_zero(exit, wanted);
+      return;
+    }
+    for (size_t k = 0; k < cotangents.size(); ++k) {
+      const Rule::Output& type = exit.rule->outputs[k];
+      if (!cotangents[k]) cotangents[k] = zeros(type.shape, type.dtype);
+    }
+    apply_rule(nodes_[members.front()], exit, wanted, outputs, cotangents);
+  }
+
+  void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
+                  const std::vector<Node*>& outputs, const std::vector<Ref<Node>>& cotangents) {
+    std::vector<Node*> gs;
+    for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
+    const RuleCall call{display_name(node), node, exit.inputs, outputs, gs};
+    const std::vector<Cotangent> out = exit.rule->apply(call);
+    if (out.size() != wanted.size()) {
+      fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
+           static_cast<int64_t>(out.size()), " gradients for ",
+           static_cast<int64_t>(wanted.size()), " inputs");
+    }
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);
+      if (wanted[k]) adjoint_of(exit.inputs[k]).add(out[k], exit.inputs[k]->shape);
+    }
+  }
+
+  static void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, size_t k) {
+    const Node* input = call.inputs[k];
+    if (c.value->dtype != input->dtype) {
+      fail(ErrorKind::Type, call.op, ": the gradient rule ", rule.name, " returned ",
+           c.value->dtype, " for input ", static_cast<int64_t>(k), ", which is ", input->dtype,
+           "; cast it");
+    }
+    // An elementwise input that was broadcast may be answered at the result's shape: the sum over
+    // broadcast axes is done here, as for the library's own rules.
+    const bool summed = is_elementwise(call.node->op) && c.value->shape == call.node->shape &&
+                        broadcasts_to(input->shape, c.value->shape);
+    if (!(c.value->shape == input->shape) && !summed) {
+      fail(ErrorKind::Value, call.op, ": the gradient rule ", rule.name, " returned shape ",
+           c.value->shape, " for input ", static_cast<int64_t>(k), " of shape ", input->shape);
+    }
+  }
+
+  std::vector<Ref<Node>> answer() {
+    std::vector<Ref<Node>> out;
+    std::unordered_map<uint64_t, std::vector<size_t>> reads;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (is_x_[i] && nodes_[i]->variable) reads[nodes_[i]->variable].push_back(i);
+    }
+    for (const Source& x : request_.xs) {
+      std::vector<size_t> places;
+      if (x.variable) {
+        places = reads[x.variable];
+      } else if (const size_t at = position(x.node.get()); at != kAbsent) {
+        places = {at};
+      }
+      Adjoint total;
+      for (size_t i : places) total.add(adjoints_[i].cotangent(), nodes_[i]->shape);
+      if (total.kind() == Cotangent::Zero) {
+        const Node* node = nodes_[places[0]];
+        total.add({Cotangent::Value, zeros(node->shape, node->dtype), nullptr}, node->shape);
+      }
+      out.push_back(total.dense());
+    }
+    return out;
+  }
+
+  static constexpr size_t kAbsent = static_cast<size_t>(-1);
+
+  const GradientRequest& request_;
+  std::vector<Node*> nodes_;
+  std::unordered_map<const Node*, size_t> position_;
+  std::unordered_set<const Node*> stopped_nodes_;
+  std::unordered_set<uint64_t> stopped_variables_;
+  std::vector<uint8_t> live_, watched_, is_x_;
+  std::vector<Adjoint> adjoints_;
+};
+
+}  // namespace
+
+std::vector<Ref<Node>> gradients(const GradientRequest& request) {
+  return ReversePass(request).run();
+}
+
+}  // namespace pullback

@@ -1,0 +1,32 @@
+// The reverse pass: adds the nodes of a gradient to the graph. See reverse.cpp for its four parts.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/rule.h"
+
+namespace pullback {
+
+class Tape;
+
+// What a gradient is asked about: a tensor, or all reads of a variable.
+struct Source {
+  Ref<Node> node;
+  uint64_t variable = 0;  // set: every read of that variable; node may be null
+};
+
+struct GradientRequest {
+  std::vector<Ref<Node>> ys;
+  std::vector<Source> xs;
+  std::vector<Ref<Node>> grad_ys;   // empty, or one per y; a null entry means ones
+  std::vector<Source> stop;         // constants with respect to every x
+  const OverrideMap* overrides = nullptr;
+  const Tape* tape = nullptr;       // only what it recorded from what it watched
+  bool integers = false;            // integer tensors are differentiable through ring operations
+};
+
+// One entry per x: null where no differentiable path exists (or every rule on it answered None).
+std::vector<Ref<Node>> gradients(const GradientRequest& request);
+
+}  // namespace pullback

@@ -1,0 +1,86 @@
+#include "grad/tape.h"
+
+#include <algorithm>
+
+namespace pullback {
+namespace {
+
+thread_local std::vector<Tape*> active;
+
+// The flag on the node makes later users keep their history; it is counted, because several tapes
+// may watch one tensor.
+void count_watcher(Node* node, int change) {
+  node->watchers = static_cast<uint8_t>(std::clamp(node->watchers + change, 0, 255));
+}
+
+}  // namespace
+
+Tape::~Tape() {
+  if (recording_) stop();
+}
+
+void Tape::observe(Variable* variable) {
+  for (Tape* tape : active) {
+    if (tape->accessed_ && variable->trainable) tape->watch(Ref<Variable>(variable));
+  }
+}
+
+void Tape::start() {
+  recording_ = true;
+  intervals_.push_back({next_seq(), kNever});
+  for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
+  active.push_back(this);
+  set_read_observer(&Tape::observe);
+}
+
+void Tape::stop() {
+  recording_ = false;
+  intervals_.back().end = next_seq();
+  for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
+  std::erase(active, this);
+}
+
+void Tape::reset() {
+  if (recording_) {
+    for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
+  }
+  tensors_.clear();
+  variables_.clear();
+  intervals_.clear();
+  if (recording_) intervals_.push_back({next_seq(), kNever});
+}
+
+void Tape::watch(const Ref<Node>& tensor) {
+  const bool added = tensors_.try_emplace(tensor.get(), WatchedTensor{tensor, next_seq()}).second;
+  if (added && recording_) count_watcher(tensor.get(), +1);
+}
+
+void Tape::watch(const Ref<Variable>& variable) {
+  variables_.try_emplace(variable->id, WatchedVariable{variable, next_seq()});
+}
+
+bool Tape::recorded(const Node* node) const {
+  for (const Interval& interval : intervals_) {
+    if (node->seq >= interval.begin && node->seq < interval.end) return true;
+  }
+  return false;
+}
+
+uint64_t Tape::watched_since(const Node* node) const {
+  if (node->variable) {
+    const auto found = variables_.find(node->variable);
+    if (found != variables_.end()) return found->second.since;
+  }
+  const auto found = tensors_.find(node);
+  return found == tensors_.end() ? kNever : found->second.since;
+}
+
+std::vector<Ref<Variable>> Tape::watched_variables() const {
+  std::vector<Ref<Variable>> out;
+  for (const auto& [id, entry] : variables_) out.push_back(entry.variable);
+  std::sort(out.begin(), out.end(),
+            [](const auto& a, const auto& b) { return a->id < b->id; });
+  return out;
+}
+
+}  // namespace pullback

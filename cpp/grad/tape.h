@@ -1,0 +1,60 @@
+// A tape is an interval of time: which nodes were made while it recorded (their creation numbers),
+// and which tensors and variables it watched from when on. It holds no operations; the graph does.
+#pragma once
+
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/node.h"
+#include "graph/variable.h"
+
+namespace pullback {
+
+class Tape {
+ public:
+  explicit Tape(bool watch_accessed_variables) : accessed_(watch_accessed_variables) {}
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  // Recording is per thread: a tape is on the stack of the thread that started it.
+  void start();
+  void stop();
+  bool recording() const { return recording_; }
+  void reset();
+
+  void watch(const Ref<Node>& tensor);
+  void watch(const Ref<Variable>& variable);
+
+  // Whether a node was made while this tape recorded.
+  bool recorded(const Node* node) const;
+  // A tensor or variable counts for users made after this number; max = not watched.
+  static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+  uint64_t watched_since(const Node* node) const;
+  // In order of the variables' creation.
+  std::vector<Ref<Variable>> watched_variables() const;
+
+ private:
+  static void observe(Variable* variable);
+
+  struct Interval {
+    uint64_t begin, end;
+  };
+  struct WatchedTensor {
+    Ref<Node> node;
+    uint64_t since;
+  };
+  struct WatchedVariable {
+    Ref<Variable> variable;
+    uint64_t since;
+  };
+
+  bool accessed_;
+  bool recording_ = false;
+  std::vector<Interval> intervals_;
+  std::unordered_map<const Node*, WatchedTensor> tensors_;
+  std::unordered_map<uint64_t, WatchedVariable> variables_;
+};
+
+}  // namespace pullback

@@ -1,0 +1,74 @@
+#include "graph/make.h"
+
+#include <algorithm>
+
+#include "graph/rule.h"
+
+namespace pullback {
+
+
+void (*evaluate_deep)(Node*) = nullptr;
+
+Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
+                    const Attr& attr) {
+  Ref<Node> ref(new_node());
+  Node* node = ref.get();
+  node->op = op;
+  node->dtype = dtype;
+  node->shape = shape;
+  node->attr = attr;
+  if (inputs.size() > 3) node->rest = std::make_unique<Node*[]>(inputs.size());
+  Node** slots = inputs.size() > 3 ? node->rest.get() : node->in;
+  uint8_t flags = 0;
+  uint32_t depth = 0;
+  for (Node* input : inputs) {
+    add_ref(input);
+    slots[node->inputs_count++] = input;
+    flags |= input->flags & (kTracked | kTraced);
+    if (input->watchers) flags |= kTracked;
+    depth = std::max(depth, input->has_value() ? 0 : input->depth);
+  }
+  node->flags = flags;
+  node->depth = depth + 1;
+  if (overrides_active()) node->rule = stamped_override(name_of(op));
+  if (node->depth > kDepthCap && !(flags & (kTracked | kTraced)) && evaluate_deep) {
+    evaluate_deep(node);
+  }
+  return ref;
+}
+
+Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
+  Ref<Node> node(new_node());
+  node->op = Op::value;
+  node->dtype = dtype;
+  node->shape = shape;
+  node->value = std::move(buffer);
+  return node;
+}
+
+Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags) {
+  Ref<Node> node(new_node());
+  node->op = Op::scalar;
+  node->dtype = dtype;
+  node->scalar = scalar;
+  node->flags = flags;
+  return node;
+}
+
+Ref<Node> as_value(const Ref<Node>& node) {
+  if (node->op != Op::scalar) return node;
+  Ref<Buffer> buffer = make_buffer(size_of(node->dtype));
+  store_scalar(node->dtype, node->scalar, buffer->data);
+  return make_value(node->dtype, node->shape, std::move(buffer));
+}
+
+Ref<Node> make_argument(DType dtype, const Shape& shape) {
+  Ref<Node> node(new_node());
+  node->op = Op::argument;
+  node->dtype = dtype;
+  node->shape = shape;
+  node->flags = kTracked | kTraced;
+  return node;
+}
+
+}  // namespace pullback

@@ -1,0 +1,29 @@
+// Making nodes. Shapes and dtypes are inferred by the callers in ops/; this is the bottom of them
+// all and knows only what every node has.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// A node with inputs: flags, depth and a stamped override follow from them.
+Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
+                    const Attr& attr = {});
+
+// Leaves.
+Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer);
+Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags = 0);
+// A scalar as a value node with a buffer of its own; any other node as it is.
+Ref<Node> as_value(const Ref<Node>& node);
+// Stands for an input while a function is traced.
+Ref<Node> make_argument(DType dtype, const Shape& shape);
+
+// Called when an untracked chain of pending nodes is deeper than the cap: evaluates `node`.
+// Set by the layer above (plan/evaluate.cpp).
+extern void (*evaluate_deep)(Node* node);
+constexpr uint32_t kDepthCap = 4096;
+
+}  // namespace pullback

@@ -1,0 +1,79 @@
+// Node: one operation of the graph, and the value it may already have.
+//
+// A node is immutable except for its value and its inputs: an untracked node drops its inputs once
+// computed (it is sealed), so plain array loops do not grow. Inputs exist before the node, hence
+// input->seq < node->seq always, cycles are impossible and sorting by seq is a topological order.
+//
+// All graph work happens under the interpreter lock; counts and flags are plain integers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/dtype.h"
+#include "base/ref.h"
+#include "base/shape.h"
+#include "graph/attr.h"
+#include "ops/op.h"
+#include "runtime/buffer.h"
+
+namespace pullback {
+
+struct Rule;  // graph/rule.h: a gradient rule given by the user or by a composite
+
+void add_ref(Rule* rule);
+void release(Rule* rule);
+
+enum NodeFlag : uint8_t {
+  kTracked = 1,  // depends on a variable, a watched tensor or a traced argument: keeps its history
+  kSealed = 2,   // inputs were dropped after the value was computed
+  kWeak = 4,     // a Python number whose dtype may still follow its neighbour's
+  kCounter = 8,  // a random counter: a replayed function draws a new one each time
+  kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
+};
+
+struct Node {
+  int64_t refs = 0;
+  uint64_t seq = 0;        // global creation number
+  Op op = Op::value;
+  DType dtype = DType::Float32;
+  uint8_t flags = 0;
+  uint8_t watchers = 0;    // tapes that watch this tensor now
+  uint32_t depth = 0;      // longest chain of uncomputed nodes below
+  uint32_t mark = 0;       // epoch of the walk that saw it last …
+  uint32_t index = 0;      // … and its number in that walk
+  Shape shape;
+  Attr attr;
+  Scalar scalar{};         // Op::scalar: the number; Op::custom: the number of the call (i)
+  Ref<Buffer> value;       // null while pending
+  Ref<Rule> rule;          // custom, or an override stamped when the node was made
+  uint64_t variable = 0;             // Op::read: number of the variable whose value this was
+  std::unique_ptr<Window> window;    // slice, embed
+  uint32_t inputs_count = 0;
+  Node* in[3] = {};                  // owned
+  std::unique_ptr<Node*[]> rest;     // inputs past the third, owned
+
+  std::span<Node* const> inputs() const {
+    return {inputs_count > 3 ? rest.get() : in, inputs_count};
+  }
+  bool tracked() const { return (flags & kTracked) || watchers; }
+  bool has_value() const { return static_cast<bool>(value) || op == Op::scalar; }
+  int64_t bytes() const { return shape.size() * size_of(dtype); }
+};
+static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
+
+void add_ref(Node* node);
+// Frees by a worklist: a chain of a million nodes dies without recursion.
+void release(Node* node);
+
+// Drops the inputs of a computed node.
+void seal(Node* node);
+
+// A blank node with its number; only graph/make.cpp fills one.
+Node* new_node();
+
+int64_t live_nodes();
+uint64_t next_seq();
+
+}  // namespace pullback

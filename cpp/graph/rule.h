@@ -1,0 +1,63 @@
+// Rule: a gradient rule that is not an op's own row. Three things own one: a node made by
+// custom_gradient, a node made while an override was active (it is stamped with the rule), and a
+// composite such as softmax that knows a better rule than its parts.
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// What a rule answers for one input.
+struct Cotangent {
+  enum Kind : uint8_t {
+    None,   // nothing flows
+    Zero,   // a path that carries exact zeros
+    Value,
+  };
+  Kind kind = None;
+  Ref<Node> value;
+  // Where set (bool, the shape of the value): the value counts only where the mask holds; elsewhere
+  // the cotangent is a structural zero that never meets an infinity (SEMANTICS: `where`).
+  Ref<Node> mask;
+};
+
+// One application of a rule. Missing cotangents of a multi-output operation are given as zeros.
+struct RuleCall {
+  const char* op;                    // name of the operation
+  Node* node;                        // the (first) output's node
+  std::span<Node* const> inputs;     // what the rule answers for, in order
+  std::span<Node* const> outputs;
+  std::span<Node* const> cotangents;  // one per output
+};
+
+struct Rule {
+  int64_t refs = 0;
+  std::string name;  // for errors: the rule function's own name and place
+  // custom_gradient with several outputs: their types, so that a dead one can be answered with
+  // zeros. Such a rule belongs to one call only.
+  struct Output {
+    DType dtype;
+    Shape shape;
+  };
+  std::vector<Output> outputs;
+
+  virtual ~Rule() = default;
+  // One entry per input. Count, dtype and shape of what it returns are checked by the caller.
+  virtual std::vector<Cotangent> apply(const RuleCall& call) = 0;
+};
+
+using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
+
+// gradient_override_map: while an entry is active on this thread, new nodes of that name are
+// stamped. Inner entries win over outer ones.
+void push_overrides(OverrideMap overrides);
+void pop_overrides();
+bool overrides_active();
+Ref<Rule> stamped_override(const char* name);
+
+}  // namespace pullback

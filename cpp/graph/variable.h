@@ -1,0 +1,64 @@
+// Variable: a place that holds a value. A read captures the value of the moment (a snapshot); an
+// assignment swaps it. There is at most one pending update per variable, so a training loop that
+// nobody looks at spans two steps at most.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+struct Variable {
+  int64_t refs = 0;
+  uint64_t id = 0;
+  DType dtype = DType::Float32;
+  Shape shape;
+  bool trainable = true;
+  std::string name;
+  Ref<Node> current;  // a value node, or a pending update
+  Ref<Node> reading;  // the read node of `current`, made at first read
+  void* handle = nullptr;  // the binding's object for it, if there is one. Not owned.
+
+  bool pending() const { return !current->has_value(); }
+};
+
+void add_ref(Variable* variable);
+void release(Variable* variable);
+
+Ref<Variable> make_variable(const Ref<Node>& initial, bool trainable, std::string name);
+
+// The read node of the present value. Gradients with respect to the variable are the sum over all
+// its read nodes; differentiation never passes through one.
+Ref<Node> read(Variable* variable);
+
+// Swaps the value; dtype and shape must be the variable's (checked, `who` in the text). A second
+// update while one is pending evaluates the first.
+void assign(Variable* variable, const Ref<Node>& value, const char* who);
+
+// Variables with a pending update, oldest first.
+const std::vector<Variable*>& pending_variables();
+// After an evaluation: variables whose update has its value let go of its history.
+void settle_variables();
+
+// Set by the layer above: evaluates every pending update.
+extern void (*evaluate_pending)();
+
+// While a function is traced, reads and assignments go to the trace instead of the variable.
+struct VariableScope {
+  virtual ~VariableScope() = default;
+  virtual Ref<Node> read(Variable* variable) = 0;
+  virtual void assign(Variable* variable, const Ref<Node>& value) = 0;
+};
+// The scope of this thread; returns the one that was set before.
+VariableScope* set_variable_scope(VariableScope* scope);
+
+// Whether a function is being traced on this thread.
+bool variable_scope_active();
+
+// Calls back for every variable that is read on this thread (tapes, custom_gradient), or null.
+using ReadObserver = void (*)(Variable*);
+void set_read_observer(ReadObserver observer);
+
+}  // namespace pullback

@@ -1,0 +1,45 @@
+// The one traversal: collects what is reachable from some roots, iteratively, sorted by creation.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// A new epoch for Node::mark. Marks of older epochs are stale, so nothing is ever cleared.
+uint32_t new_epoch();
+
+// Appends every node reachable from `roots` to `out` in creation order (inputs before users) and
+// numbers them in Node::index. `inputs(node)` says which edges to follow from a node (a span of
+// Node*); an empty span makes it a leaf.
+template <class Inputs>
+void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs) {
+  const uint32_t epoch = new_epoch();
+  const size_t begin = out->size();
+  for (Node* root : roots) {
+    if (root->mark == epoch) continue;
+    root->mark = epoch;
+    out->push_back(root);
+  }
+  for (size_t i = begin; i < out->size(); ++i) {
+    for (Node* input : inputs((*out)[i])) {
+      if (input->mark == epoch) continue;
+      input->mark = epoch;
+      out->push_back(input);
+    }
+  }
+  std::sort(out->begin() + begin, out->end(),
+            [](const Node* a, const Node* b) { return a->seq < b->seq; });
+  for (size_t i = begin; i < out->size(); ++i) (*out)[i]->index = static_cast<uint32_t>(i - begin);
+}
+
+// Edges that carry values: what must be computed before the node.
+inline std::span<Node* const> value_inputs(const Node* node) {
+  auto all = node->inputs();
+  return node->op == Op::custom && !all.empty() ? all.first(1) : all;
+}
+
+}  // namespace pullback

@@ -1,0 +1,206 @@
+// Composites: functions made of other operations that keep a name of their own, so that overrides
+// and errors can speak of `softmax`. Each is one Op::custom node around its parts. Without a rule
+// here, gradients pass through the parts.
+
+#include "ops/composite.h"
+
+#include <limits>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "ops/expr.h"
+#include "ops/reduce.h"
+
+namespace pullback {
+namespace {
+
+using namespace formula;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+using CompositeVjp = Cotangent (*)(Node* y, const Expr& g, Node* x);
+
+struct CompositeRule : Rule {
+  explicit CompositeRule(CompositeVjp vjp) : vjp(vjp) { refs = 1; }  // never freed
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    return {vjp(call.node, call.cotangents[0], call.inputs[0])};
+  }
+  CompositeVjp vjp;
+};
+
+NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> inputs,
+                Rule* rule = nullptr) {
+  std::vector<Node*> all = {inside.get()};
+  for (const NodeRef& x : inputs) all.push_back(x.get());
+  Attr attr;
+  attr.axis = static_cast<int8_t>(which);
+  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all, attr);
+  node->rule = rule;
+  if (overrides_active()) {
+    if (Ref<Rule> stamped = stamped_override(name_of(which))) node->rule = stamped;
+  }
+  return node;
+}
+
+NodeRef as_float(const NodeRef& x) {
+  return is_float(x->dtype) ? x : cast(x, default_float());
+}
+
+Expr sum_over(const Expr& x, int64_t axis) {
+  return reduce(Op::sum, x, std::vector<int64_t>{axis}, true);
+}
+
+// The axis a normalised composite ran over travels in its (unused) order entry.
+int64_t axis_of(const Node* y) { return y->attr.order[0]; }
+
+Cotangent softmax_rule(Node* node, const Expr& g, Node*) {
+  const Expr y = node;
+  const Expr gy = g * y;
+  return {Cotangent::Value, gy - y * sum_over(gy, axis_of(node)), nullptr};
+}
+
+Cotangent log_softmax_rule(Node* node, const Expr& g, Node*) {
+  return {Cotangent::Value, g - exp(Expr(node)) * sum_over(g, axis_of(node)), nullptr};
+}
+
+// exp(x - lse): 0 for rows that are all -inf; k infinities take 1/k each.
+Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
+  Shape kept = x->shape;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < kept.rank; ++i) {
+    if (!(static_cast<uint8_t>(node->attr.axes) >> i & 1)) continue;
+    kept[i] = 1;
+    axes.push_back(i);
+  }
+  const Expr lse = reshape(node, kept);
+  const Expr infinite = lse == kInfinity;
+  const Expr top = Expr(x) == lse;
+  const Expr count = reduce(Op::sum, cast(top, x->dtype), axes, true);
+  const Expr weight = exp(Expr(x) - where(isinf(lse), 0.0, lse));
+  const Expr share = where(infinite, where(top, 1.0 / maximum(count, 1.0), 0.0), weight);
+  return {Cotangent::Value, Expr(reshape(g, kept)) * share, nullptr};
+}
+
+NodeRef with_axis(NodeRef node, int64_t axis) {
+  node->attr.order[0] = static_cast<int8_t>(axis);
+  return node;
+}
+
+}  // namespace
+
+const char* name_of(Composite composite) {
+  constexpr const char* names[] = {"custom_gradient", "mean",      "prod",     "softmax",
+                                   "log_softmax",     "logsumexp", "softmax_cross_entropy"};
+  static_assert(std::size(names) == static_cast<size_t>(Composite::count));
+  return names[static_cast<int>(composite)];
+}
+
+NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
+  const NodeRef x = as_float(input);
+  const NodeRef total = reduce(Op::sum, x, axes, keepdims);
+  // The number of elements is known from the shapes; an empty mean is 0/0, as in NumPy.
+  const int64_t size = total->shape.size();
+  const double count = size ? static_cast<double>(x->shape.size()) / size : 1.0;
+  return compose(Composite::mean, Expr(total) / count, {x});
+}
+
+// A tree of halves: no division, so zeros are exact at every order.
+NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
+  NodeRef x = input;
+  if (!is_float(x->dtype)) x = cast(x, DType::Int64);
+  const NodeRef all = x;
+  const NodeRef shape_of = reduce(Op::sum, x, axes, keepdims);  // for its checks and its shape
+  std::vector<int64_t> order;
+  std::vector<int64_t> folded;
+  for (int64_t i = 0; i < x->shape.rank; ++i) {
+    bool fold = !axes;
+    if (axes) {
+      for (int64_t axis : *axes) fold |= normal_axis(axis, x->shape.rank, "prod") == i;
+    }
+    (fold ? folded : order).push_back(i);
+  }
+  int64_t length = 1;
+  for (int64_t axis : folded) length *= x->shape[axis];
+  if (length == 0) return compose(Composite::prod, ones(shape_of->shape, x->dtype), {all});
+  std::vector<int64_t> first = folded;
+  first.insert(first.end(), order.begin(), order.end());
+  const int64_t rest = x->shape.size() / length;
+  x = reshape(transpose(x, first), {length, rest});
+  std::vector<NodeRef> odd;
+  while (x->shape[0] > 1) {
+    const int64_t half = x->shape[0] / 2;
+    const auto parts = split(x, {half, half, x->shape[0] - 2 * half}, 0);
+    if (parts[2]->shape[0]) odd.push_back(parts[2]);
+    x = Expr(parts[0]) * Expr(parts[1]);
+  }
+  for (const NodeRef& part : odd) x = Expr(x) * Expr(part);
+  return compose(Composite::prod, reshape(x, shape_of->shape), {all});
+}
+
+NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
+  const NodeRef x = as_float(input);
+  const Expr top = stop_gradient(reduce(Op::max, x, axes, true));
+  const Expr shift = where(isfinite(top), top, 0.0);
+  const Expr total = reduce(Op::sum, exp(Expr(x) - shift), axes, true);
+  const NodeRef kept = log(total) + shift;
+  const NodeRef shape_of = keepdims ? kept : reduce(Op::max, x, axes, false);
+  static auto* rule = new CompositeRule(logsumexp_rule);
+  NodeRef node = compose(Composite::logsumexp, reshape(kept, shape_of->shape), {x}, rule);
+  uint8_t mask = 0;
+  for (int64_t i = 0; i < x->shape.rank; ++i) {
+    bool fold = !axes;
+    if (axes) {
+      for (int64_t axis : *axes) fold |= normal_axis(axis, x->shape.rank, "logsumexp") == i;
+    }
+    if (fold) mask |= 1u << i;
+  }
+  node->attr.axes = mask;
+  return node;
+}
+
+NodeRef softmax(const NodeRef& input, int64_t wish) {
+  const NodeRef x = as_float(input);
+  const int64_t axis = normal_axis(wish, x->shape.rank, "softmax");
+  const std::vector<int64_t> axes = {axis};
+  const Expr e = exp(Expr(x) - Expr(stop_gradient(reduce(Op::max, x, axes, true))));
+  static auto* rule = new CompositeRule(softmax_rule);
+  return with_axis(compose(Composite::softmax, e / sum_over(e, axis), {x}, rule), axis);
+}
+
+NodeRef log_softmax(const NodeRef& input, int64_t wish) {
+  const NodeRef x = as_float(input);
+  const int64_t axis = normal_axis(wish, x->shape.rank, "log_softmax");
+  const std::vector<int64_t> axes = {axis};
+  const Expr shifted = Expr(x) - Expr(stop_gradient(reduce(Op::max, x, axes, true)));
+  static auto* rule = new CompositeRule(log_softmax_rule);
+  return with_axis(
+      compose(Composite::log_softmax, shifted - log(sum_over(exp(shifted), axis)), {x}, rule),
+      axis);
+}
+
+NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
+  if (!(logits->shape == labels->shape) || logits->shape.rank == 0) {
+    fail(ErrorKind::Value, "softmax_cross_entropy: logits and labels must have the same shape "
+         "with classes along the last axis; logits are ", logits->shape, ", labels ",
+         labels->shape);
+  }
+  const NodeRef z = as_float(logits);
+  const Expr p = cast(labels, z->dtype);
+  const Expr terms = where(p == 0.0, 0.0, p * Expr(log_softmax(z, -1)));
+  const Expr loss = -Expr(reduce(Op::sum, terms, std::vector<int64_t>{-1}, false));
+  return compose(Composite::softmax_cross_entropy, loss, {z, p});
+}
+
+NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t wish) {
+  if (!is_integer(indices->dtype)) {
+    fail(ErrorKind::Type, "one_hot: expected integer indices, got ", indices->dtype);
+  }
+  if (depth < 0) fail(ErrorKind::Value, "one_hot: negative depth ", depth);
+  const int64_t rank = indices->shape.rank + 1;
+  const int64_t axis = normal_axis(wish, rank, "one_hot");
+  Shape line;
+  for (int64_t i = axis; i < rank; ++i) line.append(i == axis ? depth : 1);
+  return cast(Expr(expand_dims(indices, {axis})) == Expr(reshape(iota(depth), line)), dtype);
+}
+
+}  // namespace pullback

@@ -1,0 +1,81 @@
+// Creation and random numbers. Constant arrays are broadcast scalars: they take no memory and no
+// step. A random node's seed and counter are scalar inputs, so a new draw is no new plan, and a
+// value computed twice is the same value.
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "graph/variable.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+uint64_t random_seed = 0;
+int64_t random_counter = 0;
+
+NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
+  Scalar s;
+  s.i = value;
+  return make_scalar(DType::Int64, s, flags);
+}
+
+NodeRef random_node(Op op, const Shape& shape, DType dtype) {
+  check_shape(shape, name_of(op));
+  const NodeRef seed = int_scalar(static_cast<int64_t>(random_seed));
+  // Inside a trace the draw belongs to the call, not to the recording.
+  const uint8_t traced = variable_scope_active() ? kTraced : 0;
+  const NodeRef counter = int_scalar(next_random_counter(), kCounter | traced);
+  Node* inputs[] = {seed.get(), counter.get()};
+  return make_node(op, dtype, shape, inputs);
+}
+
+NodeRef random_float(Op op, const Shape& shape, DType dtype) {
+  if (!is_float(dtype)) {
+    fail(ErrorKind::Type, name_of(op), ": expected float32 or float64, got ", dtype);
+  }
+  return random_node(op, shape, dtype);
+}
+
+}  // namespace
+
+NodeRef full(const Shape& shape, const NodeRef& value) {
+  check_shape(shape, "full");
+  return broadcast_to(value, shape);
+}
+
+NodeRef zeros(const Shape& shape, DType dtype) { return full(shape, scalar(dtype, 0)); }
+NodeRef ones(const Shape& shape, DType dtype) { return full(shape, scalar(dtype, 1)); }
+
+NodeRef iota(int64_t length) { return make_node(Op::iota, DType::Int64, {length}, {}); }
+
+NodeRef arange(const NodeRef& start, int64_t length, const NodeRef& step, DType dtype) {
+  check_shape({length}, "arange");
+  return cast(start, dtype) + Expr(cast(iota(length), dtype)) * cast(step, dtype);
+}
+
+NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype) {
+  check_shape({rows, columns}, "eye");
+  const Expr row = expand_dims(iota(rows), {1});
+  return cast(row + Expr(int_scalar(diagonal)) == Expr(iota(columns)), dtype);
+}
+
+void seed_random(uint64_t seed) {
+  random_seed = seed;
+  random_counter = 0;
+}
+
+int64_t next_random_counter() { return random_counter++; }
+
+NodeRef random_uniform(const Shape& shape, DType dtype) {
+  return random_float(Op::random_uniform, shape, dtype);
+}
+
+NodeRef random_normal(const Shape& shape, DType dtype) {
+  return random_float(Op::random_normal, shape, dtype);
+}
+
+NodeRef permutation(int64_t length) {
+  return random_node(Op::permutation, {length}, DType::Int64);
+}
+
+}  // namespace pullback

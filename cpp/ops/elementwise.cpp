@@ -1,0 +1,237 @@
+// Elementwise builders: dtype promotion, broadcasting, and the gradient text of elementwise.def
+// turned into rules.
+
+#include "ops/elementwise.h"
+
+#include <limits>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+enum class Domain : uint8_t { A, N, F, B, I };
+enum class Result : uint8_t { Same, Bool };
+enum class Ring : bool { NoRing, Ring };
+
+struct Row {
+  const char* name;
+  uint8_t arity;
+  Domain domain;
+  Result result;
+};
+
+constexpr Row kRows[] = {
+#define UNARY(name, domain, result, ...) {#name, 1, Domain::domain, Result::result},
+#define BINARY(name, domain, result, ...) {#name, 2, Domain::domain, Result::result},
+#define TERNARY(name, domain, result, ...) {#name, 3, Domain::domain, Result::result},
+#include "ops/elementwise.def"
+};
+
+NodeRef convert(const NodeRef& x, DType dtype) {
+  return x->flags & kWeak ? settle_weak(x, dtype) : cast(x, dtype);
+}
+
+// The dtype that an operation on these inputs computes in.
+DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
+  bool strong = false;
+  DType dtype = DType::Bool;
+  DType weak = DType::Bool;
+  for (const Node* x : inputs) {
+    if (x->flags & kWeak) {
+      weak = promote(weak, x->dtype);
+    } else {
+      strong = true;
+      dtype = promote(dtype, x->dtype);
+    }
+  }
+  if (!strong) {
+    dtype = weak;
+  } else if (is_float(weak) && !is_float(dtype)) {
+    dtype = default_float();
+  } else if (is_integer(weak) && dtype == DType::Bool) {
+    dtype = DType::Int64;
+  }
+  switch (row.domain) {
+    case Domain::F:
+      return is_float(dtype) ? dtype : default_float();
+    case Domain::B:
+      return DType::Bool;
+    case Domain::N:
+      if (dtype == DType::Bool && row.result == Result::Same) {
+        fail(ErrorKind::Type, row.name,
+             ": expected numbers, got bool; cast first, or use logical_and, logical_or, "
+             "logical_xor, logical_not");
+      }
+      return dtype == DType::Bool ? DType::Int32 : dtype;
+    case Domain::I:
+      if (is_float(dtype)) {
+        fail(ErrorKind::Type, row.name, ": expected integers or bool, got ", dtype);
+      }
+      return dtype;
+    default:
+      return dtype;
+  }
+}
+
+Shape result_shape(const Row& row, std::span<Node* const> inputs) {
+  Shape shape = inputs[0]->shape;
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (broadcast(shape, inputs[i]->shape, &shape)) continue;
+    std::string shapes;
+    for (const Node* x : inputs) shapes += (shapes.empty() ? "" : " and ") + to_text(x->shape);
+    fail(ErrorKind::Value, row.name, ": shapes ", shapes, " do not broadcast");
+  }
+  return shape;
+}
+
+}  // namespace
+
+NodeRef weak_scalar(double value) {
+  Scalar s;
+  s.f = value;
+  return make_scalar(default_float(), s, kWeak);
+}
+
+NodeRef weak_scalar(int64_t value) {
+  Scalar s;
+  s.i = value;
+  return make_scalar(DType::Int64, s, kWeak);
+}
+
+NodeRef scalar(DType dtype, double value) {
+  Scalar s;
+  s.f = value;
+  return make_scalar(dtype, convert_scalar(s, DType::Float64, dtype));
+}
+
+NodeRef settle_weak(const NodeRef& x, DType dtype) {
+  if (x->dtype == dtype) return make_scalar(dtype, x->scalar);
+  if (dtype == DType::Int32 && x->dtype == DType::Int64 &&
+      (x->scalar.i > std::numeric_limits<int32_t>::max() ||
+       x->scalar.i < std::numeric_limits<int32_t>::min())) {
+    fail(ErrorKind::Overflow, "the Python integer ", x->scalar.i, " does not fit in int32");
+  }
+  // A weak float keeps its full value until its neighbour's dtype is known.
+  const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
+  return make_scalar(dtype, convert_scalar(x->scalar, from, dtype));
+}
+
+NodeRef cast(const NodeRef& x, DType dtype) {
+  if (x->op == Op::scalar) {
+    if (x->flags & kWeak) {
+      const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
+      return make_scalar(dtype, convert_scalar(x->scalar, from, dtype));
+    }
+    if (!x->watchers) return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype));
+  }
+  if (x->dtype == dtype) return x;
+  Node* input = x.get();
+  return make_node(Op::cast, dtype, x->shape, {&input, 1});
+}
+
+NodeRef elementwise(Op op, std::span<Node* const> inputs) {
+  // x**2 is a product: exact, and its second derivative at 0 is 2.
+  if (op == Op::pow && (inputs[1]->flags & kWeak) &&
+      (is_float(inputs[1]->dtype) ? inputs[1]->scalar.f == 2 : inputs[1]->scalar.i == 2) &&
+      !(is_float(inputs[1]->dtype) && !is_float(inputs[0]->dtype))) {
+    return elementwise(Op::square, inputs.first(1));
+  }
+  const Row& row = kRows[static_cast<int>(op)];
+  // The first input of `where` is a condition, whatever the branches are.
+  const size_t first = op == Op::where;
+  const DType dtype = compute_dtype(row, inputs.subspan(first));
+  NodeRef converted[3];
+  Node* operands[3];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const DType wish = i < first ? DType::Bool : dtype;
+    operands[i] = inputs[i];
+    if (inputs[i]->dtype != wish || (inputs[i]->flags & kWeak)) {
+      converted[i] = convert(inputs[i], wish);
+      operands[i] = converted[i].get();
+    }
+  }
+  const Shape shape = result_shape(row, {operands, inputs.size()});
+  const DType result = row.result == Result::Bool ? DType::Bool : dtype;
+  return make_node(op, result, shape, {operands, inputs.size()});
+}
+
+// --- rules
+
+namespace {
+
+using namespace formula;
+
+const Cotangent none;
+const Cotangent zero{Cotangent::Zero, nullptr, nullptr};
+
+struct Answer : Cotangent {
+  Answer(const Cotangent& c) : Cotangent(c) {}
+  Answer(const Expr& e) : Cotangent{Cotangent::Value, e.node, nullptr} {}
+};
+
+// One function per input of each row; e.g. sin_da(g, a, b, c, y).
+#define RULE(rule, text)                                                                      \
+  Answer rule([[maybe_unused]] const Expr& g, [[maybe_unused]] const Expr& a,                 \
+              [[maybe_unused]] const Expr& b, [[maybe_unused]] const Expr& c,                 \
+              [[maybe_unused]] const Expr& y) {                                               \
+    return text;                                                                              \
+  }
+#define UNARY(name, domain, result, ring, value, da) RULE(name##_rule_a, (da))
+#define BINARY(name, domain, result, ring, value, da, db) \
+  RULE(name##_rule_a, (da)) RULE(name##_rule_b, (db))
+#define TERNARY(name, domain, result, ring, value, da, db, dc) \
+  RULE(name##_rule_a, (da)) RULE(name##_rule_b, (db)) RULE(name##_rule_c, (dc))
+#include "ops/elementwise.def"
+#undef RULE
+
+using ElementRule = Answer (*)(const Expr&, const Expr&, const Expr&, const Expr&, const Expr&);
+
+constexpr ElementRule kRules[][3] = {
+#define UNARY(name, ...) {name##_rule_a, nullptr, nullptr},
+#define BINARY(name, ...) {name##_rule_a, name##_rule_b, nullptr},
+#define TERNARY(name, ...) {name##_rule_a, name##_rule_b, name##_rule_c},
+#include "ops/elementwise.def"
+};
+
+void elementwise_vjp(const VjpCall& call, Cotangent* out) {
+  Node* y = call.node;
+  const size_t n = y->inputs().size();
+  const Expr a = y->in[0];
+  const Expr b = n > 1 ? y->in[1] : y->in[0];
+  const Expr c = n > 2 ? y->in[2] : y->in[0];
+  for (size_t i = 0; i < n; ++i) {
+    if (call.live[i]) out[i] = kRules[static_cast<int>(y->op)][i](call.g, a, b, c, y);
+  }
+}
+
+void cast_vjp(const VjpCall& call, Cotangent* out) {
+  const DType from = call.node->in[0]->dtype;
+  const DType to = call.node->dtype;
+  // Between floats, or between integers (compat.tf1's integer gradients); never across.
+  if (is_float(from) != is_float(to)) return;
+  out[0] = {Cotangent::Value, cast(call.g, from), nullptr};
+}
+
+constexpr OpDef kElementwise[] = {
+#define UNARY(name, domain, result, ring, ...)                                  \
+  {#name, Result::result == Result::Bool ? nullptr : elementwise_vjp, Ring::ring == Ring::Ring, \
+   true},
+#define BINARY UNARY
+#define TERNARY UNARY
+#include "ops/elementwise.def"
+};
+
+constexpr OpDef kCast = {"cast", cast_vjp, true, true};
+
+}  // namespace
+
+const OpDef& elementwise_opdef(Op op) {
+  return op == Op::cast ? kCast : kElementwise[static_cast<int>(op)];
+}
+
+int elementwise_arity(Op op) { return op == Op::cast ? 1 : kRows[static_cast<int>(op)].arity; }
+
+}  // namespace pullback

@@ -1,0 +1,57 @@
+// Expr: nodes with operators, so that a gradient rule reads like the formula it is.
+//
+// Numbers in an expression are weak scalars. `mask(m, e)` is a cotangent that exists only where m
+// holds; `none` and `zero` are the other two answers a rule can give.
+#pragma once
+
+#include "ops/ops.h"
+
+namespace pullback {
+
+struct Expr {
+  NodeRef node;
+  Expr(NodeRef n) : node(std::move(n)) {}
+  Expr(Node* n) : node(n) {}
+  Expr(double value) : node(weak_scalar(value)) {}
+  operator const NodeRef&() const { return node; }
+};
+
+template <class... E>
+Expr apply(Op op, const E&... inputs) {
+  Node* nodes[] = {inputs.node.get()...};
+  return elementwise(op, nodes);
+}
+
+namespace formula {
+
+// Every row of the table as a function of expressions.
+#define UNARY(name, ...) \
+  inline Expr name(const Expr& a) { return apply(Op::name, a); }
+#define BINARY(name, ...) \
+  inline Expr name(const Expr& a, const Expr& b) { return apply(Op::name, a, b); }
+#define TERNARY(name, ...) \
+  inline Expr name(const Expr& a, const Expr& b, const Expr& c) { return apply(Op::name, a, b, c); }
+#include "ops/elementwise.def"
+
+inline Cotangent mask(const Expr& condition, const Expr& value) {
+  return {Cotangent::Value, value.node, condition.node};
+}
+
+}  // namespace formula
+
+inline Expr operator+(const Expr& a, const Expr& b) { return apply(Op::add, a, b); }
+inline Expr operator-(const Expr& a, const Expr& b) { return apply(Op::subtract, a, b); }
+inline Expr operator*(const Expr& a, const Expr& b) { return apply(Op::multiply, a, b); }
+inline Expr operator/(const Expr& a, const Expr& b) { return apply(Op::divide, a, b); }
+inline Expr operator-(const Expr& a) { return apply(Op::negative, a); }
+inline Expr operator==(const Expr& a, const Expr& b) { return apply(Op::equal, a, b); }
+inline Expr operator!=(const Expr& a, const Expr& b) { return apply(Op::not_equal, a, b); }
+inline Expr operator<(const Expr& a, const Expr& b) { return apply(Op::less, a, b); }
+inline Expr operator<=(const Expr& a, const Expr& b) { return apply(Op::less_equal, a, b); }
+inline Expr operator>(const Expr& a, const Expr& b) { return apply(Op::greater, a, b); }
+inline Expr operator>=(const Expr& a, const Expr& b) { return apply(Op::greater_equal, a, b); }
+inline Expr operator&(const Expr& a, const Expr& b) { return apply(Op::logical_and, a, b); }
+inline Expr operator|(const Expr& a, const Expr& b) { return apply(Op::logical_or, a, b); }
+inline Expr operator!(const Expr& a) { return apply(Op::logical_not, a); }
+
+}  // namespace pullback

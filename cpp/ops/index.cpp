@@ -1,0 +1,61 @@
+// Indexing by a tensor of positions along one axis. Positions are values, so a bad one is found when
+// the plan runs (IndexError); everything else is checked here.
+
+#include "ops/index.h"
+
+#include "base/error.h"
+#include "graph/make.h"
+
+namespace pullback {
+namespace {
+
+void check_indices(const NodeRef& indices, const char* who) {
+  if (!is_integer(indices->dtype)) {
+    fail(ErrorKind::Type, who, ": expected integer indices, got ", indices->dtype);
+  }
+}
+
+}  // namespace
+
+NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t wish) {
+  check_indices(indices, "take");
+  const int64_t axis = normal_axis(wish, x->shape.rank, "take");
+  if (x->shape.rank - 1 + indices->shape.rank > kMaxRank) {
+    fail(ErrorKind::Value, "take: the result would have rank ",
+         x->shape.rank - 1 + indices->shape.rank, ", more than the supported ", kMaxRank);
+  }
+  Shape shape;
+  for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
+  for (int64_t i = 0; i < indices->shape.rank; ++i) shape.append(indices->shape[i]);
+  for (int64_t i = axis + 1; i < x->shape.rank; ++i) shape.append(x->shape[i]);
+  check_shape(shape, "take");
+  Attr attr;
+  attr.axis = static_cast<int8_t>(axis);
+  Node* inputs[] = {x.get(), indices.get()};
+  return make_node(Op::take, x->dtype, shape, inputs, attr);
+}
+
+NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length) {
+  check_indices(indices, "scatter_add");
+  Shape shape;
+  for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
+  shape.append(length);
+  for (int64_t i = axis + indices->shape.rank; i < x->shape.rank; ++i) shape.append(x->shape[i]);
+  check_shape(shape, "scatter_add");
+  Attr attr;
+  attr.axis = static_cast<int8_t>(axis);
+  Node* inputs[] = {x.get(), indices.get()};
+  return make_node(Op::scatter_add, x->dtype, shape, inputs, attr);
+}
+
+void take_vjp(const VjpCall& call, Cotangent* out) {
+  const int64_t axis = call.node->attr.axis;
+  const Node* x = call.node->in[0];
+  out[0] = {Cotangent::Value, scatter_add(call.g, call.node->in[1], axis, x->shape[axis]), nullptr};
+}
+
+void scatter_add_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, take(call.g, call.node->in[1], call.node->attr.axis), nullptr};
+}
+
+}  // namespace pullback

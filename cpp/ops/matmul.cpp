@@ -1,0 +1,67 @@
+// Matrix products: 1-d operands and batch axes as in NumPy. The node itself always has operands of
+// rank ≥ 2; transposes before it are views that a backend turns into flags.
+
+#include "ops/matmul.h"
+
+#include "base/error.h"
+#include "graph/make.h"
+
+namespace pullback {
+
+NodeRef matmul(const NodeRef& left, const NodeRef& right) {
+  if (left->shape.rank == 0 || right->shape.rank == 0) {
+    fail(ErrorKind::Value, "matmul: expected tensors of rank 1 or more, got shapes ", left->shape,
+         " and ", right->shape, "; use * for numbers");
+  }
+  DType dtype = promote(left->dtype, right->dtype);
+  if (dtype == DType::Bool) {
+    fail(ErrorKind::Type, "matmul: expected numbers, got bool; cast first");
+  }
+  NodeRef a = cast(left, dtype);
+  NodeRef b = cast(right, dtype);
+  const bool row = a->shape.rank == 1;
+  const bool column = b->shape.rank == 1;
+  if (row) a = expand_dims(a, {0});
+  if (column) b = expand_dims(b, {1});
+  const int64_t ra = a->shape.rank;
+  const int64_t rb = b->shape.rank;
+  if (a->shape[ra - 1] != b->shape[rb - 2]) {
+    const bool swapped = !row && !column && ra == 2 && rb == 2 && a->shape[1] == b->shape[1];
+    fail(ErrorKind::Value, "matmul: inner dimensions differ: a is ", left->shape, ", b is ",
+         right->shape, swapped ? "; did you mean transpose(b)?" : "");
+  }
+  Shape batch_a = a->shape;
+  batch_a.rank -= 2;
+  Shape batch_b = b->shape;
+  batch_b.rank -= 2;
+  for (Shape* batch : {&batch_a, &batch_b}) batch->dim[batch->rank] = batch->dim[batch->rank + 1] = 0;
+  Shape shape;
+  if (!broadcast(batch_a, batch_b, &shape)) {
+    fail(ErrorKind::Value, "matmul: batch axes ", batch_a, " and ", batch_b,
+         " do not broadcast (a is ", left->shape, ", b is ", right->shape, ")");
+  }
+  shape.append(a->shape[ra - 2]);
+  shape.append(b->shape[rb - 1]);
+  check_shape(shape, "matmul");
+  Node* inputs[] = {a.get(), b.get()};
+  NodeRef out = make_node(Op::matmul, dtype, shape, inputs);
+  if (row || column) {
+    Shape squeezed;
+    for (int64_t i = 0; i < shape.rank; ++i) {
+      if ((row && i == shape.rank - 2) || (column && i == shape.rank - 1)) continue;
+      squeezed.append(shape[i]);
+    }
+    out = reshape(out, squeezed);
+  }
+  return out;
+}
+
+// d(ab) = da·b + a·db; sums over broadcast batch axes are central.
+void matmul_vjp(const VjpCall& call, Cotangent* out) {
+  Node* a = call.node->in[0];
+  Node* b = call.node->in[1];
+  if (call.live[0]) out[0] = {Cotangent::Value, matmul(call.g, swap_last_axes(b)), nullptr};
+  if (call.live[1]) out[1] = {Cotangent::Value, matmul(swap_last_axes(a), call.g), nullptr};
+}
+
+}  // namespace pullback

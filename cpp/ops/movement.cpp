@@ -1,0 +1,248 @@
+// Movement: reshape, transpose, broadcast, slice and their kin. All but concat and embed are views
+// in a plan and cost nothing.
+
+#include "ops/movement.h"
+
+#include <numeric>
+
+#include "base/error.h"
+#include "graph/make.h"
+
+namespace pullback {
+namespace {
+
+NodeRef unary(Op op, const NodeRef& x, const Shape& shape, const Attr& attr = {}) {
+  Node* input = x.get();
+  return make_node(op, x->dtype, shape, {&input, 1}, attr);
+}
+
+NodeRef with_window(Op op, const NodeRef& x, const Shape& shape, const Window& window) {
+  NodeRef node = unary(op, x, shape);
+  node->window = std::make_unique<Window>(window);
+  return node;
+}
+
+}  // namespace
+
+NodeRef identity(const NodeRef& x) { return unary(Op::identity, x, x->shape); }
+NodeRef stop_gradient(const NodeRef& x) { return unary(Op::stop_gradient, x, x->shape); }
+
+NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
+  Shape shape = wish;
+  int64_t known = 1;
+  int64_t unknown = -1;
+  for (int64_t i = 0; i < shape.rank; ++i) {
+    if (shape[i] == -1) {
+      if (unknown >= 0) fail(ErrorKind::Value, who, ": more than one -1 in shape ", wish);
+      unknown = i;
+    } else if (shape[i] < 0) {
+      fail(ErrorKind::Value, who, ": negative dimension in shape ", wish);
+    } else {
+      known = checked_mul(known, shape[i], who);
+    }
+  }
+  const int64_t size = x->shape.size();
+  if (unknown >= 0) {
+    if (known == 0 || size % known != 0) {
+      fail(ErrorKind::Value, who, ": cannot fit ", size, " elements of shape ", x->shape,
+           " into shape ", wish);
+    }
+    shape[unknown] = size / known;
+  } else if (known != size) {
+    fail(ErrorKind::Value, who, ": cannot turn shape ", x->shape, " (", size,
+         " elements) into shape ", shape, " (", known, " elements)");
+  }
+  if (shape == x->shape) return x;
+  return unary(Op::reshape, x, shape);
+}
+
+NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
+  const int64_t rank = x->shape.rank;
+  if (!order) {
+    order.emplace(rank);
+    std::iota(order->rbegin(), order->rend(), 0);
+  }
+  if (static_cast<int64_t>(order->size()) != rank) {
+    fail(ErrorKind::Value, "transpose: ", static_cast<int64_t>(order->size()),
+         " axes given for a tensor of rank ", rank);
+  }
+  Attr attr;
+  Shape shape;
+  shape.rank = rank;
+  bool seen[kMaxRank] = {};
+  bool moves = false;
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t axis = normal_axis((*order)[i], rank, "transpose");
+    if (seen[axis]) fail(ErrorKind::Value, "transpose: axis ", axis, " is named twice");
+    seen[axis] = true;
+    moves |= axis != i;
+    attr.order[i] = static_cast<int8_t>(axis);
+    shape[i] = x->shape[axis];
+  }
+  if (!moves) return x;
+  return unary(Op::transpose, x, shape, attr);
+}
+
+NodeRef swap_last_axes(const NodeRef& x) {
+  std::vector<int64_t> order(x->shape.rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return transpose(x, order);
+}
+
+NodeRef broadcast_to(const NodeRef& x, const Shape& shape) {
+  check_shape(shape, "broadcast_to");
+  if (shape == x->shape) return x;
+  if (!broadcasts_to(x->shape, shape)) {
+    fail(ErrorKind::Value, "broadcast_to: shape ", x->shape, " does not broadcast to ", shape);
+  }
+  return unary(Op::broadcast_to, x, shape);
+}
+
+NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes) {
+  const int64_t rank = x->shape.rank + static_cast<int64_t>(axes.size());
+  if (rank > kMaxRank) {
+    fail(ErrorKind::Value, "expand_dims: rank ", rank, " is more than the supported ", kMaxRank);
+  }
+  bool fresh[kMaxRank] = {};
+  for (int64_t axis : axes) {
+    const int64_t at = normal_axis(axis, rank, "expand_dims");
+    if (fresh[at]) fail(ErrorKind::Value, "expand_dims: axis ", at, " is named twice");
+    fresh[at] = true;
+  }
+  Shape shape;
+  for (int64_t i = 0, from = 0; i < rank; ++i) shape.append(fresh[i] ? 1 : x->shape[from++]);
+  return reshape(x, shape, "expand_dims");
+}
+
+NodeRef squeeze(const NodeRef& x, const Axes& axes) {
+  bool drop[kMaxRank] = {};
+  if (axes) {
+    for (int64_t axis : *axes) {
+      const int64_t at = normal_axis(axis, x->shape.rank, "squeeze");
+      if (x->shape[at] != 1) {
+        fail(ErrorKind::Value, "squeeze: axis ", at, " of shape ", x->shape, " has length ",
+             x->shape[at], ", not 1");
+      }
+      drop[at] = true;
+    }
+  } else {
+    for (int64_t i = 0; i < x->shape.rank; ++i) drop[i] = x->shape[i] == 1;
+  }
+  Shape shape;
+  for (int64_t i = 0; i < x->shape.rank; ++i) {
+    if (!drop[i]) shape.append(x->shape[i]);
+  }
+  return reshape(x, shape, "squeeze");
+}
+
+NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window) {
+  return with_window(Op::slice, x, shape, window);
+}
+
+NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window) {
+  return with_window(Op::embed, x, shape, window);
+}
+
+NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
+  if (parts.empty()) fail(ErrorKind::Value, "concat: no tensors given");
+  const Shape& first = parts[0]->shape;
+  if (first.rank == 0) {
+    fail(ErrorKind::Value, "concat: tensors of rank 0 have no axis to join; use stack");
+  }
+  const int64_t axis = normal_axis(wish, first.rank, "concat");
+  DType dtype = parts[0]->dtype;
+  for (const NodeRef& part : parts) dtype = promote(dtype, part->dtype);
+  Shape shape = first;
+  shape[axis] = 0;
+  std::vector<NodeRef> converted;
+  std::vector<Node*> inputs;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Shape& part = parts[i]->shape;
+    Shape expected = first;
+    expected[axis] = part.rank == first.rank ? part[axis] : 0;
+    if (!(part == expected)) {
+      fail(ErrorKind::Value, "concat: tensor ", static_cast<int64_t>(i), " has shape ", part,
+           ", the first has ", first, "; only axis ", axis, " may differ");
+    }
+    shape[axis] += part[axis];
+    converted.push_back(cast(parts[i], dtype));
+    inputs.push_back(converted.back().get());
+  }
+  check_shape(shape, "concat");
+  if (parts.size() == 1) return converted[0];
+  Attr attr;
+  attr.axis = static_cast<int8_t>(axis);
+  return make_node(Op::concat, dtype, shape, inputs, attr);
+}
+
+NodeRef stack(std::span<const NodeRef> parts, int64_t axis) {
+  if (parts.empty()) fail(ErrorKind::Value, "stack: no tensors given");
+  const int64_t at = normal_axis(axis, parts[0]->shape.rank + 1, "stack");
+  std::vector<NodeRef> expanded;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!(parts[i]->shape == parts[0]->shape)) {
+      fail(ErrorKind::Value, "stack: tensor ", static_cast<int64_t>(i), " has shape ",
+           parts[i]->shape, ", the first has ", parts[0]->shape);
+    }
+    expanded.push_back(expand_dims(parts[i], {at}));
+  }
+  return concat(expanded, at);
+}
+
+std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t wish) {
+  const int64_t axis = normal_axis(wish, x->shape.rank, "split");
+  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  if (total != x->shape[axis]) {
+    fail(ErrorKind::Value, "split: the sizes add up to ", total, ", axis ", axis, " of shape ",
+         x->shape, " has length ", x->shape[axis]);
+  }
+  std::vector<NodeRef> out;
+  Window window;
+  for (int64_t d = 0; d < x->shape.rank; ++d) window.step[d] = 1;
+  for (int64_t size : sizes) {
+    if (size < 0) fail(ErrorKind::Value, "split: negative size ", size);
+    Shape shape = x->shape;
+    shape[axis] = size;
+    out.push_back(slice(x, shape, window));
+    window.start[axis] += size;
+  }
+  return out;
+}
+
+// --- rules
+
+void identity_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, call.g, nullptr};
+}
+
+void reshape_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, reshape(call.g, call.node->in[0]->shape), nullptr};
+}
+
+void transpose_vjp(const VjpCall& call, Cotangent* out) {
+  std::vector<int64_t> inverse(call.node->shape.rank);
+  for (size_t i = 0; i < inverse.size(); ++i) inverse[call.node->attr.order[i]] = i;
+  out[0] = {Cotangent::Value, transpose(call.g, inverse), nullptr};
+}
+
+// The central sum in the reverse pass brings g down to the input's shape.
+void broadcast_vjp(const VjpCall& call, Cotangent* out) { identity_vjp(call, out); }
+
+void slice_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, embed(call.g, call.node->in[0]->shape, *call.node->window), nullptr};
+}
+
+void embed_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, slice(call.g, call.node->in[0]->shape, *call.node->window), nullptr};
+}
+
+void concat_vjp(const VjpCall& call, Cotangent* out) {
+  std::vector<int64_t> sizes;
+  const int64_t axis = call.node->attr.axis;
+  for (const Node* input : call.node->inputs()) sizes.push_back(input->shape[axis]);
+  const std::vector<NodeRef> parts = split(call.g, sizes, axis);
+  for (size_t i = 0; i < parts.size(); ++i) out[i] = {Cotangent::Value, parts[i], nullptr};
+}
+
+}  // namespace pullback

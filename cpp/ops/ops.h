@@ -1,0 +1,113 @@
+// The builders: every operation as a function from nodes to a node. Rules, the binding and the
+// composites all build with these, and nothing else makes nodes with inputs.
+//
+// Each checks its arguments at once and raises Error with its name in the text. Arrays promote by
+// DType order; a weak scalar (a Python number) takes its neighbour's dtype.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/node.h"
+#include "graph/rule.h"
+
+namespace pullback {
+
+using NodeRef = Ref<Node>;
+using Axes = std::optional<std::vector<int64_t>>;  // nullopt = all axes
+
+// --- elementwise (ops/elementwise.cpp)
+NodeRef elementwise(Op op, std::span<Node* const> inputs);
+NodeRef cast(const NodeRef& x, DType dtype);
+// A Python number: floats take the default float dtype, integers int64, unless a neighbour decides.
+NodeRef weak_scalar(double value);
+NodeRef weak_scalar(int64_t value);
+NodeRef scalar(DType dtype, double value);
+// A weak scalar with the dtype it has next to an array of `neighbour`; raises OverflowError where
+// an integer does not fit.
+NodeRef settle_weak(const NodeRef& x, DType neighbour);
+
+// --- movement (ops/movement.cpp): views
+NodeRef identity(const NodeRef& x);
+NodeRef stop_gradient(const NodeRef& x);
+// One entry of `shape` may be -1.
+NodeRef reshape(const NodeRef& x, const Shape& shape, const char* who = "reshape");
+NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order = std::nullopt);
+NodeRef swap_last_axes(const NodeRef& x);
+NodeRef broadcast_to(const NodeRef& x, const Shape& shape);
+NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes);
+NodeRef squeeze(const NodeRef& x, const Axes& axes);
+// window.step may be negative; every index is inside x (the binding resolves Python's rules).
+NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window);
+// Zeros of `shape` with x where `slice` with the same window would have read it.
+NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window);
+NodeRef concat(std::span<const NodeRef> parts, int64_t axis);
+NodeRef stack(std::span<const NodeRef> parts, int64_t axis);
+std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t axis);
+
+// --- reductions (ops/reduce.cpp)
+NodeRef reduce(Op op, const NodeRef& x, const Axes& axes, bool keepdims);  // sum max min all any
+NodeRef arg_reduce(Op op, const NodeRef& x, std::optional<int64_t> axis, bool keepdims);
+// Sums x down to `shape`, the reverse of broadcasting; x itself where nothing was broadcast.
+NodeRef sum_to(const NodeRef& x, const Shape& shape);
+
+// --- products and indexing (ops/matmul.cpp, ops/index.cpp)
+NodeRef matmul(const NodeRef& a, const NodeRef& b);
+NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t axis);
+// The adjoint of take: zeros with `length` along `axis`, plus x at the indices.
+NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length);
+
+// --- creation and random numbers (ops/create.cpp)
+NodeRef full(const Shape& shape, const NodeRef& scalar);
+NodeRef zeros(const Shape& shape, DType dtype);
+NodeRef ones(const Shape& shape, DType dtype);
+NodeRef iota(int64_t length);  // int64
+NodeRef arange(const NodeRef& start, int64_t length, const NodeRef& step, DType dtype);
+NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype);
+void seed_random(uint64_t seed);
+// The next value of the counter; each call of a random operation takes one.
+int64_t next_random_counter();
+NodeRef random_uniform(const Shape& shape, DType dtype);
+NodeRef random_normal(const Shape& shape, DType dtype);
+NodeRef permutation(int64_t length);
+
+// --- composites (ops/composite.cpp): made of the others, with a name of their own
+NodeRef mean(const NodeRef& x, const Axes& axes, bool keepdims);
+NodeRef prod(const NodeRef& x, const Axes& axes, bool keepdims);
+NodeRef logsumexp(const NodeRef& x, const Axes& axes, bool keepdims);
+NodeRef softmax(const NodeRef& x, int64_t axis);
+NodeRef log_softmax(const NodeRef& x, int64_t axis);
+// −Σ labels · log_softmax(logits) along the last axis; a label of 0 contributes exactly 0.
+NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels);
+NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t axis);
+
+// --- custom gradients (ops/custom.cpp)
+// New nodes with the values of `inside`, whose gradient is `rule`'s answer for `inputs`.
+std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
+                            const Ref<Rule>& rule);
+
+// --- the table of the other ops (ops/opdef.cpp)
+struct VjpCall {
+  Node* node;                     // its inputs and itself may be used in the expressions
+  NodeRef g;                      // cotangent of the node
+  std::span<const uint8_t> live;  // per input: whether somebody wants its cotangent
+};
+using Vjp = void (*)(const VjpCall& call, Cotangent* out);
+
+struct OpDef {
+  const char* name;
+  Vjp vjp;             // null: not differentiable
+  bool ring = false;   // an integer gradient makes sense
+  bool linear = false;  // the cotangent's mask may pass through (elementwise, reshape, transpose)
+};
+const OpDef& opdef(Op op);
+
+// The op or composite of that name; false where there is none.
+bool is_op_name(const std::string& name);
+// Every name that an override may use, sorted.
+std::vector<std::string> op_names();
+// The name a node goes by: its op's, or its composite's, or its custom rule's.
+const char* display_name(const Node* node);
+
+}  // namespace pullback

@@ -1,0 +1,152 @@
+// Reductions. A node folds one contiguous block of axes, so that a backend only ever sees
+// [outer, reduced, inner]; other sets of axes are folded block by block.
+
+#include "ops/reduce.h"
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+uint8_t axes_mask(const Shape& shape, const Axes& axes, const char* who) {
+  if (!axes) return static_cast<uint8_t>((1u << shape.rank) - 1);
+  uint8_t mask = 0;
+  for (int64_t axis : *axes) {
+    const int64_t at = normal_axis(axis, shape.rank, who);
+    if (mask >> at & 1) fail(ErrorKind::Value, who, ": axis ", at, " is named twice");
+    mask |= 1u << at;
+  }
+  return mask;
+}
+
+Shape folded(const Shape& shape, uint8_t mask, bool keepdims) {
+  Shape out;
+  for (int64_t i = 0; i < shape.rank; ++i) {
+    if (!(mask >> i & 1)) {
+      out.append(shape[i]);
+    } else if (keepdims) {
+      out.append(1);
+    }
+  }
+  return out;
+}
+
+NodeRef fold_block(Op op, const NodeRef& x, uint8_t mask, bool keepdims) {
+  const bool widen = op == Op::sum && !is_float(x->dtype);
+  Attr attr;
+  attr.axes = mask;
+  attr.keepdims = keepdims;
+  Node* input = x.get();
+  return make_node(op, widen ? DType::Int64 : x->dtype, folded(x->shape, mask, keepdims),
+                   {&input, 1}, attr);
+}
+
+// The cotangent with the folded axes back in place as length 1.
+NodeRef keep_axes(const NodeRef& g, const Node* reduction) {
+  return reshape(g, folded(reduction->in[0]->shape, reduction->attr.axes, true));
+}
+
+}  // namespace
+
+FoldedShape folded_shape(const Shape& shape, uint8_t axes) {
+  FoldedShape out;
+  bool seen = false;
+  for (int64_t i = 0; i < shape.rank; ++i) {
+    if (axes >> i & 1) {
+      out.reduced *= shape[i];
+      seen = true;
+    } else {
+      (seen ? out.inner : out.outer) *= shape[i];
+    }
+  }
+  return out;
+}
+
+NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
+  const char* who = name_of(op);
+  NodeRef x = input;
+  if (op == Op::all || op == Op::any) x = cast(x, DType::Bool);
+  if (x->dtype == DType::Bool && op == Op::max) op = Op::any;
+  if (x->dtype == DType::Bool && op == Op::min) op = Op::all;
+  const uint8_t mask = axes_mask(x->shape, axes, who);
+  if (op == Op::max || op == Op::min) {
+    for (int64_t i = 0; i < x->shape.rank; ++i) {
+      if ((mask >> i & 1) && x->shape[i] == 0) {
+        fail(ErrorKind::Value, who, ": axis ", i, " of shape ", x->shape,
+             " has no elements, and an empty ", who, " has no value");
+      }
+    }
+  }
+  const bool widen = op == Op::sum && !is_float(x->dtype);
+  if (mask == 0) return widen ? cast(x, DType::Int64) : x;
+  // Split the axes into contiguous blocks, last block first so that earlier axes keep their number.
+  uint8_t blocks[kMaxRank];
+  int count = 0;
+  for (int64_t i = x->shape.rank - 1; i >= 0; --i) {
+    if (!(mask >> i & 1)) continue;
+    uint8_t block = 0;
+    for (; i >= 0 && (mask >> i & 1); --i) block |= 1u << i;
+    blocks[count++] = block;
+  }
+  if (count == 1) return fold_block(op, x, mask, keepdims);
+  const Shape result = folded(x->shape, mask, keepdims);
+  for (int i = 0; i < count; ++i) x = fold_block(op, x, blocks[i], true);
+  return reshape(x, result);
+}
+
+NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {
+  const char* who = name_of(op);
+  NodeRef x = input;
+  Shape kept;
+  if (axis) {
+    const int64_t at = normal_axis(*axis, x->shape.rank, who);
+    kept = folded(x->shape, 1u << at, keepdims);
+    axis = at;
+  } else {
+    if (keepdims) kept = folded(x->shape, (1u << x->shape.rank) - 1, true);
+    x = reshape(x, {x->shape.size()});
+    axis = 0;
+  }
+  if (x->shape[*axis] == 0) {
+    fail(ErrorKind::Value, who, ": axis ", *axis, " of shape ", input->shape, " has no elements");
+  }
+  Attr attr;
+  attr.axis = static_cast<int8_t>(*axis);
+  Node* operand = x.get();
+  return make_node(op, DType::Int64, kept, {&operand, 1}, attr);
+}
+
+NodeRef sum_to(const NodeRef& x, const Shape& shape) {
+  if (x->shape == shape) return x;
+  const int64_t lead = x->shape.rank - shape.rank;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < x->shape.rank; ++i) {
+    if (i < lead || (shape[i - lead] == 1 && x->shape[i] != 1)) axes.push_back(i);
+  }
+  return reshape(axes.empty() ? x : reduce(Op::sum, x, axes, false), shape);
+}
+
+// --- rules
+
+void sum_vjp(const VjpCall& call, Cotangent* out) {
+  const Node* x = call.node->in[0];
+  const NodeRef g = cast(keep_axes(call.g, call.node), x->dtype);
+  out[0] = {Cotangent::Value, broadcast_to(g, x->shape), nullptr};
+}
+
+// Ties share equally; where the result is NaN the NaN positions take it.
+void extremum_vjp(const VjpCall& call, Cotangent* out) {
+  using namespace formula;
+  Node* x = call.node->in[0];
+  const Expr y = keep_axes(call.node, call.node);
+  const Expr g = keep_axes(call.g, call.node);
+  const Expr wins = same(x, y);
+  const FoldedShape f = folded_shape(x->shape, call.node->attr.axes);
+  NodeRef count = reshape(cast(wins, x->dtype), {f.outer, f.reduced, f.inner});
+  count = reshape(reduce(Op::sum, count, std::vector<int64_t>{1}, false), y.node->shape);
+  out[0] = mask(wins, broadcast_to(g / Expr(count), x->shape));
+}
+
+}  // namespace pullback

@@ -1,0 +1,71 @@
+// What a backend is: it compiles a plan once and runs it many times.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/dtype.h"
+#include "plan/plan.h"
+
+namespace pullback {
+
+// What can go wrong while a plan runs. Kernels never throw: they return a Status.
+enum class Problem : uint8_t {
+  None,
+  IndexOutOfRange,  // detail: the index; bound: the length of the axis
+  ZeroDivision,     // integer division by zero
+  NegativePower,    // an integer to a negative power
+  Injected,         // by a test, through the null backend
+  Library,          // the BLAS could not be loaded
+  Memory,           // no scratch memory
+  Interrupted,      // RunArguments::interrupted said so
+};
+
+struct Status {
+  Problem problem = Problem::None;
+  int32_t step = -1;  // the step that failed
+  int64_t detail = 0;
+  int64_t bound = 0;
+  explicit operator bool() const { return problem == Problem::None; }
+};
+
+// Everything a run needs; the plan says how many of each.
+struct RunArguments {
+  const void* const* arguments;
+  const Scalar* scalars;
+  void* const* outputs;  // one per Output slot
+  void* arena;           // plan.arena_bytes, 64-byte aligned
+  bool (*interrupted)();  // polled between steps; true stops the run. May be null.
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // May run on several threads at once: an Executable is immutable.
+  virtual Status run(const RunArguments& arguments) const noexcept = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const char* name() const = 0;
+  // The plan outlives the executable.
+  virtual std::unique_ptr<Executable> compile(const Plan& plan) const = 0;
+};
+
+const Backend& cpu_backend();
+
+// Computes nothing (outputs are left as they are) and can be told to fail: planner tests and
+// overhead benches.
+const Backend& null_backend();
+// The null backend's next `after`-th run (1 = the very next) reports Problem::Injected.
+void null_backend_fail(int after);
+
+// Steps run since the process started, by kind of work: index into Work.
+struct StepCounts {
+  int64_t of[std::variant_size_v<Work>];
+};
+StepCounts step_counts();
+void count_step(const Step& step);
+
+}  // namespace pullback

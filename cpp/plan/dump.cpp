@@ -1,0 +1,87 @@
+// A readable listing of a plan.
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+namespace pullback {
+namespace {
+
+std::string show(const Plan& plan, const View& view) {
+  const Slot& slot = plan.slots[view.slot];
+  const char* kind = slot.kind == SlotKind::Argument ? "arg" : slot.kind == SlotKind::Output ? "out"
+                                                                                            : "tmp";
+  std::string out = text(kind, view.slot, ":", view.dtype, view.shape);
+  if (view.offset) out += text("+", view.offset);
+  bool plain = true;
+  const Strides expected = row_major(view.shape);
+  for (int64_t d = 0; d < view.shape.rank; ++d) {
+    plain &= view.strides[d] == expected[d] || view.shape[d] == 1;
+  }
+  if (!plain) {
+    out += " strides(";
+    for (int64_t d = 0; d < view.shape.rank; ++d) out += text(d ? ", " : "", view.strides[d]);
+    out += ")";
+  }
+  return out;
+}
+
+struct Printer {
+  const Plan& plan;
+
+  std::string operator()(const TileGroup& g) const {
+    std::string out = text("tiles ", g.count);
+    int32_t value = 0;
+    for (const View& v : g.loads) out += text("\n    v", value++, " = load ", show(plan, v));
+    for (const ScalarLoad& s : g.scalars) {
+      out += text("\n    v", value++, " = scalar ", s.scalar, ":", s.dtype);
+    }
+    for (const Instruction& i : g.instructions) {
+      out += text("\n    v", value++, " = ", name_of(i.op), ":", i.dtype);
+      for (int32_t in : i.in) {
+        if (in >= 0) out += text(" v", in);
+      }
+    }
+    for (const Store& s : g.stores) out += text("\n    store v", s.value, " ", show(plan, s.view));
+    for (const Reduction& r : g.reductions) {
+      out += text("\n    ", name_of(r.op), " v", r.value, " [", r.outer, ", ", r.reduced, ", ",
+                  r.inner, "] to ", show(plan, r.out));
+    }
+    return out;
+  }
+  std::string operator()(const Gemm& g) const {
+    return text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c));
+  }
+  std::string operator()(const Layout& l) const {
+    return text(l.clear ? "embed " : "copy ", show(plan, l.in), " to ", show(plan, l.out));
+  }
+  std::string operator()(const Gather& g) const {
+    return text("gather ", show(plan, g.in), " at ", show(plan, g.indices), " to ",
+                show(plan, g.out));
+  }
+  std::string operator()(const ScatterAdd& g) const {
+    return text("scatter_add ", show(plan, g.in), " at ", show(plan, g.indices), " to ",
+                show(plan, g.out));
+  }
+  std::string operator()(const ArgReduce& a) const {
+    return text(name_of(a.op), " ", show(plan, a.in), " to ", show(plan, a.out));
+  }
+  std::string operator()(const Random& r) const {
+    return text(name_of(r.op), " to ", show(plan, r.out));
+  }
+  std::string operator()(const Iota& i) const { return text("iota to ", show(plan, i.out)); }
+};
+
+}  // namespace
+
+std::string dump(const Plan& plan) {
+  std::string out = text("plan: ", static_cast<int64_t>(plan.arguments.size()), " arguments, ",
+                         plan.scalars, " scalars, ", static_cast<int64_t>(plan.outputs.size()),
+                         " outputs, arena ", plan.arena_bytes, " bytes\n");
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    out += text(static_cast<int64_t>(i), "  ", std::visit(Printer{plan}, step.work), "\n");
+  }
+  return out;
+}
+
+}  // namespace pullback

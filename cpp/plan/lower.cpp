@@ -1,0 +1,280 @@
+#include "plan/lower.h"
+
+#include <algorithm>
+
+#include "graph/walk.h"
+#include "ops/reduce.h"
+
+namespace pullback {
+namespace {
+
+class Lowering {
+ public:
+  explicit Lowering(const Analysis& analysis)
+      : a_(analysis), nodes_(analysis.snapshot->nodes), slot_(nodes_.size(), -1) {}
+
+  Plan run() {
+    const Snapshot& s = *a_.snapshot;
+    plan_.scalars = static_cast<int32_t>(s.scalars.size());
+    scalar_.resize(nodes_.size());
+    for (size_t k = 0; k < s.scalars.size(); ++k) {
+      scalar_[s.scalars[k]] = static_cast<int32_t>(k);
+    }
+    for (size_t k = 0; k < s.arguments.size(); ++k) {
+      const Node* node = nodes_[s.arguments[k]];
+      slot_[s.arguments[k]] = add_slot(SlotKind::Argument, node->dtype, node->bytes());
+      plan_.slots.back().index = static_cast<int64_t>(k);
+      plan_.arguments.push_back(slot_[s.arguments[k]]);
+    }
+    find_crossings();
+    for (uint32_t u = 0; u < a_.units.size(); ++u) {
+      if (a_.units[u].tiles) {
+        emit_tiles(u);
+      } else {
+        emit_other(a_.units[u].members[0]);
+      }
+    }
+    for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[a_.view[position].base]);
+    return std::move(plan_);
+  }
+
+ private:
+  int32_t add_slot(SlotKind kind, DType dtype, int64_t bytes) {
+    Slot slot{kind, dtype};
+    slot.bytes = bytes;
+    plan_.slots.push_back(slot);
+    return static_cast<int32_t>(plan_.slots.size()) - 1;
+  }
+
+  // The memory of a computed node, made when its step is.
+  int32_t slot_of(uint32_t position) {
+    int32_t& slot = slot_[position];
+    if (slot < 0) {
+      const Node* node = nodes_[position];
+      if (a_.stored[position]) {
+        slot = add_slot(SlotKind::Output, node->dtype, node->bytes());
+        plan_.slots.back().index = plan_.owned_outputs++;
+        plan_.output_bytes.push_back(node->bytes());
+      } else {
+        slot = add_slot(SlotKind::Temporary, node->dtype, node->bytes());
+      }
+    }
+    return slot;
+  }
+
+  View view_of(const NodeView& view) {
+    return {slot_of(view.base), nodes_[view.base]->dtype, view.offset, view.shape, view.strides};
+  }
+  View whole_view(uint32_t position) { return view_of(whole(position, nodes_[position]->shape)); }
+
+  void add_step(Work work, Op source) { plan_.steps.push_back({std::move(work), source}); }
+
+  // Values that some other unit reads, or that leave the plan, must be stored.
+  void find_crossings() {
+    crosses_ = a_.stored;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      for (const NodeView& read : a_.reads[i]) {
+        if (a_.unit_of[read.base] != a_.unit_of[i]) crosses_[read.base] = 1;
+      }
+    }
+  }
+
+  // --- tile groups
+
+  int32_t load(TileGroup* group, const View& view, std::vector<std::pair<View, int32_t>>* known) {
+    for (const auto& [other, value] : *known) {
+      if (other.slot == view.slot && other.offset == view.offset && other.shape == view.shape &&
+          other.strides == view.strides) {
+        return value;
+      }
+    }
+    group->loads.push_back(view);
+    known->emplace_back(view, static_cast<int32_t>(group->loads.size()) - 1);
+    return known->back().second;
+  }
+
+  void emit_tiles(uint32_t unit_number) {
+    const Unit& unit = a_.units[unit_number];
+    TileGroup group;
+    group.count = unit.count;
+    // Loads and scalars come first in the numbering, so they are collected before anything else.
+    std::vector<std::pair<View, int32_t>> known;
+    std::vector<std::pair<uint32_t, int32_t>> numbers;
+    const auto outside = [&](const NodeView& read) {
+      return a_.unit_of[read.base] != static_cast<int32_t>(unit_number);
+    };
+    for (uint32_t member : unit.members) {
+      for (const NodeView& read : a_.reads[member]) {
+        if (!outside(read)) continue;
+        if (a_.kind[read.base] == Analysis::Number) {
+          const bool seen = std::any_of(numbers.begin(), numbers.end(),
+                                        [&](const auto& n) { return n.first == read.base; });
+          if (seen) continue;
+          numbers.emplace_back(read.base, static_cast<int32_t>(group.scalars.size()));
+          group.scalars.push_back({scalar_[read.base], nodes_[read.base]->dtype});
+        } else {
+          load(&group, view_of(read), &known);
+        }
+      }
+    }
+    const auto loads = static_cast<int32_t>(group.loads.size());
+    const auto scalars = static_cast<int32_t>(group.scalars.size());
+    std::vector<std::pair<uint32_t, int32_t>> values;  // member → value number, in member order
+    const auto value_of = [&](const NodeView& read) {
+      if (!outside(read)) {
+        return std::lower_bound(values.begin(), values.end(), std::pair{read.base, -1})->second;
+      }
+      if (a_.kind[read.base] == Analysis::Number) {
+        for (const auto& [position, index] : numbers) {
+          if (position == read.base) return loads + index;
+        }
+      }
+      return load(&group, view_of(read), &known);
+    };
+    Op source = Op::count;
+    for (uint32_t member : unit.members) {
+      const Node* node = nodes_[member];
+      if (source == Op::count || is_elementwise(node->op)) source = node->op;
+      const auto& reads = a_.reads[member];
+      if (a_.kind[member] == Analysis::Fold) {
+        const FoldedShape f = folded_shape(node->in[0]->shape, node->attr.axes);
+        group.reductions.push_back({node->op, value_of(reads[0]), node->in[0]->dtype, f.outer,
+                                    f.reduced, f.inner, whole_view(member)});
+        source = node->op;
+        continue;
+      }
+      int32_t value;
+      if (a_.kind[member] == Analysis::Copy) {
+        value = value_of(reads[0]);
+      } else {
+        Instruction instruction{node->op, node->in[node->op == Op::where]->dtype, node->dtype};
+        for (size_t k = 0; k < reads.size(); ++k) instruction.in[k] = value_of(reads[k]);
+        value = loads + scalars + static_cast<int32_t>(group.instructions.size());
+        group.instructions.push_back(instruction);
+      }
+      values.emplace_back(member, value);
+      if (crosses_[member]) group.stores.push_back({value, whole_view(member)});
+    }
+    if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
+  }
+
+  // --- the other steps
+
+  // An operand with memory behind it: a scalar becomes a one-element array first.
+  View operand(uint32_t member, size_t k) {
+    const NodeView& read = a_.reads[member][k];
+    if (a_.kind[read.base] == Analysis::Number && slot_[read.base] < 0) {
+      const Node* node = nodes_[read.base];
+      TileGroup group;
+      group.count = 1;
+      group.scalars.push_back({scalar_[read.base], node->dtype});
+      group.stores.push_back({0, whole_view(read.base)});
+      add_step(std::move(group), nodes_[member]->op);
+    }
+    return view_of(read);
+  }
+
+  // The same, row-major without gaps: copied where it is not.
+  View dense_operand(uint32_t member, size_t k) {
+    const View view = operand(member, k);
+    if (is_row_major(a_.reads[member][k])) return view;
+    const View copy{add_slot(SlotKind::Temporary, view.dtype, view.shape.size() * size_of(view.dtype)),
+                    view.dtype, 0, view.shape, row_major(view.shape)};
+    add_step(Layout{view, copy}, nodes_[member]->op);
+    return copy;
+  }
+
+  void emit_other(uint32_t member) {
+    const Node* node = nodes_[member];
+    const Op op = node->op;
+    switch (op) {
+      case Op::matmul:
+        return emit_matmul(member);
+      case Op::concat:
+        return emit_concat(member);
+      case Op::embed: {
+        const View in = operand(member, 0);
+        View place = whole_view(member);
+        const Strides strides = place.strides;
+        place.shape = in.shape;
+        for (int64_t d = 0; d < in.shape.rank; ++d) {
+          place.offset += node->window->start[d] * strides[d];
+          place.strides[d] = strides[d] * node->window->step[d];
+        }
+        return add_step(Layout{in, place, true}, op);
+      }
+      case Op::take:
+      case Op::scatter_add: {
+        const View in = dense_operand(member, 0);
+        const View indices = dense_operand(member, 1);
+        const Shape& axes = op == Op::take ? in.shape : node->shape;
+        const int64_t axis = node->attr.axis;
+        int64_t outer = 1;
+        int64_t inner = 1;
+        for (int64_t d = 0; d < axis; ++d) outer *= axes[d];
+        for (int64_t d = axis + 1; d < axes.rank; ++d) inner *= axes[d];
+        const View out = whole_view(member);
+        if (op == Op::take) return add_step(Gather{in, indices, out, outer, axes[axis], inner}, op);
+        return add_step(ScatterAdd{in, indices, out, outer, axes[axis], inner}, op);
+      }
+      case Op::argmax:
+      case Op::argmin: {
+        const View in = dense_operand(member, 0);
+        const FoldedShape f = folded_shape(in.shape, static_cast<uint8_t>(1u << node->attr.axis));
+        return add_step(ArgReduce{op, in, whole_view(member), f.outer, f.reduced, f.inner}, op);
+      }
+      case Op::iota:
+        return add_step(Iota{whole_view(member)}, op);
+      default:  // random
+        return add_step(Random{op, scalar_[a_.reads[member][0].base],
+                               scalar_[a_.reads[member][1].base], whole_view(member)},
+                        op);
+    }
+  }
+
+  void emit_matmul(uint32_t member) {
+    const Node* node = nodes_[member];
+    View parts[2] = {operand(member, 0), operand(member, 1)};
+    // Batch axes of the result: absent or length-1 axes of an operand have stride 0.
+    const int64_t rank = node->shape.rank;
+    for (View& part : parts) {
+      View wide = part;
+      wide.shape = node->shape;
+      wide.strides = {};
+      const int64_t lead = rank - part.shape.rank;
+      for (int64_t d = lead; d < rank; ++d) {
+        const bool batch = d < rank - 2;
+        wide.strides[d] = batch && part.shape[d - lead] == 1 ? 0 : part.strides[d - lead];
+        if (!batch) wide.shape[d] = part.shape[d - lead];
+      }
+      part = wide;
+    }
+    add_step(Gemm{parts[0], parts[1], whole_view(member)}, Op::matmul);
+  }
+
+  void emit_concat(uint32_t member) {
+    const Node* node = nodes_[member];
+    const int64_t axis = node->attr.axis;
+    View place = whole_view(member);
+    const int64_t stride = place.strides[axis];
+    for (size_t k = 0; k < a_.reads[member].size(); ++k) {
+      const View in = operand(member, k);
+      place.shape[axis] = in.shape[axis];
+      add_step(Layout{in, place}, Op::concat);
+      place.offset += in.shape[axis] * stride;
+    }
+  }
+
+  const Analysis& a_;
+  const std::vector<Node*>& nodes_;
+  Plan plan_;
+  std::vector<int32_t> slot_;    // per node
+  std::vector<int32_t> scalar_;  // per scalar node: position in the run's scalars
+  std::vector<uint8_t> crosses_;
+};
+
+}  // namespace
+
+Plan lower(const Analysis& analysis) { return Lowering(analysis).run(); }
+
+}  // namespace pullback

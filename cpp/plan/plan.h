@@ -1,0 +1,150 @@
+// The plan: how a piece of the graph is computed. Data only.
+//
+// A backend sees plans and nothing else: no nodes, no Python, no gradients. A plan owns no memory;
+// it says which slots there are and which steps read and write views of them. Start reading at Plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "ops/op.h"
+
+namespace pullback {
+
+enum class SlotKind : uint8_t { Argument, Output, Temporary };
+
+struct Slot {
+  SlotKind kind;
+  DType dtype;
+  int64_t bytes = 0;
+  int64_t index = 0;   // Argument, Output: position in the run's list; Temporary: arena offset, bytes
+  int32_t first = -1;  // first and last step that touches it
+  int32_t last = -1;
+};
+
+// A strided window into a slot. Reshape, transpose, slice and broadcast are views, never steps.
+struct View {
+  int32_t slot = -1;
+  DType dtype = DType::Float32;
+  int64_t offset = 0;  // elements
+  Shape shape;
+  Strides strides{};  // elements; 0 along a broadcast axis
+};
+
+// --- a tile group: a straight-line program of elementwise operations over `count` elements
+//
+// Values of the program are numbered: first the loads, then the scalars, then the instructions.
+// All run over the same flat space 0 … count-1; a load's view has `count` elements in row-major
+// order, whatever its own shape is, so reshapes cost nothing.
+
+struct Instruction {
+  Op op;                    // elementwise, Op::cast included
+  DType dtype;              // what it computes in (for `where`: of the branches; cast: of its input)
+  DType result;             // dtype of its value
+  int32_t in[3] = {-1, -1, -1};  // numbers of values
+};
+
+struct ScalarLoad {
+  int32_t scalar;  // position in the run's scalars
+  DType dtype;     // floats are read from Scalar::f, the others from Scalar::i
+};
+
+struct Store {
+  int32_t value;
+  View view;  // row-major, offset 0, count elements
+};
+
+// The value, seen as [outer, reduced, inner], folded over the middle axis into out = [outer, inner].
+struct Reduction {
+  Op op;  // sum, max, min, all, any
+  int32_t value;
+  DType dtype;  // of the value; out.dtype may differ (sums of bool and int32 are int64)
+  int64_t outer, reduced, inner;
+  View out;  // row-major, offset 0
+};
+
+struct TileGroup {
+  int64_t count = 0;
+  std::vector<View> loads;
+  std::vector<ScalarLoad> scalars;
+  std::vector<Instruction> instructions;
+  std::vector<Store> stores;
+  std::vector<Reduction> reductions;  // none or one
+};
+
+// --- the other steps
+
+// c[batch…, m, n] = a[batch…, m, k] · b[batch…, k, n]; batch axes of a and b may have stride 0; c is
+// row-major. The last two strides of a and b are free: a backend turns them into transpose flags.
+struct Gemm {
+  View a, b, c;
+};
+
+// Copies `in` to `out` element by element (same shape, any strides). With `clear`, the whole slot of
+// `out` is zeroed first.
+struct Layout {
+  View in, out;
+  bool clear = false;
+};
+
+// out[o, i, n] = in[o, indices[i], n] with in = [outer, axis, inner]. Negative indices count from
+// the end. All row-major.
+struct Gather {
+  View in, indices, out;
+  int64_t outer, axis, inner;
+};
+
+// out = zeros; out[o, indices[i], n] += in[o, i, n]. Duplicates are summed in index order.
+struct ScatterAdd {
+  View in, indices, out;
+  int64_t outer, axis, inner;
+};
+
+// The position of the largest or smallest entry along the middle axis of [outer, reduced, inner];
+// the first of equals; a NaN wins. out is int64.
+struct ArgReduce {
+  Op op;  // argmax, argmin
+  View in, out;
+  int64_t outer, reduced, inner;
+};
+
+// Element i from a counter-based generator at (seed, counter, i). uniform in [0, 1), standard normal,
+// or a permutation of 0 … n-1 (int64).
+struct Random {
+  Op op;
+  int32_t seed, counter;  // positions in the run's scalars
+  View out;
+};
+
+// 0, 1, 2, … along the only axis of out.
+struct Iota {
+  View out;
+};
+
+using Work =
+    std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota>;
+
+struct Step {
+  Work work;
+  Op source;  // the operation a user would name, for errors and profiles
+};
+
+struct Plan {
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  std::vector<int32_t> arguments;  // slot of each argument
+  std::vector<int32_t> outputs;    // slot of each output; may repeat, may be an argument's slot
+  int32_t owned_outputs = 0;       // how many Output slots a run allocates
+  std::vector<int64_t> output_bytes;  // of each Output slot
+  int32_t scalars = 0;
+  int64_t arena_bytes = 0;
+};
+
+// A readable listing, one line a step.
+std::string dump(const Plan& plan);
+
+}  // namespace pullback

@@ -1,0 +1,114 @@
+#include "plan/snapshot.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "graph/variable.h"
+#include "graph/walk.h"
+
+namespace pullback {
+namespace {
+
+bool expensive(Op op) {
+  return op == Op::matmul || op == Op::scatter_add || op == Op::argmax || op == Op::argmin ||
+         is_reduction(op);
+}
+
+// Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds them,
+// or they are history of a tracked node that somebody holds.
+void mark_kept(Snapshot* s) {
+  const size_t n = s->nodes.size();
+  std::vector<uint32_t> uses(n, 0);
+  const auto inside = [&](const Node* node) {
+    return node->index < n && s->nodes[node->index] == node;
+  };
+  for (const Node* node : s->nodes) {
+    if (is_input(node)) continue;
+    for (const Node* input : node->inputs()) {
+      if (inside(input)) ++uses[input->index];
+    }
+  }
+  // A variable lets go of its update, and of the read of it, once they are computed.
+  for (const Variable* variable : pending_variables()) {
+    if (inside(variable->current.get())) ++uses[variable->current->index];
+    if (variable->reading && inside(variable->reading.get())) ++uses[variable->reading->index];
+  }
+  std::vector<uint8_t> outlives(n, 0);
+  for (size_t i = n; i-- > 0;) {
+    const Node* node = s->nodes[i];
+    if (is_input(node)) continue;
+    outlives[i] |= node->refs > static_cast<int64_t>(uses[i]);
+    if (!outlives[i]) continue;
+    if (expensive(node->op)) s->wanted[i] = 1;
+    if (!node->tracked() || node->op == Op::read) continue;
+    for (const Node* input : node->inputs()) {
+      if (inside(input)) outlives[input->index] = 1;
+    }
+  }
+}
+
+class KeyWriter {
+ public:
+  explicit KeyWriter(std::vector<unsigned char>* out) : out_(out) {}
+
+  template <class T>
+  void put(const T& value) {
+    const size_t at = out_->size();
+    out_->resize(at + sizeof value);
+    std::memcpy(out_->data() + at, &value, sizeof value);
+  }
+
+  void node(const Node* node, bool wanted, uint32_t position) {
+    const bool leaf = is_input(node);
+    const Op op = node->op == Op::scalar ? Op::scalar : leaf ? Op::value : node->op;
+    put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 |
+        static_cast<uint32_t>(wanted) << 24 | static_cast<uint32_t>(node->shape.rank) << 28);
+    for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
+    if (leaf) return;
+    put(node->attr);
+    if (node->window) {
+      const int64_t rank = op == Op::embed ? node->in[0]->shape.rank : node->shape.rank;
+      for (int64_t i = 0; i < rank; ++i) put(node->window->start[i]);
+      for (int64_t i = 0; i < rank; ++i) put(node->window->step[i]);
+    }
+    const auto inputs = value_inputs(node);
+    put(static_cast<uint32_t>(inputs.size()));
+    // Relative positions: the same step later in a loop writes the same bytes.
+    for (const Node* input : inputs) put(position - input->index);
+  }
+
+ private:
+  std::vector<unsigned char>* out_;
+};
+
+}  // namespace
+
+Snapshot take_snapshot(std::span<Node* const> roots, bool keep) {
+  Snapshot s;
+  std::vector<Node*> pending;
+  for (Node* root : roots) {
+    if (!root->has_value()) pending.push_back(root);
+  }
+  walk(std::span<Node* const>(pending), &s.nodes, [](const Node* node) {
+    return is_input(node) ? std::span<Node* const>() : value_inputs(node);
+  });
+  s.wanted.assign(s.nodes.size(), 0);
+  for (const Node* root : pending) s.wanted[root->index] = 1;
+  if (keep) mark_kept(&s);
+  s.key.reserve(s.nodes.size() * 56);
+  KeyWriter writer(&s.key);
+  for (uint32_t i = 0; i < s.nodes.size(); ++i) {
+    const Node* node = s.nodes[i];
+    writer.node(node, s.wanted[i], i);
+    if (s.wanted[i]) s.outputs.push_back(i);
+    if (node->op == Op::scalar) {
+      s.scalars.push_back(i);
+    } else if (is_input(node)) {
+      s.arguments.push_back(i);
+    }
+  }
+  s.hash = hash_bytes(s.key.data(), s.key.size());
+  return s;
+}
+
+}  // namespace pullback

@@ -1,0 +1,33 @@
+// Snapshot: the pending piece of graph that one evaluation is about, numbered, with its key.
+//
+// The key holds everything the plan depends on and nothing else: operations, attributes, dtypes,
+// shapes, which inputs, which results are wanted. Values of leaves and of scalars are arguments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+struct Snapshot {
+  std::vector<Node*> nodes;         // creation order; Node::index is the position
+  std::vector<uint8_t> wanted;      // per node: 1 where its value leaves the plan
+  std::vector<uint32_t> arguments;  // positions of the leaves with a buffer
+  std::vector<uint32_t> scalars;    // positions of the scalar leaves
+  std::vector<uint32_t> outputs;    // positions of the wanted nodes
+  std::vector<unsigned char> key;
+  uint64_t hash = 0;
+};
+
+// Whether a node is where a snapshot ends.
+inline bool is_input(const Node* node) { return node->has_value() || node->op == Op::argument; }
+
+// Numbers what must be computed for `roots`. A root that has a value is left out.
+// `keep`: also want expensive values that somebody outside still needs, so that nothing expensive is
+// ever computed twice; off for traced functions, whose inside nobody holds.
+Snapshot take_snapshot(std::span<Node* const> roots, bool keep);
+
+}  // namespace pullback

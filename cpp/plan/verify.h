@@ -1,0 +1,39 @@
+// Verification: what every plan must satisfy before a backend sees it. Run on each new plan (plans
+// are made rarely); a violation is a bug of ours and raises RuntimeError.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace pullback {
+
+void verify(const Plan& plan);
+
+// Calls f(view, written) for every view of a step, reads before writes.
+template <class F>
+void for_each_view(const Step& step, F&& f) {
+  std::visit(
+      [&](const auto& work) {
+        using W = std::decay_t<decltype(work)>;
+        if constexpr (std::is_same_v<W, TileGroup>) {
+          for (const View& view : work.loads) f(view, false);
+          for (const Store& store : work.stores) f(store.view, true);
+          for (const Reduction& reduction : work.reductions) f(reduction.out, true);
+        } else if constexpr (std::is_same_v<W, Gemm>) {
+          f(work.a, false);
+          f(work.b, false);
+          f(work.c, true);
+        } else if constexpr (std::is_same_v<W, Gather> || std::is_same_v<W, ScatterAdd>) {
+          f(work.in, false);
+          f(work.indices, false);
+          f(work.out, true);
+        } else if constexpr (std::is_same_v<W, Layout> || std::is_same_v<W, ArgReduce>) {
+          f(work.in, false);
+          f(work.out, true);
+        } else {
+          f(work.out, true);
+        }
+      },
+      step.work);
+}
+
+}  // namespace pullback
