@@ -51,8 +51,9 @@ Scalar convert_scalar(Scalar scalar, DType from, DType to) {
     return out;
   }
   if (!is_float(from)) {
-    out.i = to == DType::Bool ? scalar.i != 0 : to == DType::Int32 ? static_cast<int32_t>(scalar.i)
-                                                                   : scalar.i;
+    out.i = to == DType::Bool    ? scalar.i != 0
+            : to == DType::Int32 ? static_cast<int32_t>(scalar.i)
+                                 : scalar.i;
     return out;
   }
   if (to == DType::Bool) {

@@ -44,7 +44,8 @@ bool dtype_of_array(const py::dtype& dtype, DType* out) {
   }
 }
 
-// Whether the first leaf of nested lists is a NumPy value, whose dtype counts, and not a Python one.
+// Whether the first leaf of nested lists is a NumPy value, whose dtype counts, and not a Python
+// one.
 bool numpy_leaf(py::handle object) {
   py::object leaf = py::reinterpret_borrow<py::object>(object);
   while (PyList_Check(leaf.ptr()) || PyTuple_Check(leaf.ptr())) {
@@ -135,9 +136,10 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   }
   DType dtype;
   if (!dtype_of_array(array.dtype(), &dtype)) {
-    const std::string got = list || py::isinstance<py::array>(object)
-                                ? "an array of dtype " + std::string(py::str(array.dtype()))
-                                : "a " + std::string(py::str(py::type::of(object).attr("__name__")));
+    const std::string got =
+        list || py::isinstance<py::array>(object)
+            ? "an array of dtype " + std::string(py::str(array.dtype()))
+            : "a " + std::string(py::str(py::type::of(object).attr("__name__")));
     fail(ErrorKind::Type, name, "expected numbers of dtype ", kSupported, ", got ", got);
   }
   if (list && dtype == DType::Float64 && !numpy_leaf(object)) dtype = default_float();
@@ -229,7 +231,8 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
     return true;
   }
   if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
-    pullback::fail(pullback::ErrorKind::Type, "shape: expected an integer or a tuple of integers, got ",
+    pullback::fail(pullback::ErrorKind::Type,
+                   "shape: expected an integer or a tuple of integers, got ",
                    std::string(pybind11::repr(src)));
   }
   for (handle entry : src) {

@@ -1,5 +1,5 @@
-// Between Python values and the core: arrays, dtypes, shapes, axes; and the pybind11 casters that use
-// them, so that functions.cpp reads like the core's own signatures.
+// Between Python values and the core: arrays, dtypes, shapes, axes; and the pybind11 casters that
+// use them, so that functions.cpp reads like the core's own signatures.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -37,7 +37,7 @@ namespace pybind11::detail {
 
 template <>
 struct type_caster<pullback::Ref<pullback::Node>> {
-  PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, const_name("Tensor"));
+  PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, io_name("typing.Any", "Tensor"));
   bool load(handle src, bool) {
     value = pullback::to_node(src.ptr(), nullptr);
     return true;
@@ -49,7 +49,8 @@ struct type_caster<pullback::Ref<pullback::Node>> {
 
 template <>
 struct type_caster<pullback::Shape> {
-  PYBIND11_TYPE_CASTER(pullback::Shape, const_name("tuple[int, ...]"));
+  PYBIND11_TYPE_CASTER(pullback::Shape,
+                       io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"));
   bool load(handle src, bool);
   static handle cast(const pullback::Shape& shape, return_value_policy, handle) {
     return pullback::shape_tuple(shape).release();
@@ -58,7 +59,7 @@ struct type_caster<pullback::Shape> {
 
 template <>
 struct type_caster<pullback::DType> {
-  PYBIND11_TYPE_CASTER(pullback::DType, const_name("numpy.dtype"));
+  PYBIND11_TYPE_CASTER(pullback::DType, io_name("typing.Any", "numpy.dtype"));
   bool load(handle src, bool) {
     value = pullback::dtype_from(src);
     return true;
@@ -83,7 +84,8 @@ namespace pybind11::detail {
 
 template <>
 struct type_caster<pullback::AxisArgument> {
-  PYBIND11_TYPE_CASTER(pullback::AxisArgument, const_name("int | tuple[int, ...] | None"));
+  PYBIND11_TYPE_CASTER(pullback::AxisArgument,
+                       const_name("int | collections.abc.Sequence[int] | None"));
   bool load(handle src, bool);
   static handle cast(const pullback::AxisArgument&, return_value_policy, handle) {
     return none().release();

@@ -31,14 +31,19 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t cou
 
 void bind_elementwise(py::module_& m) {
   static std::vector<PyMethodDef> definitions(kOps);
+  static std::vector<std::string> signatures(kOps);  // for the stub
   for (int i = 0; i < static_cast<int>(Op::cast); ++i) {
     const char* name = name_of(static_cast<Op>(i));
+    constexpr const char* arguments[] = {"a: typing.Any", ", b: typing.Any", ", c: typing.Any"};
+    signatures[i] = std::string(name) + "(";
+    for (int k = 0; k < elementwise_arity(static_cast<Op>(i)); ++k) signatures[i] += arguments[k];
+    signatures[i] += ") -> Tensor";
     definitions[i] = {name,
                       reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_elementwise)),
-                      METH_FASTCALL, nullptr};
+                      METH_FASTCALL, signatures[i].c_str()};
     py::int_ self(i);
-    m.add_object(name, py::reinterpret_steal<py::object>(
-                           PyCFunction_NewEx(&definitions[i], self.ptr(), m.attr("__name__").ptr())));
+    m.add_object(name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
+                           &definitions[i], self.ptr(), m.attr("__name__").ptr())));
   }
 }
 
@@ -67,26 +72,31 @@ void bind_functions(py::module_& m) {
   m.def("cast", &cast);
   m.def("identity", &identity);
   m.def("stop_gradient", &stop_gradient);
-  m.def("reshape",
-        [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
-  m.def("transpose", [](const Ref<Node>& x, std::optional<std::vector<int64_t>> axes) {
-    return transpose(x, std::move(axes));
-  }, py::arg("x"), py::arg("axes") = none);
+  m.def("reshape", [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
+  m.def(
+      "transpose",
+      [](const Ref<Node>& x, std::optional<std::vector<int64_t>> axes) {
+        return transpose(x, std::move(axes));
+      },
+      py::arg("x"), py::arg("axes") = none);
   m.def("broadcast_to", &broadcast_to);
   m.def("expand_dims", [](const Ref<Node>& x, const AxisArgument& axis) {
     return expand_dims(x, axis.axes.value_or(std::vector<int64_t>{}));
   });
-  m.def("squeeze", [](const Ref<Node>& x, const AxisArgument& axis) {
-    return squeeze(x, axis.axes);
-  }, py::arg("x"), py::arg("axis") = none);
+  m.def(
+      "squeeze", [](const Ref<Node>& x, const AxisArgument& axis) { return squeeze(x, axis.axes); },
+      py::arg("x"), py::arg("axis") = none);
   m.def("concat", [](const NodeList& parts, int64_t axis) { return concat(parts, axis); });
   m.def("stack", [](const NodeList& parts, int64_t axis) { return stack(parts, axis); });
   m.def("split", &split);
 
   const auto reduction = [&](const char* name, Op op) {
-    m.def(name, [op](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
-      return reduce(op, x, axis.axes, keepdims);
-    }, py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+    m.def(
+        name,
+        [op](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
+          return reduce(op, x, axis.axes, keepdims);
+        },
+        py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
   };
   reduction("sum", Op::sum);
   reduction("max", Op::max);
@@ -94,17 +104,23 @@ void bind_functions(py::module_& m) {
   reduction("all", Op::all);
   reduction("any", Op::any);
   const auto composite = [&](const char* name, auto function) {
-    m.def(name, [function](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
-      return function(x, axis.axes, keepdims);
-    }, py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+    m.def(
+        name,
+        [function](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
+          return function(x, axis.axes, keepdims);
+        },
+        py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
   };
   composite("mean", &mean);
   composite("prod", &prod);
   composite("logsumexp", &logsumexp);
   const auto arg_reduction = [&](const char* name, Op op) {
-    m.def(name, [op](const Ref<Node>& x, std::optional<int64_t> axis, bool keepdims) {
-      return arg_reduce(op, x, axis, keepdims);
-    }, py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+    m.def(
+        name,
+        [op](const Ref<Node>& x, std::optional<int64_t> axis, bool keepdims) {
+          return arg_reduce(op, x, axis, keepdims);
+        },
+        py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
   };
   arg_reduction("argmax", Op::argmax);
   arg_reduction("argmin", Op::argmin);
@@ -116,15 +132,20 @@ void bind_functions(py::module_& m) {
   m.def("softmax", &softmax, py::arg("x"), py::arg("axis") = -1);
   m.def("log_softmax", &log_softmax, py::arg("x"), py::arg("axis") = -1);
   m.def("softmax_cross_entropy", &softmax_cross_entropy);
-  m.def("one_hot", [](const Ref<Node>& indices, int64_t depth, const py::object& dtype,
-                      int64_t axis) {
-    return one_hot(indices, depth, float_or_default(dtype), axis);
-  }, py::arg("indices"), py::arg("depth"), py::arg("dtype") = none, py::arg("axis") = -1);
+  m.def(
+      "one_hot",
+      [](const Ref<Node>& indices, int64_t depth, const py::object& dtype, int64_t axis) {
+        return one_hot(indices, depth, float_or_default(dtype), axis);
+      },
+      py::arg("indices"), py::arg("depth"), py::arg("dtype") = none, py::arg("axis") = -1);
 
-  m.def("full", [](const Shape& shape, const Ref<Node>& value, const py::object& dtype) {
-    Ref<Node> fill = value->flags & kWeak ? settle_weak(value, value->dtype) : value;
-    return full(shape, dtype.is_none() ? fill : cast(value, dtype_from(dtype)));
-  }, py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
+  m.def(
+      "full",
+      [](const Shape& shape, const Ref<Node>& value, const py::object& dtype) {
+        Ref<Node> fill = value->flags & kWeak ? settle_weak(value, value->dtype) : value;
+        return full(shape, dtype.is_none() ? fill : cast(value, dtype_from(dtype)));
+      },
+      py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
   m.def("arange", [](const Ref<Node>& start, int64_t length, const Ref<Node>& step, DType dtype) {
     return arange(start, length, step, dtype);
   });
@@ -132,12 +153,18 @@ void bind_functions(py::module_& m) {
     return eye(rows, columns, diagonal, float_or_default(dtype));
   });
   m.def("seed_random", &seed_random);
-  m.def("random_uniform", [](const Shape& shape, const py::object& dtype) {
-    return random_uniform(shape, float_or_default(dtype));
-  }, py::arg("shape"), py::arg("dtype") = none);
-  m.def("random_normal", [](const Shape& shape, const py::object& dtype) {
-    return random_normal(shape, float_or_default(dtype));
-  }, py::arg("shape"), py::arg("dtype") = none);
+  m.def(
+      "random_uniform",
+      [](const Shape& shape, const py::object& dtype) {
+        return random_uniform(shape, float_or_default(dtype));
+      },
+      py::arg("shape"), py::arg("dtype") = none);
+  m.def(
+      "random_normal",
+      [](const Shape& shape, const py::object& dtype) {
+        return random_normal(shape, float_or_default(dtype));
+      },
+      py::arg("shape"), py::arg("dtype") = none);
   m.def("permutation", &permutation);
 
   m.def("evaluate", [](const NodeList& nodes) {

@@ -28,8 +28,8 @@ struct PythonRule : Rule {
       for (Node* node : nodes) list.append(node ? tensor_object(Ref<Node>(node)) : py::none());
       return list;
     };
-    py::object answer = fn(call.op, tensors(call.inputs), tensors(call.outputs),
-                           tensors(call.cotangents));
+    py::object answer =
+        fn(call.op, tensors(call.inputs), tensors(call.outputs), tensors(call.cotangents));
     std::vector<Cotangent> out;
     for (py::handle entry : answer) {
       if (entry.is_none()) {
@@ -62,9 +62,8 @@ Source source_of(py::handle x, const char* what, size_t position) {
     return {nullptr, reinterpret_cast<PyVariable*>(x.ptr())->variable->id};
   }
   if (is_tensor(x.ptr())) return {as_node(x.ptr()), 0};
-  fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(position),
-       "] is a ", std::string(py::str(py::type::of(x).attr("__name__"))),
-       "; expected a Tensor or a Variable");
+  fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(position), "] is a ",
+       std::string(py::str(py::type::of(x).attr("__name__"))), "; expected a Tensor or a Variable");
 }
 
 std::vector<Source> sources(const py::list& list, const char* what) {
@@ -132,10 +131,8 @@ void bind_trace(py::module_& m) {
       .def(py::init<>())
       .def("open", &Trace::open)
       .def("abandon", &Trace::abandon)
-      .def("argument",
-           [](Trace& trace, DType dtype, const Shape& shape) {
-             return trace.add_argument(dtype, shape);
-           })
+      .def("argument", [](Trace& trace, DType dtype,
+                          const Shape& shape) { return trace.add_argument(dtype, shape); })
       .def("close", &Trace::close)
       .def("replay",
            [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
@@ -159,17 +156,19 @@ PyObject* callable_of(Rule* rule) {
 }
 
 void bind_gradients(py::module_& m) {
-  py::class_<RuleHandle>(m, "Rule")
-      .def(py::init([](py::object fn, std::string name) {
-             return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
-           }),
-           py::arg("fn"), py::arg("name"));
+  py::class_<RuleHandle>(m, "Rule").def(
+      py::init([](py::object fn, std::string name) {
+        return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
+      }),
+      py::arg("fn"), py::arg("name"));
+  bind_tape(m);  // before what takes one
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false);
   m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
                      const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
-  m.def("push_overrides", [](const py::dict& overrides) { push_overrides(override_map(overrides)); });
+  m.def("push_overrides",
+        [](const py::dict& overrides) { push_overrides(override_map(overrides)); });
   m.def("pop_overrides", &pop_overrides);
   m.def("register_rule", [](const std::string& name, const RuleHandle& rule, bool replace) {
     register_rule(name, rule.rule, replace);
@@ -179,7 +178,6 @@ void bind_gradients(py::module_& m) {
     return rule ? py::cast(RuleHandle{rule}) : py::none();
   });
   m.def("op_names", &op_names);
-  bind_tape(m);
   bind_trace(m);
 }
 

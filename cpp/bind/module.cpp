@@ -12,6 +12,7 @@
 #include "bind/functions.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
+#include "graph/make.h"
 #include "plan/cache.h"
 #include "plan/evaluate.h"
 #include "runtime/memory.h"
@@ -71,6 +72,15 @@ void check_signals() {
   const py::error_already_set error = *pending_signal;
   delete std::exchange(pending_signal, nullptr);
   throw error;
+}
+
+void warn_many(const Node* newest) {
+  const std::string message =
+      text("more than ", kManyNodes, " graph nodes are alive; the newest is ", display_name(newest),
+           " of shape ", newest->shape,
+           ". Something keeps history that grows: `total += loss` keeps every step, "
+           "`total += float(loss)` does not.");
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) < 0) throw py::error_already_set();
 }
 
 py::dict build_info() {
@@ -151,10 +161,12 @@ PYBIND11_MODULE(_core, m) {
                   [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); },
                   interrupted, check_signals});
   install_evaluation();
+  warn_many_nodes = warn_many;
   bind_tensor(m);
   bind_variable(m);
   bind_functions(m);
   bind_gradients(m);
+  m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info);
   m.def("status", &status);
   m.def("set_blas_path", &set_blas_path);

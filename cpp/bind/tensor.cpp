@@ -73,6 +73,16 @@ Ref<Node> to_node(PyObject* object, const char* who) {
   return node_from_array(object, nullptr, who);
 }
 
+std::string value_text(const Ref<Node>& x, const std::string& before) {
+  if (x->flags & kTraced) return text("<traced>, shape=", x->shape, ", dtype=", x->dtype);
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::str values = numpy.attr("array2string")(array_from_node(x), py::arg("separator") = ", ",
+                                                    py::arg("prefix") = before);
+  std::string out = values;
+  if (x->shape.size() == 0) out += ", shape=" + to_text(x->shape);
+  return out + ", dtype=" + to_text(x->dtype);
+}
+
 void raise_current() noexcept {
   try {
     throw;
@@ -161,23 +171,21 @@ PyObject* positive_slot(PyObject* self) {
 }
 
 PyObject* compare_slot(PyObject* left, PyObject* right, int operation) {
-  constexpr Op ops[] = {Op::less, Op::less_equal, Op::equal, Op::not_equal, Op::greater,
-                        Op::greater_equal};
+  constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
+                        Op::not_equal, Op::greater,    Op::greater_equal};
   return binary(ops[operation], left, right);
 }
 
 // --- looking at values
 
 PyObject* float_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] {
-    return py::float_(item_of(to_node(self, "float"))).release().ptr();
-  });
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::float_(item_of(to_node(self, "float"))).release().ptr(); });
 }
 
 PyObject* int_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] {
-    return py::int_(item_of(to_node(self, "int"))).release().ptr();
-  });
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::int_(item_of(to_node(self, "int"))).release().ptr(); });
 }
 
 PyObject* index_slot(PyObject* self) {
@@ -314,8 +322,7 @@ Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
 }
 
 PyObject* subscript_slot(PyObject* self, PyObject* key) {
-  return guarded<PyObject*>(nullptr,
-                            [&] { return wrap(get_item(to_node(self, "index"), key)); });
+  return guarded<PyObject*>(nullptr, [&] { return wrap(get_item(to_node(self, "index"), key)); });
 }
 
 int assign_subscript_slot(PyObject* self, PyObject*, PyObject*) {
@@ -351,8 +358,8 @@ PyObject* get_dtype(PyObject* self, void*) {
       nullptr, [&] { return dtype_object(to_node(self, "dtype")->dtype).release().ptr(); });
 }
 PyObject* get_ndim(PyObject* self, void*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return PyLong_FromLongLong(to_node(self, "ndim")->shape.rank); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyLong_FromLongLong(to_node(self, "ndim")->shape.rank); });
 }
 PyObject* get_size(PyObject* self, void*) {
   return guarded<PyObject*>(
@@ -399,27 +406,21 @@ PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
 }
 
 PyObject* repr_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+  return guarded<PyObject*>(nullptr, [&] {
     const Ref<Node> x = to_node(self, "repr");
-    if (x->flags & kTraced) {
-      return PyUnicode_FromString(
-          text("Tensor(<traced>, shape=", x->shape, ", dtype=", x->dtype, ")").c_str());
-    }
-    py::module_ numpy = py::module_::import("numpy");
-    py::str values = numpy.attr("array2string")(array_from_node(x), py::arg("separator") = ", ",
-                                                py::arg("prefix") = "Tensor(");
-    std::string out = "Tensor(" + std::string(values);
-    if (x->shape.size() == 0) out += ", shape=" + to_text(x->shape);
-    out += ", dtype=" + to_text(x->dtype) + ")";
-    return PyUnicode_FromString(out.c_str());
+    return PyUnicode_FromString(("Tensor(" + value_text(x, "Tensor(") + ")").c_str());
   });
 }
 
 PyMethodDef methods[] = {
-    {"numpy", numpy_method, METH_NOARGS, "The value as a NumPy array (read-only, not a copy)."},
-    {"item", item_method, METH_NOARGS, "The value of a one-element tensor as a Python number."},
+    {"numpy", numpy_method, METH_NOARGS,
+     "numpy(self) -> numpy.ndarray\n\nThe value as a NumPy array (read-only, not a copy)."},
+    {"item", item_method, METH_NOARGS,
+     "item(self) -> bool | int | float\n\nThe value of a one-element tensor as a Python number."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
-     METH_VARARGS | METH_KEYWORDS, "NumPy's array protocol."},
+     METH_VARARGS | METH_KEYWORDS,
+     "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> numpy.ndarray\n\n"
+     "NumPy's array protocol."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef attributes[] = {
@@ -469,9 +470,9 @@ Py_hash_t tensor_hash(PyObject* object) {
   return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(object) >> 4);
 }
 
-PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET,
-                          offsetof(PyTensor, weak_references), READONLY, nullptr},
-                         {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 }  // namespace
 
@@ -520,7 +521,7 @@ void bind_tensor(py::module_& m) {
                                   "Operations check shapes and dtypes at once and compute nothing; "
                                   "the value is computed when\nsomebody looks at it.")});
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"pullback.Tensor", sizeof(PyTensor), 0,
+  PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));

@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -13,14 +14,12 @@
 namespace pullback {
 
 struct PyTensor {
-  PyObject_HEAD
-  Node* node;  // owned
+  PyObject_HEAD Node* node;  // owned
   PyObject* weak_references;
 };
 
 struct PyVariable {
-  PyObject_HEAD
-  Variable* variable;  // owned; null until __init__
+  PyObject_HEAD Variable* variable;  // owned; null until __init__
   PyObject* weak_references;
 };
 
@@ -46,6 +45,9 @@ Ref<Node> to_node(PyObject* object, const char* who);
 Ref<Node> as_node(PyObject* object);
 // What an operator may be handed on its other side; anything else is NotImplemented.
 bool is_operand(PyObject* object);
+
+// What a repr shows of a value, `before` being the text in front of it: [1., 2.], dtype=float32.
+std::string value_text(const Ref<Node>& x, const std::string& before);
 
 // Sets the Python error for the exception in flight.
 void raise_current() noexcept;

@@ -39,9 +39,10 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
       const DType wish = dtype_from(dtype);
       value = cast(to_node(initial, "Variable"), wish);
     }
-    if (value->flags & kTraced) {
-      fail(ErrorKind::Runtime, "Variable: the initial value is a traced tensor; make variables "
-           "outside of functions");
+    if (variable_scope_active()) {
+      fail(ErrorKind::Runtime,
+           "Variable: made while a function is being traced, so a later call "
+           "would not make it again; make it outside of the function");
     }
     Ref<Variable> variable = make_variable(value, trainable != 0, name ? name : "Variable");
     if (self_of(object)->variable) release(self_of(object)->variable);
@@ -88,6 +89,17 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
   });
 }
 
+PyObject* variable_repr(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Variable* variable = variable_of(self);
+    const std::string before = "Variable('" + variable->name + "', ";
+    const std::string value = variable_scope_active() ? text("<traced>, shape=", variable->shape,
+                                                             ", dtype=", variable->dtype)
+                                                      : value_text(variable->current, before);
+    return PyUnicode_FromString((before + value + ")").c_str());
+  });
+}
+
 PyObject* assign_method(PyObject* self, PyObject* value) {
   return assign_with(self, value, "assign", Op::count);
 }
@@ -103,27 +115,31 @@ PyObject* read_method(PyObject* self, PyObject*) {
 
 // Answers that must not count as a read: tapes and traces watch those.
 PyObject* get_shape(PyObject* self, void*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return shape_tuple(variable_of(self)->shape).release().ptr(); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return shape_tuple(variable_of(self)->shape).release().ptr(); });
 }
 PyObject* get_dtype(PyObject* self, void*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return dtype_object(variable_of(self)->dtype).release().ptr(); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return dtype_object(variable_of(self)->dtype).release().ptr(); });
 }
 PyObject* get_trainable(PyObject* self, void*) {
-  return guarded<PyObject*>(nullptr,
-                            [&] { return PyBool_FromLong(variable_of(self)->trainable); });
+  return guarded<PyObject*>(nullptr, [&] { return PyBool_FromLong(variable_of(self)->trainable); });
 }
 PyObject* get_name(PyObject* self, void*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return PyUnicode_FromString(variable_of(self)->name.c_str()); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyUnicode_FromString(variable_of(self)->name.c_str()); });
 }
 
 PyMethodDef methods[] = {
-    {"assign", assign_method, METH_O, "Replaces the value; returns the variable."},
-    {"assign_add", assign_add_method, METH_O, "Adds to the value; returns the variable."},
-    {"assign_sub", assign_sub_method, METH_O, "Subtracts from the value; returns the variable."},
-    {"read", read_method, METH_NOARGS, "The present value as a tensor (a snapshot)."},
+    {"assign", assign_method, METH_O,
+     "assign(self, value: typing.Any) -> Variable\n\nReplaces the value; returns the variable."},
+    {"assign_add", assign_add_method, METH_O,
+     "assign_add(self, value: typing.Any) -> Variable\n\nAdds to the value; returns the variable."},
+    {"assign_sub", assign_sub_method, METH_O,
+     "assign_sub(self, value: typing.Any) -> Variable\n\n"
+     "Subtracts from the value; returns the variable."},
+    {"read", read_method, METH_NOARGS,
+     "read(self) -> Tensor\n\nThe present value as a tensor (a snapshot)."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef attributes[] = {
@@ -134,14 +150,36 @@ PyGetSetDef attributes[] = {
     {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET,
-                          offsetof(PyVariable, weak_references), READONLY, nullptr},
-                         {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 const char* name_of(const PyMethodDef& entry) { return entry.ml_name; }
 const char* name_of(const PyGetSetDef& entry) { return entry.name; }
 
 // Our own entries, then the shared ones whose names are still free.
+constexpr const char* kDoc =
+    R"(Variable(initial, trainable=True, name='Variable', dtype=None)
+
+A place that holds a value of one dtype and shape.
+
+In operations it stands for its present value: a read is a snapshot, which a later assignment does
+not change. Gradients with respect to a variable are the sum over all its reads, and never pass
+through an assignment. `assign`, `assign_add` and `assign_sub` return the variable; another shape
+is a ValueError, another dtype a TypeError. A `trainable` variable is watched by tapes and changed
+by optimizers.
+
+>>> import pullback as pb
+>>> v = pb.Variable([1.0, 2.0], name="v")
+>>> y = pb.sum(v * v)
+>>> v.assign([0.0, 0.0])
+Variable('v', [0., 0.], dtype=float32)
+>>> float(y)
+5.0
+>>> pb.gradients(y, v)
+[Tensor([2., 4.], dtype=float32)]
+)";
+
 template <class Entry>
 std::vector<Entry> joined(const PyType_Slot& shared, const Entry* own) {
   std::vector<Entry> out;
@@ -188,12 +226,19 @@ void bind_variable(py::module_& m) {
   slots.push_back({Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)});
   slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(variable_dealloc)});
   slots.push_back({Py_tp_members, members});
+  slots.push_back({Py_tp_repr, reinterpret_cast<void*>(variable_repr)});
+  slots.push_back({Py_tp_doc, const_cast<char*>(kDoc)});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pullback._core.Variable", sizeof(PyVariable), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!variable_type) throw py::error_already_set();
   m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
+  // A variable of an optimizer: one that is not there yet may be made while a function is traced,
+  // because nobody makes it twice.
+  m.def("slot_variable", [](const Ref<Node>& initial, const std::string& name) {
+    return py::reinterpret_steal<py::object>(wrap(make_variable(initial, false, name)));
+  });
 }
 
 }  // namespace pullback

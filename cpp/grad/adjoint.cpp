@@ -6,7 +6,7 @@ namespace pullback {
 namespace {
 
 Ref<Node> dense_of(const Cotangent& c) {
-  if (c.mask == nullptr) return c.value;
+  if (c.mask == nullptr || c.clean) return c.value;
   return formula::where(Expr(c.mask), Expr(c.value), scalar(c.value->dtype, 0));
 }
 
@@ -31,6 +31,7 @@ void Adjoint::add(const Cotangent& contribution, const Shape& shape) {
     sum_ = std::move(c);
   } else if (sum_.mask && sum_.mask == c.mask) {
     sum_.value = Expr(sum_.value) + Expr(c.value);
+    sum_.clean &= c.clean;
   } else {
     sum_ = {Cotangent::Value, Expr(dense()) + Expr(dense_of(c)), nullptr};
   }

@@ -221,8 +221,12 @@ class ReversePass {
       opdef(node->op).vjp({node, mask, wanted}, &moved);
       mask = moved.value;
     }
+    const bool moves =
+        node->op == Op::reshape || node->op == Op::transpose || node->op == Op::identity;
     for (Cotangent& c : *out) {
-      if (c.kind == Cotangent::Value) c = masked(c, mask);
+      if (c.kind != Cotangent::Value) continue;
+      c = masked(c, mask);
+      c.clean = moves && adjoint.cotangent().clean;
     }
   }
 
@@ -260,8 +264,8 @@ class ReversePass {
     const std::vector<Cotangent> out = exit.rule->apply(call);
     if (out.size() != wanted.size()) {
       fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
-           static_cast<int64_t>(out.size()), " gradients for ",
-           static_cast<int64_t>(wanted.size()), " inputs");
+           static_cast<int64_t>(out.size()), " gradients for ", static_cast<int64_t>(wanted.size()),
+           " inputs");
     }
     for (size_t k = 0; k < out.size(); ++k) {
       if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);

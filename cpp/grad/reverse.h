@@ -19,11 +19,11 @@ struct Source {
 struct GradientRequest {
   std::vector<Ref<Node>> ys;
   std::vector<Source> xs;
-  std::vector<Ref<Node>> grad_ys;   // empty, or one per y; a null entry means ones
-  std::vector<Source> stop;         // constants with respect to every x
+  std::vector<Ref<Node>> grad_ys;  // empty, or one per y; a null entry means ones
+  std::vector<Source> stop;        // constants with respect to every x
   const OverrideMap* overrides = nullptr;
-  const Tape* tape = nullptr;       // only what it recorded from what it watched
-  bool integers = false;            // integer tensors are differentiable through ring operations
+  const Tape* tape = nullptr;  // only what it recorded from what it watched
+  bool integers = false;       // integer tensors are differentiable through ring operations
 };
 
 // One entry per x: null where no differentiable path exists (or every rule on it answered None).

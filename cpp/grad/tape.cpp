@@ -78,8 +78,7 @@ uint64_t Tape::watched_since(const Node* node) const {
 std::vector<Ref<Variable>> Tape::watched_variables() const {
   std::vector<Ref<Variable>> out;
   for (const auto& [id, entry] : variables_) out.push_back(entry.variable);
-  std::sort(out.begin(), out.end(),
-            [](const auto& a, const auto& b) { return a->id < b->id; });
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
   return out;
 }
 

@@ -1,6 +1,6 @@
-// What an operation carries besides its inputs: plain bytes, so that two attributes compare and hash
-// as memory. Numbers that change from step to step (a learning rate, a random counter) are scalar
-// nodes, never attributes: they would split the plan cache.
+// What an operation carries besides its inputs: plain bytes, so that two attributes compare and
+// hash as memory. Numbers that change from step to step (a learning rate, a random counter) are
+// scalar nodes, never attributes: they would split the plan cache.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace pullback {
 
 struct Attr {
-  uint8_t axes = 0;      // sum … any: bit i = axis i is folded
+  uint8_t axes = 0;  // sum … any: bit i = axis i is folded
   bool keepdims = false;
-  int8_t axis = 0;       // concat, take, scatter_add, argmax, argmin
+  int8_t axis = 0;  // concat, take, scatter_add, argmax, argmin
   uint8_t unused[5] = {};
   int8_t order[kMaxRank] = {};  // transpose: output axis i is input axis order[i]
 

@@ -6,8 +6,21 @@
 
 namespace pullback {
 
-
 void (*evaluate_deep)(Node*) = nullptr;
+void (*warn_many_nodes)(const Node*) = nullptr;
+
+namespace {
+
+void watch_growth(const Node* newest) {
+  static bool warned = false;
+  const int64_t live = live_nodes();
+  if (live <= kManyNodes / 2) warned = false;
+  if (live <= kManyNodes || warned || !warn_many_nodes) return;
+  warned = true;
+  warn_many_nodes(newest);
+}
+
+}  // namespace
 
 Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
                     const Attr& attr) {
@@ -34,6 +47,7 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   if (node->depth > kDepthCap && !(flags & (kTracked | kTraced)) && evaluate_deep) {
     evaluate_deep(node);
   }
+  watch_growth(node);
   return ref;
 }
 

@@ -21,6 +21,11 @@ Ref<Node> as_value(const Ref<Node>& node);
 // Stands for an input while a function is traced.
 Ref<Node> make_argument(DType dtype, const Shape& shape);
 
+// Called when the number of live nodes passes kManyNodes (again, after it fell below half):
+// something keeps history that nobody asks about. Set by the binding; may throw.
+extern void (*warn_many_nodes)(const Node* newest);
+constexpr int64_t kManyNodes = 100000;
+
 // Called when an untracked chain of pending nodes is deeper than the cap: evaluates `node`.
 // Set by the layer above (plan/evaluate.cpp).
 extern void (*evaluate_deep)(Node* node);

@@ -35,24 +35,24 @@ enum NodeFlag : uint8_t {
 
 struct Node {
   int64_t refs = 0;
-  uint64_t seq = 0;        // global creation number
+  uint64_t seq = 0;  // global creation number
   Op op = Op::value;
   DType dtype = DType::Float32;
   uint8_t flags = 0;
-  uint8_t watchers = 0;    // tapes that watch this tensor now
-  uint32_t depth = 0;      // longest chain of uncomputed nodes below
-  uint32_t mark = 0;       // epoch of the walk that saw it last …
-  uint32_t index = 0;      // … and its number in that walk
+  uint8_t watchers = 0;  // tapes that watch this tensor now
+  uint32_t depth = 0;    // longest chain of uncomputed nodes below
+  uint32_t mark = 0;     // epoch of the walk that saw it last …
+  uint32_t index = 0;    // … and its number in that walk
   Shape shape;
   Attr attr;
-  Scalar scalar{};         // Op::scalar: the number; Op::custom: the number of the call (i)
-  Ref<Buffer> value;       // null while pending
-  Ref<Rule> rule;          // custom, or an override stamped when the node was made
-  uint64_t variable = 0;             // Op::read: number of the variable whose value this was
-  std::unique_ptr<Window> window;    // slice, embed
+  Scalar scalar{};                 // Op::scalar: the number; Op::custom: the number of the call (i)
+  Ref<Buffer> value;               // null while pending
+  Ref<Rule> rule;                  // custom, or an override stamped when the node was made
+  uint64_t variable = 0;           // Op::read: number of the variable whose value this was
+  std::unique_ptr<Window> window;  // slice, embed
   uint32_t inputs_count = 0;
-  Node* in[3] = {};                  // owned
-  std::unique_ptr<Node*[]> rest;     // inputs past the third, owned
+  Node* in[3] = {};               // owned
+  std::unique_ptr<Node*[]> rest;  // inputs past the third, owned
 
   std::span<Node* const> inputs() const {
     return {inputs_count > 3 ? rest.get() : in, inputs_count};

@@ -15,8 +15,8 @@ namespace pullback {
 // What a rule answers for one input.
 struct Cotangent {
   enum Kind : uint8_t {
-    None,   // nothing flows
-    Zero,   // a path that carries exact zeros
+    None,  // nothing flows
+    Zero,  // a path that carries exact zeros
     Value,
   };
   Kind kind = None;
@@ -24,13 +24,15 @@ struct Cotangent {
   // Where set (bool, the shape of the value): the value counts only where the mask holds; elsewhere
   // the cotangent is a structural zero that never meets an infinity (SEMANTICS: `where`).
   Ref<Node> mask;
+  // The value is already zero where the mask does not hold (padding, gather).
+  bool clean = false;
 };
 
 // One application of a rule. Missing cotangents of a multi-output operation are given as zeros.
 struct RuleCall {
-  const char* op;                    // name of the operation
-  Node* node;                        // the (first) output's node
-  std::span<Node* const> inputs;     // what the rule answers for, in order
+  const char* op;                 // name of the operation
+  Node* node;                     // the (first) output's node
+  std::span<Node* const> inputs;  // what the rule answers for, in order
   std::span<Node* const> outputs;
   std::span<Node* const> cotangents;  // one per output
 };

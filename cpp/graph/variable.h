@@ -17,8 +17,8 @@ struct Variable {
   Shape shape;
   bool trainable = true;
   std::string name;
-  Ref<Node> current;  // a value node, or a pending update
-  Ref<Node> reading;  // the read node of `current`, made at first read
+  Ref<Node> current;       // a value node, or a pending update
+  Ref<Node> reading;       // the read node of `current`, made at first read
   void* handle = nullptr;  // the binding's object for it, if there is one. Not owned.
 
   bool pending() const { return !current->has_value(); }

@@ -42,9 +42,7 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
   return node;
 }
 
-NodeRef as_float(const NodeRef& x) {
-  return is_float(x->dtype) ? x : cast(x, default_float());
-}
+NodeRef as_float(const NodeRef& x) { return is_float(x->dtype) ? x : cast(x, default_float()); }
 
 Expr sum_over(const Expr& x, int64_t axis) {
   return reduce(Op::sum, x, std::vector<int64_t>{axis}, true);
@@ -65,19 +63,21 @@ Cotangent log_softmax_rule(Node* node, const Expr& g, Node*) {
 
 // exp(x - lse): 0 for rows that are all -inf; k infinities take 1/k each.
 Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
-  Shape kept = x->shape;
+  const uint8_t mask = node->attr.axes;
+  const Shape kept = folded(x->shape, mask, true);
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < kept.rank; ++i) {
-    if (!(static_cast<uint8_t>(node->attr.axes) >> i & 1)) continue;
-    kept[i] = 1;
-    axes.push_back(i);
+    if (mask >> i & 1) axes.push_back(i);
   }
   const Expr lse = reshape(node, kept);
-  const Expr infinite = lse == kInfinity;
+  // The two parts of the value: exp(x - lse) would lose the digits that lse has before the point.
+  const Node* parts = node->in[0]->op == Op::reshape ? node->in[0]->in[0] : node->in[0];
+  const Expr log_total = parts->in[0];
+  const Expr shift = parts->in[1];
   const Expr top = Expr(x) == lse;
   const Expr count = reduce(Op::sum, cast(top, x->dtype), axes, true);
-  const Expr weight = exp(Expr(x) - where(isinf(lse), 0.0, lse));
-  const Expr share = where(infinite, where(top, 1.0 / maximum(count, 1.0), 0.0), weight);
+  const Expr weight = exp((Expr(x) - shift) - where(isinf(lse), 0.0, log_total));
+  const Expr share = where(lse == kInfinity, where(top, 1.0 / maximum(count, 1.0), 0.0), weight);
   return {Cotangent::Value, Expr(reshape(g, kept)) * share, nullptr};
 }
 
@@ -89,8 +89,9 @@ NodeRef with_axis(NodeRef node, int64_t axis) {
 }  // namespace
 
 const char* name_of(Composite composite) {
-  constexpr const char* names[] = {"custom_gradient", "mean",      "prod",     "softmax",
-                                   "log_softmax",     "logsumexp", "softmax_cross_entropy"};
+  constexpr const char* names[] = {
+      "custom_gradient",      "mean", "prod", "softmax", "log_softmax", "logsumexp",
+      "softmax_cross_entropy"};
   static_assert(std::size(names) == static_cast<size_t>(Composite::count));
   return names[static_cast<int>(composite)];
 }
@@ -106,26 +107,21 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
 
 // A tree of halves: no division, so zeros are exact at every order.
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
-  NodeRef x = input;
-  if (!is_float(x->dtype)) x = cast(x, DType::Int64);
-  const NodeRef all = x;
-  const NodeRef shape_of = reduce(Op::sum, x, axes, keepdims);  // for its checks and its shape
+  const NodeRef all = is_float(input->dtype) ? input : cast(input, DType::Int64);
+  const uint8_t mask = axes_mask(all->shape, axes, "prod");
+  const Shape result = folded(all->shape, mask, keepdims);
   std::vector<int64_t> order;
-  std::vector<int64_t> folded;
-  for (int64_t i = 0; i < x->shape.rank; ++i) {
-    bool fold = !axes;
-    if (axes) {
-      for (int64_t axis : *axes) fold |= normal_axis(axis, x->shape.rank, "prod") == i;
+  for (const bool fold : {true, false}) {
+    for (int64_t i = 0; i < all->shape.rank; ++i) {
+      if ((mask >> i & 1) == fold) order.push_back(i);
     }
-    (fold ? folded : order).push_back(i);
   }
   int64_t length = 1;
-  for (int64_t axis : folded) length *= x->shape[axis];
-  if (length == 0) return compose(Composite::prod, ones(shape_of->shape, x->dtype), {all});
-  std::vector<int64_t> first = folded;
-  first.insert(first.end(), order.begin(), order.end());
-  const int64_t rest = x->shape.size() / length;
-  x = reshape(transpose(x, first), {length, rest});
+  for (int64_t i = 0; i < all->shape.rank; ++i) {
+    if (mask >> i & 1) length *= all->shape[i];
+  }
+  if (length == 0) return compose(Composite::prod, ones(result, all->dtype), {all});
+  NodeRef x = reshape(transpose(all, order), {length, result.size()});
   std::vector<NodeRef> odd;
   while (x->shape[0] > 1) {
     const int64_t half = x->shape[0] / 2;
@@ -134,26 +130,18 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     x = Expr(parts[0]) * Expr(parts[1]);
   }
   for (const NodeRef& part : odd) x = Expr(x) * Expr(part);
-  return compose(Composite::prod, reshape(x, shape_of->shape), {all});
+  return compose(Composite::prod, reshape(x, result), {all});
 }
 
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   const NodeRef x = as_float(input);
+  const uint8_t mask = axes_mask(x->shape, axes, "logsumexp");
   const Expr top = stop_gradient(reduce(Op::max, x, axes, true));
   const Expr shift = where(isfinite(top), top, 0.0);
   const Expr total = reduce(Op::sum, exp(Expr(x) - shift), axes, true);
-  const NodeRef kept = log(total) + shift;
-  const NodeRef shape_of = keepdims ? kept : reduce(Op::max, x, axes, false);
   static auto* rule = new CompositeRule(logsumexp_rule);
-  NodeRef node = compose(Composite::logsumexp, reshape(kept, shape_of->shape), {x}, rule);
-  uint8_t mask = 0;
-  for (int64_t i = 0; i < x->shape.rank; ++i) {
-    bool fold = !axes;
-    if (axes) {
-      for (int64_t axis : *axes) fold |= normal_axis(axis, x->shape.rank, "logsumexp") == i;
-    }
-    if (fold) mask |= 1u << i;
-  }
+  const NodeRef value = reshape(log(total) + shift, folded(x->shape, mask, keepdims));
+  NodeRef node = compose(Composite::logsumexp, value, {x}, rule);
   node->attr.axes = mask;
   return node;
 }
@@ -180,14 +168,15 @@ NodeRef log_softmax(const NodeRef& input, int64_t wish) {
 
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
   if (!(logits->shape == labels->shape) || logits->shape.rank == 0) {
-    fail(ErrorKind::Value, "softmax_cross_entropy: logits and labels must have the same shape "
-         "with classes along the last axis; logits are ", logits->shape, ", labels ",
-         labels->shape);
+    fail(ErrorKind::Value,
+         "softmax_cross_entropy: logits and labels must have the same shape "
+         "with classes along the last axis; logits are ",
+         logits->shape, ", labels ", labels->shape);
   }
   const NodeRef z = as_float(logits);
   const Expr p = cast(labels, z->dtype);
-  const Expr terms = where(p == 0.0, 0.0, p * Expr(log_softmax(z, -1)));
-  const Expr loss = -Expr(reduce(Op::sum, terms, std::vector<int64_t>{-1}, false));
+  const Expr terms = where(p == 0.0, 0.0, -(p * Expr(log_softmax(z, -1))));
+  const NodeRef loss = reduce(Op::sum, terms, std::vector<int64_t>{-1}, false);
   return compose(Composite::softmax_cross_entropy, loss, {z, p});
 }
 

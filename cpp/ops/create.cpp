@@ -74,8 +74,6 @@ NodeRef random_normal(const Shape& shape, DType dtype) {
   return random_float(Op::random_normal, shape, dtype);
 }
 
-NodeRef permutation(int64_t length) {
-  return random_node(Op::permutation, {length}, DType::Int64);
-}
+NodeRef permutation(int64_t length) { return random_node(Op::permutation, {length}, DType::Int64); }
 
 }  // namespace pullback

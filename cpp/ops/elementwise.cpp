@@ -173,11 +173,11 @@ struct Answer : Cotangent {
 };
 
 // One function per input of each row; e.g. sin_da(g, a, b, c, y).
-#define RULE(rule, text)                                                                      \
-  Answer rule([[maybe_unused]] const Expr& g, [[maybe_unused]] const Expr& a,                 \
-              [[maybe_unused]] const Expr& b, [[maybe_unused]] const Expr& c,                 \
-              [[maybe_unused]] const Expr& y) {                                               \
-    return text;                                                                              \
+#define RULE(rule, text)                                                      \
+  Answer rule([[maybe_unused]] const Expr& g, [[maybe_unused]] const Expr& a, \
+              [[maybe_unused]] const Expr& b, [[maybe_unused]] const Expr& c, \
+              [[maybe_unused]] const Expr& y) {                               \
+    return text;                                                              \
   }
 #define UNARY(name, domain, result, ring, value, da) RULE(name##_rule_a, (da))
 #define BINARY(name, domain, result, ring, value, da, db) \
@@ -216,7 +216,7 @@ void cast_vjp(const VjpCall& call, Cotangent* out) {
 }
 
 constexpr OpDef kElementwise[] = {
-#define UNARY(name, domain, result, ring, ...)                                  \
+#define UNARY(name, domain, result, ring, ...)                                                  \
   {#name, Result::result == Result::Bool ? nullptr : elementwise_vjp, Ring::ring == Ring::Ring, \
    true},
 #define BINARY UNARY

@@ -1,5 +1,5 @@
-// Indexing by a tensor of positions along one axis. Positions are values, so a bad one is found when
-// the plan runs (IndexError); everything else is checked here.
+// Indexing by a tensor of positions along one axis. Positions are values, so a bad one is found
+// when the plan runs (IndexError); everything else is checked here.
 
 #include "ops/index.h"
 
@@ -51,7 +51,14 @@ NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int6
 void take_vjp(const VjpCall& call, Cotangent* out) {
   const int64_t axis = call.node->attr.axis;
   const Node* x = call.node->in[0];
-  out[0] = {Cotangent::Value, scatter_add(call.g, call.node->in[1], axis, x->shape[axis]), nullptr};
+  const NodeRef indices = call.node->in[1];
+  const int64_t length = x->shape[axis];
+  // What was never taken is a structural zero; see slice_vjp.
+  NodeRef mask;
+  if (opdef(x->op).linear) {
+    mask = scatter_add(ones(call.g->shape, DType::Bool), indices, axis, length);
+  }
+  out[0] = {Cotangent::Value, scatter_add(call.g, indices, axis, length), mask, true};
 }
 
 void scatter_add_vjp(const VjpCall& call, Cotangent* out) {

@@ -34,7 +34,8 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   batch_a.rank -= 2;
   Shape batch_b = b->shape;
   batch_b.rank -= 2;
-  for (Shape* batch : {&batch_a, &batch_b}) batch->dim[batch->rank] = batch->dim[batch->rank + 1] = 0;
+  for (Shape* batch : {&batch_a, &batch_b})
+    batch->dim[batch->rank] = batch->dim[batch->rank + 1] = 0;
   Shape shape;
   if (!broadcast(batch_a, batch_b, &shape)) {
     fail(ErrorKind::Value, "matmul: batch axes ", batch_a, " and ", batch_b,

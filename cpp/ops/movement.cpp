@@ -229,8 +229,14 @@ void transpose_vjp(const VjpCall& call, Cotangent* out) {
 // The central sum in the reverse pass brings g down to the input's shape.
 void broadcast_vjp(const VjpCall& call, Cotangent* out) { identity_vjp(call, out); }
 
+// What the slice left out is a structural zero, as in `where`. A mask is made only where the node
+// below can carry it on.
 void slice_vjp(const VjpCall& call, Cotangent* out) {
-  out[0] = {Cotangent::Value, embed(call.g, call.node->in[0]->shape, *call.node->window), nullptr};
+  const Node* x = call.node->in[0];
+  const Window& window = *call.node->window;
+  NodeRef mask;
+  if (opdef(x->op).linear) mask = embed(ones(call.g->shape, DType::Bool), x->shape, window);
+  out[0] = {Cotangent::Value, embed(call.g, x->shape, window), mask, true};
 }
 
 void embed_vjp(const VjpCall& call, Cotangent* out) {

@@ -97,8 +97,8 @@ using Vjp = void (*)(const VjpCall& call, Cotangent* out);
 
 struct OpDef {
   const char* name;
-  Vjp vjp;             // null: not differentiable
-  bool ring = false;   // an integer gradient makes sense
+  Vjp vjp;              // null: not differentiable
+  bool ring = false;    // an integer gradient makes sense
   bool linear = false;  // the cotangent's mask may pass through (elementwise, reshape, transpose)
 };
 const OpDef& opdef(Op op);

@@ -8,7 +8,6 @@
 #include "ops/expr.h"
 
 namespace pullback {
-namespace {
 
 uint8_t axes_mask(const Shape& shape, const Axes& axes, const char* who) {
   if (!axes) return static_cast<uint8_t>((1u << shape.rank) - 1);
@@ -32,6 +31,8 @@ Shape folded(const Shape& shape, uint8_t mask, bool keepdims) {
   }
   return out;
 }
+
+namespace {
 
 NodeRef fold_block(Op op, const NodeRef& x, uint8_t mask, bool keepdims) {
   const bool widen = op == Op::sum && !is_float(x->dtype);

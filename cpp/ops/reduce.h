@@ -8,6 +8,11 @@ namespace pullback {
 void sum_vjp(const VjpCall& call, Cotangent* out);
 void extremum_vjp(const VjpCall& call, Cotangent* out);
 
+// Axes as bits, checked; nullopt is all of them.
+uint8_t axes_mask(const Shape& shape, const Axes& axes, const char* who);
+// The shape after folding those axes.
+Shape folded(const Shape& shape, uint8_t mask, bool keepdims);
+
 // Length of the parts before, inside and after the folded block of axes.
 struct FoldedShape {
   int64_t outer = 1, reduced = 1, inner = 1;

@@ -33,8 +33,8 @@ struct Status {
 struct RunArguments {
   const void* const* arguments;
   const Scalar* scalars;
-  void* const* outputs;  // one per Output slot
-  void* arena;           // plan.arena_bytes, 64-byte aligned
+  void* const* outputs;   // one per Output slot
+  void* arena;            // plan.arena_bytes, 64-byte aligned
   bool (*interrupted)();  // polled between steps; true stops the run. May be null.
 };
 

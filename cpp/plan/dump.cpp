@@ -8,8 +8,9 @@ namespace {
 
 std::string show(const Plan& plan, const View& view) {
   const Slot& slot = plan.slots[view.slot];
-  const char* kind = slot.kind == SlotKind::Argument ? "arg" : slot.kind == SlotKind::Output ? "out"
-                                                                                            : "tmp";
+  const char* kind = slot.kind == SlotKind::Argument ? "arg"
+                     : slot.kind == SlotKind::Output ? "out"
+                                                     : "tmp";
   std::string out = text(kind, view.slot, ":", view.dtype, view.shape);
   if (view.offset) out += text("+", view.offset);
   bool plain = true;

@@ -41,11 +41,15 @@ class Running {
     case Problem::ZeroDivision:
       fail(ErrorKind::ZeroDivision, who, ": integer division by zero");
     case Problem::NegativePower:
-      fail(ErrorKind::Value, who, ": integers to negative integer powers are not integers; "
+      fail(ErrorKind::Value, who,
+           ": integers to negative integer powers are not integers; "
            "cast to a float dtype first");
     case Problem::Library:
-      fail(ErrorKind::Runtime, who, ": no BLAS library could be loaded; "
+      fail(ErrorKind::Runtime, who,
+           ": no BLAS library could be loaded; "
            "run `python -m pullback doctor`, or name one in PULLBACK_BLAS");
+    case Problem::Memory:
+      fail(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
     case Problem::Interrupted:
       if (hooks.check_signals) hooks.check_signals();
       fail(ErrorKind::Runtime, who, ": interrupted");
@@ -56,8 +60,8 @@ class Running {
 
 [[noreturn]] void refuse_argument(std::span<Node* const> roots) {
   const Node* root = roots.empty() ? nullptr : roots[0];
-  fail(ErrorKind::Runtime, root ? display_name(root) : "evaluate",
-       ": this tensor", root ? text(" (shape ", root->shape, ", ", root->dtype, ")") : std::string(),
+  fail(ErrorKind::Runtime, root ? display_name(root) : "evaluate", ": this tensor",
+       root ? text(" (shape ", root->shape, ", ", root->dtype, ")") : std::string(),
        " has no value while its function is being traced; return it from the function to see it, "
        "or choose with where() instead of if");
 }

@@ -14,15 +14,15 @@ namespace pullback {
 
 // Set by the binding; the defaults do nothing.
 struct LockHooks {
-  void* (*release)() = nullptr;         // before a run
+  void* (*release)() = nullptr;            // before a run
   void (*acquire)(void* state) = nullptr;  // after it
-  bool (*interrupted)() = nullptr;      // polled while running, without the lock
-  void (*check_signals)() = nullptr;    // after an interrupted run, with the lock; throws
+  bool (*interrupted)() = nullptr;         // polled while running, without the lock
+  void (*check_signals)() = nullptr;       // after an interrupted run, with the lock; throws
 };
 void set_lock_hooks(const LockHooks& hooks);
 
-// Computes every root, and every pending update of a variable in the same plan. On any error nothing
-// is published and every tensor is as it was.
+// Computes every root, and every pending update of a variable in the same plan. On any error
+// nothing is published and every tensor is as it was.
 void evaluate(std::span<Node* const> roots);
 inline void evaluate(Node* root) { evaluate(std::span<Node* const>(&root, 1)); }
 

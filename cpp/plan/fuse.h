@@ -8,12 +8,12 @@
 
 namespace pullback {
 
-// A unit becomes one step (or a few copies). A tile unit is a set of elementwise nodes over the same
-// number of elements, with at most one reduction at its end.
+// A unit becomes one step (or a few copies). A tile unit is a set of elementwise nodes over the
+// same number of elements, with at most one reduction at its end.
 struct Unit {
-  uint32_t last = 0;   // position of its newest node; units run in this order
+  uint32_t last = 0;  // position of its newest node; units run in this order
   bool tiles = false;
-  int64_t count = 0;   // elements of a tile unit
+  int64_t count = 0;              // elements of a tile unit
   std::vector<uint32_t> members;  // newest first while fusing
 };
 
@@ -30,20 +30,20 @@ struct Analysis {
   };
   const Snapshot* snapshot;
   std::vector<Kind> kind;
-  std::vector<NodeView> view;               // where to find a node's value
+  std::vector<NodeView> view;                // where to find a node's value
   std::vector<std::vector<NodeView>> reads;  // per computed node: its operands
-  std::vector<uint8_t> stored;              // its value leaves the plan
+  std::vector<uint8_t> stored;               // its value leaves the plan
   std::vector<int32_t> unit_of;
-  std::vector<Unit> units;                  // sorted by `last` after fuse()
+  std::vector<Unit> units;  // sorted by `last` after fuse()
 };
 
 // Resolves views and decides which wanted views must be copied.
 Analysis analyse(const Snapshot& snapshot);
 
 // Groups elementwise nodes. One pass from the newest node to the oldest: a node joins the earliest
-// unit that uses it, if that is a tile unit of the same element count which reads it in order. Units
-// run by the position of their newest node, so every value flows from an earlier unit to a later one
-// and no cycle can arise.
+// unit that uses it, if that is a tile unit of the same element count which reads it in order.
+// Units run by the position of their newest node, so every value flows from an earlier unit to a
+// later one and no cycle can arise.
 void fuse(Analysis* analysis);
 
 }  // namespace pullback

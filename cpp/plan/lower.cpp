@@ -178,8 +178,9 @@ class Lowering {
   View dense_operand(uint32_t member, size_t k) {
     const View view = operand(member, k);
     if (is_row_major(a_.reads[member][k])) return view;
-    const View copy{add_slot(SlotKind::Temporary, view.dtype, view.shape.size() * size_of(view.dtype)),
-                    view.dtype, 0, view.shape, row_major(view.shape)};
+    const View copy{
+        add_slot(SlotKind::Temporary, view.dtype, view.shape.size() * size_of(view.dtype)),
+        view.dtype, 0, view.shape, row_major(view.shape)};
     add_step(Layout{view, copy}, nodes_[member]->op);
     return copy;
   }

@@ -1,7 +1,8 @@
 // The plan: how a piece of the graph is computed. Data only.
 //
 // A backend sees plans and nothing else: no nodes, no Python, no gradients. A plan owns no memory;
-// it says which slots there are and which steps read and write views of them. Start reading at Plan.
+// it says which slots there are and which steps read and write views of them. Start reading at
+// Plan.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Slot {
   SlotKind kind;
   DType dtype;
   int64_t bytes = 0;
-  int64_t index = 0;   // Argument, Output: position in the run's list; Temporary: arena offset, bytes
+  int64_t index =
+      0;  // Argument, Output: position in the run's list; Temporary: arena offset, bytes
   int32_t first = -1;  // first and last step that touches it
   int32_t last = -1;
 };
@@ -42,9 +44,9 @@ struct View {
 // order, whatever its own shape is, so reshapes cost nothing.
 
 struct Instruction {
-  Op op;                    // elementwise, Op::cast included
-  DType dtype;              // what it computes in (for `where`: of the branches; cast: of its input)
-  DType result;             // dtype of its value
+  Op op;         // elementwise, Op::cast included
+  DType dtype;   // what it computes in (for `where`: of the branches; cast: of its input)
+  DType result;  // dtype of its value
   int32_t in[3] = {-1, -1, -1};  // numbers of values
 };
 
@@ -58,7 +60,8 @@ struct Store {
   View view;  // row-major, offset 0, count elements
 };
 
-// The value, seen as [outer, reduced, inner], folded over the middle axis into out = [outer, inner].
+// The value, seen as [outer, reduced, inner], folded over the middle axis into out = [outer,
+// inner].
 struct Reduction {
   Op op;  // sum, max, min, all, any
   int32_t value;
@@ -78,14 +81,15 @@ struct TileGroup {
 
 // --- the other steps
 
-// c[batch…, m, n] = a[batch…, m, k] · b[batch…, k, n]; batch axes of a and b may have stride 0; c is
-// row-major. The last two strides of a and b are free: a backend turns them into transpose flags.
+// c[batch…, m, n] = a[batch…, m, k] · b[batch…, k, n]; batch axes of a and b may have stride 0; c
+// is row-major. The last two strides of a and b are free: a backend turns them into transpose
+// flags.
 struct Gemm {
   View a, b, c;
 };
 
-// Copies `in` to `out` element by element (same shape, any strides). With `clear`, the whole slot of
-// `out` is zeroed first.
+// Copies `in` to `out` element by element (same shape, any strides). With `clear`, the whole slot
+// of `out` is zeroed first.
 struct Layout {
   View in, out;
   bool clear = false;
@@ -112,8 +116,8 @@ struct ArgReduce {
   int64_t outer, reduced, inner;
 };
 
-// Element i from a counter-based generator at (seed, counter, i). uniform in [0, 1), standard normal,
-// or a permutation of 0 … n-1 (int64).
+// Element i from a counter-based generator at (seed, counter, i). uniform in [0, 1), standard
+// normal, or a permutation of 0 … n-1 (int64).
 struct Random {
   Op op;
   int32_t seed, counter;  // positions in the run's scalars
@@ -125,8 +129,7 @@ struct Iota {
   View out;
 };
 
-using Work =
-    std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota>;
+using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota>;
 
 struct Step {
   Work work;
@@ -136,9 +139,9 @@ struct Step {
 struct Plan {
   std::vector<Slot> slots;
   std::vector<Step> steps;
-  std::vector<int32_t> arguments;  // slot of each argument
-  std::vector<int32_t> outputs;    // slot of each output; may repeat, may be an argument's slot
-  int32_t owned_outputs = 0;       // how many Output slots a run allocates
+  std::vector<int32_t> arguments;     // slot of each argument
+  std::vector<int32_t> outputs;       // slot of each output; may repeat, may be an argument's slot
+  int32_t owned_outputs = 0;          // how many Output slots a run allocates
   std::vector<int64_t> output_bytes;  // of each Output slot
   int32_t scalars = 0;
   int64_t arena_bytes = 0;

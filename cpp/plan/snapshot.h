@@ -26,8 +26,8 @@ struct Snapshot {
 inline bool is_input(const Node* node) { return node->has_value() || node->op == Op::argument; }
 
 // Numbers what must be computed for `roots`. A root that has a value is left out.
-// `keep`: also want expensive values that somebody outside still needs, so that nothing expensive is
-// ever computed twice; off for traced functions, whose inside nobody holds.
+// `keep`: also want expensive values that somebody outside still needs, so that nothing expensive
+// is ever computed twice; off for traced functions, whose inside nobody holds.
 Snapshot take_snapshot(std::span<Node* const> roots, bool keep);
 
 }  // namespace pullback

@@ -97,7 +97,8 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
     } else if (snapshot.nodes[i]->value) {
       bindings_.push_back({Binding::Captured, 0, Ref<Node>(snapshot.nodes[i])});
     } else {
-      fail(ErrorKind::Runtime, "function: a tensor of another trace was used; pass it as an argument");
+      fail(ErrorKind::Runtime,
+           "function: a tensor of another trace was used; pass it as an argument");
     }
   }
   for (uint32_t i : snapshot.scalars) scalars_.emplace_back(snapshot.nodes[i]);
@@ -137,9 +138,10 @@ std::vector<Ref<Node>> Trace::replay(std::span<const Ref<Node>> arguments) {
   evaluate(inputs);
   std::vector<Ref<Buffer>> buffers;
   for (const Binding& binding : bindings_) {
-    const Ref<Node> node = binding.kind == Binding::Argument   ? arguments[binding.index]
-                           : binding.kind == Binding::Variable ? states_[binding.index].variable->current
-                                                               : binding.captured;
+    const Ref<Node> node = binding.kind == Binding::Argument ? arguments[binding.index]
+                           : binding.kind == Binding::Variable
+                               ? states_[binding.index].variable->current
+                               : binding.captured;
     buffers.push_back(as_value(node)->value);
   }
   std::vector<Scalar> scalars;
@@ -166,9 +168,8 @@ std::vector<Ref<Node>> Trace::inline_call(std::span<const Ref<Node>> arguments) 
   for (const Ref<Node>& output : outputs_) roots.push_back(output.get());
   std::vector<Node*> nodes;
   const auto copied = [](const Node* node) { return (node->flags & kTraced) != 0; };
-  walk(std::span<Node* const>(roots), &nodes, [&](const Node* node) {
-    return copied(node) ? node->inputs() : std::span<Node* const>();
-  });
+  walk(std::span<Node* const>(roots), &nodes,
+       [&](const Node* node) { return copied(node) ? node->inputs() : std::span<Node* const>(); });
   std::unordered_map<const Node*, Ref<Node>> copies;
   for (size_t i = 0; i < arguments_.size(); ++i) copies[arguments_[i].get()] = arguments[i];
   for (const State& state : states_) {

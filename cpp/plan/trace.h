@@ -2,8 +2,8 @@
 // and assigned inside the trace; closing it fixes a plan, its inputs and what it assigns.
 //
 // A replay binds arguments, the variables' present values and fresh random counters to the plan and
-// runs it. Where somebody may want to differentiate through a call, inline_call() copies the recorded
-// nodes into the caller's graph instead.
+// runs it. Where somebody may want to differentiate through a call, inline_call() copies the
+// recorded nodes into the caller's graph instead.
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ class Trace : public VariableScope {
   // Where an argument of the plan comes from.
   struct Binding {
     enum Kind : uint8_t { Argument, Variable, Captured } kind;
-    size_t index = 0;     // of arguments_ or states_
+    size_t index = 0;  // of arguments_ or states_
     Ref<Node> captured;
   };
   // Where an output comes from: the plan, or a value known before any run.
@@ -66,8 +66,8 @@ class Trace : public VariableScope {
   std::vector<Ref<Node>> arguments_;
   std::vector<State> states_;
   std::unordered_map<const Variable*, size_t> state_index_;
-  std::vector<size_t> assigned_;       // states with a new value
-  std::vector<Ref<Node>> outputs_;     // returned, then assigned values; they keep the graph
+  std::vector<size_t> assigned_;    // states with a new value
+  std::vector<Ref<Node>> outputs_;  // returned, then assigned values; they keep the graph
   size_t returned_ = 0;
   std::shared_ptr<const CachedPlan> plan_;
   std::vector<Binding> bindings_;

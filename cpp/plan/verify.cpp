@@ -25,7 +25,8 @@ void check_bounds(const Plan& plan, const View& view, size_t step) {
   }
   const Slot& slot = plan.slots[view.slot];
   if (view.dtype != slot.dtype) broken(step, "a view of another dtype");
-  if (low < 0 || (high + 1) * size_of(view.dtype) > slot.bytes) broken(step, "a view out of bounds");
+  if (low < 0 || (high + 1) * size_of(view.dtype) > slot.bytes)
+    broken(step, "a view out of bounds");
 }
 
 void check_group(const TileGroup& group, size_t step) {

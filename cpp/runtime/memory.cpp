@@ -31,8 +31,8 @@ Pool& pool() {
 }
 
 int class_of(int64_t bytes) {
-  return std::max<int>(kFirstClass, std::bit_width(static_cast<uint64_t>(std::max<int64_t>(
-                                        bytes, 1)) - 1));
+  return std::max<int>(kFirstClass,
+                       std::bit_width(static_cast<uint64_t>(std::max<int64_t>(bytes, 1)) - 1));
 }
 
 int64_t class_bytes(int64_t bytes) {

@@ -82,8 +82,8 @@ Status search(const ArgReduce& a, const Slots& slots) {
   auto* out = reinterpret_cast<int64_t*>(slots.at(a.out));
   const bool worth = a.outer * a.reduced * a.inner > 128 * 1024;
   if (a.inner == 1) {
-    const Fold& fold = kernels().folds.of[fold_index(largest ? Op::max : Op::min)]
-                                         [static_cast<int>(a.in.dtype)];
+    const Fold& fold =
+        kernels().folds.of[fold_index(largest ? Op::max : Op::min)][static_cast<int>(a.in.dtype)];
     const int64_t per_chunk = chunk_of(a.outer, a.reduced);
     FirstProblem first;
     parallel_for(ceil_div(a.outer, per_chunk), worth, [&](int64_t chunk) {

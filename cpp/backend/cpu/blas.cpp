@@ -9,10 +9,10 @@
 namespace pullback {
 namespace {
 
-// Builds of OpenBLAS with a short list of cores choose AVX2 kernels on AVX-512 processors they do
-// not know, at half the speed (measured on Zen 5: 133 against 250 GFLOP/s in float32). Naming the
-// core while the library loads is the only way to say otherwise; on a processor that it does know the
-// name is the one it would have chosen or the same kernels.
+// An OpenBLAS that does not know an AVX-512 processor chooses AVX2 kernels, at half the speed
+// (measured on Zen 5, one thread, float32: Haswell 133, SkylakeX 250 GFLOP/s). Naming the core
+// while the library loads is the only way to say otherwise. Where it knows the processor (0.3.34
+// does know Zen 5) the name is what it would have chosen itself. A choice by the user stands.
 class CoreChoice {
  public:
   CoreChoice() {
@@ -59,12 +59,15 @@ Loaded* load() {
   }
   out->blas.sgemm = reinterpret_cast<Blas::Sgemm>(find(library, "cblas_sgemm"));
   out->blas.dgemm = reinterpret_cast<Blas::Dgemm>(find(library, "cblas_dgemm"));
-  if (!out->blas.sgemm || !out->blas.dgemm) {
-    info.error = info.path + " has no cblas_sgemm and cblas_dgemm (an LP64 CBLAS is expected)";
+  out->blas.sgemv = reinterpret_cast<Blas::Sgemv>(find(library, "cblas_sgemv"));
+  out->blas.dgemv = reinterpret_cast<Blas::Dgemv>(find(library, "cblas_dgemv"));
+  if (!out->blas.sgemm || !out->blas.dgemm || !out->blas.sgemv || !out->blas.dgemv) {
+    info.error = info.path + " has no cblas_sgemm and the like (an LP64 CBLAS is expected)";
     return out;
   }
   using Text = char* (*)();
-  if (auto set_threads = reinterpret_cast<void (*)(int)>(find(library, "openblas_set_num_threads"))) {
+  if (auto set_threads =
+          reinterpret_cast<void (*)(int)>(find(library, "openblas_set_num_threads"))) {
     set_threads(1);  // parallelism is ours: two pools would fight for the cores
   }
   if (auto name = reinterpret_cast<Text>(find(library, "openblas_get_corename"))) {

@@ -23,8 +23,14 @@ struct Blas {
                          float, float*, int);
   using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*,
                          int, double, double*, int);
+  using Sgemv = void (*)(int, int, int, int, float, const float*, int, const float*, int, float,
+                         float*, int);
+  using Dgemv = void (*)(int, int, int, int, double, const double*, int, const double*, int, double,
+                         double*, int);
   Sgemm sgemm = nullptr;
   Dgemm dgemm = nullptr;
+  Sgemv sgemv = nullptr;
+  Dgemv dgemv = nullptr;
 };
 
 // nullptr when it could not be loaded: blas_info().error says why.

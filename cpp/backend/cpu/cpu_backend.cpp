@@ -62,7 +62,7 @@ class CpuExecutable : public Executable {
   Status run(const RunArguments& arguments) const noexcept override {
     const Slots slots(plan_, arguments);
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (arguments.interrupted && arguments.interrupted()) {
+      if (i > 0 && arguments.interrupted && arguments.interrupted()) {
         return at_step(failure(Problem::Interrupted), i);
       }
       count_step(plan_.steps[i]);

@@ -1,10 +1,10 @@
 // C = A B in panels: float32 and float64 through BLAS, one call a panel, run by our own threads;
 // integers by a plain loop that wraps.
 //
-// The panels depend on the shape alone, so the bits do not depend on the number of threads. A product
-// with a small C and a long k (the gradient of a weight) is cut along k: every part has its own C and
-// they are added in order. Transposes are flags; an operand whose strides BLAS cannot take
-// (broadcast or reversed axes, neither axis contiguous) is packed first.
+// The panels depend on the shape alone, so the bits do not depend on the number of threads. A
+// product with a small C and a long k (the gradient of a weight) is cut along k: every part has its
+// own C and they are added in order. Transposes are flags; an operand whose strides BLAS cannot
+// take (broadcast or reversed axes, neither axis contiguous) is packed first.
 #include "backend/cpu/gemm.h"
 
 #include <algorithm>
@@ -20,9 +20,10 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kBlasLimit = std::numeric_limits<int>::max();
-constexpr double kPanelFlops = 8e6;     // a panel is not cut below this,
-constexpr int64_t kSmallestSide = 96;   // nor below this many rows or columns,
-constexpr int64_t kSmallestDepth = 512; // nor its sums
+constexpr double kPanelFlops = 8e6;      // a panel is not cut below this,
+constexpr double kVectorFlops = 1e6;     // (bound by memory: a matrix times a vector)
+constexpr int64_t kSmallestSide = 96;    // nor below this many rows or columns,
+constexpr int64_t kSmallestDepth = 512;  // nor its sums
 
 GemmOperand operand(const View& view) {
   const int64_t rank = view.shape.rank;
@@ -75,12 +76,13 @@ void choose_panels(GemmProgram& p) {
   p.panel_m = std::min(p.m, kBlasLimit);
   p.panel_n = std::min(p.n, kBlasLimit);
   p.panel_k = std::min(p.k, kBlasLimit);
-  const double flops = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
-                       static_cast<double>(p.k);
+  const double flops =
+      2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   p.worth = flops * static_cast<double>(p.batch) > 4e6;
   int64_t parts = p.batch;
   double each = flops;
-  while (parts < kChunks && each > kPanelFlops) {
+  const double smallest = p.m == 1 || p.n == 1 ? kVectorFlops : kPanelFlops;
+  while (parts < kChunks && each > smallest) {
     int64_t& side = p.panel_m >= p.panel_n ? p.panel_m : p.panel_n;
     if (side >= 2 * kSmallestSide) {
       side = round_up(ceil_div(side, 2), 16);
@@ -119,26 +121,68 @@ struct GemmRun {
     return depth == 0 ? c + i * p.m * p.n : parts + ((depth - 1) * p.batch + i) * p.m * p.n;
   }
 
-  void unit(int64_t u) const {
-    const int64_t depth = u % depths();
-    const int64_t column = u / depths() % columns() * p.panel_n;
-    const int64_t row = u / depths() / columns() % rows() * p.panel_m;
-    const int64_t i = u / depths() / columns() / rows();
-    const int64_t deep = depth * p.panel_k;
-    const auto flag = [](const GemmOperand& x) { return x.transposed ? Blas::kTrans : Blas::kNoTrans; };
+  static int flag(const GemmOperand& x) { return x.transposed ? Blas::kTrans : Blas::kNoTrans; }
+
+  // One panel of C: m x n from row `row` and column `column`, over k from `deep`.
+  struct Panel {
+    const T* a;
+    const T* b;
+    T* c;
+    int m, n, k;
+  };
+
+  void matrix_panel(const Panel& s) const {
     const auto call = [&](auto gemm) {
-      gemm(Blas::kRowMajor, flag(p.a), flag(p.b), static_cast<int>(std::min(p.panel_m, p.m - row)),
-           static_cast<int>(std::min(p.panel_n, p.n - column)),
-           static_cast<int>(std::min(p.panel_k, p.k - deep)), T(1),
-           corner(p.a, matrix(p.a, p.a_offsets, a, i), row, deep), static_cast<int>(p.a.leading),
-           corner(p.b, matrix(p.b, p.b_offsets, b, i), deep, column),
-           static_cast<int>(p.b.leading), T(0), target(depth, i) + row * p.n + column,
+      gemm(Blas::kRowMajor, flag(p.a), flag(p.b), s.m, s.n, s.k, T(1), s.a,
+           static_cast<int>(p.a.leading), s.b, static_cast<int>(p.b.leading), T(0), s.c,
            static_cast<int>(p.n));
     };
     if constexpr (std::is_same_v<T, float>) {
       call(library.sgemm);
     } else {
       call(library.dgemm);
+    }
+  }
+
+  // C has one column (A x) or one row (B^T x): the matrix as it lies in memory is rows x columns.
+  void vector_panel(const Panel& s) const {
+    const bool column = p.n == 1;
+    const GemmOperand& matrix = column ? p.a : p.b;
+    const GemmOperand& vector = column ? p.b : p.a;
+    const bool transposed = column == matrix.transposed;
+    const int rows = column ? (matrix.transposed ? s.k : s.m) : (matrix.transposed ? s.n : s.k);
+    const int columns = column ? (matrix.transposed ? s.m : s.k) : (matrix.transposed ? s.k : s.n);
+    const int64_t step = column == vector.transposed ? 1 : vector.leading;
+    const int length = column ? s.m : s.n;
+    std::fill_n(s.c, length, T(0));  // BLAS may multiply what was there by zero: not NaNs
+    const auto call = [&](auto gemv) {
+      gemv(Blas::kRowMajor, transposed ? Blas::kTrans : Blas::kNoTrans, rows, columns, T(1),
+           column ? s.a : s.b, static_cast<int>(matrix.leading), column ? s.b : s.a,
+           static_cast<int>(step), T(0), s.c, 1);
+    };
+    if constexpr (std::is_same_v<T, float>) {
+      call(library.sgemv);
+    } else {
+      call(library.dgemv);
+    }
+  }
+
+  void unit(int64_t u) const {
+    const int64_t depth = u % depths();
+    const int64_t column = u / depths() % columns() * p.panel_n;
+    const int64_t row = u / depths() / columns() % rows() * p.panel_m;
+    const int64_t i = u / depths() / columns() / rows();
+    const int64_t deep = depth * p.panel_k;
+    const Panel panel{corner(p.a, matrix(p.a, p.a_offsets, a, i), row, deep),
+                      corner(p.b, matrix(p.b, p.b_offsets, b, i), deep, column),
+                      target(depth, i) + row * p.n + column,
+                      static_cast<int>(std::min(p.panel_m, p.m - row)),
+                      static_cast<int>(std::min(p.panel_n, p.n - column)),
+                      static_cast<int>(std::min(p.panel_k, p.k - deep))};
+    if (p.m == 1 || p.n == 1) {
+      vector_panel(panel);
+    } else {
+      matrix_panel(panel);
     }
   }
 
@@ -211,8 +255,8 @@ Status run_blas(const GemmProgram& p, const Slots& slots) {
   return {};
 }
 
-// Unsigned integers, so that overflow wraps; bool products are "any of the ands"; floats only where a
-// size does not fit the BLAS interface.
+// Unsigned integers, so that overflow wraps; bool products are "any of the ands"; floats only where
+// a size does not fit the BLAS interface.
 template <class T>
 Status run_plain(const GemmProgram& p, const Slots& slots) {
   const auto* a = reinterpret_cast<const T*>(slots.at(p.a.slot));

@@ -22,7 +22,7 @@ struct GemmProgram {
   GemmOperand a, b;
   int32_t c_slot = -1;
   int64_t c_offset = 0;
-  std::vector<int64_t> a_offsets, b_offsets;  // of each matrix of the batch, elements
+  std::vector<int64_t> a_offsets, b_offsets;      // of each matrix of the batch, elements
   int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // of one BLAS call
   bool worth = false;                             // threads
 };

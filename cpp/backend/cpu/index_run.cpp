@@ -102,8 +102,8 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   }
 }
 
-// Splits by outer block, then by columns where there are many, else by entries of the axis: then each
-// part reads all indices and takes its own.
+// Splits by outer block, then by columns where there are many, else by entries of the axis: then
+// each part reads all indices and takes its own.
 template <class T, class Sum, class I>
 void scatter(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
   constexpr int64_t kParts = 8;
@@ -111,8 +111,8 @@ void scatter(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64
   const bool worth = s.outer * n * s.inner > 128 * 1024;
   const bool by_columns = s.inner >= 2 * kColumns;
   const int64_t parts = !worth || s.outer >= kParts ? 1
-                        : by_columns               ? std::min(kParts, s.inner / kColumns)
-                                                   : std::min(kParts, s.axis);
+                        : by_columns                ? std::min(kParts, s.inner / kColumns)
+                                                    : std::min(kParts, s.axis);
   const int64_t columns = by_columns ? ceil_div(s.inner, parts) : s.inner;
   const int64_t entries = by_columns ? s.axis : ceil_div(s.axis, parts);
   parallel_for(s.outer * parts, worth, [&](int64_t unit) {

@@ -1,8 +1,8 @@
 // Strided copies: transposes, concatenation, slices, embedding.
 //
-// The axes are sorted by the stride of the output and merged where both sides allow it; then a copy is
-// one of three loops: rows that are contiguous on both sides, a 2-D transpose in blocks that fit the
-// cache (one axis is contiguous in the output, another in the input), or single elements.
+// The axes are sorted by the stride of the output and merged where both sides allow it; then a copy
+// is one of three loops: rows that are contiguous on both sides, a 2-D transpose in blocks that fit
+// the cache (one axis is contiguous in the output, another in the input), or single elements.
 #include "backend/cpu/layout_run.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBlock = 32;              // side of a transposed block, elements
+constexpr int64_t kBlock = 32;               // side of a transposed block, elements
 constexpr int64_t kPieceBytes = 256 * 1024;  // of one long contiguous copy
 
 struct Axis {
@@ -55,8 +55,7 @@ void copy_rows(const LayoutProgram& p, const char* in, char* out) {
   });
 }
 
-// rows x columns at `in` and `out`; for transposes the columns are contiguous in the output and the
-// rows in the input.
+// rows x columns, any strides.
 template <class T>
 void copy_block(const T* in, int64_t in_row, int64_t in_column, T* out, int64_t out_row,
                 int64_t out_column, int64_t rows, int64_t columns) {
@@ -67,6 +66,53 @@ void copy_block(const T* in, int64_t in_row, int64_t in_column, T* out, int64_t 
   }
 }
 
+// A square of 16 bytes a side, held in vector registers: rows are contiguous in the input, columns
+// in the output.
+void transpose_square(const uint32_t* in, int64_t in_column, uint32_t* out, int64_t out_row) {
+  using Vector [[gnu::vector_size(16)]] = uint32_t;
+  Vector v[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&v[i], in + i * in_column, 16);
+  const Vector a = __builtin_shuffle(v[0], v[1], Vector{0, 4, 1, 5});
+  const Vector b = __builtin_shuffle(v[2], v[3], Vector{0, 4, 1, 5});
+  const Vector c = __builtin_shuffle(v[0], v[1], Vector{2, 6, 3, 7});
+  const Vector d = __builtin_shuffle(v[2], v[3], Vector{2, 6, 3, 7});
+  v[0] = __builtin_shuffle(a, b, Vector{0, 1, 4, 5});
+  v[1] = __builtin_shuffle(a, b, Vector{2, 3, 6, 7});
+  v[2] = __builtin_shuffle(c, d, Vector{0, 1, 4, 5});
+  v[3] = __builtin_shuffle(c, d, Vector{2, 3, 6, 7});
+  for (int i = 0; i < 4; ++i) std::memcpy(out + i * out_row, &v[i], 16);
+}
+void transpose_square(const uint64_t* in, int64_t in_column, uint64_t* out, int64_t out_row) {
+  using Vector [[gnu::vector_size(16)]] = uint64_t;
+  Vector v[2];
+  for (int i = 0; i < 2; ++i) std::memcpy(&v[i], in + i * in_column, 16);
+  const Vector a = __builtin_shuffle(v[0], v[1], Vector{0, 2});
+  const Vector b = __builtin_shuffle(v[0], v[1], Vector{1, 3});
+  std::memcpy(out, &a, 16);
+  std::memcpy(out + out_row, &b, 16);
+}
+
+template <class T>
+void transpose_block(const T* in, int64_t in_column, T* out, int64_t out_row, int64_t rows,
+                     int64_t columns) {
+  constexpr int64_t kSide = sizeof(T) == 1 ? 1 : 16 / sizeof(T);
+  const int64_t even_rows = rows / kSide * kSide;
+  const int64_t even_columns = columns / kSide * kSide;
+  if constexpr (kSide > 1) {
+    for (int64_t r = 0; r < even_rows; r += kSide) {
+      for (int64_t c = 0; c < even_columns; c += kSide) {
+        transpose_square(in + c * in_column + r, in_column, out + r * out_row + c, out_row);
+      }
+    }
+    copy_block<T>(in + even_columns * in_column, 1, in_column, out + even_columns, out_row, 1,
+                  even_rows, columns - even_columns);
+    copy_block<T>(in + even_rows, 1, in_column, out + even_rows * out_row, out_row, 1,
+                  rows - even_rows, columns);
+  } else {
+    copy_block<T>(in, 1, in_column, out, out_row, 1, rows, columns);
+  }
+}
+
 template <class T>
 void copy_blocks(const LayoutProgram& p, const char* in_bytes, char* out_bytes) {
   const auto* in = reinterpret_cast<const T*>(in_bytes);
@@ -74,8 +120,8 @@ void copy_blocks(const LayoutProgram& p, const char* in_bytes, char* out_bytes) 
   const int64_t bands = ceil_div(p.rows, kBlock);
   const int64_t units = p.outer * bands;
   const int64_t band = kBlock * p.columns * p.element;
-  const int64_t per_chunk =
-      std::max(ceil_div(units, kChunks), std::max<int64_t>(1, 64 * 1024 / std::max<int64_t>(band, 1)));
+  const int64_t per_chunk = std::max(ceil_div(units, kChunks),
+                                     std::max<int64_t>(1, 64 * 1024 / std::max<int64_t>(band, 1)));
   parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
@@ -86,8 +132,8 @@ void copy_blocks(const LayoutProgram& p, const char* in_bytes, char* out_bytes) 
         const T* from = in + at.in + row * p.in_row + column * p.in_column;
         T* to = out + at.out + row * p.out_row + column * p.out_column;
         const int64_t columns = std::min(kBlock, p.columns - column);
-        if (p.out_column == 1) {  // constants that the compiler can use
-          copy_block<T>(from, p.in_row, p.in_column, to, p.out_row, 1, rows, columns);
+        if (p.out_column == 1 && p.in_row == 1) {
+          transpose_block<T>(from, p.in_column, to, p.out_row, rows, columns);
         } else {
           copy_block<T>(from, p.in_row, p.in_column, to, p.out_row, p.out_column, rows, columns);
         }
@@ -113,9 +159,8 @@ LayoutProgram compile_layout(const Layout& layout) {
     if (layout.out.shape[i] == 1) continue;
     axes[rank++] = {layout.out.shape[i], layout.in.strides[i], layout.out.strides[i]};
   }
-  std::stable_sort(axes, axes + rank, [](const Axis& a, const Axis& b) {
-    return std::abs(a.out) > std::abs(b.out);
-  });
+  std::stable_sort(axes, axes + rank,
+                   [](const Axis& a, const Axis& b) { return std::abs(a.out) > std::abs(b.out); });
   int merged = 0;
   for (int i = 0; i < rank; ++i) {
     Axis* last = merged ? &axes[merged - 1] : nullptr;
@@ -127,7 +172,8 @@ LayoutProgram compile_layout(const Layout& layout) {
   }
   rank = merged;
 
-  // The last axis is the columns; the rows of a transpose are the axis that the input has contiguous.
+  // The last axis is the columns; the rows of a transpose are the axis that the input has
+  // contiguous.
   if (rank > 0) {
     const Axis column = axes[--rank];
     p.columns = column.dim;

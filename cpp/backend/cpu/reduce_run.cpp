@@ -1,7 +1,8 @@
 // Runs a tile program and folds the values of one place: see ReduceProgram for how it is cut.
 //
-// Sums stay accurate whatever the length: no accumulator gets more than kFlushRows rows (or one tile
-// of a row, itself in 16 lanes) before it is added to the next level, blocks are the third level.
+// Sums stay accurate whatever the length: no accumulator gets more than kFlushRows rows (or one
+// tile of a row, itself in 16 lanes) before it is added to the next level, blocks are the third
+// level.
 #include "backend/cpu/reduce_run.h"
 
 #include <algorithm>
@@ -39,7 +40,9 @@ void fill_identity(const ReduceProgram& r, char* accumulators, int64_t n) {
 class Reducer {
  public:
   Reducer(const TileProgram& program, const ReduceProgram& reduce, const Slots& slots)
-      : program_(program), r_(reduce), slots_(slots),
+      : program_(program),
+        r_(reduce),
+        slots_(slots),
         out_(slots.at(reduce.out_slot) + reduce.out_offset) {}
 
   Status run();
@@ -151,7 +154,8 @@ Problem Reducer::run_unit(TileFrame& frame, char* sets, int64_t unit, char* part
   r_.merge(level2, level2, level1, nullptr, width);
   if (partials) {
     const int64_t at = (o * r_.blocks + b) * r_.inner + left;
-    std::memcpy(partials + at * r_.accumulator, level2, static_cast<size_t>(width * r_.accumulator));
+    std::memcpy(partials + at * r_.accumulator, level2,
+                static_cast<size_t>(width * r_.accumulator));
   } else {
     finish(level2, o * r_.inner + left, width);
   }

@@ -88,8 +88,8 @@ constexpr double kWorthNanoseconds = 40000;
 // enough that what each sets up does not show.
 constexpr int64_t kChunks = 64;
 
-// A loop over `units` pieces of work, each of `unit_size` elements: how many of them make a chunk. By
-// size alone (see base/threads.h).
+// A loop over `units` pieces of work, each of `unit_size` elements: how many of them make a chunk.
+// By size alone (see base/threads.h).
 constexpr int64_t chunk_of(int64_t units, int64_t unit_size) {
   constexpr int64_t kSmallestChunk = 16 * 1024;  // elements
   const int64_t even = ceil_div(units, kChunks);

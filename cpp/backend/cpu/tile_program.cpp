@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+
 namespace pullback {
 namespace {
 
@@ -71,10 +73,10 @@ class Compiler {
   const TileGroup& group_;
   TileProgram program_;
   std::vector<int32_t> last_use_;
-  std::vector<int32_t> first_store_;   // of each value: an instruction writes directly to it
-  std::vector<int32_t> place_;         // of each value, -1: none yet
-  std::vector<int32_t> fill_;          // of a strided load that is still to be gathered, else -1
-  std::vector<int64_t> in_register_;   // element size where the value owns a register, else 0
+  std::vector<int32_t> first_store_;  // of each value: an instruction writes directly to it
+  std::vector<int32_t> place_;        // of each value, -1: none yet
+  std::vector<int32_t> fill_;         // of a strided load that is still to be gathered, else -1
+  std::vector<int64_t> in_register_;  // element size where the value owns a register, else 0
   std::vector<Held> registers_;
   std::vector<Held> free_;
 };
@@ -159,16 +161,20 @@ void Compiler::emit(int32_t index) {
     if (in >= 0) need(in);
   }
   TileProgram::Code code{};
-  code.kernel = instruction.op == Op::cast
-                    ? table.cast[dtype][static_cast<int>(instruction.result)]
-                    : table.of[static_cast<int>(instruction.op)][dtype];
+  code.kernel = instruction.op == Op::cast ? table.cast[dtype][static_cast<int>(instruction.result)]
+                                           : table.of[static_cast<int>(instruction.op)][dtype];
+  if (!code.kernel) {
+    fail(ErrorKind::Runtime, "cpu backend: no kernel of operation ",
+         static_cast<int>(instruction.op), " for ", instruction.dtype);
+  }
   for (int i = 0; i < 3; ++i) code.in[i] = instruction.in[i] < 0 ? 0 : place_[instruction.in[i]];
 
-  // A dying source's register may become the destination's only if the elements have one size:
-  // otherwise writing element i would destroy a later one of the source.
+  // A dying source's register may become the destination's only if both have one dtype: elements of
+  // another size would destroy later ones of the source, and to the compiler two types of one size
+  // never share memory.
   const int64_t element = size_of(instruction.result);
   for (int32_t in : instruction.in) {
-    if (in >= 0 && in_register_[in] == element) free_if_dead(in, index);
+    if (in >= 0 && dtype_of(in) == instruction.result) free_if_dead(in, index);
   }
   if (first_store_[value] >= 0) {
     const View& view = group_.stores[first_store_[value]].view;

@@ -2,8 +2,8 @@
 //
 // A place is where a tile of values lies while the code runs: a register (scratch memory that the
 // linear scan below hands out), the memory of a contiguous argument, the memory that a result is
-// stored to, or a splat (a scalar repeated over a tile, filled once per thread). Code names places by
-// number; TileFrame (tile_run.h) knows their addresses.
+// stored to, or a splat (a scalar repeated over a tile, filled once per thread). Code names places
+// by number; TileFrame (tile_run.h) knows their addresses.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,8 @@ Problem TileFrame::run(int64_t first, int64_t n) {
     if (code.kernel) {
       const int problem = code.kernel(place_[code.out], place_[code.in[0]], place_[code.in[1]],
                                       place_[code.in[2]], n);
-      if (problem) [[unlikely]] return static_cast<Problem>(problem);
+      if (problem) [[unlikely]]
+        return static_cast<Problem>(problem);
     } else {
       const auto& fill = program_.fills[code.fill];
       gather_strided(fill.axes, slots_.at(fill.slot) + fill.offset, fill.element, first, n,

@@ -6,8 +6,8 @@
 
 namespace pullback {
 
-// The addresses of a program's places on one thread. `memory` has frame_bytes(program) bytes, 64-byte
-// aligned, and belongs to the frame while it lives.
+// The addresses of a program's places on one thread. `memory` has frame_bytes(program) bytes,
+// 64-byte aligned, and belongs to the frame while it lives.
 class TileFrame {
  public:
   static int64_t frame_bytes(const TileProgram& program) {

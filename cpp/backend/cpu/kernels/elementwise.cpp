@@ -2,9 +2,8 @@
 // struct whose of() is the row's value expression; the loops are three templates.
 //
 // Compiled once per instruction set (see table.h) with -fwrapv -ffp-contract=off -fno-math-errno
-// -fno-trapping-math -fno-strict-aliasing. The last because an output may take over the memory of an
-// input of another type; `ivdep` tells the compiler that such an overlap is exact, so that no
-// iteration touches another's element.
+// -fno-trapping-math. An output may be the memory of an input of its dtype; `ivdep` tells the
+// compiler that such an overlap is exact, so that no iteration touches another's element.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -32,20 +31,26 @@ template <int dtype>
 using Element = typename ElementOf<dtype>::type;
 
 namespace row {
-#define UNARY(name, domain, result, ring, value, ...)                 \
-  struct name {                                                       \
-    template <class T>                                                \
-    PULLBACK_INLINE static auto of(T a) { return value; }             \
+#define UNARY(name, domain, result, ring, value, ...) \
+  struct name {                                       \
+    template <class T>                                \
+    PULLBACK_INLINE static auto of(T a) {             \
+      return value;                                   \
+    }                                                 \
   };
-#define BINARY(name, domain, result, ring, value, ...)                \
-  struct name {                                                       \
-    template <class T>                                                \
-    PULLBACK_INLINE static auto of(T a, T b) { return value; }        \
+#define BINARY(name, domain, result, ring, value, ...) \
+  struct name {                                        \
+    template <class T>                                 \
+    PULLBACK_INLINE static auto of(T a, T b) {         \
+      return value;                                    \
+    }                                                  \
   };
-#define TERNARY(name, domain, result, ring, value, ...)               \
-  struct name {                                                       \
-    template <class P, class T>                                       \
-    PULLBACK_INLINE static auto of(P a, T b, T c) { return value; }   \
+#define TERNARY(name, domain, result, ring, value, ...) \
+  struct name {                                         \
+    template <class P, class T>                         \
+    PULLBACK_INLINE static auto of(P a, T b, T c) {     \
+      return value;                                     \
+    }                                                   \
   };
 #include "ops/elementwise.def"
 }  // namespace row
@@ -68,10 +73,28 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
   }
 }
 
-template <Op, class Row, class Out, class T>
+// Sine and cosine have a branch-free part; a tile with an argument outside it goes element by
+// element.
+template <class T>
+PULLBACK_INLINE bool all_small_angles(const T* x, int64_t n) {
+  int large = 0;
+  for (int64_t i = 0; i < n; ++i) large |= !m::is_small_angle(x[i]);
+  return !large;
+}
+
+template <Op op, class Row, class Out, class T>
 int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
   auto* y = static_cast<Out*>(out);
   const auto* x = static_cast<const T*>(a);
+  if constexpr (op == Op::sin || op == Op::cos) {
+    if (all_small_angles(x, n)) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        y[i] = op == Op::sin ? m::sin_small(x[i]) : m::cos_small(x[i]);
+      }
+      return kFine;
+    }
+  }
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x[i]));
   return kFine;
@@ -109,11 +132,11 @@ int cast(void* out, const void* a, const void*, const void*, int64_t n) noexcept
   return kFine;
 }
 
-#define PULLBACK_CELL(shape, name, domain, result, dtype)                                        \
-  if constexpr ((domain >> dtype) & 1) {                                                         \
-    using T = Element<dtype>;                                                                    \
-    using Out = Element<Result::result == Result::Bool ? 0 : dtype>;                             \
-    table.of[static_cast<int>(Op::name)][dtype] = &shape<Op::name, row::name, Out, T>;           \
+#define PULLBACK_CELL(shape, name, domain, result, dtype)                              \
+  if constexpr ((domain >> dtype) & 1) {                                               \
+    using T = Element<dtype>;                                                          \
+    using Out = Element<Result::result == Result::Bool ? 0 : dtype>;                   \
+    table.of[static_cast<int>(Op::name)][dtype] = &shape<Op::name, row::name, Out, T>; \
   }
 
 template <int dtype>

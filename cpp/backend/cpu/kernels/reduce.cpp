@@ -1,9 +1,10 @@
 // Folds of one tile into accumulators: sum, max, min, all, any.
 //
-// The order of the additions depends on the sizes alone, never on the instruction set: a row runs in
-// kLanes lanes that are combined as a tree, columns run row by row (narrow ones several rows at a
-// time). float32 sums accumulate in float64, bool and int32 in int64, where they wrap. How tiles are
-// cut and combined is in reduce_run.cpp. Compiled once per instruction set, flags as elementwise.cpp.
+// The order of the additions depends on the sizes alone, never on the instruction set: a row runs
+// in kLanes lanes that are combined as a tree, columns run row by row (narrow ones several rows at
+// a time). float32 sums accumulate in float64, bool and int32 in int64, where they wrap. How tiles
+// are cut and combined is in reduce_run.cpp. Compiled once per instruction set, flags as
+// elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -137,19 +138,19 @@ constexpr Fold entry() {
 
 namespace PULLBACK_KERNELS {
 
-#define PULLBACK_EXTREMES(largest)                                                            \
-  {                                                                                           \
-    entry<ExtremeFold<uint8_t, DType::Bool, largest>>(),                                      \
-        entry<ExtremeFold<int32_t, DType::Int32, largest>>(),                                 \
-        entry<ExtremeFold<int64_t, DType::Int64, largest>>(),                                 \
-        entry<ExtremeFold<float, DType::Float32, largest>>(),                                 \
-        entry<ExtremeFold<double, DType::Float64, largest>>(),                                \
+#define PULLBACK_EXTREMES(largest)                           \
+  {                                                          \
+      entry<ExtremeFold<uint8_t, DType::Bool, largest>>(),   \
+      entry<ExtremeFold<int32_t, DType::Int32, largest>>(),  \
+      entry<ExtremeFold<int64_t, DType::Int64, largest>>(),  \
+      entry<ExtremeFold<float, DType::Float32, largest>>(),  \
+      entry<ExtremeFold<double, DType::Float64, largest>>(), \
   }
-#define PULLBACK_LOGIC(every)                                                                 \
-  {                                                                                           \
-    entry<LogicFold<uint8_t, every>>(), entry<LogicFold<int32_t, every>>(),                   \
-        entry<LogicFold<int64_t, every>>(), entry<LogicFold<float, every>>(),                 \
-        entry<LogicFold<double, every>>(),                                                    \
+#define PULLBACK_LOGIC(every)                                                 \
+  {                                                                           \
+      entry<LogicFold<uint8_t, every>>(), entry<LogicFold<int32_t, every>>(), \
+      entry<LogicFold<int64_t, every>>(), entry<LogicFold<float, every>>(),   \
+      entry<LogicFold<double, every>>(),                                      \
   }
 
 constinit const FoldTable kFoldTable = {{

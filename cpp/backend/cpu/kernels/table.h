@@ -1,8 +1,8 @@
 // The kernels: functions over one tile, in a table per instruction set.
 //
-// elementwise.cpp and reduce.cpp are compiled once per instruction set, each time with another
-// PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An output may be the
-// same memory as an input of the same element size, and overlaps nothing otherwise.
+// elementwise.cpp, reduce.cpp and random.cpp are compiled once per instruction set, each time with
+// another PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An output
+// may be the same memory as an input of the same dtype, and overlaps nothing otherwise.
 //
 // This header is included by those files: declarations only, no inline function that could be
 // emitted (see vec_exp.h).
@@ -49,10 +49,19 @@ struct FoldTable {
   Fold of[kFolds][kDTypes];
 };
 
-#define PULLBACK_DECLARE_KERNELS(set)    \
-  namespace set {                        \
+// kRandomPiece elements of (seed, counter) from `first`, a multiple of the piece.
+using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void* out) noexcept;
+constexpr int64_t kRandomPiece = 1024;
+
+struct RandomTable {
+  RandomKernel uniform[2], normal[2];  // float32, float64
+};
+
+#define PULLBACK_DECLARE_KERNELS(set)              \
+  namespace set {                                  \
   extern const ElementwiseTable kElementwiseTable; \
-  extern const FoldTable kFoldTable;     \
+  extern const FoldTable kFoldTable;               \
+  extern const RandomTable kRandomTable;           \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -62,6 +71,7 @@ PULLBACK_DECLARE_KERNELS(kernels_avx512)
 struct KernelTable {
   const ElementwiseTable& elementwise;
   const FoldTable& folds;
+  const RandomTable& random;
 };
 
 // Those of cpu_level(), chosen once.

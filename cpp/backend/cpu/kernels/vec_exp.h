@@ -6,10 +6,10 @@
 // subnormal results are kept; log splits off the exponent and sums high part and correction apart.
 // Start at exp().
 //
-// Included by files that are compiled once per instruction set: all is in an anonymous namespace and
-// nothing of std:: is instantiated, or the linker could keep the AVX-512 copy of an inline function
-// for everybody. The same holds for the tail of a loop and its body: only + - * / sqrt, fused
-// multiply-add and bit operations, so both give the same bits.
+// Included by files that are compiled once per instruction set: all is in an anonymous namespace
+// and nothing of std:: is instantiated, or the linker could keep the AVX-512 copy of an inline
+// function for everybody. The same holds for the tail of a loop and its body: only + - * / sqrt,
+// fused multiply-add and bit operations, so both give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ PULLBACK_INLINE To bits_as(From from) {
 }
 
 // a * b + c: fused where the instruction set has it. Without it the recipes below still hold, with
-// a slightly larger error.
+// a slightly larger error. PULLBACK_NO_FMA asks for the same bits everywhere.
 PULLBACK_INLINE float mad(float a, float b, float c) {
-#ifdef __FMA__
+#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;
 #endif
 }
 PULLBACK_INLINE double mad(double a, double b, double c) {
-#ifdef __FMA__
+#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
   return __builtin_fma(a, b, c);
 #else
   return a * b + c;
@@ -61,15 +61,15 @@ struct Real<float> {
   static constexpr int kDigits = 23;
   static constexpr Bits kBias = 127;
   static constexpr Bits kSign = 0x80000000u;
-  static constexpr Bits kRootHalf = 0x3f3504f3u;   // bits of sqrt(1/2)
-  static constexpr float kRound = 0x1.8p23f;       // added, it leaves an integer in the low bits
-  static constexpr float kTiny = 0x1p-30f;         // below it expm1(x) and log1p(x) are x
-  static constexpr float kSmallest = 0x1p-126f;    // normal
-  static constexpr float kUp = 0x1p24f;            // makes a subnormal normal
+  static constexpr Bits kRootHalf = 0x3f3504f3u;  // bits of sqrt(1/2)
+  static constexpr float kRound = 0x1.8p23f;      // added, it leaves an integer in the low bits
+  static constexpr float kTiny = 0x1p-30f;        // below it expm1(x) and log1p(x) are x
+  static constexpr float kSmallest = 0x1p-126f;   // normal
+  static constexpr float kUp = 0x1p24f;           // makes a subnormal normal
   static constexpr float kUpExponent = 24.0f;
-  static constexpr float kExpHigh = 89.0f;         // exp overflows below it
-  static constexpr float kExpLow = -105.0f;        // exp is zero above it
-  static constexpr float kMinusOne = -20.0f;       // expm1 rounds to -1 above it
+  static constexpr float kExpHigh = 89.0f;    // exp overflows below it
+  static constexpr float kExpLow = -105.0f;   // exp is zero above it
+  static constexpr float kMinusOne = -20.0f;  // expm1 rounds to -1 above it
   static constexpr float kLog2e = 0x1.715476p+0f;
   static constexpr float kLn2High = 0x1.62e4p-1f;  // few bits: its product with n is exact
   static constexpr float kLn2Low = 0x1.7f7d1cp-20f;
@@ -81,9 +81,9 @@ struct Real<float> {
   // log(1 + f) - f for sqrt(1/2) <= 1 + f < sqrt(2)
   PULLBACK_INLINE static float log_tail(float f) {
     const float z = f * f;
-    const float p = polynomial(f, 0x1.555546p-2f, -0x1.ffffeep-3f, 0x1.99a546p-3f, -0x1.5562e4p-3f,
-                               0x1.2332cp-3f, -0x1.fb4322p-4f, 0x1.e6508cp-4f, -0x1.e2e9d8p-4f,
-                               0x1.1b431ep-4f);
+    const float p =
+        polynomial(f, 0x1.555546p-2f, -0x1.ffffeep-3f, 0x1.99a546p-3f, -0x1.5562e4p-3f,
+                   0x1.2332cp-3f, -0x1.fb4322p-4f, 0x1.e6508cp-4f, -0x1.e2e9d8p-4f, 0x1.1b431ep-4f);
     return mad(f * z, p, -0.5f * z);
   }
 };

@@ -2,13 +2,14 @@
 //
 // Plain scalar templates over uint8_t (bool), int32_t, int64_t, float and double; the loops around
 // them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and outside a
-// domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and activations,
-// what still calls libm, integers and division.
+// domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
+// activations, what still calls libm, integers and division.
 //
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
 #pragma once
 
 #include "backend/cpu/kernels/vec_exp.h"
+#include "backend/cpu/kernels/vec_trig.h"
 
 namespace pullback {
 namespace {
@@ -98,16 +99,16 @@ PULLBACK_INLINE T relu(T a) {
   return a <= T(0) ? T(0) : a;  // a NaN is not <= 0
 }
 
-#define PULLBACK_ROUNDING(name, builtin)                    \
-  template <class T>                                        \
-  PULLBACK_INLINE T name(T a) {                             \
-    if constexpr (sizeof(T) == 4 && kFloat<T>) {            \
-      return __builtin_##builtin##f(a);                     \
-    } else if constexpr (kFloat<T>) {                       \
-      return __builtin_##builtin(a);                        \
-    } else {                                                \
-      return a;                                             \
-    }                                                       \
+#define PULLBACK_ROUNDING(name, builtin)         \
+  template <class T>                             \
+  PULLBACK_INLINE T name(T a) {                  \
+    if constexpr (sizeof(T) == 4 && kFloat<T>) { \
+      return __builtin_##builtin##f(a);          \
+    } else if constexpr (kFloat<T>) {            \
+      return __builtin_##builtin(a);             \
+    } else {                                     \
+      return a;                                  \
+    }                                            \
   }
 PULLBACK_ROUNDING(round, rint)  // half to even: the rounding mode is never changed
 PULLBACK_ROUNDING(floor, floor)
@@ -123,7 +124,7 @@ PULLBACK_INLINE double sqrt(double a) { return __builtin_sqrt(a); }
 template <class F>
 PULLBACK_INLINE F division_rest([[maybe_unused]] F top, [[maybe_unused]] F bottom,
                                 [[maybe_unused]] F q) {
-#ifdef __FMA__
+#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
   return mad(-q, bottom, top);
 #else
   return F(0);
@@ -180,8 +181,8 @@ PULLBACK_INLINE double tanh_top(double z) {
                     -9.64399179425052238628E-1);
 }
 PULLBACK_INLINE double tanh_bottom(double z) {
-  return polynomial(z, 4.84406305325125486048E3, 2.23548839060100448583E3,
-                    1.12811678491632931402E2, 1.0);
+  return polynomial(z, 4.84406305325125486048E3, 2.23548839060100448583E3, 1.12811678491632931402E2,
+                    1.0);
 }
 
 template <class F>
@@ -209,16 +210,11 @@ PULLBACK_INLINE F tanh(F x) {
 // 4 e / (1 + e)^2 with e = exp(-2|a|).
 template <class F>
 PULLBACK_INLINE F tanh_slope(F a) {
-  const TwoPart<F> e = exp_two(F(-2) * magnitude(a));
-  const F den = F(1) + e.high;
-  const F den_low = (e.high - (den - F(1))) + e.low;
-  const F square = den * den;
-  const F square_low = F(2) * den * den_low - division_rest(square, den, den);
-  const F inverse = F(1) / square;
-  const F top = F(4) * e.high;
-  const F q = top * inverse;
-  const F error = (division_rest(top, square, q) + F(4) * e.low) - q * square_low;
-  return mad(error, inverse, q);
+  const F e = exp(F(-2) * magnitude(a));
+  const F den = F(1) + e;
+  const F den_low = e - (den - F(1));
+  const F square = mad(F(2) * den, den_low, den * den);
+  return F(4) * e / square;
 }
 template <class F>
 PULLBACK_INLINE F softplus(F a) {
@@ -229,17 +225,11 @@ PULLBACK_INLINE F softplus(F a) {
 
 // --- libm
 
-#define PULLBACK_LIBM1(name)                                         \
-  PULLBACK_INLINE float name(float a) { return __builtin_##name##f(a); } \
-  PULLBACK_INLINE double name(double a) { return __builtin_##name(a); }
-#define PULLBACK_LIBM2(name)                                                          \
+#define PULLBACK_LIBM2(name)                                                         \
   PULLBACK_INLINE float name(float a, float b) { return __builtin_##name##f(a, b); } \
   PULLBACK_INLINE double name(double a, double b) { return __builtin_##name(a, b); }
-PULLBACK_LIBM1(sin)
-PULLBACK_LIBM1(cos)
 PULLBACK_LIBM2(pow)
 PULLBACK_LIBM2(fmod)
-#undef PULLBACK_LIBM1
 #undef PULLBACK_LIBM2
 
 template <class F>
@@ -253,7 +243,8 @@ PULLBACK_INLINE F pow_db(F a, F b) {
   return pow(a, b) * log(a);
 }
 
-// --- integers and Python's division. The kernel has rejected b == 0 and b < 0 before it comes here.
+// --- integers and Python's division. The kernel has rejected b == 0 and b < 0 before it comes
+// here.
 
 template <class I>
   requires(!kFloat<I>)

@@ -9,19 +9,22 @@ namespace pullback {
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
+#define table_of(set) \
+  KernelTable { set::kElementwiseTable, set::kFoldTable, set::kRandomTable }
+
 const KernelTable& kernels() {
   static const KernelTable table = [] {
 #if defined(__x86_64__)
     switch (cpu_level()) {
       case CpuLevel::Avx512:
-        return KernelTable{kernels_avx512::kElementwiseTable, kernels_avx512::kFoldTable};
+        return table_of(kernels_avx512);
       case CpuLevel::Avx2:
-        return KernelTable{kernels_avx2::kElementwiseTable, kernels_avx2::kFoldTable};
+        return table_of(kernels_avx2);
       default:
         break;
     }
 #endif
-    return KernelTable{kernels_baseline::kElementwiseTable, kernels_baseline::kFoldTable};
+    return table_of(kernels_baseline);
   }();
   return table;
 }

@@ -1,0 +1,104 @@
+// Sine and cosine for |x| <= kTrigLimit, branch-free; the kernels send larger arguments, infinities
+// and NaN to libm. An element takes the same path wherever it stands, so neighbours never change
+// it.
+//
+// x = n pi/2 + r by Cody and Waite with pi/2 in parts of 33 bits, whose products with n are exact;
+// the polynomials are FreeBSD's (k_sin.c, k_cos.c, k_sinf.c, k_cosf.c). float computes in double.
+#pragma once
+
+#include "backend/cpu/kernels/vec_exp.h"
+
+namespace pullback {
+namespace {
+namespace m {
+
+constexpr double kTrigLimit = 0x1p20;
+
+struct Quarter {
+  double r, low;  // |r| <= pi/4, and what its rounding lost
+  uint64_t n;
+};
+
+PULLBACK_INLINE Quarter quarter_turns(double x) {
+  const double shifted = mad(x, 6.36619772367581382433e-01, Real<double>::kRound);
+  const double n = shifted - Real<double>::kRound;
+  const double first = mad(-n, 1.57079632673412561417e+00, x);  // exact
+  const double w = n * 6.07710050630396597660e-11;              // exact
+  const double second = first - w;
+  const double lost = (first - second) - w;
+  const double rest = n * 2.02226624879595063154e-21 - lost;
+  const double r = second - rest;
+  return {r, (second - r) - rest, bits_as<uint64_t>(shifted)};
+}
+
+// sin(r + low) and cos(r + low).
+PULLBACK_INLINE double sin_near(double r, double low) {
+  const double z = r * r;
+  const double p = polynomial(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+                              2.75573137070700676789e-06, -2.50507602534068634195e-08,
+                              1.58969099521155010221e-10);
+  const double v = z * r;
+  return r - ((z * (0.5 * low - v * p) - low) - v * -1.66666666666666324348e-01);
+}
+PULLBACK_INLINE double cos_near(double r, double low) {
+  const double z = r * r;
+  const double p = z * polynomial(z, 4.16666666666666019037e-02, -1.38888888888741095749e-03,
+                                  2.48015872894767294178e-05, -2.75573143513906633035e-07,
+                                  2.08757232129817482790e-09, -1.13596475577881948265e-11);
+  const double half = 0.5 * z;
+  const double w = 1.0 - half;
+  return w + (((1.0 - w) - half) + (z * p - r * low));
+}
+// To float accuracy, rounding included.
+PULLBACK_INLINE double sin_rough(double r) {
+  const double z = r * r;
+  return mad(r * z,
+             polynomial(z, -0.166666666416265235595, 0.0083333293858894631756,
+                        -0.000198393348360966317347, 0.0000027183114939898219064),
+             r);
+}
+PULLBACK_INLINE double cos_rough(double r) {
+  const double z = r * r;
+  return polynomial(z, 1.0, -0.499999997251031003120, 0.0416666233237390631894,
+                    -0.00138867637746099294692, 0.0000243904487962774090654);
+}
+
+PULLBACK_INLINE double negative_if(double y, uint64_t odd) {
+  return bits_as<double>(bits_as<uint64_t>(y) ^ (odd << 63));
+}
+
+PULLBACK_INLINE double sin_small(double x) {
+  const Quarter q = quarter_turns(x);
+  const double y = q.n & 1 ? cos_near(q.r, q.low) : sin_near(q.r, q.low);
+  return x == 0.0 ? x : negative_if(y, q.n >> 1);
+}
+PULLBACK_INLINE double cos_small(double x) {
+  const Quarter q = quarter_turns(x);
+  const double y = q.n & 1 ? sin_near(q.r, q.low) : cos_near(q.r, q.low);
+  return negative_if(y, (q.n + 1) >> 1);
+}
+PULLBACK_INLINE float sin_small(float x) {
+  const Quarter q = quarter_turns(x);
+  const double y = q.n & 1 ? cos_rough(q.r) : sin_rough(q.r);
+  return x == 0.0f ? x : static_cast<float>(negative_if(y, q.n >> 1));
+}
+PULLBACK_INLINE float cos_small(float x) {
+  const Quarter q = quarter_turns(x);
+  const double y = q.n & 1 ? sin_rough(q.r) : cos_rough(q.r);
+  return static_cast<float>(negative_if(y, (q.n + 1) >> 1));
+}
+
+template <class F>
+PULLBACK_INLINE bool is_small_angle(F x) {
+  return (x <= F(kTrigLimit)) & (x >= F(-kTrigLimit));
+}
+
+// One element with any argument.
+PULLBACK_INLINE float sin(float x) { return is_small_angle(x) ? sin_small(x) : __builtin_sinf(x); }
+PULLBACK_INLINE double sin(double x) { return is_small_angle(x) ? sin_small(x) : __builtin_sin(x); }
+PULLBACK_INLINE float cos(float x) { return is_small_angle(x) ? cos_small(x) : __builtin_cosf(x); }
+PULLBACK_INLINE double cos(double x) { return is_small_angle(x) ? cos_small(x) : __builtin_cos(x); }
+
+}  // namespace m
+}  // namespace
+}  // namespace pullback
