@@ -309,7 +309,14 @@ class ReversePass {
         const Node* node = nodes_[places[0]];
         total.add({Cotangent::Value, zeros(node->shape, node->dtype), nullptr}, node->shape);
       }
-      out.push_back(total.dense());
+      Ref<Node> g = total.dense();
+      if (g && !g->tracked()) {
+        // A slope that happens to be constant has a history as well: asking for its own gradient
+        // is no mistake, the answer is just None.
+        g = identity(g);
+        g->flags |= kTracked;
+      }
+      out.push_back(std::move(g));
     }
     return out;
   }

@@ -120,7 +120,11 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   for (int64_t i = 0; i < all->shape.rank; ++i) {
     if (mask >> i & 1) length *= all->shape[i];
   }
-  if (length == 0) return compose(Composite::prod, ones(result, all->dtype), {all});
+  if (length == 0) {
+    // The product of nothing is one, and still depends on x: its gradient is an empty array.
+    const Expr nothing = reduce(Op::sum, all, axes, keepdims);
+    return compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all});
+  }
   NodeRef x = reshape(transpose(all, order), {length, result.size()});
   std::vector<NodeRef> odd;
   while (x->shape[0] > 1) {

@@ -12,15 +12,17 @@
 namespace pullback {
 namespace {
 
-// Classes are powers of two from 64 bytes to 64 MiB; larger blocks are not cached.
-constexpr int kFirstClass = 6;
-constexpr int kLastClass = 26;
-// A bound on what the cache may hold keeps an idle process small.
-constexpr int64_t kCacheLimit = int64_t{256} << 20;
+// Four size classes per doubling, from 64 bytes to 1 GiB; larger blocks are not cached.
+constexpr int kFirstDoubling = 6;
+constexpr int kDoublings = 25;
+constexpr int kClasses = kDoublings * 4;
+// A bound on what the cache may hold keeps an idle process small, yet lets the temporaries of a
+// step over arrays of some ten million elements come back without page faults.
+constexpr int64_t kCacheLimit = int64_t{1} << 30;
 
 struct Pool {
   std::mutex mutex;
-  std::vector<void*> free[kLastClass + 1];
+  std::vector<void*> free[kClasses];
   MemoryStatus status{};
   int64_t fail_after = 0;
 };
@@ -30,15 +32,18 @@ Pool& pool() {
   return *instance;
 }
 
-int class_of(int64_t bytes) {
-  return std::max<int>(kFirstClass,
-                       std::bit_width(static_cast<uint64_t>(std::max<int64_t>(bytes, 1)) - 1));
-}
+struct SizeClass {
+  int index;  // kClasses and above: not cached
+  int64_t bytes;
+};
 
-int64_t class_bytes(int64_t bytes) {
-  const int c = class_of(bytes);
-  if (c <= kLastClass) return int64_t{1} << c;
-  return (bytes + 63) / 64 * 64;
+SizeClass class_of(int64_t bytes) {
+  const auto n = static_cast<uint64_t>(std::max<int64_t>(bytes, 64)) - 1;
+  const int doubling = std::bit_width(n) - 1;  // 2^doubling <= n
+  // Quarters keep blocks multiples of 64 bytes only from 256 on; below, take whole doublings.
+  const int quarter = doubling < 8 ? 3 : static_cast<int>(n >> (doubling - 2) & 3);
+  const int64_t size = (int64_t{4} + quarter + 1) << (doubling - 2);
+  return {(doubling - kFirstDoubling + 1) * 4 + quarter, size};
 }
 
 [[noreturn]] void out_of_memory(int64_t bytes) {
@@ -50,13 +55,12 @@ int64_t class_bytes(int64_t bytes) {
 
 void* allocate_bytes(int64_t bytes) {
   Pool& p = pool();
-  const int64_t size = class_bytes(bytes);
-  const int c = class_of(bytes);
+  const auto [c, size] = class_of(bytes);
   void* data = nullptr;
   {
     std::lock_guard lock(p.mutex);
     if (p.fail_after > 0 && --p.fail_after == 0) out_of_memory(bytes);
-    if (c <= kLastClass && !p.free[c].empty()) {
+    if (c < kClasses && !p.free[c].empty()) {
       data = p.free[c].back();
       p.free[c].pop_back();
       p.status.cached_bytes -= size;
@@ -81,12 +85,11 @@ void* allocate_bytes(int64_t bytes) {
 
 void free_bytes(void* data, int64_t bytes) noexcept {
   Pool& p = pool();
-  const int64_t size = class_bytes(bytes);
-  const int c = class_of(bytes);
+  const auto [c, size] = class_of(bytes);
   std::lock_guard lock(p.mutex);
   p.status.live_bytes -= size;
   --p.status.live_blocks;
-  if (c <= kLastClass && p.status.cached_bytes + size <= kCacheLimit) {
+  if (c < kClasses && p.status.cached_bytes + size <= kCacheLimit) {
     p.free[c].push_back(data);
     p.status.cached_bytes += size;
   } else {
