@@ -160,6 +160,16 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   return make_value(dtype, shape, std::move(buffer));
 }
 
+Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
+  if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
+  return cast(to_node(object, who), wish);
+}
+
+bool is_number_list(py::handle object) {
+  const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+  return list && !contains_tensor(object) && !numpy_leaf(object);
+}
+
 py::array array_from_node(const Ref<Node>& node) {
   evaluate(node.get());
   const Ref<Node> value = as_value(node);

@@ -21,6 +21,10 @@ namespace py = pybind11;
 
 // A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
 Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who);
+// to_node() cast to a dtype, without a detour of Python numbers through another one.
+Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
+// Whether an object is a list or tuple that holds Python numbers only.
+bool is_number_list(py::handle object);
 // A read-only array over the node's buffer; evaluates first.
 py::array array_from_node(const Ref<Node>& node);
 // One element as a Python number; evaluates first.

@@ -52,8 +52,7 @@ using NodeList = std::vector<Ref<Node>>;
 Ref<Node> constant(py::handle value, const py::object& dtype) {
   if (!dtype.is_none()) {
     const DType wish = dtype_from(dtype);
-    if (Ref<Node> node = as_node(value.ptr())) return cast(node, wish);
-    return cast(to_node(value.ptr(), "constant"), wish);
+    return to_node_of(value.ptr(), wish, "constant");
   }
   Ref<Node> node = to_node(value.ptr(), "constant");
   return node->flags & kWeak ? settle_weak(node, node->dtype) : node;

@@ -63,6 +63,9 @@ Result guarded(Result failed, F&& f) noexcept {
   }
 }
 
+// Sets __array_ufunc__ = None, with which NumPy arrays on the left leave operators to the type.
+void leave_operators_to(PyTypeObject* type);
+
 // The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
 std::vector<PyType_Slot> shared_slots();
 

@@ -36,8 +36,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
       value = to_node(initial, "Variable");
       if (value->flags & kWeak) value = settle_weak(value, value->dtype);
     } else {
-      const DType wish = dtype_from(dtype);
-      value = cast(to_node(initial, "Variable"), wish);
+      value = to_node_of(initial, dtype_from(dtype), "Variable");
     }
     if (variable_scope_active()) {
       fail(ErrorKind::Runtime,
@@ -73,6 +72,8 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
              ", the value is a float");
       }
       node = settle_weak(node, variable->dtype);
+    } else if (is_number_list(value) && (is_float(variable->dtype) || is_integer(node->dtype))) {
+      node = to_node_of(value, variable->dtype, who);
     }
     if (op != Op::count) {
       if (node->dtype != variable->dtype) {
@@ -233,6 +234,7 @@ void bind_variable(py::module_& m) {
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!variable_type) throw py::error_already_set();
+  leave_operators_to(variable_type);
   m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
   // A variable of an optimizer: one that is not there yet may be made while a function is traced,
   // because nobody makes it twice.

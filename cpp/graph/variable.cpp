@@ -32,7 +32,7 @@ Ref<Node> detached(const Ref<Node>& node) {
 
 }  // namespace
 
-void (*evaluate_pending)() = nullptr;
+void (*evaluate_pending)(Variable*, Node*) = nullptr;
 
 void add_ref(Variable* variable) { ++variable->refs; }
 
@@ -96,7 +96,7 @@ void assign(Variable* variable, const Ref<Node>& value, const char* who) {
   if (value->flags & kTraced) {
     fail(ErrorKind::Runtime, who, ": the value depends on a traced argument whose trace has ended");
   }
-  if (variable->pending() && evaluate_pending) evaluate_pending();
+  if (variable->pending() && evaluate_pending) evaluate_pending(variable, value.get());
   forget_pending(variable);
   variable->current = detached(value);
   variable->reading = nullptr;

@@ -42,8 +42,9 @@ const std::vector<Variable*>& pending_variables();
 // After an evaluation: variables whose update has its value let go of its history.
 void settle_variables();
 
-// Set by the layer above: evaluates every pending update.
-extern void (*evaluate_pending)();
+// Set by the layer above: evaluates every pending update, because `variable` gets another one. An
+// update that cannot be computed is an error only where `next`, its new value, depends on it.
+extern void (*evaluate_pending)(Variable* variable, Node* next);
 
 // While a function is traced, reads and assignments go to the trace instead of the variable.
 struct VariableScope {

@@ -1,10 +1,12 @@
 #include "plan/evaluate.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/error.h"
 #include "graph/make.h"
 #include "graph/variable.h"
+#include "graph/walk.h"
 #include "ops/ops.h"
 
 namespace pullback {
@@ -99,6 +101,20 @@ void evaluate_once(std::span<Node* const> roots) {
   settle_variables();
 }
 
+// The pending update of one variable, when all of them together have failed.
+void evaluate_own(Ref<Node> update, Node* next) {
+  Node* root = update.get();
+  try {
+    evaluate_once({&root, 1});
+  } catch (const Error&) {
+    std::vector<Node*> below;
+    walk({&next, 1}, &below, [](const Node* node) {
+      return is_input(node) ? std::span<Node* const>() : value_inputs(node);
+    });
+    if (std::find(below.begin(), below.end(), root) != below.end()) throw;
+  }
+}
+
 }  // namespace
 
 void set_lock_hooks(const LockHooks& h) { hooks = h; }
@@ -145,7 +161,13 @@ void evaluate(std::span<Node* const> roots) {
 
 void install_evaluation() {
   evaluate_deep = [](Node* node) { evaluate(node); };
-  evaluate_pending = [] { evaluate_once(with_pending({})); };
+  evaluate_pending = [](Variable* variable, Node* next) {
+    try {
+      evaluate_once(with_pending({}));
+    } catch (const Error&) {
+      evaluate_own(variable->current, next);
+    }
+  };
 }
 
 std::string describe_plan(std::span<Node* const> roots) {

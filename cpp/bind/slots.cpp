@@ -1,0 +1,273 @@
+// The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
+
+#include "bind/convert.h"
+#include "bind/indexing.h"
+#include "bind/tensor.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+// --- operators
+
+PyObject* binary(Op op, PyObject* left, PyObject* right) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
+    const Ref<Node> a = to_node(left, name_of(op));
+    const Ref<Node> b = to_node(right, name_of(op));
+    Node* inputs[] = {a.get(), b.get()};
+    return wrap(elementwise(op, inputs));
+  });
+}
+
+template <Op op>
+PyObject* binary_slot(PyObject* left, PyObject* right) {
+  return binary(op, left, right);
+}
+
+template <Op op>
+PyObject* unary_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, name_of(op));
+    Node* input = x.get();
+    return wrap(elementwise(op, {&input, 1}));
+  });
+}
+
+// & | ^ ~ are logical on bool; integers would silently mean something else.
+template <Op op>
+PyObject* logical_slot(PyObject* left, PyObject* right) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
+    const Ref<Node> a = to_node(left, name_of(op));
+    const Ref<Node> b = to_node(right, name_of(op));
+    if (a->dtype != DType::Bool || b->dtype != DType::Bool) {
+      fail(ErrorKind::Type, name_of(op), ": the operators & | ^ expect bool tensors, got ",
+           a->dtype, " and ", b->dtype);
+    }
+    Node* inputs[] = {a.get(), b.get()};
+    return wrap(elementwise(op, inputs));
+  });
+}
+
+PyObject* invert_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "logical_not");
+    if (x->dtype != DType::Bool) {
+      fail(ErrorKind::Type, "logical_not: the operator ~ expects a bool tensor, got ", x->dtype);
+    }
+    Node* input = x.get();
+    return wrap(elementwise(Op::logical_not, {&input, 1}));
+  });
+}
+
+PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary(Op::pow, left, right);
+}
+
+PyObject* matmul_slot(PyObject* left, PyObject* right) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(matmul(to_node(left, "matmul"), to_node(right, "matmul")));
+  });
+}
+
+PyObject* positive_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] { return wrap(identity(to_node(self, "positive"))); });
+}
+
+PyObject* compare_slot(PyObject* left, PyObject* right, int operation) {
+  constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
+                        Op::not_equal, Op::greater,    Op::greater_equal};
+  return binary(ops[operation], left, right);
+}
+
+// --- looking at values
+
+PyObject* float_slot(PyObject* self) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::float_(item_of(to_node(self, "float"))).release().ptr(); });
+}
+
+PyObject* int_slot(PyObject* self) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::int_(item_of(to_node(self, "int"))).release().ptr(); });
+}
+
+PyObject* index_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "index");
+    if (!is_integer(x->dtype) || x->shape.rank != 0) {
+      fail(ErrorKind::Type, "only an integer tensor of rank 0 can be used as an index; got ",
+           x->dtype, " of shape ", x->shape);
+    }
+    return item_of(x).release().ptr();
+  });
+}
+
+int bool_slot(PyObject* self) {
+  return guarded<int>(-1, [&] {
+    const Ref<Node> x = to_node(self, "bool");
+    if (x->shape.size() != 1) {
+      fail(ErrorKind::Value, "the truth value of a tensor of shape ", x->shape,
+           " is ambiguous; use pb.any or pb.all");
+    }
+    return py::bool_(item_of(x)).ptr() == Py_True ? 1 : 0;
+  });
+}
+
+Py_ssize_t length_slot(PyObject* self) {
+  return guarded<Py_ssize_t>(-1, [&]() -> Py_ssize_t {
+    const Ref<Node> x = to_node(self, "len");
+    if (x->shape.rank == 0) fail(ErrorKind::Type, "len() of a tensor of rank 0");
+    return x->shape[0];
+  });
+}
+
+// --- indexing
+
+PyObject* subscript_slot(PyObject* self, PyObject* key) {
+  return guarded<PyObject*>(nullptr, [&] { return wrap(get_item(to_node(self, "index"), key)); });
+}
+
+int assign_subscript_slot(PyObject* self, PyObject*, PyObject*) {
+  PyErr_Format(PyExc_TypeError, "%s does not support item assignment: tensors never change",
+               Py_TYPE(self)->tp_name);
+  return -1;
+}
+
+PyObject* item_slot(PyObject* self, Py_ssize_t i) {
+  PyObject* key = PyLong_FromSsize_t(i);
+  PyObject* out = subscript_slot(self, key);
+  Py_DECREF(key);
+  return out;
+}
+
+PyObject* iter_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (to_node(self, "iter")->shape.rank == 0) {
+      fail(ErrorKind::Type, "a tensor of rank 0 cannot be iterated over");
+    }
+    return PySeqIter_New(self);
+  });
+}
+
+// --- attributes and methods
+
+PyObject* get_shape(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return shape_tuple(to_node(self, "shape")->shape).release().ptr(); });
+}
+PyObject* get_dtype(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return dtype_object(to_node(self, "dtype")->dtype).release().ptr(); });
+}
+PyObject* get_ndim(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyLong_FromLongLong(to_node(self, "ndim")->shape.rank); });
+}
+PyObject* get_size(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return PyLong_FromLongLong(to_node(self, "size")->shape.size()); });
+}
+PyObject* get_transposed(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] { return wrap(transpose(to_node(self, "T"))); });
+}
+
+PyObject* numpy_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return array_from_node(to_node(self, "numpy")).release().ptr(); });
+}
+PyObject* item_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return item_of(to_node(self, "item")).release().ptr(); });
+}
+
+PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"dtype", "copy", nullptr};
+  PyObject* dtype = Py_None;
+  PyObject* copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO", const_cast<char**>(names), &dtype,
+                                   &copy)) {
+    return nullptr;
+  }
+  return guarded<PyObject*>(nullptr, [&] {
+    py::object array = array_from_node(to_node(self, "__array__"));
+    const py::object wish =
+        dtype == Py_None
+            ? py::object(array.attr("dtype"))
+            : py::object(py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype)));
+    if (!wish.equal(array.attr("dtype"))) {
+      if (copy == Py_False) {
+        fail(ErrorKind::Value, "__array__: another dtype needs a copy, and copy=False forbids it");
+      }
+      array = array.attr("astype")(py::handle(dtype));
+    } else if (copy == Py_True) {
+      array = array.attr("copy")();
+    }
+    return array.release().ptr();
+  });
+}
+
+Py_hash_t identity_hash(PyObject* object) {
+  return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(object) >> 4);
+}
+
+PyMethodDef methods[] = {
+    {"numpy", numpy_method, METH_NOARGS,
+     "numpy(self) -> numpy.ndarray\n\nThe value as a NumPy array (read-only, not a copy)."},
+    {"item", item_method, METH_NOARGS,
+     "item(self) -> bool | int | float\n\nThe value of a one-element tensor as a Python number."},
+    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
+     METH_VARARGS | METH_KEYWORDS,
+     "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> numpy.ndarray\n\n"
+     "NumPy's array protocol."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef attributes[] = {
+    {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
+    {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
+    {"size", get_size, nullptr, "The number of elements.", nullptr},
+    {"T", get_transposed, nullptr, "The tensor with its axes reversed.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+void* slot(auto function) { return reinterpret_cast<void*>(function); }
+
+}  // namespace
+
+std::vector<PyType_Slot> shared_slots() {
+  return {
+      {Py_nb_add, slot(binary_slot<Op::add>)},
+      {Py_nb_subtract, slot(binary_slot<Op::subtract>)},
+      {Py_nb_multiply, slot(binary_slot<Op::multiply>)},
+      {Py_nb_true_divide, slot(binary_slot<Op::divide>)},
+      {Py_nb_floor_divide, slot(binary_slot<Op::floor_divide>)},
+      {Py_nb_remainder, slot(binary_slot<Op::remainder>)},
+      {Py_nb_power, slot(power_slot)},
+      {Py_nb_matrix_multiply, slot(matmul_slot)},
+      {Py_nb_negative, slot(unary_slot<Op::negative>)},
+      {Py_nb_positive, slot(positive_slot)},
+      {Py_nb_absolute, slot(unary_slot<Op::abs>)},
+      {Py_nb_and, slot(logical_slot<Op::logical_and>)},
+      {Py_nb_or, slot(logical_slot<Op::logical_or>)},
+      {Py_nb_xor, slot(logical_slot<Op::logical_xor>)},
+      {Py_nb_invert, slot(invert_slot)},
+      {Py_nb_float, slot(float_slot)},
+      {Py_nb_int, slot(int_slot)},
+      {Py_nb_index, slot(index_slot)},
+      {Py_nb_bool, slot(bool_slot)},
+      {Py_tp_richcompare, slot(compare_slot)},
+      {Py_tp_hash, slot(identity_hash)},
+      {Py_tp_iter, slot(iter_slot)},
+      {Py_mp_length, slot(length_slot)},
+      {Py_mp_subscript, slot(subscript_slot)},
+      {Py_mp_ass_subscript, slot(assign_subscript_slot)},
+      {Py_sq_item, slot(item_slot)},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, attributes},
+  };
+}
+
+}  // namespace pullback
