@@ -68,12 +68,15 @@ Ref<Node> stack_list(py::handle object, const char* who) {
   std::vector<Ref<Node>> parts;
   for (py::handle entry : object) parts.push_back(to_node(entry.ptr(), who));
   // Numbers beside tensors take the tensors' dtype, as they would in arithmetic.
+  DType strong = DType::Bool;
   for (const Ref<Node>& part : parts) {
     if (part->flags & kWeak) continue;
-    for (Ref<Node>& other : parts) {
-      if (other->flags & kWeak) other = settle_weak(other, promote(part->dtype, other->dtype));
-    }
+    strong = part->dtype;
     break;
+  }
+  for (Ref<Node>& part : parts) {
+    if (!(part->flags & kWeak)) continue;
+    part = settle_weak(part, promote(strong, natural_dtype(part.get())));
   }
   return stack(parts, 0);
 }

@@ -44,6 +44,10 @@ struct type_caster<pullback::Ref<pullback::Node>> {
   PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, io_name("typing.Any", "Tensor"));
   bool load(handle src, bool) {
     value = pullback::to_node(src.ptr(), nullptr);
+    // Only elementwise operations, which do not come here, let a traced number adapt itself.
+    if ((value->flags & pullback::kWeak) && value->op != pullback::Op::scalar) {
+      value = pullback::settle_weak(value, pullback::natural_dtype(value.get()));
+    }
     return true;
   }
   static handle cast(const pullback::Ref<pullback::Node>& node, return_value_policy, handle) {

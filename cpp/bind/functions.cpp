@@ -49,13 +49,10 @@ void bind_elementwise(py::module_& m) {
 
 using NodeList = std::vector<Ref<Node>>;
 
-Ref<Node> constant(py::handle value, const py::object& dtype) {
-  if (!dtype.is_none()) {
-    const DType wish = dtype_from(dtype);
-    return to_node_of(value.ptr(), wish, "constant");
-  }
-  Ref<Node> node = to_node(value.ptr(), "constant");
-  return node->flags & kWeak ? settle_weak(node, node->dtype) : node;
+Ref<Node> constant(py::handle value, const py::object& dtype, const char* who) {
+  if (!dtype.is_none()) return to_node_of(value.ptr(), dtype_from(dtype), who);
+  Ref<Node> node = to_node(value.ptr(), who);
+  return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : node;
 }
 
 DType float_or_default(const py::object& dtype) {
@@ -67,8 +64,9 @@ DType float_or_default(const py::object& dtype) {
 void bind_functions(py::module_& m) {
   bind_elementwise(m);
   const auto none = py::none();
-  m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none);
-  m.def("cast", &cast);
+  m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none,
+        py::arg("who") = "constant");
+  m.def("cast", [](py::handle x, DType dtype) { return to_node_of(x.ptr(), dtype, "cast"); });
   m.def("identity", &identity);
   m.def("stop_gradient", &stop_gradient);
   m.def("reshape", [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
@@ -140,9 +138,8 @@ void bind_functions(py::module_& m) {
 
   m.def(
       "full",
-      [](const Shape& shape, const Ref<Node>& value, const py::object& dtype) {
-        Ref<Node> fill = value->flags & kWeak ? settle_weak(value, value->dtype) : value;
-        return full(shape, dtype.is_none() ? fill : cast(value, dtype_from(dtype)));
+      [](const Shape& shape, py::handle value, const py::object& dtype) {
+        return full(shape, constant(value, dtype, "full"));
       },
       py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
   m.def("arange", [](const Ref<Node>& start, int64_t length, const Ref<Node>& step, DType dtype) {

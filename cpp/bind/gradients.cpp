@@ -131,8 +131,8 @@ void bind_trace(py::module_& m) {
       .def(py::init<>())
       .def("open", &Trace::open)
       .def("abandon", &Trace::abandon)
-      .def("argument", [](Trace& trace, DType dtype,
-                          const Shape& shape) { return trace.add_argument(dtype, shape); })
+      .def("argument", [](Trace& trace, DType dtype, const Shape& shape,
+                          bool weak) { return trace.add_argument(dtype, shape, weak); })
       .def("close", &Trace::close)
       .def("replay",
            [](Trace& trace, const std::vector<Ref<Node>>& arguments) {

@@ -34,7 +34,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
     Ref<Node> value;
     if (dtype == Py_None) {
       value = to_node(initial, "Variable");
-      if (value->flags & kWeak) value = settle_weak(value, value->dtype);
+      if (value->flags & kWeak) value = settle_weak(value, natural_dtype(value.get()));
     } else {
       value = to_node_of(initial, dtype_from(dtype), "Variable");
     }
@@ -80,6 +80,7 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
         fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
              ", the value is ", node->dtype, "; cast it first");
       }
+      finish_update(variable);  // from here on nobody else gets a turn, so no update is lost
       const Ref<Node> old = read(variable);
       Node* inputs[] = {old.get(), node.get()};
       node = elementwise(op, inputs);

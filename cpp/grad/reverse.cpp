@@ -260,7 +260,10 @@ class ReversePass {
                   const std::vector<Node*>& outputs, const std::vector<Ref<Node>>& cotangents) {
     std::vector<Node*> gs;
     for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
-    const RuleCall call{display_name(node), node, exit.inputs, outputs, gs};
+    // A user's custom_gradient goes by the name of its rule, which errors name anyway.
+    const bool own = node->op == Op::custom && composite_of(node) == Composite::None;
+    const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, exit.inputs, outputs,
+                        gs};
     const std::vector<Cotangent> out = exit.rule->apply(call);
     if (out.size() != wanted.size()) {
       fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",

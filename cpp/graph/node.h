@@ -28,7 +28,8 @@ void release(Rule* rule);
 enum NodeFlag : uint8_t {
   kTracked = 1,  // depends on a variable, a watched tensor or a traced argument: keeps its history
   kSealed = 2,   // inputs were dropped after the value was computed
-  kWeak = 4,     // a Python number whose dtype may still follow its neighbour's
+  kWeak = 4,     // a Python number whose dtype may still follow its neighbour's: a scalar, or in
+                 // a trace a float64 made from nothing but such numbers
   kCounter = 8,  // a random counter: a replayed function draws a new one each time
   kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
 };

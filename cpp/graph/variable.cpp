@@ -103,6 +103,14 @@ void assign(Variable* variable, const Ref<Node>& value, const char* who) {
   if (variable->pending()) pending_list().push_back(variable);
 }
 
+void finish_update(Variable* variable) {
+  // Another thread may have made the next update in the meantime.
+  while (variable->pending() && evaluate_pending && !variable_scope) {
+    const Ref<Node> update = variable->current;
+    evaluate_pending(variable, update.get());
+  }
+}
+
 const std::vector<Variable*>& pending_variables() { return pending_list(); }
 
 void settle_variables() {

@@ -41,7 +41,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   DType weak = DType::Bool;
   for (const Node* x : inputs) {
     if (x->flags & kWeak) {
-      weak = promote(weak, x->dtype);
+      weak = promote(weak, natural_dtype(x));
     } else {
       strong = true;
       dtype = promote(dtype, x->dtype);
@@ -76,6 +76,18 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   }
 }
 
+// Whether this is Python's arithmetic (the first rows of the table) on numbers that a traced
+// function was given: without the trace it would give such a number, with its precision.
+bool stays_weak(Op op, std::span<Node* const> inputs) {
+  if (op > Op::abs) return false;
+  bool traced = false;
+  for (const Node* x : inputs) {
+    if (!(x->flags & kWeak)) return false;
+    traced |= x->op != Op::scalar;
+  }
+  return traced;
+}
+
 Shape result_shape(const Row& row, std::span<Node* const> inputs) {
   Shape shape = inputs[0]->shape;
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -107,7 +119,12 @@ NodeRef scalar(DType dtype, double value) {
   return make_scalar(dtype, convert_scalar(s, DType::Float64, dtype));
 }
 
+DType natural_dtype(const Node* x) {
+  return x->flags & kWeak && is_float(x->dtype) ? default_float() : x->dtype;
+}
+
 NodeRef settle_weak(const NodeRef& x, DType dtype) {
+  if (x->op != Op::scalar) return cast(x, dtype);
   if (x->dtype == dtype) return make_scalar(dtype, x->scalar);
   if (dtype == DType::Int32 && x->dtype == DType::Int64 &&
       (x->scalar.i > std::numeric_limits<int32_t>::max() ||
@@ -127,7 +144,7 @@ NodeRef cast(const NodeRef& x, DType dtype) {
     }
     if (!x->watchers) return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype));
   }
-  if (x->dtype == dtype) return x;
+  if (x->dtype == dtype) return x->flags & kWeak ? identity(x) : x;
   Node* input = x.get();
   return make_node(Op::cast, dtype, x->shape, {&input, 1});
 }
@@ -142,7 +159,9 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   const Row& row = kRows[static_cast<int>(op)];
   // The first input of `where` is a condition, whatever the branches are.
   const size_t first = op == Op::where;
-  const DType dtype = compute_dtype(row, inputs.subspan(first));
+  DType dtype = compute_dtype(row, inputs.subspan(first));
+  const bool weak = is_float(dtype) && stays_weak(op, inputs);
+  if (weak) dtype = DType::Float64;
   NodeRef converted[3];
   Node* operands[3];
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -155,7 +174,9 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   }
   const Shape shape = result_shape(row, {operands, inputs.size()});
   const DType result = row.result == Result::Bool ? DType::Bool : dtype;
-  return make_node(op, result, shape, {operands, inputs.size()});
+  NodeRef node = make_node(op, result, shape, {operands, inputs.size()});
+  if (weak && result == dtype) node->flags |= kWeak;
+  return node;
 }
 
 // --- rules

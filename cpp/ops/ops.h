@@ -24,6 +24,8 @@ NodeRef cast(const NodeRef& x, DType dtype);
 NodeRef weak_scalar(double value);
 NodeRef weak_scalar(int64_t value);
 NodeRef scalar(DType dtype, double value);
+// The dtype a weak scalar has on its own; that of anything else.
+DType natural_dtype(const Node* x);
 // A weak scalar with the dtype it has next to an array of `neighbour`; raises OverflowError where
 // an integer does not fit.
 NodeRef settle_weak(const NodeRef& x, DType neighbour);

@@ -39,8 +39,9 @@ void Trace::abandon() {
   set_variable_scope(outer_);
 }
 
-Ref<Node> Trace::add_argument(DType dtype, const Shape& shape) {
+Ref<Node> Trace::add_argument(DType dtype, const Shape& shape, bool weak) {
   arguments_.push_back(make_argument(dtype, shape));
+  if (weak) arguments_.back()->flags |= kWeak;
   return arguments_.back();
 }
 
@@ -142,6 +143,8 @@ std::vector<Ref<Node>> Trace::replay(std::span<const Ref<Node>> arguments) {
                            : binding.kind == Binding::Variable
                                ? states_[binding.index].variable->current
                                : binding.captured;
+    // Another thread may have assigned an update while evaluate() had given the lock away.
+    while (!node->has_value()) evaluate(node.get());
     buffers.push_back(as_value(node)->value);
   }
   std::vector<Scalar> scalars;

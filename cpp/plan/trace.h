@@ -26,7 +26,8 @@ class Trace : public VariableScope {
   // Ends recording: `outputs` are what the function returned.
   void close(std::vector<Ref<Node>> outputs);
 
-  Ref<Node> add_argument(DType dtype, const Shape& shape);
+  // A weak argument stands for a Python float: float64, and like one in what is made from it.
+  Ref<Node> add_argument(DType dtype, const Shape& shape, bool weak);
   Ref<Node> read(Variable* variable) override;
   void assign(Variable* variable, const Ref<Node>& value) override;
 

@@ -1,6 +1,7 @@
 #include "backend/cpu/blas.h"
 
 #include <cstdlib>
+#include <optional>
 
 #include "base/cpu_level.h"
 #include "base/dynlib.h"
@@ -9,26 +10,26 @@
 namespace pullback {
 namespace {
 
-// An OpenBLAS that does not know an AVX-512 processor chooses AVX2 kernels, at half the speed
-// (measured on Zen 5, one thread, float32: Haswell 133, SkylakeX 250 GFLOP/s). Naming the core
-// while the library loads is the only way to say otherwise. Where it knows the processor (0.3.34
-// does know Zen 5) the name is what it would have chosen itself. A choice by the user stands.
-class CoreChoice {
+// A variable of the environment that is set while the library loads, unless the user has set it.
+class WhileLoading {
  public:
-  CoreChoice() {
+  WhileLoading(const char* name, const char* value) : name_(name) {
 #if !defined(_WIN32)
-    if (cpu_level() != CpuLevel::Avx512 || std::getenv(kVariable)) return;
-    set_ = setenv(kVariable, "SkylakeX", 0) == 0;
+    set_ = !std::getenv(name) && setenv(name, value, 0) == 0;
+#else
+    static_cast<void>(value);
 #endif
   }
-  ~CoreChoice() {
+  WhileLoading(const WhileLoading&) = delete;
+  WhileLoading& operator=(const WhileLoading&) = delete;
+  ~WhileLoading() {
 #if !defined(_WIN32)
-    if (set_) unsetenv(kVariable);
+    if (set_) unsetenv(name_);
 #endif
   }
 
  private:
-  static constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+  const char* name_;
   bool set_ = false;
 };
 
@@ -51,7 +52,14 @@ Loaded* load() {
     info.error = "no BLAS library is configured: install scipy-openblas32 or set PULLBACK_BLAS";
     return out;
   }
-  const CoreChoice choice;
+  // OpenBLAS would start a thread for each core as it loads, and they spin. We never use them.
+  const WhileLoading threads("OPENBLAS_NUM_THREADS", "1");
+  // An OpenBLAS that does not know an AVX-512 processor chooses AVX2 kernels, at half the speed
+  // (measured on Zen 5, one thread, float32: Haswell 133, SkylakeX 250 GFLOP/s). Naming the core
+  // while the library loads is the only way to say otherwise. Where it knows the processor (0.3.34
+  // does know Zen 5) the name is what it would have chosen itself.
+  std::optional<WhileLoading> core;
+  if (cpu_level() == CpuLevel::Avx512) core.emplace("OPENBLAS_CORETYPE", "SkylakeX");
   const auto& library = *new DynamicLibrary(info.path);
   if (!library.loaded()) {
     info.error = library.error();

@@ -72,22 +72,22 @@ void transpose_square(const uint32_t* in, int64_t in_column, uint32_t* out, int6
   using Vector [[gnu::vector_size(16)]] = uint32_t;
   Vector v[4];
   for (int i = 0; i < 4; ++i) std::memcpy(&v[i], in + i * in_column, 16);
-  const Vector a = __builtin_shuffle(v[0], v[1], Vector{0, 4, 1, 5});
-  const Vector b = __builtin_shuffle(v[2], v[3], Vector{0, 4, 1, 5});
-  const Vector c = __builtin_shuffle(v[0], v[1], Vector{2, 6, 3, 7});
-  const Vector d = __builtin_shuffle(v[2], v[3], Vector{2, 6, 3, 7});
-  v[0] = __builtin_shuffle(a, b, Vector{0, 1, 4, 5});
-  v[1] = __builtin_shuffle(a, b, Vector{2, 3, 6, 7});
-  v[2] = __builtin_shuffle(c, d, Vector{0, 1, 4, 5});
-  v[3] = __builtin_shuffle(c, d, Vector{2, 3, 6, 7});
+  const Vector a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+  const Vector b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+  const Vector c = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+  const Vector d = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+  v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+  v[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  v[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+  v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
   for (int i = 0; i < 4; ++i) std::memcpy(out + i * out_row, &v[i], 16);
 }
 void transpose_square(const uint64_t* in, int64_t in_column, uint64_t* out, int64_t out_row) {
   using Vector [[gnu::vector_size(16)]] = uint64_t;
   Vector v[2];
   for (int i = 0; i < 2; ++i) std::memcpy(&v[i], in + i * in_column, 16);
-  const Vector a = __builtin_shuffle(v[0], v[1], Vector{0, 2});
-  const Vector b = __builtin_shuffle(v[0], v[1], Vector{1, 3});
+  const Vector a = __builtin_shufflevector(v[0], v[1], 0, 2);
+  const Vector b = __builtin_shufflevector(v[0], v[1], 1, 3);
   std::memcpy(out, &a, 16);
   std::memcpy(out + out_row, &b, 16);
 }

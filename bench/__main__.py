@@ -1,0 +1,69 @@
+"""The command line: `python -m bench`. What it does is in harness.py."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from . import native_bench, peers
+from .case import all_rows
+from .harness import Report, Setting, run_row
+from .report import machine, render, write_json
+
+
+def arguments(names: list[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Times pullback beside other libraries."
+    )
+    parser.add_argument("--rows", nargs="+", choices=names, metavar="ROW", default=names,
+                        help=f"of {', '.join(names)} (default: all)")  # fmt: skip
+    parser.add_argument("--smoke", action="store_true", help="everything once, in seconds")
+    parser.add_argument("--repetitions", type=int, default=7, metavar="N", help="default: 7")
+    parser.add_argument("--seconds", type=float, default=0.1, metavar="S",
+                        help="of one repetition, at least (default: 0.1)")  # fmt: skip
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample here")
+    parser.add_argument("--cache", type=Path, default=Path(".bench"), metavar="DIR",
+                        help="environments and builds (default: .bench)")  # fmt: skip
+    parser.add_argument("--install-peers", nargs="*", choices=[*peers.PEERS], metavar="PEER",
+                        help=f"of {', '.join(peers.PEERS)} (default: all)")  # fmt: skip
+    parser.add_argument("--native", action="store_true", help="build the C++ benches")
+    return parser
+
+
+def main() -> int:
+    rows = all_rows()
+    parser = arguments([*rows, *native_bench.NAMES])
+    options = parser.parse_args()
+    if options.repetitions < 1:
+        parser.error(f"--repetitions: expected at least 1, got {options.repetitions}")
+    try:
+        import pullback as pb
+    except ImportError as error:
+        print(f"python -m bench: {error}; install pullback first: pip install .", file=sys.stderr)
+        return 1
+    cache = options.cache.absolute()
+    if options.install_peers is not None:
+        peers.install(cache, options.install_peers or [*peers.PEERS])
+    if options.native:
+        peers.prepare(cache)
+        native_bench.build(cache)
+
+    setting = Setting(cache, options.repetitions, options.seconds)
+    if options.smoke:
+        setting = Setting(cache, repetitions=1, smoke=True)
+    about = machine(pb._core.build_info())
+    report = Report()
+    for name in options.rows:
+        if name in rows:
+            run_row(report, setting, name, rows[name])
+        else:
+            native_bench.run(report, setting, name, pb._core.build_info()["blas"]["path"])
+    print(render(report, about, options.smoke))
+    if options.json:
+        write_json(options.json, report, about, options.smoke)
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

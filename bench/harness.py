@@ -1,0 +1,225 @@
+"""Runs a row: a process for each library and style, taking turns, A B A B.
+
+Turns spread whatever disturbs the machine over all of them; a median and the extremes of at least
+seven repetitions say how much there was. Before any timing, every process shows the numbers it
+computed: a row whose libraries disagree is no comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from .case import Row
+from .peers import interpreter
+
+ROOT = Path(__file__).resolve().parent.parent
+SCALE = {"µs": 1e6}  # from seconds
+TOLERANCE = 1e-3  # float32 sums in another order
+PATIENCE = 300  # seconds until a silent process is killed
+
+
+@dataclass(frozen=True)
+class Setting:
+    cache: Path
+    repetitions: int = 7
+    seconds: float = 0.1  # of one repetition, at least
+    smoke: bool = False  # everything once
+
+
+@dataclass
+class Result:
+    row: str
+    library: str
+    style: str
+    unit: str
+    samples: list[float] = field(default_factory=list)
+    version: str = ""
+    first_ms: float | None = None
+    peak_mb: float | None = None
+    check: list[float] | None = None
+
+
+@dataclass
+class Report:
+    results: list[Result] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # not installed, or not written yet
+    failures: list[str] = field(default_factory=list)
+
+
+class WorkerError(Exception):
+    """A worker that said why it cannot, or died."""
+
+
+class Worker:
+    def __init__(self, python: str, result: Result) -> None:
+        self.result = result
+        self._errors = tempfile.TemporaryFile()  # shown only if it dies  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [python, "-m", "bench.worker", result.row, result.library, result.style],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": "", "JAX_PLATFORMS": "cpu"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="utf-8",
+        )
+
+    def answer(self) -> dict[str, Any]:
+        assert self._process.stdout
+        watchdog = Timer(PATIENCE, self._process.kill)
+        watchdog.start()
+        line = self._process.stdout.readline()
+        watchdog.cancel()
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            if "error" in answer:
+                raise WorkerError(answer["error"])
+            return answer
+        code = self._process.wait()
+        self._errors.seek(0)
+        last = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
+        raise WorkerError(f"died with code {code} {''.join(last)}")
+
+    def seconds(self, loops: int) -> float:
+        assert self._process.stdin
+        with suppress(BrokenPipeError):  # the answer will say why
+            self._process.stdin.write(f"{loops}\n")
+            self._process.stdin.flush()
+        return float(self.answer()["seconds"])
+
+    def warm_up(self, setting: Setting) -> int:
+        """How many loops make a repetition."""
+        loops = 1
+        while not setting.smoke and self.seconds(loops) < setting.seconds:
+            loops *= 2
+        return loops
+
+    def finish(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        self.result.peak_mb = self.answer()["peak"] / 1e6
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            if stream:
+                stream.close()
+
+
+def _start(report: Report, setting: Setting, name: str, row: Row) -> list[Result]:
+    """An empty result for everything that can run here."""
+    results = []
+    for library, style in row.make:
+        if setting.smoke and (library, style) in row.slow:
+            continue
+        if interpreter(setting.cache, library):
+            results.append(Result(name, library, style, row.unit))
+        elif f"{library}: not installed" not in report.missing:
+            report.missing.append(f"{library}: not installed")
+    return results
+
+
+def _open(report: Report, setting: Setting, result: Result) -> tuple[Worker, dict[str, Any]] | None:
+    python = interpreter(setting.cache, result.library)
+    assert python
+    worker = Worker(python, result)
+    with _reporting(report, result):
+        hello = worker.answer()
+        if "missing" not in hello:
+            result.version = hello["version"]
+            return worker, worker.answer()
+        report.missing.append(f"{_name(result)}: {hello['missing']}")
+    worker.close()
+    return None
+
+
+def _name(result: Result) -> str:
+    return f"{result.row} {result.library} {result.style}".strip()
+
+
+@contextmanager
+def _reporting(report: Report, result: Result) -> Iterator[None]:
+    """A worker that fails takes its own result down and no other."""
+    try:
+        yield
+    except WorkerError as failure:
+        report.failures.append(f"{_name(result)}: {failure}")
+        result.samples.clear()
+
+
+def _calls(report: Report, setting: Setting, results: list[Result]) -> None:
+    loops: dict[Worker, int] = {}
+    with ExitStack() as stack:
+        for result in results:
+            opened = _open(report, setting, result)
+            if not opened:
+                continue
+            worker, first = opened
+            stack.callback(worker.close)
+            result.first_ms, result.check = 1e3 * first["first"], first["check"]
+            with _reporting(report, result):
+                loops[worker] = worker.warm_up(setting)
+        for _ in range(setting.repetitions):
+            for worker in list(loops):
+                count = loops.pop(worker)
+                with _reporting(report, worker.result):
+                    scale = SCALE[worker.result.unit] / count
+                    worker.result.samples.append(scale * worker.seconds(count))
+                    loops[worker] = count  # it lives: it has another turn
+        for worker in loops:
+            with _reporting(report, worker.result):
+                worker.finish()
+
+
+def _processes(report: Report, setting: Setting, results: list[Result], repetitions: int) -> None:
+    able = list(results)
+    for _ in range(repetitions):
+        for result in list(able):
+            opened = _open(report, setting, result)
+            if not opened:
+                able.remove(result)
+                continue
+            worker, answer = opened
+            result.samples.append(answer["value"])
+            result.peak_mb = max(result.peak_mb or 0, answer["peak"] / 1e6)
+            worker.close()
+
+
+def _compare(report: Report, results: list[Result]) -> None:
+    checked = [result for result in results if result.check]
+    for result in checked[1:]:
+        known = checked[0]
+        assert known.check and result.check
+        if len(known.check) == len(result.check) and all(
+            math.isclose(a, b, rel_tol=TOLERANCE)
+            for a, b in zip(known.check, result.check, strict=True)
+        ):
+            continue
+        report.failures.append(
+            f"{result.row}: {result.library} {result.style} computed {result.check}, "
+            f"{known.library} {known.style} computed {known.check}"
+        )
+
+
+def run_row(report: Report, setting: Setting, name: str, row: Row) -> None:
+    print(f"{name}: {row.about}", file=sys.stderr, flush=True)
+    results = _start(report, setting, name, row)
+    if row.repeat == "call":
+        _calls(report, setting, results)
+    else:
+        _processes(report, setting, results, setting.repetitions if row.repeat == "process" else 1)
+    _compare(report, results)
+    report.results += [result for result in results if result.samples]

@@ -1,0 +1,78 @@
+"""One library at work, in a process of its own: `python -m bench.worker ROW LIBRARY STYLE`.
+
+Answers on stdout, a line of JSON each: first what it is (or why it cannot), then, for every number
+of loops that arrives on stdin, the seconds they took; when stdin ends, the peak of its memory. Runs
+in any of the environments: needs NumPy and the library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import timeit
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .case import Case, all_rows
+
+
+def peak_bytes() -> int:
+    try:
+        with open("/proc/self/status") as status:  # ru_maxrss also knows the parent's past
+            return next(1024 * int(line.split()[1]) for line in status if "VmHWM" in line)
+    except (OSError, StopIteration):
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def version_of(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""
+
+
+def serve(case: Case, say: Any) -> None:
+    call = None if isinstance(case.run, str) else case.run
+    names = {"run": call, **case.names}
+    # Programs run with the collector on; timeit would turn it off.
+    statement = "run()" if call else case.run
+    timer = timeit.Timer(statement, "import gc; gc.enable()", time.perf_counter, names)
+    began = time.perf_counter()
+    result = call() if call else None
+    first = time.perf_counter() - began if call else timer.timeit(1)
+    say(first=first, check=case.check(result) if case.check else None)
+    del result
+    for line in sys.stdin:
+        loops = int(line)
+        timer.timeit(max(1, loops // 20))  # whoever ran meanwhile has emptied the caches
+        say(seconds=timer.timeit(loops))
+    say(peak=peak_bytes())
+
+
+def main(row: str, library: str, style: str) -> None:
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # whatever a library prints is not an answer
+
+    def say(**answer: Any) -> None:
+        print(json.dumps(answer), file=out, flush=True)
+
+    try:
+        made = all_rows()[row].make[library, style]()
+        say(version=version_of(library))
+        if isinstance(made, Case):
+            serve(made, say)
+        else:
+            say(value=made, peak=peak_bytes())
+    except ImportError as error:
+        say(missing=str(error))
+    except Exception as error:
+        say(error=f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

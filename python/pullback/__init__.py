@@ -1,0 +1,237 @@
+"""pullback: automatic differentiation whose first-class subject is the gradient itself.
+
+>>> import pullback as pb
+>>> x = pb.Variable([1.0, 2.0, 3.0])
+>>> y = pb.sum(x * x)          # built at once, computed when somebody looks
+>>> pb.gradients(y, x)
+[Tensor([2., 4., 6.], dtype=float32)]
+
+Where to find what: elementwise operations in `ops`, reductions in `reductions`, making and
+reshaping in `arrays`, products in `linalg`, activations and losses in `nn`, random numbers in
+`random`; `gradients`, `tape`, `custom`, `transforms` and `function` about derivatives;
+`optimizers` and `clip` for training. All their names are also here, those of `random` and
+`optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
+"""
+
+from __future__ import annotations
+
+from . import _core, optimizers, random
+from ._core import Tensor, Variable, __version__
+from .arrays import (
+    arange,
+    broadcast_to,
+    concat,
+    expand_dims,
+    eye,
+    full,
+    full_like,
+    one_hot,
+    ones,
+    ones_like,
+    permute_dims,
+    reshape,
+    split,
+    squeeze,
+    stack,
+    take,
+    transpose,
+    zeros,
+    zeros_like,
+)
+from .clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from .custom import custom_gradient
+from .function import function
+from .gradients import (
+    gradient_override_map,
+    gradients,
+    identity,
+    register_gradient,
+    stop_gradient,
+)
+from .linalg import matmul
+from .nn import log_softmax, relu, sigmoid, softmax, softmax_cross_entropy, softplus
+from .ops import (
+    abs,
+    add,
+    astype,
+    cast,
+    ceil,
+    clip,
+    cos,
+    divide,
+    equal,
+    exp,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    not_equal,
+    positive,
+    pow,
+    remainder,
+    round,
+    sign,
+    sin,
+    sqrt,
+    square,
+    subtract,
+    tanh,
+    where,
+)
+from .reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
+from .settings import bool_ as bool
+from .settings import (
+    float32,
+    float64,
+    get_default_dtype,
+    int32,
+    int64,
+    num_threads,
+    set_default_dtype,
+    set_num_threads,
+)
+from .tape import GradientTape
+from .tensor import constant, evaluate
+from .transforms import grad, value_and_grad
+
+
+def _set_blas_path() -> None:
+    """Tells the core where the library of scipy-openblas32 is; it is loaded at first use."""
+    from glob import glob
+    from importlib.util import find_spec
+
+    spec = find_spec("scipy_openblas32")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for path in glob(f"{folder}/lib/libscipy_openblas*"):
+            if path.endswith((".so", ".dylib", ".dll")):
+                _core.set_blas_path(path)
+
+
+_set_blas_path()
+
+__all__ = [
+    "GradientTape",
+    "Tensor",
+    "Variable",
+    "__version__",
+    "abs",
+    "add",
+    "all",
+    "any",
+    "arange",
+    "argmax",
+    "argmin",
+    "astype",
+    "bool",
+    "broadcast_to",
+    "cast",
+    "ceil",
+    "clip",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "clip_by_value",
+    "concat",
+    "constant",
+    "cos",
+    "custom_gradient",
+    "divide",
+    "equal",
+    "evaluate",
+    "exp",
+    "expand_dims",
+    "expm1",
+    "eye",
+    "float32",
+    "float64",
+    "floor",
+    "floor_divide",
+    "full",
+    "full_like",
+    "function",
+    "get_default_dtype",
+    "global_norm",
+    "grad",
+    "gradient_override_map",
+    "gradients",
+    "greater",
+    "greater_equal",
+    "identity",
+    "int32",
+    "int64",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log_softmax",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logsumexp",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "multiply",
+    "negative",
+    "not_equal",
+    "num_threads",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "optimizers",
+    "permute_dims",
+    "positive",
+    "pow",
+    "prod",
+    "random",
+    "register_gradient",
+    "relu",
+    "remainder",
+    "reshape",
+    "round",
+    "set_default_dtype",
+    "set_num_threads",
+    "sigmoid",
+    "sign",
+    "sin",
+    "softmax",
+    "softmax_cross_entropy",
+    "softplus",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "stop_gradient",
+    "subtract",
+    "sum",
+    "take",
+    "tanh",
+    "transpose",
+    "value_and_grad",
+    "where",
+    "zeros",
+    "zeros_like",
+]

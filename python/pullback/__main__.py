@@ -1,0 +1,45 @@
+"""`python -m pullback demo` trains on real digits, `doctor` describes the setup."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m pullback", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    demo = commands.add_parser("demo", help="train a softmax regression on MNIST digits")
+    demo.add_argument("--data", metavar="DIR", help="the four MNIST files (default: a sample)")
+    demo.add_argument("--epochs", type=int, default=10, help="passes over the digits (default: 10)")
+    demo.add_argument("--out", metavar="PNG", default="demo.png", help="default: demo.png")
+    demo.add_argument(
+        "--gradient",
+        choices=["straight-through", "reversed", "clipped"],
+        help="swap in a custom gradient and compare it with the plain one",
+    )
+    commands.add_parser("doctor", help="print what pullback found on this machine")
+
+    options = parser.parse_args(argv)
+    if options.command == "doctor":
+        from ._doctor import doctor
+
+        doctor()
+        return 0
+    if options.epochs < 1:
+        parser.error(f"--epochs: expected at least 1, got {options.epochs}")
+
+    from ._demo import demo as run_demo
+
+    try:
+        run_demo(options.data, options.epochs, options.out, options.gradient)
+    except (FileNotFoundError, ValueError) as error:  # the data that --data names
+        print(f"python -m pullback demo: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

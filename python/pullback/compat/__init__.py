@@ -1,0 +1,1 @@
+"""Surfaces of other libraries, so that programs written for them run here."""

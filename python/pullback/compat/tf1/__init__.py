@@ -1,0 +1,51 @@
+# ruff: noqa: F401, F403 (the names of a whole namespace)
+"""TensorFlow 1's names on pullback's engine.
+
+A program written for TensorFlow 1 runs with its import line changed alone:
+
+>>> import pullback.compat.tf1 as tf
+>>> with tf.Graph().as_default():
+...     x = tf.Variable(3.0)
+...     slope = tf.gradients(x * x, x)
+...     with tf.Session() as session:
+...         session.run(tf.global_variables_initializer())
+...         session.run(slope)
+[np.float32(6.0)]
+
+Where to find what: `graph` holds operations and names, `create` makes operations from the rows of
+`opdef`, `backprop` differentiates, `session` runs. Functions: `math_ops`, `array_ops`,
+`random_ops`, `nn`, `clip`; `variables` and `variable_scope`; `train`; `custom`,
+`registry` and `tape` about gradients; `mode` about eager execution.
+"""
+
+from __future__ import annotations
+
+from . import errors as errors
+from . import initializers as initializers
+from . import keras as keras
+from . import math as math
+from . import nn as nn
+from . import random as random
+from . import rows as _rows
+from . import train as train
+from .array_ops import *
+from .clip import *
+from .convert import *
+from .custom import *
+from .dtypes import *
+from .backprop import *
+from .graph import *
+from .grouping import *
+from .math_ops import *
+from .mode import *
+from .operation import *
+from .placeholders import *
+from .printing import *
+from .random_ops import *
+from .registry import *
+from .session import *
+from .shapes import *
+from .tape import *
+from .tensor import *
+from .variable_scope import *
+from .variables import *

@@ -1,0 +1,202 @@
+"""custom_gradient: the value of one computation with a gradient of the program's own.
+
+In a graph it is one IdentityN operation around the results; its inputs are the results, the
+arguments and the variables that were read, and it carries the rule itself, so nothing global keeps
+it alive. In eager mode it is the main namespace's.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pullback
+
+from ..._tree import flatten, unflatten
+from . import mode
+from .convert import convert_to_tensor, graph_of, is_tensor
+from .create import add_outputs
+from .graph import GraphKeys
+from .opdef import OPS
+from .operation import Operation
+from .registry import Rule
+from .tensor import Tensor
+
+__all__ = ["custom_gradient", "grad_pass_through"]
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorates `f(*args) -> (result, grad_fn)`: the result, with the gradient that grad_fn gives.
+
+    `grad_fn(*upstreams)` gets one upstream gradient for each tensor of the result and returns one
+    gradient (or None) for each tensor among the arguments, keywords included; other arguments pass
+    through. If f reads trainable variables that are not arguments, grad_fn may take
+    `variables=None` and then returns a pair, the second entry with one gradient for each of these
+    variables, by name; if it does not take it, they have their ordinary gradients.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> @tf.custom_gradient
+    ... def reversed(x):
+    ...     return tf.identity(x), lambda upstream: -upstream
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant(2.0)
+    ...     session.run(tf.gradients(reversed(x), x))
+    [np.float32(-1.0)]
+    """
+    if f is None:
+        return custom_gradient
+    if not callable(f):
+        raise TypeError(f"custom_gradient: expected a function, got {f!r}")
+    in_eager = None
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **keywords: Any) -> Any:
+        nonlocal in_eager
+        if mode.executing_eagerly():
+            in_eager = in_eager or pullback.custom_gradient(f)
+            return in_eager(*args, **keywords)
+        return _call(f, args, keywords)
+
+    decorated._custom_gradient_of = f  # type: ignore[attr-defined]
+    return decorated
+
+
+def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    bound = inspect.signature(f).bind(*args, **keywords)
+    leaves, structure = flatten(list(bound.arguments.values()))
+    given: list[Any] = []  # tensors and variables among the arguments
+    inside: list[Any] = []
+    graph = graph_of(leaves)
+    with graph.as_default(), graph.name_scope(_scope_name(f)):
+        for leaf in leaves:
+            if is_tensor(leaf):
+                given.append(convert_to_tensor(leaf))
+                wrapped = graph.create(OPS["Identity"], [given[-1]], {}, "input")
+                add_outputs(wrapped, [(given[-1].dtype, given[-1].dims, given[-1].trials)])
+                wrapped.override = None
+                inside.append(wrapped.outputs[0])
+            else:
+                inside.append(leaf)
+        first = len(graph._operations)
+        bound.arguments.update(zip(bound.arguments, unflatten(structure, inside), strict=True))
+        answer = f(*bound.args, **bound.kwargs)
+        if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not callable(answer[1]):
+            raise TypeError(
+                f"custom_gradient: {Rule(f, '')} must return a pair: the result and a function of "
+                f"its upstream gradients; it returned {answer!r:.60}"
+            )
+        result, grad_fn = answer
+        outputs, result_structure = flatten(result)
+        results = [convert_to_tensor(y) for y in outputs]
+        variables = _variables_read(graph, first, results, leaves)
+        op = _operation(f, grad_fn, results, given, variables)
+        return unflatten(result_structure, list(op.outputs))
+
+
+def _scope_name(f: Callable[..., Any]) -> str:
+    name = getattr(f, "__name__", "custom_gradient")
+    return name.strip("<>_") or "custom_gradient"
+
+
+def _variables_read(graph: Any, first: int, results: list[Any], leaves: list[Any]) -> list[Any]:
+    """The trainable variables whose values were used by what f made, by name."""
+    handles = {leaf.handle for leaf in leaves if hasattr(leaf, "handle")}
+    trainable = {v.handle: v for v in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)}
+    found: dict[Tensor, Any] = {}
+    used = [x for op in graph._operations[first:] for x in op.inputs]
+    for x in [*used, *results]:
+        handle = x.op.inputs[0] if x.op.type == "ReadVariableOp" else x
+        if handle in trainable and handle not in handles:
+            found[handle] = trainable[handle]
+    return sorted(found.values(), key=lambda v: str(v.name))
+
+
+def _operation(
+    f: Callable[..., Any], grad_fn: Any, results: list[Any], given: list[Any], variables: list[Any]
+) -> Operation:
+    graph = graph_of([*results, *given])
+    inputs = [*results, *given, *(v.value() for v in variables)]
+    op = graph.create(OPS["IdentityN"], inputs, {"results": len(results)}, "IdentityN")
+    add_outputs(op, [(y.dtype, y.dims, y.trials) for y in results])
+    # A gradient reaches the arguments and the variables, never what is inside f.
+    op.flows = tuple(range(len(results), len(inputs)))
+    op.rule = Rule(grad_fn, "")
+    op.rule.function = _GraphRule(f, grad_fn, results, given, variables)
+    return op
+
+
+class _GraphRule:
+    """The rule of one call, as `gradients` calls it."""
+
+    def __init__(
+        self, f: Any, grad_fn: Any, results: list[Any], given: list[Any], variables: list[Any]
+    ) -> None:
+        self.f, self.grad_fn = f, grad_fn
+        self.results, self.given, self.variables = results, given, variables
+        parameters = inspect.signature(grad_fn).parameters.values()
+        self.takes_variables = any(
+            p.name == "variables" or p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters
+        )
+
+    def __call__(self, op: Operation, *upstreams: Any) -> list[Any]:
+        # A custom_gradient directly as the rule: the rule's own operations are differentiated.
+        inner = getattr(self.grad_fn, "_custom_gradient_of", None)
+        rule = self.grad_fn if inner is None else lambda *gs, **kw: inner(*gs, **kw)[0]
+        if self.variables and self.takes_variables:
+            answer = rule(*upstreams, variables=list(self.variables))
+            if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+                raise ValueError(
+                    f"custom_gradient: {Rule(self.grad_fn, '')} takes `variables`, so it must "
+                    "return a pair: the gradients of the arguments and those of the variables"
+                )
+            own = self._counted(answer[0], len(self.given), "arguments")
+            theirs = self._counted(answer[1], len(self.variables), "variables")
+        else:
+            own = self._counted(rule(*upstreams), len(self.given), "arguments")
+            theirs = self._ordinary(upstreams)
+        return [*([None] * len(self.results)), *own, *theirs]
+
+    def _ordinary(self, upstreams: Any) -> list[Any]:
+        from .backprop import ReversePass
+
+        if not self.variables:
+            return []
+        handles = [v.handle for v in self.variables]
+        return list(ReversePass(self.results, list(upstreams), handles, []).run())
+
+    def _counted(self, answer: Any, expected: int, what: str) -> list[Any]:
+        answers = flatten(answer)[0]
+        if expected == 0 and answers == [None]:
+            return []
+        if len(answers) != expected:
+            raise ValueError(
+                f"custom_gradient: {Rule(self.grad_fn, '')} returned {len(answers)} gradients for "
+                f"{expected} {what}; expected a gradient for each tensor and variable, in order"
+            )
+        return list(answers)
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f, with the gradient of the identity: as many results as arguments, straight through."""
+
+    @custom_gradient
+    @functools.wraps(f)
+    def through(*args: Any, **keywords: Any) -> Any:
+        result = f(*args, **keywords)
+        count = len(flatten(result)[0])
+        expected = len([x for x in flatten((args, keywords))[0] if is_tensor(x)])
+        if count != expected:
+            raise ValueError(
+                f"grad_pass_through: {Rule(f, '')} returned {count} tensors, expected {expected}, "
+                "one for each argument"
+            )
+
+        def straight(*upstreams: Any, variables: Any = None) -> Any:
+            own = list(upstreams)
+            return (own, [None] * len(variables)) if variables else own
+
+        return result, straight
+
+    return through  # type: ignore[no-any-return]

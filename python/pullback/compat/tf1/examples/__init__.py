@@ -1,0 +1,1 @@
+"""The place where TensorFlow 1 kept its tutorials' data readers."""

@@ -1,0 +1,1 @@
+"""See mnist/input_data.py."""

@@ -1,0 +1,1 @@
+"""See input_data.py."""

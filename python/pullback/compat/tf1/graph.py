@@ -1,0 +1,332 @@
+"""Graph: the records that a program builds before any session runs them.
+
+A Graph is an append-only list of Operations, so an operation's number is larger than those of its
+inputs and creation order is a topological order; every pass over a graph is a loop over it. Beside
+the list it has the names in use and the stacks of what `with` blocks have set: name scope, control
+dependencies, gradient overrides.
+
+Start reading at `Graph.create`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from .operation import Operation, operation_of
+
+if TYPE_CHECKING:
+    from .opdef import OpDef
+    from .tensor import Tensor
+
+__all__ = [
+    "Graph",
+    "GraphKeys",
+    "add_to_collection",
+    "control_dependencies",
+    "get_collection",
+    "get_default_graph",
+    "name_scope",
+    "reset_default_graph",
+]
+
+_VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/]*")
+
+
+class GraphKeys:
+    """Names of the standard collections."""
+
+    GLOBAL_VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    GLOBAL_STEP = "global_step"
+    TRAIN_OP = "train_op"
+    LOSSES = "losses"
+    SUMMARIES = "summaries"
+    UPDATE_OPS = "update_ops"
+    REGULARIZATION_LOSSES = "regularization_losses"
+
+
+class Graph:
+    """A list of operations with unique names.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     y = tf.constant(2.0, name="c") * 3.0
+    >>> [op.name for op in graph.get_operations()], y
+    (['c', 'mul/y', 'mul'], <tf.Tensor 'mul:0' shape=() dtype=float32>)
+    """
+
+    def __init__(self) -> None:
+        self.seed: int | None = None
+        self.finalized = False
+        self._op_seeds: list[int] = []
+        self._operations: list[Operation] = []
+        self._by_name: dict[str, Operation] = {}
+        self._names: dict[str, int] = {}  # lower-case name -> how many have asked for it
+        self._scope = ""  # "" or "a/b/"
+        self._controls: list[tuple[Operation, ...]] = []
+        self._overrides: list[dict[str, str]] = []
+        self._collections: dict[str, list[Any]] = {}
+        self.variable_store: dict[str, Any] = {}
+        self.variable_scopes: list[Any] = []
+        self.variable_scope_names: set[str] = set()
+
+    # --- operations
+
+    def create(
+        self,
+        definition: OpDef,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str,
+        *,
+        type: str | None = None,
+        controls: Iterable[Operation] = (),
+    ) -> Operation:
+        """A new operation; `append` adds it once create.py has found its outputs."""
+        if self.finalized:
+            raise RuntimeError("the graph is finalized: no operation can be added")
+        for tensor in inputs:
+            if tensor.op.graph is not self:
+                raise ValueError(
+                    f"{tensor!r} is not of the same graph as the operation '{name}' that it is "
+                    "given to; build both inside one `with graph.as_default()`"
+                )
+        held = list(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
+        kind = type or definition.type
+        op = Operation(self, definition, kind, self.unique_name(name), inputs, attrs, held)
+        op.override = self.override_of(kind)
+        return op
+
+    def append(self, op: Operation) -> None:
+        op.number = len(self._operations)
+        self._operations.append(op)
+        self._by_name[op.name] = op
+
+    def override_of(self, type: str) -> str | None:
+        """The rule that a gradient_override_map asks for now, innermost first."""
+        for overrides in reversed(self._overrides):
+            if type in overrides:
+                return overrides[type]
+        return None
+
+    def get_operations(self) -> list[Operation]:
+        return list(self._operations)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        found = self._by_name.get(name) if isinstance(name, str) else None
+        if found is None:
+            near = get_close_matches(str(name), self._by_name, 3)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise (KeyError if isinstance(name, str) else TypeError)(
+                f"no operation named {name!r} in this graph{hint}"
+            )
+        return found
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        if not isinstance(name, str) or not re.fullmatch(r".+:\d+", name):
+            raise ValueError(f"expected a tensor name such as 'op:0', got {name!r}")
+        op_name, _, index = name.rpartition(":")
+        op = self.get_operation_by_name(op_name)
+        if int(index) >= len(op.outputs):
+            raise KeyError(f"operation '{op_name}' has {len(op.outputs)} outputs, not '{name}'")
+        return op.outputs[int(index)]
+
+    def _random_seed(self) -> int | None:
+        """What the random numbers of a session begin from; None: anything."""
+        if self.seed is None and not self._op_seeds:
+            return None
+        seed = 0 if self.seed is None else self.seed
+        for op_seed in self._op_seeds:
+            seed = seed * 1000003 + op_seed
+        return seed % 2**64
+
+    def finalize(self) -> None:
+        """Makes the graph read-only."""
+        self.finalized = True
+
+    # --- names
+
+    def unique_name(self, name: str) -> str:
+        """`name` under the present scope, with _1, _2, … where it is taken (in any case)."""
+        if name.endswith("/"):  # a full name: a scope that is opened again
+            return name[:-1]
+        if not _VALID_NAME.fullmatch(name):
+            raise ValueError(
+                f"'{name}' is not a valid name: expected letters, digits and _ . - /, and a "
+                "letter, digit or . at the start"
+            )
+        full = self._scope + name
+        unique = full
+        while unique.lower() in self._names:
+            self._names[full.lower()] += 1
+            unique = f"{full}_{self._names[full.lower()]}"
+        self._names[unique.lower()] = 0
+        return unique
+
+    @contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Prefixes the names of what is made inside; yields the prefix."""
+        outer = self._scope
+        if not name:
+            inner = ""
+        elif name.endswith("/"):
+            inner = name
+        else:
+            inner = self.unique_name(name) + "/"
+        self._scope = inner
+        try:
+            yield inner
+        finally:
+            self._scope = outer
+
+    # --- what `with` blocks set
+
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """Makes this the graph that new operations go to."""
+        _stack.graphs.append(self)
+        try:
+            yield self
+        finally:
+            _stack.graphs.pop()
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
+        """What is made inside runs after these operations and tensors; None forgets outer ones."""
+        outer = self._controls
+        if control_inputs is None:
+            self._controls = []
+        else:
+            self._controls = [*outer, tuple(operation_of(x) for x in control_inputs)]
+        try:
+            yield
+        finally:
+            self._controls = outer
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: Mapping[str, str]) -> Iterator[None]:
+        """Operations of these types made inside use the registered rule of that name.
+
+        The rule is looked up when `gradients` runs. TypeError unless it is a dict of str to str;
+        a warning for an operation type that does not exist, since nothing would ever match it.
+        """
+        from .opdef import ALIASES, OPS
+
+        if not isinstance(op_type_map, dict):
+            raise TypeError(
+                "gradient_override_map: expected a dict of op type to rule name, got "
+                f"{type(op_type_map).__name__}"
+            )
+        entries: dict[str, str] = {}
+        for key, rule in op_type_map.items():
+            if not isinstance(key, str) or not isinstance(rule, str):
+                raise TypeError(
+                    f"gradient_override_map: expected names of op types and rules, got "
+                    f"{key!r}: {rule!r}"
+                )
+            entries[ALIASES.get(key, key)] = rule
+        for key in entries:
+            if key in OPS or key.endswith("Grad"):
+                continue
+            lower = {name.lower(): name for name in OPS}
+            near = [lower[n] for n in get_close_matches(key.lower(), lower, 3)]
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            warnings.warn(f"gradient_override_map: there is no op type '{key}'{hint}", stacklevel=3)
+        self._overrides.append(entries)
+        try:
+            yield
+        finally:
+            self._overrides.pop()
+
+    # --- collections
+
+    def add_to_collection(self, name: str, value: Any) -> None:
+        self._collections.setdefault(name, []).append(value)
+
+    def get_collection_ref(self, name: str) -> list[Any]:
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """A copy; with `scope`, only what has a name that this regular expression begins."""
+        items = self._collections.get(name, [])
+        if scope is None:
+            return list(items)
+        return [x for x in items if hasattr(x, "name") and re.match(scope, x.name)]
+
+    # --- what sessions fetch and feed
+
+    def as_graph_element(self, item: Any) -> Any:
+        """The Tensor or Operation for an object or a name; ValueError if it is of another graph."""
+        if isinstance(item, str):
+            try:
+                if ":" in item:
+                    return self.get_tensor_by_name(item)
+                return self.get_operation_by_name(item)
+            except KeyError as error:
+                raise ValueError(
+                    f"the name {item!r} is not an element of this graph: {error.args[0]}"
+                ) from None
+        convert = getattr(item, "_graph_element", None)
+        element = item if convert is None else convert
+        graph = getattr(element, "graph", None)
+        if not isinstance(graph, Graph):
+            raise TypeError(f"expected a tensor, an operation or a name, got {item!r}")
+        if graph is not self:
+            raise ValueError(f"{item!r} is not an element of this graph")
+        return element
+
+
+class _Stack(threading.local):
+    """The graphs that are the default on this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Graph] = []
+
+
+_stack = _Stack()
+_global_graph = Graph()
+
+
+def get_default_graph() -> Graph:
+    """The graph that new operations go to."""
+    return _stack.graphs[-1] if _stack.graphs else _global_graph
+
+
+def reset_default_graph() -> None:
+    """Starts over with an empty default graph; not inside `with graph.as_default()`."""
+    global _global_graph
+    if _stack.graphs:
+        raise AssertionError("reset_default_graph: not possible inside `with graph.as_default()`")
+    _global_graph = Graph()
+
+
+@contextmanager
+def name_scope(
+    name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
+) -> Iterator[str]:
+    """Prefixes the names of what is made inside; `default_name` where `name` is None."""
+    with get_default_graph().name_scope(default_name if name is None else name) as scope:
+        yield scope
+
+
+def control_dependencies(control_inputs: Sequence[Any] | None) -> Any:
+    """`Graph.control_dependencies` of the default graph."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """`Graph.add_to_collection` of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def get_collection(name: str, scope: str | None = None) -> list[Any]:
+    """`Graph.get_collection` of the default graph."""
+    return get_default_graph().get_collection(name, scope)

@@ -1,0 +1,23 @@
+"""`tf.keras.backend`: the functions that gradient programs take from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array_ops import stop_gradient as _stop_gradient
+from ..backprop import gradients as _gradients
+from ..math_ops import round as round
+
+__all__ = ["gradients", "round", "stop_gradient"]
+
+
+def stop_gradient(variables: Any) -> Any:
+    """`tf.stop_gradient` of a tensor, or of each tensor of a list."""
+    if isinstance(variables, (list, tuple)):
+        return [_stop_gradient(v) for v in variables]
+    return _stop_gradient(variables)
+
+
+def gradients(loss: Any, variables: Any) -> list[Any]:
+    """`tf.gradients`."""
+    return _gradients(loss, variables)

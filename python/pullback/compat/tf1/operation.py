@@ -1,0 +1,87 @@
+"""Operation: one record of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .graph import Graph
+    from .opdef import OpDef
+    from .tensor import Tensor
+
+__all__ = ["Operation"]
+
+
+class Operation:
+    """One record of a graph. Made by the functions of this package, never directly."""
+
+    __slots__ = (
+        "__weakref__",
+        "attrs",
+        "control_inputs",
+        "definition",
+        "flows",
+        "graph",
+        "inputs",
+        "name",
+        "number",
+        "outputs",
+        "override",
+        "rule",
+        "type",
+    )
+
+    def __init__(
+        self,
+        graph: Graph,
+        definition: OpDef,
+        type: str,
+        name: str,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        control_inputs: Sequence[Operation],
+    ) -> None:
+        self.graph = graph
+        self.definition = definition
+        self.type = type
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.attrs = attrs
+        self.control_inputs = tuple(control_inputs)
+        self.number = -1
+        self.outputs: tuple[Tensor, ...] = ()
+        self.override: str | None = None  # a name of the registry, stamped when it was made
+        self.rule: Any = None  # custom_gradient's own rule
+        self.flows: tuple[int, ...] | None = definition.flows  # inputs that a gradient reaches
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute by name; `T` is the dtype of the first input. ValueError if unknown."""
+        if name == "T" and (self.inputs or self.outputs):
+            return (self.inputs or self.outputs)[0].dtype
+        if name == "_gradient_op_type" and self.override is not None:
+            return self.override
+        if name not in self.attrs:
+            known = ", ".join(sorted(self.attrs)) or "none"
+            raise ValueError(
+                f"operation '{self.name}' ({self.type}) has no attribute '{name}'; it has: {known}"
+            )
+        return self.attrs[name]
+
+    def run(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> None:
+        """Runs this operation in `session`, or in the default session."""
+        from .session import session_for
+
+        session_for(self.graph, session, "run").run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+def operation_of(item: Any) -> Operation:
+    if isinstance(item, Operation):
+        return item
+    op = getattr(getattr(item, "_graph_element", item), "op", None)
+    if isinstance(op, Operation):
+        return op
+    raise TypeError(f"control_dependencies: expected operations and tensors, got {item!r}")

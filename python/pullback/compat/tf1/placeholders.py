@@ -1,0 +1,64 @@
+"""Placeholders: tensors that every run must be given a value for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import mode
+from .convert import convert_to_tensor
+from .create import add_outputs, apply, output
+from .dtypes import as_dtype
+from .errors import InvalidArgumentError
+from .graph import get_default_graph
+from .opdef import OPS, define
+from .operation import Operation
+from .shapes import TensorShape, as_dims, shape_text
+from .tensor import Tensor
+
+__all__ = ["placeholder", "placeholder_with_default"]
+
+
+def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    x = op.outputs[0]
+    raise InvalidArgumentError(
+        op,
+        f"You must feed a value for placeholder tensor '{op.name}' with dtype {x.dtype.name} and "
+        f"shape {shape_text(x.dims)}: the fetches depend on it",
+    )
+
+
+define("Placeholder", execute=_missing, flows=())
+define("PlaceholderWithDefault", lambda attrs, x: x, passes=True, ring=True)
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor that `Session.run` is fed. None stands for unknown dimensions, or any shape.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     rows = tf.placeholder(tf.float32, [None, 2])
+    ...     session.run(tf.reduce_sum(rows, axis=1), {rows: [[1, 2], [3, 4]]})
+    array([3., 7.], dtype=float32)
+    """
+    if mode.executing_eagerly():
+        raise RuntimeError("tf.placeholder does not exist in eager mode: use the value itself")
+    op = get_default_graph().create(
+        OPS["Placeholder"],
+        (),
+        {"dtype": as_dtype(dtype), "shape": TensorShape(shape)},
+        name or "Placeholder",
+    )
+    add_outputs(op, [output(as_dtype(dtype), as_dims(shape))])
+    return op.outputs[0]
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+    """A tensor that may be fed and otherwise has the value of `input`."""
+    x = convert_to_tensor(input)
+    out = apply("PlaceholderWithDefault", [x], {"dtype": x.dtype}, name)
+    if isinstance(out, Tensor) and isinstance(x, Tensor):
+        if not TensorShape(shape).is_compatible_with(x.dims):
+            raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
+        add = output(out.dtype, as_dims(shape))
+        out.dims, out.trials = add[1], add[2]
+    return out

@@ -1,0 +1,153 @@
+"""RegisterGradient, NotDifferentiable, and how the rule of an operation is found and checked.
+
+One table holds the rules that programs register; the names of built-in types belong to it too, so
+that registering one of them again is the KeyError that it is in TensorFlow. A rule is found when
+`gradients` runs, in this order: custom_gradient's own, the override stamped on the operation, the
+type's row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from .errors import RuleResultError
+from .opdef import ALIASES, OPS, OpDef
+from .shapes import TensorShape
+from .tensor import Tensor
+
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "no_gradient"]
+
+F = TypeVar("F")
+
+
+class Rule:
+    """A gradient rule of a program and where it was written, for messages."""
+
+    __slots__ = ("function", "name", "own", "where")
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self.function = function
+        self.name = name
+        self.own = getattr(function, "__qualname__", type(function).__name__)
+        code = getattr(function, "__code__", None)
+        self.where = f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+
+    def __str__(self) -> str:
+        named = f"'{self.name}' " if self.name else ""
+        return f"rule {named}({self.own} at {self.where})"
+
+
+_rules: dict[str, Rule | None] = {}  # None: not differentiable
+
+
+def _add(name: str, rule: Rule | None) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"expected the name of a gradient, a str, got {name!r}")
+    if name in _rules or ALIASES.get(name, name) in OPS:
+        earlier = _rules.get(name)
+        where = f"by {earlier.where}" if earlier else "as not differentiable"
+        if name not in _rules:
+            where = "by this library"
+        raise KeyError(
+            f"registering two gradients with the name '{name}': it is registered already, {where}"
+        )
+    _rules[name] = rule
+
+
+class RegisterGradient:
+    """Decorates `f(op, *output_gradients) -> one gradient per op input` and registers it by name.
+
+    The name is what `Graph.gradient_override_map` maps an op type to. A KeyError for a name that
+    is taken, also by a built-in op type; an empty name stands for the function's own.
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError(f"RegisterGradient: expected a name, a str, got {op_type!r}")
+        self._name = op_type
+
+    def __call__(self, function: F) -> F:
+        if not callable(function):
+            raise TypeError(
+                f"RegisterGradient('{self._name}'): expected a function, got {function!r}"
+            )
+        name = self._name or getattr(function, "__name__", "")
+        _add(name, Rule(function, name))
+        return function
+
+
+def NotDifferentiable(op_type: str) -> None:
+    """Registers a name whose gradients are all None."""
+    _add(op_type, None)
+
+
+NoGradient = NotDifferentiable
+no_gradient = NotDifferentiable
+
+
+def find_rule(name: str) -> Rule | OpDef | None:
+    """What is registered under a name: a program's rule, a built-in row, or None for no gradient.
+
+    LookupError if there is nothing.
+    """
+    if name in _rules:
+        return _rules[name]
+    row = OPS.get(ALIASES.get(name, name))
+    if row is None or not row.registered:
+        raise LookupError(name)
+    return None if row.flows == () else row
+
+
+def missing(name: str, op_type: str, op_name: str, override: bool) -> LookupError:
+    """The error for an operation whose gradient nobody registered."""
+    if not override:
+        return LookupError(
+            f"the gradient registry has no entry for '{op_type}' (operation '{op_name}'); put "
+            "tf.stop_gradient after it if nothing should flow, or give it a rule"
+        )
+    near = get_close_matches(name, [*_rules, *OPS], 3)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return LookupError(
+        f"operation '{op_name}' ({op_type}) was made under a gradient_override_map to '{name}', "
+        f"which is not in the gradient registry{hint}"
+    )
+
+
+def checked_results(
+    answer: Any, inputs: Sequence[Tensor], rule: Rule, op_type: str, op_name: str, first: int = 0
+) -> list[Tensor | None]:
+    """What a rule returned, as one tensor or None per input; count, type, dtype, shape checked."""
+    who = f"{op_type} '{op_name}': the gradient {rule}"
+    results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    if len(results) != len(inputs):
+        raise ValueError(
+            f"{who} returned {len(results)} gradients, num gradients must be the number of "
+            f"inputs, {len(inputs)}"
+        )
+    out: list[Tensor | None] = []
+    for i, (result, x) in enumerate(zip(results, inputs, strict=True), first):
+        if hasattr(result, "_as_tensor"):
+            result = result._as_tensor()
+        if result is None:
+            out.append(None)
+            continue
+        if not isinstance(result, Tensor):
+            kind = type(result).__name__
+            raise RuleResultError(
+                f"{who} returned {result!r:.60} for input {i}: '{kind}' object has no attribute "
+                "'name'; expected a tensor or None. tf.zeros_like(grad) is a tensor of zeros"
+            )
+        if result.dtype != x.dtype:
+            raise TypeError(
+                f"{who} returned {result.dtype.name} for input {i}, '{x.name}', which is "
+                f"{x.dtype.name}; use tf.cast"
+            )
+        if not TensorShape(result.dims).is_compatible_with(x.dims):
+            raise ValueError(
+                f"{who} returned incompatible shapes: {result.shape} for input {i}, '{x.name}', "
+                f"of shape {x.shape}"
+            )
+        out.append(result)
+    return out

@@ -1,0 +1,218 @@
+"""Session: the values of variables, and running fetches.
+
+`run` looks the fetches and the feed signature up among its programs (instantiate.py); only a new
+one traces and plans anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ... import _core
+from .errors import InvalidArgumentError
+from .fetches import as_value, feed_pairs, flatten_fetches
+from .graph import Graph, get_default_graph
+from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
+from .operation import Operation
+from .tensor import Tensor
+
+__all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "Session", "get_default_session"]
+
+_MOST_PROGRAMS = 512
+
+
+class GPUOptions:
+    """Accepted and kept; this version computes on the CPU."""
+
+    def __init__(
+        self,
+        allow_growth: bool = False,
+        per_process_gpu_memory_fraction: float = 0.0,
+        visible_device_list: str = "",
+    ) -> None:
+        self.allow_growth = allow_growth
+        self.per_process_gpu_memory_fraction = per_process_gpu_memory_fraction
+        self.visible_device_list = visible_device_list
+
+
+class ConfigProto:
+    """Options of a session. They are accepted and kept, and change nothing: threads are set with
+    `pullback.set_num_threads`."""
+
+    def __init__(
+        self,
+        allow_soft_placement: bool = False,
+        log_device_placement: bool = False,
+        gpu_options: GPUOptions | None = None,
+        intra_op_parallelism_threads: int = 0,
+        inter_op_parallelism_threads: int = 0,
+        device_count: Mapping[str, int] | None = None,
+    ) -> None:
+        self.allow_soft_placement = allow_soft_placement
+        self.log_device_placement = log_device_placement
+        self.gpu_options = gpu_options or GPUOptions()
+        self.intra_op_parallelism_threads = intra_op_parallelism_threads
+        self.inter_op_parallelism_threads = inter_op_parallelism_threads
+        self.device_count = dict(device_count or {})
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+
+_stack = _Stack()
+
+
+def get_default_session() -> Session | None:
+    """The session of the innermost `with`, or None."""
+    return _stack.sessions[-1] if _stack.sessions else None
+
+
+def session_for(graph: Graph, session: Session | None, what: str) -> Session:
+    """The session that `.eval()` and `.run()` use."""
+    chosen = session or get_default_session()
+    if chosen is None:
+        raise ValueError(
+            f"{what}: there is no default session; use `with tf.Session() as sess:`, or session="
+        )
+    if chosen.graph is not graph:
+        raise ValueError(f"{what}: the default session's graph is different from the tensor's")
+    return chosen
+
+
+class Session:
+    """Runs a graph and keeps the values of its variables.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default():
+    ...     x = tf.placeholder(tf.float32)
+    ...     with tf.Session() as session:
+    ...         session.run({"twice": 2 * x}, feed_dict={x: [1, 2]})
+    {'twice': array([2., 4.], dtype=float32)}
+    """
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"Session: graph must be a tf.Graph, got {graph!r:.60}")
+        if config is not None and not isinstance(config, ConfigProto):
+            raise TypeError(f"Session: config must be a tf.ConfigProto, got {config!r:.60}")
+        self.graph = get_default_graph() if graph is None else graph
+        self._closed = False
+        self._slots: dict[Any, Slot] = {}
+        self._programs: dict[Any, Program] = {}
+        self._statics: dict[Any, set[Tensor]] = {}
+        self._seeded: Any = None
+        self._context: Any = None
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """The values of the fetches, in the structure they were given in.
+
+        A fetch is a tensor, a variable, an operation (its value is None) or a name. Fed tensors
+        have the fed value wherever they are used. Raises TypeError and ValueError for fetches and
+        feeds that make no sense, InvalidArgumentError where a placeholder is missing or shapes do
+        not fit, FailedPreconditionError for a variable without a value; after any of them the
+        session is as it was.
+        """
+        if self._closed:
+            raise RuntimeError("run: this session is closed")
+        if not self.graph._operations:
+            raise RuntimeError("run: the session's graph is empty; add operations to it first")
+        elements, rebuild = flatten_fetches(self.graph, fetches)
+        pairs = feed_pairs(self.graph, feed_dict)
+        results = self._results(elements, pairs)
+        return rebuild([as_value(e, r) for e, r in zip(elements, results, strict=True)])
+
+    def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
+        if self.graph._random_seed() != self._seeded:
+            self._seeded = self.graph._random_seed()
+            if self._seeded is not None:
+                _core.seed_random(self._seeded)
+        which = (*elements, None, *(tensor for tensor, _ in pairs))
+        static = self._statics.get(which)
+        if static is None:
+            fed = {tensor for tensor, _ in pairs}
+            static = static_feeds(needed_operations(elements, fed), fed)
+            self._statics[which] = static
+        signature = tuple(
+            (array.shape, array.tobytes()) if tensor in static else array.shape
+            for tensor, array in pairs
+        )
+        program = self._programs.get((which, signature))
+        if program is None or not program.is_valid():
+            feeds = [
+                Feed(tensor, array.shape, array if tensor in static else None)
+                for tensor, array in pairs
+            ]
+            program = make_program(elements, feeds, self._slot)
+            if len(self._programs) >= _MOST_PROGRAMS:
+                del self._programs[next(iter(self._programs))]
+            self._programs[which, signature] = program
+        try:
+            return program.run([_core.constant(array) for _, array in pairs])
+        except (IndexError, ZeroDivisionError, ValueError) as error:
+            raise InvalidArgumentError(None, str(error)) from None
+
+    def _slot(self, variable: Any) -> Slot:
+        return self._slots.setdefault(variable, Slot())
+
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None
+    ) -> Callable[..., Any]:
+        """A function that runs the fetches, with the values of `feed_list` as its arguments."""
+        keys = list(feed_list or ())
+        return lambda *values: self.run(fetches, dict(zip(keys, values, strict=True)))
+
+    def close(self) -> None:
+        """Forgets everything; the session cannot run any more."""
+        self._closed = True
+        self._slots.clear()
+        self._programs.clear()
+        self._statics.clear()
+
+    @contextmanager
+    def as_default(self) -> Iterator[Session]:
+        """Makes this the session of `.eval()` and `.run()`, and leaves it open."""
+        _stack.sessions.append(self)
+        try:
+            yield self
+        finally:
+            _stack.sessions.remove(self)
+
+    def __enter__(self) -> Session:
+        if self._context is not None:
+            raise RuntimeError("this session is entered already; a session is not re-entrant")
+        self._context = _both(self.graph.as_default(), self.as_default())
+        self._context.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        context, self._context = self._context, None
+        context.__exit__(*error)
+        self.close()
+
+
+@contextmanager
+def _both(first: Any, second: Any) -> Iterator[None]:
+    with first, second:
+        yield
+
+
+class InteractiveSession(Session):
+    """A session that is the default one from the start, until it is closed."""
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._default: Any = self.as_default()
+        self._default.__enter__()
+
+    def close(self) -> None:
+        if self._default is not None:
+            default, self._default = self._default, None
+            default.__exit__(None, None, None)
+        super().close()

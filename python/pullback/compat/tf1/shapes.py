@@ -1,0 +1,176 @@
+"""Static shapes: TensorShape and Dimension, where None stands for what is known only at a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+__all__ = ["Dimension", "TensorShape"]
+
+Dims = tuple[int | None, ...] | None  # None: the rank is unknown too
+
+
+class Dimension:
+    """The length of one axis; `.value` is None where it is unknown.
+
+    >>> Dimension(3) == 3, int(Dimension(3)), Dimension(None).value
+    (True, 3, None)
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: int | None = value.value if isinstance(value, Dimension) else value
+
+    def __int__(self) -> int:
+        if self.value is None:
+            raise TypeError("this dimension is unknown until a run; feed something to know it")
+        return self.value
+
+    __index__ = __int__
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == (other.value if isinstance(other, Dimension) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def _with(self, other: Any, function: Any) -> Dimension:
+        other = Dimension(other).value
+        known = self.value is not None and other is not None
+        return Dimension(function(self.value, other) if known else None)
+
+    def __add__(self, other: Any) -> Dimension:
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other: Any) -> Dimension:
+        return self._with(other, lambda a, b: a - b)
+
+    def __mul__(self, other: Any) -> Dimension:
+        return self._with(other, lambda a, b: a * b)
+
+    def __floordiv__(self, other: Any) -> Dimension:
+        return self._with(other, lambda a, b: a // b)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+
+class TensorShape:
+    """A static shape, perhaps with unknown dimensions or of unknown rank.
+
+    >>> shape = TensorShape([None, 784])
+    >>> shape.as_list(), shape.ndims, shape[1].value, shape.is_fully_defined()
+    ([None, 784], 2, 784, False)
+    >>> str(shape), str(TensorShape(None)), shape == [None, 784]
+    ('(?, 784)', '<unknown>', True)
+    """
+
+    __slots__ = ("_dims",)
+
+    def __init__(self, dims: Any) -> None:
+        self._dims = as_dims(dims)
+
+    @property
+    def ndims(self) -> int | None:
+        return None if self._dims is None else len(self._dims)
+
+    rank = ndims
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        return None if self._dims is None else [Dimension(d) for d in self._dims]
+
+    def as_list(self) -> list[int | None]:
+        """The dimensions as ints and Nones; ValueError if the rank is unknown."""
+        return list(self._known())
+
+    def is_fully_defined(self) -> bool:
+        return self._dims is not None and None not in self._dims
+
+    def num_elements(self) -> int | None:
+        if not self.is_fully_defined():
+            return None
+        product = 1
+        for d in self._known():
+            product *= d or 0
+        return product
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether one array could have both shapes."""
+        a, b = self._dims, as_dims(other)
+        if a is None or b is None:
+            return True
+        same = (p is None or q is None or p == q for p, q in zip(a, b, strict=False))
+        return len(a) == len(b) and all(same)
+
+    def _known(self) -> tuple[int | None, ...]:
+        if self._dims is None:
+            raise ValueError("the rank of this shape is unknown until a run")
+        return self._dims
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
+
+    def __iter__(self) -> Iterator[Dimension]:
+        return (Dimension(d) for d in self._known())
+
+    def __getitem__(self, key: int | slice) -> Any:
+        dims = self._known()[key]
+        return TensorShape(dims) if isinstance(dims, tuple) else Dimension(dims)
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self._dims == as_dims(other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({None if self._dims is None else [Dimension(d) for d in self._dims]})"
+
+    def __str__(self) -> str:
+        return shape_text(self._dims)
+
+
+def as_dims(value: Any) -> Dims:
+    """A tuple of ints and Nones, or None, from anything that describes a shape."""
+    if value is None:
+        return None
+    if isinstance(value, TensorShape):
+        return value._dims
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        value = [value]
+    return tuple(_dimension(d) for d in value)
+
+
+def _dimension(d: Any) -> int | None:
+    value = d.value if isinstance(d, Dimension) else d
+    if value is None:
+        return None
+    try:
+        number = value.__index__()
+    except AttributeError:
+        raise TypeError(f"shape: dimensions must be integers or None, got {d!r}") from None
+    if number < 0:
+        raise ValueError(f"shape: dimensions must not be negative, got {number}")
+    return int(number)
+
+
+def shape_text(dims: Dims) -> str:
+    """A shape as TensorFlow 1 prints it: (?, 784), () or <unknown>."""
+    if dims is None:
+        return "<unknown>"
+    texts = ["?" if d is None else str(d) for d in dims]
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"

@@ -1,0 +1,331 @@
+"""Variable in graph mode: a handle, one read that everybody shares, and an initializer.
+
+    v           VariableV2: the handle; `gradients` with respect to a variable asks about this one
+    v/read      what the variable is in an expression: its value before the run
+    v/Assign    the initializer
+
+The value lives in a Session. A read made later (`read_value`, `tf.identity(v)`) sees an assignment
+of the same run if a control dependency or an input orders it behind; see instantiate.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import _core
+from . import mode
+from .convert import convert_to_tensor
+from .create import add_outputs, output
+from .dtypes import DType
+from .eager_variable import EagerVariable
+from .errors import InvalidArgumentError
+from .graph import Graph, GraphKeys, get_default_graph
+from .opdef import OPS, define
+from .operation import Operation
+from .operators import Operators
+from .shapes import TensorShape, as_dims, shape_text
+from .tensor import Tensor
+
+__all__ = [
+    "Variable",
+    "assign",
+    "assign_add",
+    "assign_sub",
+    "global_variables",
+    "global_variables_initializer",
+    "initialize_all_variables",
+    "local_variables",
+    "local_variables_initializer",
+    "trainable_variables",
+    "variables_initializer",
+]
+
+
+class Variable(Operators):
+    """A value that a session keeps between runs.
+
+    `initial_value` is a tensor, a value or a function without arguments. Trainable variables are
+    what optimizers change. In eager mode this makes an eager variable.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     v = tf.Variable(2.0, name="v")
+    ...     session.run(v.initializer)
+    ...     session.run(v.assign_add(1.0)), v
+    (np.float32(3.0), <tf.Variable 'v:0' shape=() dtype=float32>)
+    """
+
+    __hash__ = object.__hash__
+
+    def __new__(cls, initial_value: Any = None, *args: Any, **keywords: Any) -> Any:
+        if mode.executing_eagerly():
+            return EagerVariable(initial_value, *args, **keywords)
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool = True,
+        collections: Sequence[str] | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        use_resource: bool | None = None,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError(f"Variable '{name or 'Variable'}': initial_value must be given")
+        graph = get_default_graph()
+        self.trainable = trainable
+        self.constraint = constraint
+        self.validate_shape = validate_shape
+        with graph.control_dependencies(None), graph.name_scope(name or "Variable") as scope:
+            if callable(initial_value):
+                with graph.name_scope("Initializer"):
+                    initial_value = initial_value()
+            initial = convert_to_tensor(initial_value, dtype, name="initial_value")
+            dims = as_dims(expected_shape) if expected_shape is not None else initial.dims
+            if validate_shape and (dims is None or None in dims):
+                raise ValueError(
+                    f"Variable '{scope[:-1]}': the initial value {initial!r} must have a known "
+                    "shape, unless validate_shape=False"
+                )
+            self.initial_value: Tensor = initial
+            op = graph.create(
+                OPS["VariableV2"], (), {"variable": self, "dtype": initial.dtype}, scope
+            )
+            add_outputs(op, [output(initial.dtype, dims if validate_shape else None)])
+            self.handle = op.outputs[0]
+            self.initializer = _assign(self, "Assign", initial, "Assign").op
+            self._read = _read(self, "read")
+        names = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
+        if trainable and GraphKeys.TRAINABLE_VARIABLES not in names:
+            names.append(GraphKeys.TRAINABLE_VARIABLES)
+        for collection in names:
+            graph.add_to_collection(collection, self)
+
+    @property
+    def name(self) -> str:
+        return self.handle.name
+
+    @property
+    def op(self) -> Operation:
+        return self.handle.op
+
+    @property
+    def graph(self) -> Graph:
+        return self.handle.graph
+
+    @property
+    def dtype(self) -> DType:
+        return self.handle.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return self.handle.shape
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    @property
+    def _graph_element(self) -> Tensor:
+        return self._read
+
+    def _as_tensor(self) -> Tensor:
+        return self._read
+
+    def value(self) -> Tensor:
+        """The value before the run; what the variable stands for in expressions."""
+        return self._read
+
+    def read_value(self) -> Tensor:
+        """A read of its own, which sees assignments that it depends on."""
+        return _read(self, "Read")
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in `session`, or in the default session."""
+        return self._read.eval(session=session)
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """An operation that replaces the value; its output is the new value."""
+        return _assigned(_assign(self, "Assign", value, name), read_value)
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """An operation that adds to the value; its output is the new value."""
+        return _assigned(_assign(self, "AssignAdd", delta, name), read_value)
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """An operation that subtracts from the value; its output is the new value."""
+        return _assigned(_assign(self, "AssignSub", delta, name), read_value)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Sets the value in `session`, or in the default session, adding nothing to the graph."""
+        from .session import session_for
+
+        session_for(self.graph, session, "load").run(
+            self.initializer, {self.initializer.inputs[0]: value}
+        )
+
+    def __iter__(self) -> Any:
+        raise TypeError(f"the variable '{self.name}' is not iterable")
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.Variable '{self.name}' shape={shape_text(self.handle.dims)} "
+            f"dtype={self.dtype.name}>"
+        )
+
+
+def _read(variable: Variable, name: str) -> Tensor:
+    handle = variable.handle
+    op = handle.graph.create(OPS["ReadVariableOp"], [handle], {"variable": variable}, name)
+    add_outputs(op, [output(handle.dtype, handle.dims)])
+    return op.outputs[0]
+
+
+def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tensor:
+    handle = variable.handle
+    with handle.graph.as_default():
+        tensor = convert_to_tensor(value, handle.dtype, name="value")
+    if not tensor.shape.is_compatible_with(handle.dims):
+        raise ValueError(
+            f"{type}: variable '{variable.name}' has shape {handle.shape}, the value "
+            f"'{tensor.name}' has {tensor.shape}"
+        )
+    op = handle.graph.create(OPS[type], [tensor], {"variable": variable}, name or type)
+    add_outputs(op, [output(handle.dtype, tensor.dims if handle.dims is None else handle.dims)])
+    return op.outputs[0]
+
+
+def _assigned(new: Tensor, read_value: bool) -> Any:
+    return new if read_value else new.op
+
+
+# --- in a run
+
+
+def _run_handle(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    return [run.peek(op.attrs["variable"])]
+
+
+def _run_read(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    fed = run.fed.get(op.inputs[0])
+    if fed is not None:
+        return [fed]
+    return [run.read(op.attrs["variable"], op)]
+
+
+def _run_assign(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    variable, value = op.attrs["variable"], inputs[0]
+    if op.type != "Assign":
+        function = _core.add if op.type == "AssignAdd" else _core.subtract
+        value = function(run.current(variable), value)
+    dims = variable.handle.dims
+    if dims is not None and tuple(value.shape) != dims:
+        raise InvalidArgumentError(
+            op,
+            f"{op.type} '{op.name}': variable '{variable.name}' has shape {dims}, the value "
+            f"has shape {value.shape}",
+        )
+    new = run.assign(variable, value)
+    run.mark(op, [variable])
+    return [new]
+
+
+define("VariableV2", execute=_run_handle, flows=())
+define("ReadVariableOp", execute=_run_read, passes=True, ring=True)
+for _type in ("Assign", "AssignAdd", "AssignSub"):
+    define(_type, execute=_run_assign, flows=())
+
+
+# --- functions
+
+
+def assign(
+    ref: Any,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """`ref.assign(value)`."""
+    return ref.assign(value, name=name) if isinstance(ref, Variable) else ref.assign(value)
+
+
+def assign_add(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """`ref.assign_add(value)`."""
+    return ref.assign_add(value, name=name) if isinstance(ref, Variable) else ref.assign_add(value)
+
+
+def assign_sub(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """`ref.assign_sub(value)`."""
+    return ref.assign_sub(value, name=name) if isinstance(ref, Variable) else ref.assign_sub(value)
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables of the graph, with `scope` those whose name this regular expression begins."""
+    return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The variables made with `collections=[tf.GraphKeys.LOCAL_VARIABLES]`."""
+    return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The trainable variables, with `scope` those whose name this regular expression begins.
+
+    Note that "main" also begins "main2/w"; write "main/".
+    """
+    return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
+    """An operation that gives these variables their initial values."""
+    from .grouping import group
+
+    return group(*(v.initializer for v in var_list), name=name)
+
+
+def global_variables_initializer() -> Any:
+    """An operation that initializes the variables that the graph has now."""
+    if mode.executing_eagerly():
+        return None
+    return variables_initializer(global_variables(), "init")
+
+
+def local_variables_initializer() -> Any:
+    """As `global_variables_initializer`, for local variables."""
+    if mode.executing_eagerly():
+        return None
+    return variables_initializer(local_variables(), "init_local")
+
+
+initialize_all_variables = global_variables_initializer

@@ -1,0 +1,95 @@
+"""The MNIST digits from IDX gzip files: the full set from a folder, or the sample shipped here.
+
+The IDX format: two zero bytes, the element type (8 is uint8), the number of axes, each axis' length
+as a big-endian uint32, then the elements in row-major order.
+"""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FILES = (
+    "train-images-idx3-ubyte.gz",
+    "train-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+)
+SAMPLE = Path(__file__).with_name("mnist_sample")
+CLASSES = 10
+
+
+class Mnist(NamedTuple):
+    """Images are float32 in [0, 1] of shape (n, 784); labels int64 (n,), or float32 (n, 10)."""
+
+    train_images: NDArray[np.float32]
+    train_labels: NDArray[Any]
+    test_images: NDArray[np.float32]
+    test_labels: NDArray[Any]
+
+
+def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) -> Mnist:
+    """Reads the four IDX gzip files of `directory`, or the sample that ships with the package.
+
+    The sample has 6000 training and 1000 test images of the real set. With `one_hot`, labels are
+    rows of zeros with a one at the digit.
+
+    Raises FileNotFoundError where a file is missing and ValueError where one is damaged.
+
+    >>> digits = load_mnist()
+    >>> digits.train_images.shape, digits.test_labels.shape
+    ((6000, 784), (1000,))
+    """
+    folder = SAMPLE if directory is None else Path(directory)
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise FileNotFoundError(
+            f"MNIST in '{folder}': {', '.join(missing)} not found; "
+            f"expected the four files {', '.join(FILES)}"
+        )
+    train, test = _read_pair(folder, FILES[0:2]), _read_pair(folder, FILES[2:4])
+    if one_hot:
+        rows = np.eye(CLASSES, dtype=np.float32)
+        return Mnist(train[0], rows[train[1]], test[0], rows[test[1]])
+    return Mnist(*train, *test)
+
+
+def read_idx(path: str | Path) -> NDArray[np.uint8]:
+    """One IDX gzip file of unsigned bytes, in its own shape. ValueError if it is damaged."""
+    path = Path(path)
+    try:
+        data = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: not a complete gzip file ({error})") from None
+    if len(data) < 4 or data[:3] != b"\x00\x00\x08":
+        raise ValueError(f"{path}: not an IDX file of unsigned bytes (starts {data[:4]!r})")
+    header = 4 + 4 * data[3]
+    if len(data) < header:
+        raise ValueError(f"{path}: the IDX header ends after {len(data)} of {header} bytes")
+    shape = struct.unpack(f">{data[3]}I", data[4:header])
+    values = np.frombuffer(data, np.uint8, offset=header)
+    if values.size != int(np.prod(shape, dtype=object)):
+        raise ValueError(f"{path}: the header says {shape}, but {values.size} bytes follow")
+    return values.reshape(shape)
+
+
+def _read_pair(
+    folder: Path, names: tuple[str, ...]
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    images, labels = (read_idx(folder / name) for name in names)
+    if images.ndim != 3:
+        raise ValueError(f"{folder / names[0]}: expected images (n, rows, columns), {images.shape}")
+    if labels.shape != images.shape[:1]:
+        raise ValueError(
+            f"{folder / names[1]}: labels of shape {labels.shape} for {len(images)} images"
+        )
+    if labels.size and labels.max() >= CLASSES:
+        raise ValueError(f"{folder / names[1]}: label {labels.max()}, expected 0 to 9")
+    pixels = images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
+    return pixels, labels.astype(np.int64)

@@ -1,0 +1,1 @@
+"""Helpers of the tests: conftest.py puts this folder's parent on sys.path."""

@@ -1,0 +1,322 @@
+"""Case: one operation and all that is needed to check it. The table of them is in conftest.py.
+
+A case says how to call the operation on tensors (`run`), what the same means on NumPy arrays of
+any floating dtype (`reference`), where its arguments may lie (`domains`), and the shapes to try.
+Values, gradients to second order, dtypes, broadcasting, CPU levels and threads follow from that.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import pullback as pb
+from pullback import _core
+
+DTYPES = {"b": "bool", "i": "int32", "l": "int64", "f": "float32", "d": "float64"}
+FLOATS = "fd"
+NUMBERS = "ilfd"
+ALL = "bilfd"
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Where an argument lies: uniform in [low, high], `gap` away from every kink.
+
+    With `grid` the values are multiples of it plus `offset`, give or take a tenth of it: arguments
+    of different offsets never come near each other. With `distinct` no two of one array do.
+    """
+
+    low: float = -2.0
+    high: float = 2.0
+    kinks: tuple[float, ...] = ()
+    gap: float = 0.1
+    grid: float = 0.0
+    offset: float = 0.0
+    distinct: bool = False
+    dtype: str | None = None  # a fixed one, whatever the others have
+
+    def draw(self, rng: np.random.Generator, shape: Shape, dtype: str) -> Any:
+        dtype = self.dtype or dtype
+        if dtype == "b":
+            return np.asarray(rng.random(shape) < 0.5)
+        if dtype in "il":
+            values = rng.integers(int(np.ceil(self.low)), int(np.floor(self.high)) + 1, shape)
+            for kink in self.kinks:
+                values = np.where(values == kink, values + 1, values)
+            return np.asarray(values, DTYPES[dtype])
+        if self.distinct:
+            n = int(np.prod(shape))
+            values = (rng.permutation(n) - 0.5 * n + rng.uniform(-0.2, 0.2, n)) * (12.0 / (n + 1))
+            values = values.reshape(shape)
+        elif self.grid:
+            low, high = round(self.low / self.grid), round(self.high / self.grid)
+            steps = rng.integers(low, high + 1, shape) + rng.uniform(-0.1, 0.1, shape)
+            values = steps * self.grid + self.offset
+        else:
+            values = rng.uniform(self.low, self.high, shape)
+        for kink in self.kinks:
+            close = np.abs(values - kink) < self.gap
+            side = np.where(values < kink, -1.0, 1.0)
+            values = np.where(close, kink + side * self.gap * (1 + rng.random(shape)), values)
+        # float32 values in either dtype, so that both compute with the same numbers.
+        return np.asarray(np.asarray(values, np.float32), DTYPES[dtype])
+
+
+@dataclass(frozen=True)
+class Case:
+    id: str
+    op: str  # its name in _core.op_names()
+    run: Callable[..., Any]
+    reference: Callable[..., Any]
+    domains: tuple[Domain, ...]
+    shapes: tuple[tuple[Shape, ...], ...]  # one tuple of argument shapes for each call
+    dtypes: str = FLOATS
+    result: str = "same"  # dtype: same, bool, float (integers become the default), wide, index
+    wrt: tuple[int, ...] = ()  # arguments that have a gradient
+    ulp: float = 0.51  # bound on the error, in units of the last place of `size`
+    size: Callable[..., Any] | None = None  # what rounding errors are relative to; default: result
+    elementwise: bool = False
+
+    def arrays(self, shapes: Sequence[Shape], dtype: str, salt: str = "") -> list[Any]:
+        """The arguments of one call: always the same numbers for the same case and shapes."""
+        rng = np.random.default_rng(zlib.crc32(f"{self.id} {shapes} {salt}".encode()))
+        pairs = zip(self.domains, shapes, strict=True)
+        return [domain.draw(rng, shape, dtype) for domain, shape in pairs]
+
+    def exact(self, xs: Sequence[Any]) -> list[Any]:
+        """The arguments in long double, except those of a fixed dtype."""
+        pairs = zip(self.domains, xs, strict=True)
+        return [x if domain.dtype else np.asarray(x, np.longdouble) for domain, x in pairs]
+
+    def result_dtype(self, dtype: str) -> str:
+        if self.result == "bool":
+            return "b"
+        if self.result == "index":
+            return "l"
+        if self.result == "float":
+            return dtype if dtype in FLOATS else "f"
+        if self.result == "wide":
+            return dtype if dtype in FLOATS else "l"
+        return dtype
+
+    def __str__(self) -> str:
+        return self.id
+
+
+# --- elementwise: shapes of one, two and three arguments
+
+UNARY_SHAPES: tuple[tuple[Shape, ...], ...] = tuple(
+    (shape,) for shape in [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 3, 4), (2, 3, 1, 5)]
+)
+BINARY_SHAPES: tuple[tuple[Shape, ...], ...] = (
+    ((), ()),
+    ((5,), (5,)),
+    ((0,), (0,)),
+    ((2, 3), (2, 3)),
+    ((3, 1), (1, 4)),
+    ((), (2, 3)),
+    ((2, 3), ()),
+    ((4,), (2, 1, 4)),
+    ((2, 1, 3), (1,)),
+    ((1,), (0,)),
+    ((2, 1, 3, 1), (4, 1, 5)),
+    ((3, 0, 1), (1, 4)),
+)
+TERNARY_SHAPES: tuple[tuple[Shape, ...], ...] = (
+    ((), (), ()),
+    ((5,), (5,), (5,)),
+    ((2, 3), (), ()),
+    ((3,), (2, 3), ()),
+    ((2, 1), (1, 3), (2, 3)),
+    ((1, 4), (3, 1, 1), (2, 1)),
+    ((0,), (1,), ()),
+)
+SHAPES_OF = {1: UNARY_SHAPES, 2: BINARY_SHAPES, 3: TERNARY_SHAPES}
+
+
+def public(name: str) -> Callable[..., Any]:
+    """pb.name, or the core's where a row is only used inside gradients (tanh_slope, …)."""
+
+    def call(*args: Any) -> Any:
+        return getattr(pb, name, None)(*args) if hasattr(pb, name) else getattr(_core, name)(*args)
+
+    return call
+
+
+def _row(
+    name: str, reference: Any, domains: tuple[Domain, ...], dtypes: str, result: str, more: Any
+) -> Case:
+    options = {"dtypes": dtypes, "wrt": tuple(range(len(domains))), "elementwise": True, **more}
+    shapes = SHAPES_OF[len(domains)]
+    return Case(name, name, public(name), reference, domains, shapes, result=result, **options)
+
+
+# Rows of elementwise.def, by its domains: differentiable in every argument unless `wrt` says
+# otherwise.
+
+
+def numbers(name: str, reference: Any, *domains: Domain, **more: Any) -> Case:
+    """N: computes int32, int64, float32 and float64."""
+    return _row(name, reference, domains, NUMBERS, "same", more)
+
+
+def floats(name: str, reference: Any, *domains: Domain, ulp: float = 1.0, **more: Any) -> Case:
+    """F: computes floats; integers and bool become the default float dtype."""
+    return _row(name, reference, domains, ALL, "float", {"ulp": ulp, **more})
+
+
+def truth(name: str, reference: Any, *domains: Domain) -> Case:
+    """Any dtypes in, bool out, no gradient."""
+    return _row(name, reference, domains, ALL, "bool", {"wrt": ()})
+
+
+# --- reductions: which axes of which shapes
+
+REDUCED: tuple[tuple[Shape, Any, bool], ...] = (
+    ((), None, False),
+    ((5,), None, False),
+    ((5,), 0, True),
+    ((0,), None, False),
+    ((3, 4), 0, False),
+    ((3, 4), -1, True),
+    ((3, 4), (), False),
+    ((2, 3, 4), (0, 2), False),
+    ((2, 3, 4), (-2,), True),
+    ((2, 3, 4), None, True),
+    ((2, 3, 2, 3), (0, 3), False),
+    ((2, 3, 2, 3), (1, 2), False),
+    ((2, 1, 3), (2, 0), True),
+    ((0, 3), 0, False),
+    ((3, 0), 0, False),
+    ((2, 37, 3), 1, False),
+)
+
+
+def _length(shape: Shape, axis: Any) -> int:
+    if axis is None:
+        return int(np.prod(shape))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return int(np.prod([shape[a] for a in axes]))
+
+
+def reduction(
+    name: str,
+    reference: Callable[..., Any],
+    domain: Domain,
+    *,
+    empty: bool = True,
+    one: bool = False,
+    dtypes: str = ALL,
+    result: str = "same",
+    wrt: tuple[int, ...] = (0,),
+    ulp: float = 0.51,
+    size: Callable[..., Any] | None = None,
+) -> list[Case]:
+    """One case for every entry of REDUCED that the operation takes .
+
+    `empty`: whether it has a value where there is nothing to reduce; `one`: a single axis only."""
+    out = []
+    for shape, axis, keepdims in REDUCED:
+        if one and (isinstance(axis, tuple) or shape == ()):
+            continue
+        if not empty and _length(shape, axis) == 0:
+            continue
+
+        def call(f: Any, x: Any, axis: Any = axis, keepdims: bool = keepdims) -> Any:
+            return f(x, axis=axis, keepdims=keepdims)
+
+        out.append(
+            Case(
+                f"{name} {shape} axis={axis}{' keepdims' if keepdims else ''}",
+                name,
+                lambda x, call=call: call(getattr(pb, name), x),
+                lambda x, call=call: call(reference, x),
+                (domain,),
+                ((shape,),),
+                dtypes,
+                result,
+                wrt,
+                ulp,
+                None if size is None else lambda x, call=call: call(size, x),
+            )
+        )
+    return out
+
+
+REAL = Domain()
+
+
+def calls(
+    op: str, run: Any, reference: Any, *variants: Any, domain: Domain = REAL, **more: Any
+) -> list[Case]:
+    """One case for each variant (shape, argument…): all functions get the extra arguments.
+
+    In place of the shape of the only tensor there may be a list of the shapes of several.
+    """
+    size = more.pop("size", None)
+    name = more.pop("name", getattr(run, "__name__", op).replace("<lambda>", op))
+    out = []
+    for first, *extra in variants:
+        shapes = tuple(first) if isinstance(first, list) else (first,)
+        out.append(
+            Case(
+                f"{name} {', '.join(str(e) for e in [*shapes, *extra])}",
+                op,
+                lambda *x, extra=extra: run(*x, *extra),
+                lambda *x, extra=extra: reference(*x, *extra),
+                (domain,) * len(shapes),
+                (shapes,),
+                size=size and (lambda *x, extra=extra: size(*x, *extra)),
+                **{"dtypes": ALL, "wrt": tuple(range(len(shapes))), **more},
+            )
+        )
+    return out
+
+
+def indexed(op: str, run: Any, reference: Any, *shapes: tuple[Shape, Shape], **more: Any) -> Case:
+    """A function of a tensor and of indices into an axis of length 4."""
+    domains = (REAL, Domain(-4, 3, dtype="l"))
+    name = more.pop("name", op)
+    return Case(name, op, run, reference, domains, shapes, **{"dtypes": ALL, "wrt": (0,), **more})
+
+
+@dataclass
+class Check:
+    """What went wrong in a check over many calls, so that one failure does not hide the rest."""
+
+    problems: list[str] = field(default_factory=list)
+
+    def that(self, fine: Any, text: str) -> None:
+        if not fine:
+            self.problems.append(text)
+
+    def done(self) -> None:
+        assert not self.problems, "\n" + "\n".join(text[:400] for text in self.problems[:12])
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def ulp_errors(got: Any, expected: Any, dtype: str, size: Any = None) -> Any:
+    """Errors in units of the last place (of `size`, default: the exact result) of the dtype.
+
+    Infinities and NaNs must be the same ones; where they are not, the error is infinite.
+    """
+    got = np.asarray(got)
+    exact = np.asarray(expected, np.longdouble)
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(DTYPES[dtype])
+        scale = np.abs(np.asarray(exact if size is None else size, np.longdouble))
+        last = np.spacing(np.minimum(scale, np.finfo(DTYPES[dtype]).max).astype(DTYPES[dtype]))
+        error = np.abs(got.astype(np.longdouble) - exact) / last.astype(np.longdouble)
+        same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
+    special = ~np.isfinite(rounded) | ~np.isfinite(got)
+    return np.where(same & special, 0.0, np.where(special, np.inf, error))

@@ -1,0 +1,169 @@
+"""What operations mean, in NumPy, for any floating dtype: gradients are judged in long double."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import pullback as pb
+
+
+def identity(x: Any) -> Any:
+    return x
+
+
+def to_double(x: Any) -> Any:
+    return np.asarray(x) if np.asarray(x).dtype == np.longdouble else np.asarray(x, np.float64)
+
+
+def item(x: Any, key: Any) -> Any:
+    return x[key]
+
+
+def joined(join: Callable[..., Any]) -> Callable[..., Any]:
+    """join([a, b, …], axis) as a function of a, b, …, axis."""
+    return lambda *args: join(list(args[:-1]), axis=args[-1])
+
+
+def last_of(split: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, parts, axis=0: split(x, parts, axis=axis)[-1]
+
+
+# --- elementwise
+
+
+def pow_da(a: Any, b: Any) -> Any:
+    return np.where(b == 0, 0, b * np.power(a, b - np.ones_like(b)))
+
+
+def pow_db(a: Any, b: Any) -> Any:
+    return np.where((a == 0) & (b >= 0), 0, np.power(a, b) * np.log(a))
+
+
+def log_slope(a: Any) -> Any:
+    return 1 / a
+
+
+def rsqrt(a: Any) -> Any:
+    return 1 / np.sqrt(a)
+
+
+def tanh_slope(a: Any) -> Any:
+    return 1 / np.square(np.cosh(a))
+
+
+def sigmoid(a: Any) -> Any:
+    return np.where(a < 0, np.exp(np.minimum(a, 0)), 1) / (1 + np.exp(-np.abs(a)))
+
+
+def softplus(a: Any) -> Any:
+    return np.maximum(a, 0) + np.log1p(np.exp(-np.abs(a)))
+
+
+def relu(a: Any) -> Any:
+    return np.where(a <= 0, np.zeros_like(a), a)
+
+
+def step(a: Any) -> Any:
+    return (a > 0).astype(a.dtype)
+
+
+def max_share(a: Any, b: Any) -> Any:
+    return np.where(a == b, 0.5, np.where(a > b, 1.0, 0.0))
+
+
+def min_share(a: Any, b: Any) -> Any:
+    return max_share(-a, -b)
+
+
+def clip(a: Any, low: Any, high: Any) -> Any:
+    return np.minimum(np.maximum(a, low), high)
+
+
+# --- reductions; `…_size` is what the rounding error of one is relative to
+
+
+def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    total = np.sum(x, axis=axis, keepdims=keepdims)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return total / np.asarray(_count(x, total), total.dtype)
+
+
+def _count(x: Any, result: Any) -> float:
+    return np.size(x) / np.size(result) if np.size(result) else 1.0
+
+
+def sum_size(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+
+
+def mean_size(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return mean(np.abs(x), axis, keepdims)
+
+
+def prod_size(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    result = np.prod(x, axis=axis, keepdims=keepdims)
+    return np.abs(result) * max(1.0, _count(x, result))
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    top = np.max(x, axis=axis, keepdims=True)
+    out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return out if keepdims else np.reshape(out, np.max(x, axis=axis).shape)
+
+
+def lse_size(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.max(np.abs(x), axis=axis, keepdims=keepdims) + np.log(1 + np.size(x))
+
+
+def softmax(x: Any, axis: int) -> Any:
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: int) -> Any:
+    return x - logsumexp(x, axis, True)
+
+
+def log_softmax_size(x: Any, axis: int) -> Any:
+    return np.abs(x) + lse_size(x, axis, True)
+
+
+def cross_entropy(logits: Any, labels: Any) -> Any:
+    return -np.sum(labels * log_softmax(logits, -1), axis=-1)
+
+
+def cross_entropy_size(logits: Any, labels: Any) -> Any:
+    return np.sum(labels * log_softmax_size(logits, -1), axis=-1)
+
+
+# --- products and indexing
+
+
+def matmul_size(a: Any, b: Any) -> Any:
+    return np.matmul(np.abs(a), np.abs(b))
+
+
+def embed(x: Any, shape: tuple[int, ...], key: Any) -> Any:
+    out = np.zeros(shape, x.dtype)
+    out[key] = x
+    return out
+
+
+def embed_by_gradient(x: Any, shape: tuple[int, ...], key: Any) -> Any:
+    """`embed` has no name of its own: it is what the gradient of a slice does to its cotangent."""
+    whole = pb.Variable(np.zeros(shape, x.dtype))
+    return pb.gradients(whole[key], [whole], grad_ys=x)[0]
+
+
+def scatter_add(x: Any, indices: Any) -> Any:
+    x = np.asarray(x)
+    out = np.zeros((4, *x.shape[np.ndim(indices) :]), x.dtype)
+    np.add.at(out, indices, x)
+    return out
+
+
+def one_hot(indices: Any) -> Any:
+    return (np.asarray(indices)[..., None] == np.arange(4)).astype(np.float32)

@@ -1,0 +1,190 @@
+"""Clipping by value, by norm and by global norm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+inf, nan = np.inf, np.nan
+
+
+def gradient(y, x):
+    return pb.gradients(y, x)[0].numpy().tolist()
+
+
+def same(got, expected):
+    np.testing.assert_array_equal(got.numpy(), np.asarray(expected, got.dtype))
+
+
+# --- by value
+
+
+def test_by_value():
+    x = [-inf, -3.0, 0.5, 3.0, inf, nan]
+    same(pb.clip_by_value(x, -1, 2), [-1, -1, 0.5, 2, 2, nan])
+    same(pb.clip_by_value(x, -inf, inf), x)
+    same(pb.clip_by_value([0, 9], 1, 5), [1, 5])
+    same(pb.clip_by_value(np.zeros((2, 2)), np.array([1.0, -1.0]), 3.0), [[1, 0], [1, 0]])
+
+
+def test_gradient_by_value():
+    x = pb.Variable([-2.0, -1.0, 0.0, 1.0, 2.0])
+    lo, hi = pb.Variable(-1.0), pb.Variable(1.0)
+    y = pb.clip_by_value(x, lo, hi)
+    assert gradient(y, x) == [0.0, 1.0, 1.0, 1.0, 0.0]
+    assert (gradient(y, lo), gradient(y, hi)) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("args", "error"),
+    [
+        (([1.0, 2.0], [[0.0, 0.0]], 1.0), ValueError),
+        (([1.0, 2.0], [0.0, 0.0, 0.0], 1.0), ValueError),
+        (([1, 2], 0.5, 1.5), TypeError),
+        (([1.0], np.zeros(1), 1.0), TypeError),
+        ((None, 0.0, 1.0), TypeError),
+    ],
+)
+def test_by_value_refuses(args, error):
+    with pytest.raises(error, match="clip"):
+        pb.clip_by_value(*args)
+
+
+def test_clip_like_numpy():
+    x = pb.Variable([-2.0, 0.0, 2.0])
+    same(pb.clip(x, -1, 1), [-1, 0, 1])
+    same(pb.clip(x, max=1), [-2, 0, 1])
+    same(pb.clip(x, min=-1), [-1, 0, 2])
+    same(pb.clip(x), [-2, 0, 2])
+    same(pb.clip([1, 5], max=3), [1, 3])
+    same(pb.clip([1, 5], 2), [2, 5])
+    assert gradient(pb.clip(x, max=0), x) == [1.0, 1.0, 0.0]
+    assert gradient(pb.clip(x, min=0), x) == [0.0, 1.0, 1.0]
+    assert gradient(pb.clip(x), x) == [1.0, 1.0, 1.0]
+
+
+# --- by norm
+
+
+def test_by_norm():
+    np.testing.assert_allclose(pb.clip_by_norm([3.0, 4.0], 1.0).numpy(), [0.6, 0.8], rtol=1e-6)
+    same(pb.clip_by_norm([3.0, 4.0], 5.0), [3, 4])
+    same(pb.clip_by_norm([3.0, 4.0], 100.0), [3, 4])
+    by_row = pb.clip_by_norm(np.array([[3.0, 4.0], [0.3, 0.4]]), 1.0, axis=1)
+    np.testing.assert_allclose(by_row.numpy(), [[0.6, 0.8], [0.3, 0.4]])
+    np.testing.assert_allclose(pb.clip_by_norm([3.0, 4.0], pb.constant(2.5)).numpy(), [1.5, 2.0])
+
+
+def test_by_norm_at_the_edges():
+    same(pb.clip_by_norm([3.0, 4.0], inf), [3, 4])
+    same(pb.clip_by_norm([inf, 4.0], inf), [inf, 4])
+    same(pb.clip_by_norm([0.0, 0.0], 0.0), [0, 0])
+    same(pb.clip_by_norm([3.0, 4.0], 0.0), [0, 0])
+    same(pb.clip_by_norm([3.0, 4.0], -1.0), [0, 0])
+    same(pb.clip_by_norm([nan, 4.0], 1.0), [nan, nan])
+    same(pb.clip_by_norm([inf, 4.0], 1.0), [nan, 0])
+
+
+def test_gradient_by_norm():
+    x = pb.Variable([3.0, 4.0])
+    np.testing.assert_allclose(gradient(pb.clip_by_norm(x, 1.0), x), [0.032, -0.024], rtol=1e-5)
+    assert gradient(pb.clip_by_norm(x, 10.0), x) == [1.0, 1.0]
+    assert gradient(pb.clip_by_norm(x, inf), x) == [1.0, 1.0]
+    zero = pb.Variable([0.0, 0.0])
+    assert gradient(pb.clip_by_norm(zero, 1.0), zero) == [1.0, 1.0]
+
+
+# --- by global norm
+
+
+def test_global_norm():
+    assert pb.global_norm([pb.constant([3.0, 4.0]), None, pb.constant(12.0)]).item() == 13.0
+    for nothing in ([], [None], (None, None)):
+        norm = pb.global_norm(nothing)
+        assert norm.item() == 0.0 and norm.dtype == np.float32
+    assert pb.global_norm([np.array([3.0]), np.array([4.0])]).dtype == np.float64
+    assert np.isnan(pb.global_norm([pb.constant(nan)]).item())
+    assert pb.global_norm([pb.constant(-inf)]).item() == inf
+
+
+def test_gradient_of_the_norm():
+    x = pb.Variable([3.0, 4.0])
+    np.testing.assert_allclose(gradient(pb.global_norm([x]), x), [0.6, 0.8], rtol=1e-6)
+    zero = pb.Variable([0.0, 0.0])
+    norm = pb.global_norm([zero])
+    assert gradient(norm, zero) == [0.0, 0.0]
+    assert gradient(pb.gradients(norm, zero)[0], zero) == [0.0, 0.0]
+
+
+def test_by_global_norm():
+    clipped, norm = pb.clip_by_global_norm((pb.constant([3.0, 4.0]), None, pb.constant(12.0)), 6.5)
+    assert isinstance(clipped, list) and clipped[1] is None and norm.item() == 13.0
+    same(clipped[0], [1.5, 2.0])
+    same(clipped[2], 6.0)
+    unchanged, norm = pb.clip_by_global_norm([pb.constant([3.0, 4.0])], 5.0)
+    same(unchanged[0], [3, 4])
+    assert norm.item() == 5.0
+    assert pb.clip_by_global_norm([None], 1.0)[0] == [None]
+    assert pb.clip_by_global_norm([], 1.0)[0] == []
+
+
+def test_by_global_norm_with_a_known_norm():
+    for known in (10.0, pb.constant(10.0)):
+        clipped, norm = pb.clip_by_global_norm([pb.constant([3.0, 4.0])], 5.0, use_norm=known)
+        same(clipped[0], [1.5, 2.0])
+        assert norm.item() == 10.0
+
+
+@pytest.mark.parametrize("bad", [inf, -inf, nan])
+def test_a_norm_that_is_not_finite(bad):
+    clipped, norm = pb.clip_by_global_norm([pb.constant([1.0, bad]), pb.constant(2.0)], 1.0)
+    same(clipped[0], [nan, nan])
+    same(clipped[1], nan)
+    assert np.isnan(norm.item()) if np.isnan(bad) else norm.item() == inf
+
+
+def test_by_global_norm_at_the_edges():
+    tensors = [pb.constant([3.0, 4.0]), pb.constant(0.0)]
+    for bound, expected in ((inf, [3.0, 4.0]), (0.0, [0.0, 0.0]), (-1.0, [0.0, 0.0])):
+        same(pb.clip_by_global_norm(tensors, bound)[0][0], expected)
+    zeros = [pb.zeros(2)]
+    same(pb.clip_by_global_norm(zeros, 0.0)[0][0], [0, 0])
+    same(pb.clip_by_global_norm(zeros, 1.0)[0][0], [0, 0])
+    same(pb.clip_by_global_norm([pb.constant([inf, 1.0])], inf)[0][0], [inf, 1.0])
+
+
+def test_gradient_by_global_norm():
+    a, b = pb.Variable([3.0]), pb.Variable([4.0])
+    clipped, _ = pb.clip_by_global_norm([a, b], 1.0)
+    total = pb.sum(clipped[0]) + pb.sum(clipped[1])
+    got = [g.numpy().item() for g in pb.gradients(total, [a, b])]
+    np.testing.assert_allclose(got, [0.032, -0.024], rtol=1e-5)
+
+
+@pytest.mark.parametrize("clip", [pb.global_norm, lambda x: pb.clip_by_global_norm(x, 1.0)])
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (pb.constant([3.0]), "expected a list"),
+        ((x for x in [1.0]), "expected a list"),
+        ("text", "expected a list"),
+        ([pb.constant([1])], "entry 0: expected floats, got int64"),
+        ([pb.zeros(1), pb.zeros(1, "float64")], "float32 and float64"),
+        ([pb.zeros(1), "text"], "str"),
+    ],
+)
+def test_global_norm_refuses(clip, wrong, words):
+    with pytest.raises(TypeError) as caught:
+        clip(wrong)
+    assert words in str(caught.value)
+
+
+def test_by_norm_refuses():
+    with pytest.raises(TypeError, match="int64"):
+        pb.clip_by_norm([1, 2], 1.0)
+    with pytest.raises(TypeError):
+        pb.clip_by_norm(None, 1.0)
+    with pytest.raises(ValueError, match="axis"):
+        pb.clip_by_norm([1.0, 2.0], 1.0, axis=1)

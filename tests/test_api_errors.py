@@ -1,0 +1,138 @@
+"""Bad input: an exception of the right class, raised where the mistake is, naming it; and the next
+call works."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+A = pb.Variable(np.ones((3, 4), np.float32))
+B = pb.Variable(np.ones((5, 2), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        # shapes
+        (lambda: A + B, ValueError, ["add", "(3, 4)", "(5, 2)"]),
+        (lambda: pb.maximum(A, pb.zeros(3)), ValueError, ["maximum", "(3, 4)", "(3,)"]),
+        (lambda: pb.where(A > 0, A, B), ValueError, ["where", "(5, 2)"]),
+        (lambda: A @ B, ValueError, ["matmul", "(3, 4)", "(5, 2)"]),
+        (lambda: pb.matmul(A, 2.0), ValueError, ["matmul"]),
+        (lambda: pb.reshape(A, (5, -1)), ValueError, ["reshape", "(3, 4)"]),
+        (lambda: pb.reshape(A, (-1, -1)), ValueError, ["reshape", "-1"]),
+        (lambda: pb.reshape(A, (2, 2)), ValueError, ["reshape", "12", "4"]),
+        (lambda: pb.reshape(A, "x"), TypeError, ["shape"]),
+        (lambda: pb.reshape(A, (1.5, 8)), TypeError, ["shape", "1.5"]),
+        (lambda: pb.zeros((-1,)), ValueError, ["-1"]),
+        (lambda: pb.zeros((1,) * 9), ValueError, ["8"]),
+        (lambda: pb.broadcast_to(A, (3, 5)), ValueError, ["broadcast_to", "(3, 5)"]),
+        (lambda: pb.concat([A, B]), ValueError, ["concat"]),
+        (lambda: pb.concat([]), ValueError, ["concat"]),
+        (lambda: pb.concat([1.0, 2.0]), ValueError, ["concat"]),
+        (lambda: pb.stack([A, B]), ValueError, ["stack"]),
+        (lambda: pb.stack([]), ValueError, ["stack"]),
+        (lambda: pb.split(A, 2), ValueError, ["split", "3", "2"]),
+        (lambda: pb.split(A, [2, 1]), ValueError, ["split"]),
+        (lambda: pb.split(A, 1, axis=2), ValueError, ["split", "axis 2"]),
+        (lambda: pb.split(A, 0), ValueError, ["split"]),
+        (lambda: pb.squeeze(A, 0), ValueError, ["squeeze", "(3, 4)"]),
+        (lambda: pb.softmax_cross_entropy(A, B), ValueError, ["softmax_cross_entropy", "(5, 2)"]),
+        # axes
+        (lambda: pb.sum(A, axis=2), ValueError, ["sum", "axis 2"]),
+        (lambda: pb.sum(A, axis=(0, 0)), ValueError, ["sum", "twice"]),
+        (lambda: pb.mean(A, axis=-3), ValueError, ["axis -3"]),
+        (lambda: pb.sum(A, axis=0.5), TypeError, ["axis", "0.5"]),
+        (lambda: pb.max(A, axis="x"), TypeError, ["axis"]),
+        (lambda: pb.argmax(A, axis=2), ValueError, ["argmax", "axis 2"]),
+        (lambda: pb.softmax(A, axis=2), ValueError, ["softmax", "axis 2"]),
+        (lambda: pb.softmax(1.0), ValueError, ["softmax"]),
+        (lambda: pb.expand_dims(A, 3), ValueError, ["expand_dims", "axis 3"]),
+        (lambda: pb.permute_dims(A, (0, 0)), ValueError, ["transpose", "twice"]),
+        (lambda: pb.transpose(A, (0,)), ValueError, ["transpose", "rank 2"]),
+        (lambda: pb.take(A, [0], axis=2), ValueError, ["take", "axis 2"]),
+        (lambda: pb.max(pb.zeros((0, 2)), axis=0), ValueError, ["max"]),
+        # dtypes
+        (lambda: pb.astype(A, "float16"), TypeError, ["float16"]),
+        (lambda: pb.one_hot([0.5], 2), TypeError, ["one_hot", "float32"]),
+        (lambda: pb.one_hot([0], -1), ValueError, ["one_hot", "-1"]),
+        (lambda: pb.take(A, [0.5], axis=0), TypeError, ["take", "float32"]),
+        (lambda: pb.exp("x"), TypeError, ["exp", "str"]),
+        (lambda: pb.exp(np.array([1 + 2j])), TypeError, ["exp", "complex128"]),
+        (lambda: pb.exp([[1.0], [1.0, 2.0]]), ValueError, ["exp", "ragged"]),
+        (lambda: pb.exp(np.array([1.0, None])), TypeError, ["exp", "object"]),
+        (lambda: pb.exp(None), TypeError, ["exp", "NoneType"]),
+        (lambda: ~A, TypeError, ["bool", "float32"]),
+        (lambda: A & A, TypeError, ["bool", "float32"]),
+        (lambda: -(A > 0), TypeError, ["bool"]),
+        (lambda: pb.constant(1, "int32") + 2**40, OverflowError, ["1099511627776", "int32"]),
+        (lambda: pb.constant(2**70), OverflowError, ["int64"]),
+        (lambda: A + "x", TypeError, ["str"]),
+        (lambda: A + None, TypeError, ["NoneType"]),
+        (lambda: pb.random.normal(2, "int32"), TypeError, ["int32"]),
+        # indexing
+        (lambda: A[3], IndexError, ["3", "(3, 4)"]),
+        (lambda: A[0, 0, 0], IndexError, ["rank 2"]),
+        (lambda: A[..., ...], IndexError, ["Ellipsis"]),
+        (lambda: A[1.0], IndexError, ["float"]),
+        (lambda: A[[0, 1]], IndexError, ["take"]),
+        (lambda: A.__setitem__(0, 1.0), TypeError, ["assignment"]),
+        # looking
+        (lambda: float(A), ValueError, ["(3, 4)"]),
+        (lambda: bool(A), ValueError, ["ambiguous", "any"]),
+        (lambda: A.read().item(), ValueError, ["(3, 4)"]),
+        (lambda: len(pb.constant(1.0)), TypeError, ["rank 0"]),
+        (lambda: iter(pb.constant(1.0)), TypeError, ["rank 0"]),
+        (lambda: range(3)[pb.constant(1.0)], TypeError, ["float32"]),
+        (lambda: np.asarray(A, copy=False, dtype="int32"), ValueError, ["copy"]),
+        # numbers of arguments
+        (lambda: pb.exp(), TypeError, []),
+        (lambda: pb.exp(A, A), TypeError, []),
+        (lambda: pb._core.exp(A, A), TypeError, ["exp", "1", "2"]),
+        (lambda: pb.sum(A, 0, True, 1), TypeError, []),
+        # others
+        (lambda: pb.arange(0, 1, 0), ValueError, ["arange", "0"]),
+        (lambda: pb.random.seed(-1), ValueError, ["seed", "-1"]),
+        (lambda: pb.random.seed("x"), ValueError, ["seed"]),
+        (lambda: pb.random.shuffle(1.0), ValueError, ["shuffle"]),
+        (lambda: pb.random.permutation(-1), ValueError, ["-1"]),
+    ],
+)
+def test_refused_at_the_call(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    text = str(caught.value)
+    assert all(word in text for word in words), text
+    assert float(pb.sum(A)) == 12.0
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: pb.take(A, [3], axis=0), IndexError, ["take", "3"]),
+        (lambda: pb.constant(1) // pb.constant(0), ZeroDivisionError, ["floor_divide"]),
+        (lambda: pb.constant(1) % pb.constant(0), ZeroDivisionError, ["remainder"]),
+        (lambda: pb.constant(2) ** pb.constant(-1), ValueError, ["pow"]),
+    ],
+)
+def test_found_when_computed(make, error, words):
+    faulty = make()
+    good = A * 2
+    with pytest.raises(error) as caught:
+        pb.evaluate(good, faulty)
+    assert all(word in str(caught.value) for word in words)
+    with pytest.raises(error):
+        faulty.numpy()
+    assert good.numpy().tolist() == [[2.0] * 4] * 3
+
+
+def test_a_faulty_update_does_not_spread():
+    v, w = pb.Variable([1, 2]), pb.Variable(3.0)
+    v.assign(v // pb.constant([1, 0]))
+    assert w.item() == 3.0 and (w * 2).item() == 6.0
+    with pytest.raises(ZeroDivisionError):
+        v.numpy()
+    v.assign([5, 6])
+    assert v.numpy().tolist() == [5, 6]

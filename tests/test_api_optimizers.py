@@ -1,0 +1,348 @@
+"""The optimizers: update rules against a NumPy recurrence, what they refuse, and when nothing
+moves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from pullback.optimizers import Adam, GradientDescent, Momentum, RMSProp
+
+# --- check values: v = [1, -2], g = [0.5, -1] three times (SEMANTICS 6.2, observed in TensorFlow)
+
+CHECKED = [
+    (lambda: GradientDescent(0.1), [0.85, -1.7]),
+    (lambda: Momentum(0.1, 0.9), [0.7195, -1.439]),
+    (lambda: Momentum(0.1, 0.9, use_nesterov=True), [0.59755, -1.1951]),
+    (lambda: Adam(), [0.997, -1.997]),
+    (lambda: Adam(0.1, 0.8, 0.9, 1e-4), [0.700147, -1.700074]),
+    (lambda: RMSProp(0.1), [0.838002, -1.7]),
+    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3), [0.754682, -1.575212]),
+    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3, centered=True), [0.748943, -1.546304]),
+]
+
+
+@pytest.mark.parametrize(("make", "expected"), CHECKED)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_check_values(make, expected, dtype):
+    v, optimizer = pb.Variable([1.0, -2.0], dtype=dtype), make()
+    for _ in range(3):
+        optimizer.apply_gradients([(np.array([0.5, -1.0], dtype), v)])
+    np.testing.assert_allclose(v.numpy(), expected, atol=1.1e-6)
+
+
+# --- the rules again, as a recurrence in NumPy
+
+
+def descent(v, g, s):
+    return v - 0.1 * g
+
+
+def momentum(v, g, s, nesterov=False):
+    s["m"] = 0.7 * s.get("m", 0) + g
+    return v - 0.1 * (g + 0.7 * s["m"] if nesterov else s["m"])
+
+
+def nesterov(v, g, s):
+    return momentum(v, g, s, nesterov=True)
+
+
+def rmsprop(v, g, s, centered=False):
+    s["r"] = 0.8 * s.get("r", 1) + 0.2 * g**2
+    s["q"] = 0.8 * s.get("q", 0) + 0.2 * g
+    root = np.sqrt(s["r"] - (s["q"] ** 2 if centered else 0) + 1e-3)
+    s["m"] = 0.5 * s.get("m", 0) + 0.1 * g / root
+    return v - s["m"]
+
+
+def centered(v, g, s):
+    return rmsprop(v, g, s, centered=True)
+
+
+def adam(v, g, s):
+    t = s["t"] = s.get("t", 0) + 1
+    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
+    s["s"] = 0.95 * s.get("s", 0) + 0.05 * g**2
+    rate = 0.1 * np.sqrt(1 - 0.95**t) / (1 - 0.8**t)
+    return v - rate * s["m"] / (np.sqrt(s["s"]) + 1e-4)
+
+
+RULES = [
+    (lambda: GradientDescent(0.1), descent),
+    (lambda: Momentum(0.1, 0.7), momentum),
+    (lambda: Momentum(0.1, 0.7, use_nesterov=True), nesterov),
+    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3), rmsprop),
+    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3, centered=True), centered),
+    (lambda: Adam(0.1, 0.8, 0.95, 1e-4), adam),
+]
+
+
+@pytest.mark.parametrize(("make", "rule"), RULES, ids=[rule.__name__ for _, rule in RULES])
+def test_rules(make, rule):
+    start = np.array([[1.0, -2.0], [0.5, 3.0]])
+    v, w, optimizer = pb.Variable(start), pb.Variable(4.0, dtype="float64"), make()
+    a, b, state_a, state_b = start, 4.0, {}, {}
+    for _ in range(12):
+        optimizer.minimize(lambda: pb.sum(v**4) * 0.1 + pb.square(w) * pb.sum(v) * 0.01)
+        ga, gb = 0.4 * a**3 + 0.01 * b**2, 0.02 * b * a.sum()
+        a, b = rule(a, ga, state_a), rule(b, gb, state_b)
+        np.testing.assert_allclose(v.numpy(), a, rtol=1e-12)
+        np.testing.assert_allclose(w.numpy(), b, rtol=1e-12)
+
+
+def test_adam_in_float32_starts_exactly():
+    """1 - 0.999 in float32 would be off by 1e-5; the first step is the rate, for any gradient."""
+    v = pb.Variable([0.0, 0.0])
+    Adam(0.25, epsilon=0.0).apply_gradients([([1e-3, 1e3], v)])
+    np.testing.assert_allclose(v.numpy(), [-0.25, -0.25], rtol=3e-7)
+
+
+def test_adam_without_decay():
+    v = pb.Variable([1.0, -2.0])
+    Adam(0.5, beta1=0.0, beta2=0.0, epsilon=0.0).apply_gradients([([3.0, -4.0], v)])
+    assert v.numpy().tolist() == [0.5, -1.5]
+
+
+# --- the learning rate
+
+
+def test_learning_rates():
+    v, rate = pb.Variable(1.0), pb.Variable(0.5, trainable=False)
+    optimizer = GradientDescent(rate)
+    optimizer.apply_gradients([(1.0, v)])
+    rate.assign(0.25)
+    optimizer.apply_gradients([(1.0, v)])
+    assert v.item() == 0.25
+
+    rates = iter([0.5, 0.125])
+    optimizer = GradientDescent(lambda: next(rates))
+    optimizer.apply_gradients([(1.0, v)])
+    optimizer.apply_gradients([(1.0, v)])
+    assert v.item() == -0.375
+
+    wide = pb.Variable(1.0, dtype="float64")
+    GradientDescent(pb.constant(0.5)).apply_gradients([(1.0, wide)])
+    assert wide.item() == 0.5
+    for wrong in (None, "fast"):
+        with pytest.raises(TypeError, match="learning_rate"):
+            GradientDescent(wrong)
+
+
+def test_a_new_rate_is_no_new_plan():
+    v = pb.Variable(1.0)
+    for k in range(3):
+        GradientDescent(0.1 / (k + 1)).minimize(lambda: v * v)
+        v.numpy()
+    before = pb._core.status()["plan_misses"]
+    for k in range(50):
+        GradientDescent(0.1 / (k + 7)).minimize(lambda: v * v)
+        v.numpy()
+    assert pb._core.status()["plan_misses"] == before
+
+
+# --- loops of the seeds
+
+
+@pytest.mark.parametrize("way", ["apply_gradients", "minimize"])
+def test_a_thousand_steps(way):
+    x = pb.Variable(0.0, name="x")
+    a, b, c = pb.constant(1.0), pb.constant(-2.0), pb.constant(1.0)
+
+    def f():
+        return a * pb.pow(x, 2) + b * x + c
+
+    optimizer = GradientDescent(learning_rate=0.01)
+    for _ in range(1000):
+        if way == "minimize":
+            optimizer.minimize(f)
+        else:
+            with pb.GradientTape() as tape:
+                y = f()
+            optimizer.apply_gradients([(tape.gradient(y, x), x)])
+    assert x.item() == pytest.approx(0.99999857, abs=6e-8)
+    assert f().item() == 0.0
+
+
+# --- compute and apply
+
+
+def test_compute_gradients():
+    v, w, frozen = pb.Variable(2.0), pb.Variable(3.0), pb.Variable(5.0, trainable=False)
+    optimizer = GradientDescent(0.1)
+
+    def loss():
+        return w * v * frozen
+
+    pairs = optimizer.compute_gradients(loss)
+    assert [var for _, var in pairs] == [v, w]  # in the order in which they were made
+    assert [float(g) for g, _ in pairs] == [15.0, 10.0]
+    assert all(var is expected for (_, var), expected in zip(pairs, [v, w], strict=True))
+    ((g, var),) = optimizer.compute_gradients(loss, var_list=frozen)
+    assert float(g) == 6.0 and var is frozen
+    pairs = optimizer.compute_gradients(lambda: v * 1.0, [w, v])
+    assert pairs[0][0] is None and float(pairs[1][0]) == 1.0
+
+
+def test_a_loss_that_is_no_scalar_is_summed():
+    v = pb.Variable([1.0, 2.0])
+    ((g, _),) = GradientDescent(1.0).compute_gradients(lambda: v * v)
+    assert g.numpy().tolist() == [2.0, 4.0]
+
+
+def test_variables_without_a_gradient_stay():
+    v, w = pb.Variable(1.0), pb.Variable(1.0)
+    optimizer = Adam(0.5)
+    optimizer.apply_gradients(zip([pb.constant(1.0), None], [v, w], strict=True))
+    assert v.item() == pytest.approx(0.5) and w.item() == 1.0
+    assert {var.name for var, _ in optimizer._slots} == {"Variable"}
+    assert all(var is v for var, _ in optimizer._slots)
+
+
+def test_gradients_that_are_no_tensors():
+    v = pb.Variable([1.0, 2.0])
+    optimizer = GradientDescent(1.0)
+    optimizer.apply_gradients(iter([([1, 1], v), (np.array([1.0, 0.5]), v)]))  # both count
+    assert v.numpy().tolist() == [-1.0, 0.5]
+    s = pb.Variable(1.0)
+    optimizer.apply_gradients([(0.25, s), (s, s)])
+    assert s.item() == -0.25
+
+
+def test_updates_use_the_values_from_before():
+    """The gradient of each variable depends on the other one."""
+    w, b = pb.Variable(2.0), pb.Variable(1.0)
+    gw, gb = pb.gradients(pb.square(w * b - 3), [w, b])
+    GradientDescent(0.1).apply_gradients([(gw, w), (gb, b)])
+    assert w.item() == pytest.approx(2.0 - 0.1 * 2 * (2 - 3) * 1)
+    assert b.item() == pytest.approx(1.0 - 0.1 * 2 * (2 - 3) * 2)
+
+
+def test_clipping_between_gradients_and_apply_gradients():
+    rng = np.random.default_rng(1)
+    v, w = pb.Variable(rng.normal(size=(3, 2))), pb.Variable(rng.normal(size=4))
+    before = [v.numpy(), w.numpy()]
+    loss = 100 * (pb.sum(v**2) + pb.sum(w**4))
+    clipped, norm = pb.clip_by_global_norm(pb.gradients(loss, [v, w]), 0.5)
+    assert norm.item() > 0.5
+    GradientDescent(0.1).apply_gradients(list(zip(clipped, [v, w], strict=True)))
+    moved = np.concatenate([(b - t.numpy()).ravel() for b, t in zip(before, [v, w], strict=True)])
+    assert np.linalg.norm(moved) == pytest.approx(0.1 * 0.5)
+
+
+def test_clipping_between_compute_and_apply():
+    v = pb.Variable([1.0, -20.0, 0.1])
+    optimizer = GradientDescent(0.5)
+    pairs = optimizer.compute_gradients(lambda: pb.sum(v * v))
+    optimizer.apply_gradients([(pb.clip_by_value(g, -1.0, 1.0), var) for g, var in pairs])
+    np.testing.assert_allclose(v.numpy(), [0.5, -19.5, 0.0], atol=1e-7)
+
+
+def test_a_gradient_that_is_nan_is_applied():
+    v = pb.Variable(1.0)
+    GradientDescent(0.5).apply_gradients([(np.nan, v)])
+    assert np.isnan(v.item())
+
+
+def test_dqn():
+    """A stopped target network: no gradient; it changes when it is copied and only then."""
+    rng = np.random.default_rng(2)
+    states, following = rng.normal(size=(2, 32, 4))
+    actions, rewards = rng.integers(0, 3, 32), rng.normal(size=32)
+    main = [pb.Variable(0.5 * rng.normal(size=shape)) for shape in ((4, 8), (8, 3))]
+    target = [pb.Variable(p.numpy()) for p in main]
+
+    def network(x, params):
+        return pb.relu(x @ params[0]) @ params[1]
+
+    def loss():
+        q = pb.sum(network(states, main) * pb.one_hot(actions, 3, dtype="float64"), axis=1)
+        best = pb.max(network(following, target), axis=1)
+        return pb.mean(pb.square(q - pb.stop_gradient(rewards + 0.9 * best)))
+
+    optimizer = RMSProp(0.01)
+    pairs = optimizer.compute_gradients(loss, main + target)
+    assert [g is None for g, _ in pairs] == [False, False, True, True]
+    frozen = [p.numpy().copy() for p in target]
+    first = float(loss())
+    for _ in range(40):
+        optimizer.minimize(loss, main)
+    assert float(loss()) < 0.5 * first
+    for p, old in zip(target, frozen, strict=True):
+        np.testing.assert_array_equal(p.numpy(), old)
+    for p, source in zip(target, main, strict=True):
+        p.assign(source)
+        np.testing.assert_array_equal(p.numpy(), source.numpy())
+
+
+# --- what is refused, with nothing half done
+
+
+def test_no_gradients_says_why():
+    w = pb.Variable([1.0, 2.0], name="weights")
+    n = pb.Variable(3, name="count")
+    idle = pb.Variable(0.0, name="idle")
+    optimizer = GradientDescent(0.1)
+    with pytest.raises(ValueError, match="No gradients provided") as caught:
+        optimizer.minimize(lambda: pb.sum(pb.stop_gradient(w)) * n * 1.0, [w, n, idle])
+    text = str(caught.value)
+    lines = {line.split("'")[1]: line for line in text.splitlines() if line.startswith("  '")}
+    assert "stop_gradient" in lines["weights"] and "(2,)" in lines["weights"]
+    assert "int64" in lines["count"]
+    assert "does not read it" in lines["idle"]
+    with pytest.raises(ValueError, match=r"No gradients provided.*\n.*'idle'.*None"):
+        optimizer.apply_gradients([(None, idle)])
+
+
+def apply(*pairs):
+    return lambda: GradientDescent(0.1).apply_gradients(pairs)
+
+
+V = pb.Variable([1.0, 2.0], name="v")
+OTHER = pb.Variable(1.0, name="other")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: GradientDescent(0.1).minimize(V * 2), TypeError, "function"),
+        (lambda: GradientDescent(0.1).minimize(lambda: 3.0), TypeError, "returned a float"),
+        (lambda: GradientDescent(0.1).minimize(lambda: None), TypeError, "NoneType"),
+        (lambda: GradientDescent(0.1).minimize(lambda: pb.argmax(V)), ValueError, "int64"),
+        (lambda: GradientDescent(0.1).minimize(lambda: pb.ones(2)), ValueError, "no variables"),
+        (lambda: GradientDescent(0.1).minimize(lambda: V * 1, []), ValueError, "no variables"),
+        (
+            lambda: GradientDescent(0.1).minimize(lambda: V * 1, [V.read()]),
+            TypeError,
+            "var_list[0]",
+        ),
+        (apply(), ValueError, "no variables"),
+        (apply((1.0, OTHER), (pb.ones(3), V)), ValueError, "'v' has shape (2,), its gradient (3,)"),
+        (apply((1.0, OTHER), (1.0, V)), ValueError, "'v'"),
+        (apply((1.0, OTHER), (pb.ones(2, "float64"), V)), TypeError, "float64"),
+        (apply((1.0, OTHER), (pb.ones(2), V.read())), TypeError, "pair 1"),
+        (apply((1.0, OTHER), V), TypeError, "pairs"),
+        (apply((1.0, OTHER), ("text", V)), TypeError, "'v'"),
+        (lambda: Adam(beta1=1.0), ValueError, "beta1"),
+        (
+            lambda: pb.optimizers.Optimizer(0.1).apply_gradients([(1.0, OTHER)]),
+            NotImplementedError,
+            "",
+        ),
+    ],
+)
+def test_refused(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+    assert V.numpy().tolist() == [1.0, 2.0] and OTHER.item() == 1.0
+
+
+def test_an_exception_in_the_loss_leaves_nothing_behind():
+    def loss():
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        GradientDescent(0.1).minimize(loss)
+    x = pb.constant(1.0)
+    assert not pb._core.is_tracked(x * x)

@@ -1,0 +1,125 @@
+"""grad and value_and_grad."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+
+def test_value_and_grad():
+    value, g = pb.value_and_grad(lambda x: pb.sum(x**3))(np.array([1.0, 2.0]))
+    assert value.item() == 9.0 and g.numpy().tolist() == [3.0, 12.0]
+    assert value.dtype == g.dtype == np.float64
+
+
+def test_argnums():
+    def f(x, y, z):
+        return x * y**2 * z
+
+    assert float(pb.grad(f)(2.0, 3.0, 5.0)) == 45.0
+    assert float(pb.grad(f, 1)(2.0, 3.0, 5.0)) == 60.0
+    assert float(pb.grad(f, -1)(2.0, 3.0, 5.0)) == 18.0
+    gradients = pb.grad(f, argnums=(2, 0))(2.0, 3.0, 5.0)
+    assert isinstance(gradients, tuple) and [float(g) for g in gradients] == [18.0, 45.0]
+    assert isinstance(pb.grad(f, [1])(2.0, 3.0, 5.0), tuple)
+
+
+def test_other_arguments_are_passed_as_they_are():
+    seen = []
+
+    def f(x, mode, *, scale):
+        seen.append((mode, scale))
+        return x * scale
+
+    assert float(pb.grad(f)(1.0, "mode", scale=3)) == 3.0
+    assert seen == [("mode", 3)]
+
+
+def test_nests():
+    params = {"w": np.array([1.0, 2.0]), "b": (pb.constant(3.0), 4)}
+
+    def f(p, x):
+        return pb.sum(p["w"] * x) * p["b"][0] + p["b"][1] ** 2
+
+    g = pb.grad(f)(params, np.array([10.0, 20.0]))
+    assert g["w"].numpy().tolist() == [30.0, 60.0]
+    assert isinstance(g["b"], tuple) and [float(t) for t in g["b"]] == [50.0, 8.0]
+
+
+def test_variables_and_python_integers():
+    v = pb.Variable(3.0)
+    assert float(pb.grad(lambda x: x * x)(v)) == 6.0
+    assert float(pb.grad(lambda x: x * x)(3)) == 6.0
+    # A variable in a closure is a constant for grad, and stays differentiable for others.
+    g = pb.grad(lambda x: x * x * v)(2.0)
+    assert float(g) == 12.0
+    assert float(pb.gradients(g, v)[0]) == 4.0
+
+
+def test_independent_arguments_have_zeros():
+    g = pb.grad(lambda x, y: pb.sum(y), argnums=(0, 1))(np.ones(2), np.ones(3))
+    assert [t.numpy().tolist() for t in g] == [[0.0, 0.0], [1.0, 1.0, 1.0]]
+    assert float(pb.grad(pb.grad(lambda x: 3 * x))(1.0)) == 0.0
+
+
+def test_one_tensor_for_two_arguments():
+    x = pb.constant(3.0)
+    gradients = pb.grad(lambda a, b: a * a * b, argnums=(0, 1))(x, x)
+    assert [float(g) for g in gradients] == [18.0, 9.0]
+
+
+def test_perturbations_are_not_confused():
+    """d/dx of x · d/dy(x + y) at y = x is 1, not 2."""
+    inner = pb.grad(lambda y, x: x + y)
+    assert float(pb.grad(lambda x: x * inner(x, x))(1.0)) == 1.0
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_orders(order):
+    f = pb.sin
+    for _ in range(order):
+        f = pb.grad(f)
+    expected = [np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)][order % 4](0.7)
+    assert float(f(pb.constant(0.7, "float64"))) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_name_is_kept():
+    def loss(x):
+        "Doc."
+        return x * 1
+
+    assert pb.grad(loss).__name__ == pb.value_and_grad(loss).__name__ == "loss"
+    assert pb.grad(loss).__doc__ == "Doc."
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: pb.grad(lambda x: x)(np.ones(2)), ValueError, "shape (2,)"),
+        (lambda: pb.grad(lambda x: 3.0)(1.0), TypeError, "returned a float"),
+        (lambda: pb.grad(lambda x: None)(1.0), TypeError, "NoneType"),
+        (lambda: pb.grad(lambda x: x > 0)(1.0), TypeError, "bool"),
+        (lambda: pb.grad(lambda x: pb.sum(x))(np.arange(3)), TypeError, "int64"),
+        (lambda: pb.grad(lambda x: x * 1)(True), TypeError, "bool"),
+        (lambda: pb.grad(lambda x: x * 1)("text"), TypeError, "str"),
+        (lambda: pb.grad(lambda x: x * 1, argnums=1)(1.0), TypeError, "1 positional"),
+        (lambda: pb.grad(lambda x: x * 1)(), TypeError, "0 positional"),
+    ],
+)
+def test_refused(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+    assert float(pb.grad(lambda x: x * x)(1.0)) == 2.0
+
+
+def test_an_exception_inside_leaves_nothing_behind():
+    def faulty(x):
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        pb.grad(faulty)(1.0)
+    x = pb.constant(2.0)
+    assert not pb._core.is_tracked(x * x)

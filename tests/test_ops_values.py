@@ -1,0 +1,193 @@
+"""The value of every operation against its reference in long double: every dtype it takes, shapes
+from 0-d to 4-d with zero lengths, broadcasting, views as inputs; the same bits at every position of
+an array and for any number of threads; and each instruction set in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases import DTYPES, FLOATS, Case, Check, same_bits, ulp_errors
+
+import pullback as pb
+from pullback import _core
+
+
+def check_value(check: Check, case: Case, xs: list[Any], got: Any, dtype: str, label: str) -> None:
+    want = case.result_dtype(dtype)
+    check.that(got.dtype == DTYPES[want], f"{label}: dtype {got.dtype}, expected {DTYPES[want]}")
+    value = got.numpy()
+    with np.errstate(all="ignore"):
+        exact = case.exact(xs) if want in FLOATS else xs
+        expected = np.asarray(case.reference(*exact))
+        size = case.size(*exact) if case.size and want in FLOATS else None
+    shapes = f"{label}: shapes {value.shape} and {got.shape}, expected {expected.shape}"
+    check.that(value.shape == got.shape == expected.shape, shapes)
+    if value.shape != expected.shape:
+        return
+    if want in FLOATS:
+        worst = float(np.max(ulp_errors(value, expected, want, size), initial=0))
+        check.that(worst <= case.ulp, f"{label}: {worst:.4g} ulp off: {value} for {expected}")
+    else:
+        check.that(np.array_equal(value, expected), f"{label}: {value}, expected {expected}")
+
+
+def test_values(case: Case) -> None:
+    check = Check()
+    for dtype in case.dtypes:
+        for shapes in case.shapes:
+            xs = case.arrays(shapes, dtype)
+            got = case.run(*map(pb.constant, xs))
+            check_value(check, case, xs, got, dtype, f"{DTYPES[dtype]} {shapes}")
+    check.done()
+
+
+def views(x: Any) -> Iterator[tuple[str, Any]]:
+    """Tensors with the elements of x whose memory is not row-major."""
+    yield "transposed", pb.transpose(pb.constant(np.array(x.T)))
+    if x.ndim:
+        yield "reversed", pb.constant(np.array(x[..., ::-1]))[..., ::-1]
+        yield "strided", pb.constant(np.repeat(x, 3, axis=0))[1::3]
+        wide = np.concatenate([x, x, x], axis=-1)
+        yield "windowed", pb.constant(wide)[..., x.shape[-1] : 2 * x.shape[-1]]
+    yield "computed", pb.where(True, pb.constant(x), pb.constant(x))
+    yield "broadcast", pb.broadcast_to(pb.constant(x), (2, *x.shape))[1]
+
+
+def test_views_as_inputs(case: Case) -> None:
+    """A view gives the bits that its row-major copy gives."""
+    check = Check()
+    dtype = "f" if "f" in case.dtypes else case.dtypes[0]
+    for shapes in case.shapes:
+        xs = case.arrays(shapes, dtype)
+        plain = case.run(*map(pb.constant, xs)).numpy()
+        for k, x in enumerate(xs):
+            for name, view in views(x):
+                inputs = [view if i == k else pb.constant(other) for i, other in enumerate(xs)]
+                got = case.run(*inputs)
+                label = f"argument {k} {name}, {shapes}"
+                if case.op == "matmul":  # the BLAS may add in another order
+                    check_value(check, case, xs, got, dtype, label)
+                else:
+                    check.that(same_bits(got.numpy(), plain), f"{label}: {got}, not {plain}")
+    check.done()
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_every_position_computes_the_same_bits(pointwise: Case, dtype: str) -> None:
+    """The tail of a vector loop is its body: length and offset change nothing."""
+    shapes = tuple((150,) for _ in pointwise.domains)
+    xs = pointwise.arrays(shapes, dtype)
+    whole = pointwise.run(*map(pb.constant, xs)).numpy()
+    results, expected = [], []
+    for length in range(1, 68):
+        start = 150 - 2 * length if length % 3 else length
+        window = slice(start, start + length)
+        results.append(pointwise.run(*[pb.constant(x[window]) for x in xs]))
+        expected.append(whole[window])
+    pb.evaluate(*results)
+    for got, want in zip(results, expected, strict=True):
+        assert same_bits(got.numpy(), want), f"length {len(want)}"
+
+
+# --- threads
+
+
+@pytest.fixture
+def threads() -> Iterator[Any]:
+    before = _core.num_threads()
+    yield pb.set_num_threads
+    pb.set_num_threads(before)
+
+
+def large_values(dtype: str) -> list[Any]:
+    rng = np.random.default_rng(3)
+    a = pb.constant(rng.standard_normal((700, 900)).astype(DTYPES[dtype]))
+    b = pb.constant(rng.standard_normal((900, 310)).astype(DTYPES[dtype]))
+    rows = pb.constant(rng.integers(0, 700, 5000))
+    taken = pb.take(a, rows, axis=0)
+    w = pb.Variable(rng.standard_normal((700, 900)).astype(DTYPES[dtype]))
+    loss = pb.sum(pb.tanh(w @ b)) + pb.mean(pb.softmax(pb.take(w, rows, axis=0)) * taken)
+    pb.random.seed(5)
+    return [
+        pb.sum(a),
+        pb.sum(a, axis=0),
+        pb.sum(a, axis=1),
+        pb.max(a * a, axis=0),
+        pb.prod(a[:200, :40], axis=0),
+        pb.logsumexp(a, axis=0),
+        pb.tanh(a) * pb.exp(-a),
+        a @ b,
+        pb.matmul(pb.transpose(b)[:, ::-1], pb.transpose(a)[::-1]),
+        pb.transpose(a) + 0,
+        pb.argmax(a, axis=0),
+        pb.argmin(a),
+        taken,
+        pb.random.normal((100_000,), dtype=DTYPES[dtype]),
+        pb.random.uniform((100_001,), dtype=DTYPES[dtype]),
+        *pb.gradients(loss, [w]),
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_any_number_of_threads_gives_the_same_bits(threads: Any, dtype: str) -> None:
+    reference: list[Any] = []
+    for count in (1, 2, 3, 8, 2):
+        threads(count)
+        results = [x.numpy().copy() for x in large_values(dtype)]
+        reference = reference or results
+        for k, (got, want) in enumerate(zip(results, reference, strict=True)):
+            assert same_bits(got, want), f"result {k} differs with {count} threads"
+
+
+# --- accuracy of long sums (NUMERICS: half an ulp in float32)
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((2_000_003,), None), ((500_001, 3), 0), ((7, 300_001), 1)]
+)
+def test_float32_sums_are_rounded_once(shape: tuple[int, ...], axis: int | None) -> None:
+    x = np.full(shape, 0.1, np.float32)
+    x.flat[0] = 1e8
+    exact = np.sum(x, axis=axis, dtype=np.longdouble)
+    for operation, expected in [(pb.sum, exact), (pb.mean, exact / x.size * exact.size)]:
+        errors = ulp_errors(operation(pb.constant(x), axis=axis).numpy(), expected, "f")
+        assert np.max(errors) <= 1.0
+
+
+def test_integer_sums_accumulate_in_int64() -> None:
+    x = np.full(100_000, 2**31 - 1, np.int32)
+    assert pb.sum(pb.constant(x)).item() == 100_000 * (2**31 - 1)
+    assert pb.sum(pb.constant(np.ones(300, bool))).item() == 300
+    wrapped = pb.sum(pb.constant(np.array([2**63 - 1, 1])))
+    assert wrapped.item() == -(2**63)
+
+
+# --- instruction sets
+
+LEVELS = ["baseline", "avx2", "avx512"]
+
+
+@pytest.mark.parametrize("level", LEVELS[: LEVELS.index(_core.build_info()["cpu_level"])])
+def test_lower_cpu_levels(level: str) -> None:
+    """The values above and the traps again, with the kernels of a lesser processor."""
+    here = Path(__file__).parent
+    environment = {**os.environ, "PULLBACK_CPU_LEVEL": level}
+    tests = [f"{here / 'test_ops_values.py'}::test_values", str(here / "test_conventions.py")]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(command, env=environment, cwd=here.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_unknown_cpu_level_is_an_error() -> None:
+    code = "import pullback as pb; pb.constant([1.0]) + 1"
+    environment = {**os.environ, "PULLBACK_CPU_LEVEL": "sse9"}
+    command = [sys.executable, "-c", code + "; print(float((pb.constant(1.0) + 1)))"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "PULLBACK_CPU_LEVEL" in done.stderr

@@ -1,0 +1,520 @@
+"""RegisterGradient, NotDifferentiable, gradient_override_map, custom_gradient (SEMANTICS 3, 4)."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from support.tf1 import fresh_graph, listed, run  # noqa: F401
+
+import pullback.compat.tf1 as tf
+
+
+def override(**names):
+    return tf.get_default_graph().gradient_override_map(names)
+
+
+def times(factor, name):
+    @tf.RegisterGradient(name)
+    def rule(op, grad):
+        return grad * factor
+
+    return rule
+
+
+def slope(y, x):
+    (g,) = tf.gradients(y, x)
+    return None if g is None else listed(run(g))
+
+
+# --- the registry
+
+
+def test_register_returns_the_function_and_refuses_a_name_twice():
+    def rule(op, grad):
+        return grad
+
+    assert tf.RegisterGradient("Mine")(rule) is rule
+    with pytest.raises(KeyError, match=r"two gradients.*Mine.*test_tf1_rules\.py"):
+        tf.RegisterGradient("Mine")(rule)
+    for taken in ("Sin", "Exp", "Add"):
+        with pytest.raises(KeyError, match=taken):
+            tf.RegisterGradient(taken)(rule)
+        with pytest.raises(KeyError, match=taken):
+            tf.NotDifferentiable(taken)
+    tf.RegisterGradient("")(rule)
+    with pytest.raises(KeyError, match="rule"):
+        tf.NotDifferentiable("rule")
+    for bad in (3, None):
+        with pytest.raises(TypeError):
+            tf.RegisterGradient(bad)
+        with pytest.raises(TypeError):
+            tf.NoGradient(bad)
+    with pytest.raises(TypeError, match="expected a function"):
+        tf.RegisterGradient("Five")(5)
+
+
+def test_not_differentiable_is_none_but_missing_is_an_error():
+    tf.no_gradient("Nothing")
+    x = tf.constant(2.0)
+    with override(Identity="Nothing", Square="Unknown"):
+        y, z = tf.identity(x), tf.square(x)
+    assert tf.gradients(y, x) == [None]
+    assert slope(y + 3 * x, x) == 3.0
+    with pytest.raises(LookupError, match=r"Square.*'Unknown'"):
+        tf.gradients(z, x)
+    assert slope(tf.stop_gradient(z) + x, x) == 1.0  # only where the gradient passes
+
+
+def test_what_a_rule_is_given():
+    seen = []
+
+    @tf.RegisterGradient("Looks")
+    def rule(op, grad):
+        seen.append(op)
+        assert len(op.inputs) == 2 and len(op.outputs) == 1
+        assert op.get_attr("T") == tf.float32
+        assert op.get_attr("transpose_a") is False
+        with pytest.raises(ValueError, match="no_such"):
+            op.get_attr("no_such")
+        return grad, grad
+
+    a, b = tf.constant(np.eye(2)), tf.constant(np.eye(2))
+    a, b = tf.cast(a, tf.float32), tf.cast(b, tf.float32)
+    with override(MatMul="Looks"):
+        y = tf.matmul(a, b, name="product")
+    tf.gradients(y, [a, b])
+    (op,) = seen
+    assert (op.type, op.name) == ("MatMul", "product")
+    assert op.inputs[0] is a and op.outputs[0] is y
+
+
+def test_unused_outputs_arrive_as_zeros():
+    seen = []
+
+    @tf.RegisterGradient("Parts")
+    def rule(op, *grads):
+        seen.extend(grads)
+        return None, tf.concat(grads, 0)
+
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    with override(Split="Parts"):
+        first, _ = tf.split(x, 2)
+    assert slope(first, x) == [1.0, 1.0, 0.0, 0.0]
+    assert len(seen) == 2 and None not in seen
+
+
+def test_static_inputs_have_a_slot():
+    @tf.RegisterGradient("SumRule")
+    def rule(op, grad):
+        assert len(op.inputs) == 2
+        return tf.fill(op.inputs[0].shape, 7.0), None
+
+    x = tf.constant([1.0, 2.0])
+    with override(Sum="SumRule"):
+        y = tf.reduce_sum(x)
+    assert slope(y, x) == [7.0, 7.0]
+
+
+# --- the map
+
+
+def test_only_operations_made_inside():
+    times(10.0, "Ten")
+    x = tf.constant(2.0)
+    before = tf.identity(x)
+    other = tf.Graph()
+    with override(Identity="Ten"):
+        inside = tf.identity(x)
+        with other.as_default():
+            elsewhere = tf.identity(tf.constant(1.0))
+        assert slope(before, x) == 1.0
+    assert slope(inside, x) == 10.0
+    assert slope(tf.identity(x), x) == 1.0
+    with other.as_default():
+        assert slope(elsewhere, elsewhere.op.inputs[0]) == 1.0
+
+
+def test_nesting():
+    times(10.0, "Ten")
+    times(100.0, "Hundred")
+    x = tf.constant(3.0)
+    with override(Identity="Ten"):
+        a = tf.identity(x)
+        with override(Identity="Hundred"):
+            b = tf.identity(x)
+        with override(Square="Hundred"):
+            c = tf.identity(tf.square(x))
+        d = tf.identity(x)
+    assert [slope(y, x) for y in (a, b, c, d, tf.identity(x))] == [10.0, 100.0, 1000.0, 10.0, 1.0]
+
+
+def test_restored_after_an_exception():
+    times(10.0, "Ten")
+    x = tf.constant(3.0)
+    with pytest.raises(ZeroDivisionError), override(Identity="Ten"):
+        raise ZeroDivisionError
+    assert slope(tf.identity(x), x) == 1.0
+
+
+@pytest.mark.parametrize("bad", [None, [("Sign", "Ten")], {1: "Ten"}, {"Sign": 1}])
+def test_the_map_is_checked_before_anything_is_set(bad):
+    times(10.0, "Ten")
+    graph = tf.get_default_graph()
+    if isinstance(bad, dict):
+        bad = {"Identity": "Ten", **bad}
+    with pytest.raises(TypeError), graph.gradient_override_map(bad):
+        pass
+    x = tf.constant(1.0)
+    assert slope(tf.identity(x), x) == 1.0
+
+
+def test_unknown_operation_type_warns_with_near_names():
+    times(10.0, "Ten")
+    with pytest.warns(UserWarning, match=r"'Matmul'.*'MatMul'"), override(Matmul="Ten"):
+        pass
+    with override(Add="Ten", Select="Ten"):  # names that the types had
+        x = tf.constant([1.0, 2.0])
+        y = x + x
+
+    @tf.RegisterGradient("Both")
+    def both(op, grad):
+        return grad, 2 * grad
+
+    with override(Add="Both"):
+        z = x + x
+    assert slope(z, x) == [3.0, 3.0]
+    with pytest.raises(ValueError, match="num gradients"):
+        tf.gradients(y, x)
+
+
+def test_target_may_be_a_built_in_rule():
+    x = tf.constant(0.5)
+    with override(Sin="Tanh"):
+        y = tf.sin(x)
+    assert slope(y, x) == pytest.approx(1 - np.sin(0.5) ** 2, rel=1e-6)
+    with override(Sin="Round"):
+        z = tf.sin(x)
+    assert tf.gradients(z, x) == [None]
+    with override(Sin="Identity"):
+        w = tf.sin(x)
+    assert slope(w, x) == 1.0
+    with override(Sin="Cos"):
+        u = tf.sin(x)
+    assert slope(u, x) == pytest.approx(-np.sin(0.5), rel=1e-6)
+
+
+def test_stop_gradient_can_be_overridden():
+    times(10.0, "Ten")
+    x = tf.constant(3.0)
+    with override(StopGradient="Ten"):
+        y = tf.stop_gradient(x)
+    assert slope(y, x) == 10.0
+
+
+def test_operations_of_rules_are_differentiated():
+    @tf.RegisterGradient("Cubed")
+    def rule(op, grad):
+        return grad * op.inputs[0] ** 3
+
+    x = tf.constant(2.0)
+    with override(Square="Cubed"):
+        y = tf.square(x)
+    first = tf.gradients(y, x)
+    second = tf.gradients(first, x)
+    assert listed(run([y, first, second])) == [4.0, [8.0], [12.0]]
+
+
+def test_operations_made_by_rules_inside_the_map_are_overridden_too():
+    times(10.0, "Ten")
+
+    @tf.RegisterGradient("Again")
+    def again(op, grad):
+        return tf.identity(grad) * 2
+
+    x = tf.constant(3.0)
+    with override(Square="Again", Identity="Ten"):
+        y = tf.square(x)
+        g = tf.gradients(y, x, grad_ys=x)[0]
+    assert slope(g, x) == 20.0
+
+
+# --- results of rules are checked
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "text"),
+    [
+        (lambda g: [g, g], ValueError, "num gradients"),
+        (lambda g: [], ValueError, "num gradients"),
+        (lambda g: 0, TypeError, "'int' object has no attribute 'name'"),
+        (lambda g: np.float32(1), AttributeError, "float32"),
+        (lambda g: "g", TypeError, "str"),
+        (lambda g: tf.reduce_sum(g), ValueError, r"incompatible shapes.*\(\).*\(3,\)"),
+        (lambda g: tf.cast(g, tf.float64), TypeError, "float64.*float32"),
+    ],
+)
+def test_results_of_rules(answer, kind, text):
+    @tf.RegisterGradient("Wrong")
+    def wrong(op, grad):
+        return answer(grad)
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    with override(Sign="Wrong"):
+        y = tf.sign(x, name="here")
+    with pytest.raises(kind, match=rf"(?s)Sign 'here'.*Wrong.*test_tf1_rules\.py:\d+.*{text}"):
+        tf.gradients(y, x)
+    assert slope(3 * x, x) == [3.0] * 3  # the next call works
+
+
+def test_a_rule_may_answer_none_or_a_variable():
+    v = tf.Variable([5.0])
+
+    @tf.RegisterGradient("Variable rule")
+    def rule(op, grad):
+        return v, None
+
+    x = tf.constant([1.0])
+    with override(Mul="Variable rule"):
+        y = x * 2.0
+    assert slope(y, x) == [5.0]
+
+
+# --- custom_gradient
+
+
+def test_result_is_always_new_and_function_keeps_its_name():
+    @tf.custom_gradient
+    def f(x):
+        "Documented."
+        return x, lambda d: d
+
+    x = tf.constant(1.0)
+    y = f(x)
+    assert y is not x and y.op.type == "IdentityN"
+    assert (f.__name__, f.__doc__) == ("f", "Documented.")
+    assert slope(tf.custom_gradient()(lambda x: (x, lambda d: 4 * d))(x), x) == 4.0
+
+
+def test_inputs():
+    @tf.custom_gradient
+    def f(x, y):
+        return x + y, lambda d: (10 * d, 100 * d)
+
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    assert slope(f(x, x), x) == 110.0
+    assert listed(run(tf.gradients(f(y=y, x=x), [x, y]))) == [10.0, 100.0]  # by keyword
+    outside = tf.constant(3.0)
+
+    @tf.custom_gradient
+    def closes(x):
+        return x * outside, lambda d: 7 * d
+
+    assert tf.gradients(closes(x), outside) == [None]
+    assert slope(closes(x), x) == 7.0
+
+
+def test_numbers_pass_through_without_a_slot():
+    @tf.custom_gradient
+    def power(x, n, note=None):
+        assert n == 3 and note == "cube"
+        return x**n, lambda d: d * n * x ** (n - 1)
+
+    x = tf.constant(2.0)
+    assert slope(power(x, 3, note="cube"), x) == 12.0
+
+
+def test_nests():
+    @tf.custom_gradient
+    def f(pair, named):
+        total = {"sum": pair[0] + named["b"], "more": (pair[1] * named["a"],)}
+        return total, lambda more, sum: ((sum, more), {"b": 5 * sum, "a": 6 * more})
+
+    x = [tf.constant(float(k)) for k in range(4)]
+    out = f((x[0], x[1]), {"a": x[2], "b": x[3]})
+    assert listed(run([out["sum"], out["more"][0]])) == [3.0, 2.0]
+    answers = run(tf.gradients([out["sum"], out["more"][0]], x))
+    assert listed(answers) == [1.0, 1.0, 6.0, 5.0]  # a dict's entries in the order of its keys
+
+
+def test_methods():
+    class Scale:
+        factor = 3.0
+
+        @tf.custom_gradient
+        def __call__(self, x):
+            return x * self.factor, lambda d: d * 2 * self.factor
+
+    x = tf.constant(1.0)
+    assert slope(Scale()(x), x) == 6.0
+
+
+def test_rules_are_lazy_and_called_once_for_each_gradients():
+    calls = []
+
+    @tf.custom_gradient
+    def f(x):
+        def rule(*upstreams):
+            calls.append(upstreams)
+            return upstreams[0]
+
+        return (x + 1, x + 2), rule
+
+    x = tf.constant(1.0)
+    a, _ = f(x)
+    assert calls == []
+    assert slope(a, x) == 1.0
+    assert len(calls) == 1 and len(calls[0]) == 2  # the unused result arrives as zeros
+
+
+def test_none_is_no_gradient():
+    @tf.custom_gradient
+    def f(x, y):
+        return x * y, lambda d: (None, d)
+
+    x, y = tf.constant(2.0), tf.constant(3.0)
+    assert tf.gradients(f(x, y), x) == [None]
+    assert slope(f(x, y) + 5 * x, x) == 5.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (lambda d: [d, d], ValueError),
+        (lambda d: 1, TypeError),
+        (lambda d: tf.reduce_sum(d), ValueError),
+        (lambda d: tf.cast(d, tf.int32), TypeError),
+    ],
+)
+def test_wrong_results(rule, kind):
+    @tf.custom_gradient
+    def f(x):
+        return 2 * x, rule
+
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(kind, match=r"test_tf1_rules\.py"):
+        tf.gradients(f(x), x)
+
+
+def test_must_return_a_pair():
+    with pytest.raises(TypeError, match="pair"):
+        tf.custom_gradient(lambda x: x)(tf.constant(1.0))
+    with pytest.raises(TypeError, match="function"):
+        tf.custom_gradient(3)
+
+
+# --- variables
+
+
+def test_variables_are_given_by_name_and_without_arguments_that_are_variables():
+    b, a = tf.Variable(2.0, name="b"), tf.Variable(3.0, name="a")
+    frozen, passed = tf.Variable(5.0, trainable=False), tf.Variable(7.0)
+
+    @tf.custom_gradient
+    def f(x, p):
+        def rule(d, variables):
+            assert variables == [a, b]
+            return (d, 2 * d), [30 * d, 20 * d]
+
+        return b * x * a * frozen * p, rule
+
+    x = tf.constant(1.0)
+    y = f(x, passed)
+    assert listed(run(tf.gradients(y, [x, passed, a, b]))) == [1.0, 2.0, 30.0, 20.0]
+    assert tf.gradients(y, frozen) == [None]
+
+
+def test_rule_without_variables_leaves_their_ordinary_gradients():
+    v = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def f(x):
+        return v * v * x, lambda d: 100 * d
+
+    x = tf.constant(2.0)
+    assert listed(run(tf.gradients(5 * f(x), [x, v]))) == [500.0, 60.0]
+
+
+def test_variables_keep_their_default_where_none_is_read():
+    @tf.custom_gradient
+    def f(x):
+        def rule(d, variables=None):
+            assert variables is None
+            return d
+
+        return x, rule
+
+    x = tf.constant(2.0)
+    assert slope(f(x), x) == 1.0
+
+
+def test_wrong_number_of_variable_gradients():
+    v = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def f(x):
+        return v * x, lambda d, variables: (d, [])
+
+    with pytest.raises(ValueError, match="0 gradients for 1 variables"):
+        tf.gradients(f(tf.constant(1.0)), v)
+
+
+# --- higher orders
+
+
+def test_second_derivatives():
+    @tf.custom_gradient
+    def cube(x):
+        return x**3, lambda d: d * 3 * x**2
+
+    @tf.custom_gradient
+    def seven(x):
+        return x**3, lambda d: 7 * d
+
+    x = tf.constant(2.0)
+    first = tf.gradients(cube(x), x)
+    assert listed(run([first, tf.gradients(first, x)])) == [[12.0], [12.0]]
+    assert tf.gradients(tf.gradients(seven(x), x), x) == [None]
+
+
+def test_naive_nesting_is_the_ordinary_second_derivative():
+    @tf.custom_gradient
+    def cube(x):
+        @tf.custom_gradient
+        def rule(d):
+            return d * 3 * x**2, lambda dd: 1000 * dd
+
+        return x**3, rule
+
+    x = tf.constant(2.0)
+    first = tf.gradients(cube(x), x)
+    assert listed(run([first, tf.gradients(first, x)])) == [[12.0], [12.0]]
+
+
+def test_grad_pass_through():
+    x = tf.constant([1.2, 2.7])
+    assert slope(tf.grad_pass_through(tf.round)(x), x) == [1.0, 1.0]
+    with pytest.raises(ValueError, match="returned 1 tensors, expected 2"):
+        tf.grad_pass_through(tf.add)(x, x)
+
+
+def test_nothing_global_keeps_a_rule_alive():
+    graph = tf.Graph()
+    with graph.as_default():
+
+        @tf.custom_gradient
+        def f(x):
+            def rule(d):
+                return d
+
+            rule.kept = weakref.ref(rule)
+            f.last = rule.kept
+            return 2 * x, rule
+
+        tf.gradients(f(tf.constant(1.0)), [])
+        rule = f.last
+    del graph, f
+    gc.collect()
+    assert rule() is None

@@ -1,0 +1,121 @@
+"""Several Python threads, forked children, and what importing the library must leave alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from support.process import run
+
+import pullback as pb
+
+
+def in_threads(work: Callable[[int], None], count: int = 4) -> None:
+    problems: list[BaseException] = []
+    start = threading.Barrier(count)
+
+    def guarded(k: int) -> None:
+        try:
+            start.wait()
+            work(k)
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not problems, problems[0]
+
+
+def test_threads_with_graphs_of_their_own() -> None:
+    def work(k: int) -> None:
+        w = pb.Variable(np.full((20, 20), 0.01 * (k + 1)))
+        for step in range(150):
+            loss = pb.sum(pb.tanh(w @ w))
+            (g,) = pb.gradients(loss, [w])
+            w.assign_sub(0.0 * g)
+            if step % 10 == 0:
+                row = np.tanh(20 * (0.01 * (k + 1)) ** 2)
+                np.testing.assert_allclose(float(loss), 400 * row, rtol=1e-12)
+
+    in_threads(work)
+
+
+def test_threads_that_look_at_one_graph() -> None:
+    for _ in range(30):
+        x = pb.Variable(np.arange(2000.0))
+        parts = [pb.sum(pb.sin(x) * float(k)) for k in range(8)]
+        total = sum(parts[1:], start=parts[0])
+        (g,) = pb.gradients(total, [x])
+        expected = float(np.sum(np.sin(np.arange(2000.0))))
+
+        seen: list[Any] = [None] * 4
+
+        def work(k: int, seen: Any = seen, graph: Any = (total, g, parts)) -> None:
+            total, g, parts = graph
+            seen[k] = float(total), float(parts[k]), float(parts[7 - k]), g.numpy()
+
+        in_threads(work)
+        for k, (all_of_it, low, high, slope) in enumerate(seen):
+            scales = [28 * expected, k * expected, (7 - k) * expected]
+            np.testing.assert_allclose([all_of_it, low, high], scales, rtol=1e-12)
+            np.testing.assert_allclose(slope, 28 * np.cos(np.arange(2000.0)), rtol=1e-12)
+
+
+def test_threads_that_update_one_variable() -> None:
+    v = pb.Variable(np.zeros(500))
+
+    def work(k: int) -> None:
+        for _ in range(200):
+            v.assign_add(np.ones(500))  # built under the interpreter lock: none is lost
+            if k == 0:
+                v.numpy()
+
+    in_threads(work)
+    assert v.numpy().tolist() == [800.0] * 500
+
+
+def test_a_forked_child_computes() -> None:
+    """After a parallel step in the parent; GNU's OpenMP hangs in a child that asks for threads."""
+    code = """if True:
+    import os, sys
+    import numpy as np
+    import pullback as pb
+    pb.set_num_threads(4)
+    x = pb.constant(np.ones((700, 700)))
+    expected = float(pb.sum(pb.exp(x) @ x))
+    child = os.fork()
+    if child == 0:
+        got = float(pb.sum(pb.exp(x + 0.0) @ x))
+        w = pb.Variable(np.ones((600, 600)))
+        (g,) = pb.gradients(pb.sum(w @ w), [w])
+        ok = got == expected and g.numpy()[0, 0] == 1200.0
+        os._exit(0 if ok else 3)
+    _, status = os.waitpid(child, 0)
+    again = float(pb.sum(pb.exp(x) @ x))
+    print(os.waitstatus_to_exitcode(status), again == expected)
+    """
+    assert run(code).split() == ["0", "True"]
+
+
+def test_import_changes_nothing_else() -> None:
+    code = """if True:
+    import locale, os, signal, threading, warnings
+    def state():
+        return (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGFPE), locale.setlocale(
+            locale.LC_ALL), os.environ.copy(), threading.active_count(), 5e-324 * 1.0,
+            1e308 * 10, (0.1 + 0.2).hex(), len(warnings.filters))
+    import numpy
+    before = state()
+    import pullback as pb
+    float(pb.sum(pb.exp(pb.ones((500, 500)) @ pb.ones((500, 500)))))
+    after = state()
+    changed = [k for k, (a, b) in enumerate(zip(before, after)) if a != b]
+    print(changed)
+    """
+    assert run(code).strip() == "[]"

@@ -1,0 +1,86 @@
+"""Gives a generated stub the types that the generator cannot see.
+
+Tensor and Variable are written against the C API, whose operators and attributes carry no types:
+both classes are written from what they have, and a name that is not known here is an error.
+Elsewhere, `list`, `dict` and a default of None are completed.
+Usage: python tools/stub_types.py path/to/_core.pyi
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from pullback import _core
+
+UNARY = ["abs", "invert", "neg", "pos"]
+BINARY = ["add", "and", "floordiv", "matmul", "mod", "mul", "or", "sub", "truediv", "xor"]
+COMPARISON = ["eq", "ge", "gt", "le", "lt", "ne"]
+METHODS = {
+    **{f"__{n}__": "(self) -> Tensor" for n in UNARY},
+    **{f"__{r}{n}__": "(self, other: typing.Any, /) -> Tensor" for n in BINARY for r in ("", "r")},
+    **{f"__{n}__": "(self, other: typing.Any, /) -> Tensor" for n in COMPARISON},
+    **{f"__{n}__": "(self, other: typing.Any, /) -> Tensor" for n in ("pow", "rpow")},
+    "__bool__": "(self) -> bool",
+    "__float__": "(self) -> float",
+    "__getitem__": "(self, key: typing.Any, /) -> Tensor",
+    "__hash__": "(self) -> int",
+    "__index__": "(self) -> int",
+    "__int__": "(self) -> int",
+    "__iter__": "(self) -> collections.abc.Iterator[Tensor]",
+    "__len__": "(self) -> int",
+    "__init__": "(self, initial: typing.Any, trainable: bool = True, name: str = 'Variable', "
+    "dtype: typing.Any = None) -> None",
+}
+ATTRIBUTES = {
+    "T": "Tensor",
+    "dtype": "numpy.dtype[typing.Any]",
+    "name": "str",
+    "ndim": "int",
+    "shape": "tuple[int, ...]",
+    "size": "int",
+    "trainable": "bool",
+}
+SKIPPED = {
+    "__array_ufunc__",
+    "__delitem__",
+    "__doc__",
+    "__module__",
+    "__new__",
+    "__repr__",
+    "__setitem__",
+    "__weaklistoffset__",
+}
+
+
+def class_stub(cls: type) -> str:
+    """The class as a stub. Methods that have a docstring of the form `name(...) -> type` use it."""
+    lines = []
+    for name, value in sorted(vars(cls).items()):
+        signature = re.match(rf"{name}(\(.*\) -> .*)", getattr(value, "__doc__", None) or "")
+        if name in ATTRIBUTES:
+            lines += ["    @property", f"    def {name}(self) -> {ATTRIBUTES[name]}: ..."]
+        elif signature:
+            lines.append(f"    def {name}{signature[1]}: ...")
+        elif name in METHODS:
+            ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+            lines.append(f"    def {name}{METHODS[name]}: ...{ignore}")
+        elif name not in SKIPPED:
+            raise SystemExit(f"{__file__}: no type is known for {cls.__name__}.{name}")
+    return f"class {cls.__name__}:\n" + "\n".join(lines) + "\n"
+
+
+def main(path: Path) -> None:
+    text = path.read_text()
+    for cls in (_core.Tensor, _core.Variable):
+        text, count = re.subn(
+            rf"^class {cls.__name__}:\n(?:[ \t].*\n|\n)+", class_stub(cls), text, flags=re.M
+        )
+        assert count == 1, f"{path} has {count} classes {cls.__name__}"
+    text = re.sub(r"((?:: |-> )list)(?=[,:) ])", r"\1[typing.Any]", text)
+    text = re.sub(r"((?:: |-> )dict)(?=[,:) ])", r"\1[str, typing.Any]", text)
+    text = re.sub(r"(: \w+) = None", r"\1 | None = None", text)
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
