@@ -1,6 +1,6 @@
 """Gradients clipped between `compute_gradients` and `apply_gradients`: together, and one by one.
 
-    python examples/tf1_clipping.py
+python examples/tf1_clipping.py
 """
 
 import numpy as np

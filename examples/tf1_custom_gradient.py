@@ -1,6 +1,6 @@
 """custom_gradient: a stable slope, two inputs, a variable, and a second derivative of one's own.
 
-    python examples/tf1_custom_gradient.py
+python examples/tf1_custom_gradient.py
 """
 
 import pullback.compat.tf1 as tf

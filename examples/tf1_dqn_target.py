@@ -1,6 +1,6 @@
-"""The loss of Q-learning with a target network: stopped, and copied from the other one now and then.
+"""The loss of Q-learning with a target network: stopped, and copied from the other now and then.
 
-    python examples/tf1_dqn_target.py
+python examples/tf1_dqn_target.py
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """GradientTape in eager mode: derivatives of a parabola, and its minimum.
 
-    python examples/tf1_gradient_tape.py
+python examples/tf1_gradient_tape.py
 """
 
 import pullback.compat.tf1 as tf

@@ -1,6 +1,6 @@
 """RegisterGradient and gradient_override_map: another gradient for an operation that exists.
 
-    python examples/tf1_override_map.py
+python examples/tf1_override_map.py
 """
 
 import pullback.compat.tf1 as tf

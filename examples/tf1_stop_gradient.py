@@ -1,6 +1,6 @@
 """What `tf.gradients` answers, and what `stop_gradient` takes out of it.
 
-    python examples/tf1_stop_gradient.py
+python examples/tf1_stop_gradient.py
 """
 
 import pullback.compat.tf1 as tf

@@ -319,6 +319,17 @@ def test_stays_differentiable():
     assert f.runs == 2  # a Python float is a signature of its own
 
 
+def test_captured_tensors_stay_differentiable():
+    v = pb.Variable(5.0)
+    with pb.GradientTape() as tape:
+        c = v * 3
+        f = Counted(lambda x: x * c)
+        y = f(2.0) + f(4.0)
+    assert float(tape.gradient(y, v)) == 18.0
+    assert [float(g) for g in pb.gradients(y, [v, c])] == [18.0, 6.0]
+    assert f.runs == 1
+
+
 def test_higher_order_through_a_call():
     f = Counted(pb.sin)
     g = pb.grad(pb.grad(pb.grad(f)))
@@ -339,6 +350,22 @@ def test_a_function_that_reads_and_assigns_under_a_tape():
         y = f(3.0)
     assert float(tape.gradient(y, w)) == 3.0
     assert mean.item() == 3.5 and f.runs == 1
+
+
+def test_a_loss_that_assigns():
+    """As in batch normalisation: the loss keeps an average, and is differentiated outside."""
+    w, mean = pb.Variable(2.0), pb.Variable(0.0, trainable=False)
+
+    @pb.function
+    def loss():
+        y = w * w
+        mean.assign(0.5 * mean + 0.5 * y)
+        return y
+
+    optimizer = pb.optimizers.GradientDescent(0.25)
+    for expected in (1.0, 0.5, 0.25):
+        optimizer.minimize(loss)
+        assert w.item() == expected
 
 
 def test_gradients_inside():

@@ -434,9 +434,26 @@ def test_second_derivative_of_a_linear_function():
     assert value(outer.gradient(g, x, unconnected_gradients="zero")) == 0.0
 
 
+def test_a_tape_that_ends_on_another_thread():
+    x = pb.Variable(3.0)
+    tapes = [pb.GradientTape() for _ in range(2)]
+    for tape in tapes:
+        tape.__enter__()
+    y = x * x
+    stop = threading.Thread(target=tapes[0].__exit__, args=(None, None, None))
+    drop = threading.Thread(target=tapes.pop)
+    for thread in (stop, drop):
+        thread.start()
+        thread.join()
+    del tape
+    assert not pb._core.Tape.any_recording()
+    assert value(tapes[0].gradient(y, x)) == 6.0
+
+
 def test_a_tape_that_is_dropped_while_recording():
     x = pb.Variable(3.0)
     pb.GradientTape().__enter__()
+    assert not pb._core.Tape.any_recording()
     with pb.GradientTape() as tape:
         y = x * x
     assert value(tape.gradient(y, x)) == 6.0

@@ -151,6 +151,24 @@ def test_constants_that_are_refused(value, error):
         pb.constant(value)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_list_of_numbers_takes_the_dtype_next_to_it(dtype):
+    x = np.array([1, 2], dtype)
+    expected = np.array([0.1, 3], dtype)
+    for t in (pb.constant(x), pb.Variable(x)):
+        for got in (t * [0.1, 3], [0.1, 3] * t, pb.multiply(t, (0.1, 3))):
+            assert got.dtype == dtype
+            np.testing.assert_array_equal(got.numpy(), x * expected)
+    got = pb.where([True, False], pb.constant(x), [0.1, 0.1])
+    np.testing.assert_array_equal(got.numpy(), np.array([1, 0.1], dtype))
+    assert got.dtype == dtype
+    t = pb.constant([0.1, 0.7], dtype)
+    np.testing.assert_array_equal(t.numpy(), np.array([0.1, 0.7], dtype))
+    assert pb.Variable([0.1], dtype=dtype).numpy()[0] == np.array(0.1, dtype)
+    assert (pb.constant([1, 2]) * [1, 2]).dtype == np.int64
+    assert (pb.constant([1, 2]) * [0.5, 2]).dtype == np.float32
+
+
 @pytest.mark.parametrize("dtype", ["float16", "complex64", "no such", object, 3, "U3"])
 def test_unknown_dtypes(dtype):
     with pytest.raises(TypeError, match="float32 or float64"):

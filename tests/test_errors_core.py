@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.cases import Case
 
 import pullback as pb
 from pullback import _core
@@ -70,8 +71,8 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.softmax(X, axis=2), V, "softmax: axis 2"),
     (lambda: pb.softmax(S), V, "softmax: axis -1"),
     (lambda: pb.log_softmax(X, axis=-3), V, "log_softmax: axis -3"),
-    (lambda: pb.sum(X, axis=1.0), T, "axis: .*integers, got 1.0"),
-    (lambda: pb.sum(X, axis="0"), T, "axis"),
+    (lambda: pb.sum(X, axis=1.0), T, "sum: axes must be integers, got 1.0"),
+    (lambda: pb.sum(X, axis="0"), T, "sum: axes"),
     (lambda: pb.transpose(X, (0,)), V, "transpose: 1 axes given for a tensor of rank 2"),
     (lambda: pb.transpose(X, (0, 0)), V, "transpose: axis 0 is named twice"),
     (lambda: pb.transpose(X, (0, 2)), V, "transpose: axis 2"),
@@ -151,6 +152,30 @@ def test_bad_calls(k: int) -> None:
     assert type(caught.value) is kind
     del caught
     assert _core.status()["live_nodes"] == nodes, "the failed call left nodes behind"
+
+
+def test_bad_arguments_of_every_row(pointwise: Case) -> None:
+    """The same for all: shapes that do not broadcast, a wrong number of arguments, no numbers."""
+    arity = len(pointwise.domains)
+    array = pb.constant(np.ones(3, bool if pointwise.domains[0].dtype == "b" else np.float64))
+    with pytest.raises(TypeError, match=pointwise.op):
+        pointwise.run(*[array] * (arity + 1))
+    if pointwise.op != "clip":  # its bounds may be left out
+        with pytest.raises(TypeError, match=pointwise.op):
+            pointwise.run(*[array] * (arity - 1))
+    for k in range(arity):
+        for wrong, kind in [("text", TypeError), (object(), TypeError), ([[1.0], 2.0], ValueError)]:
+            arguments = [wrong if i == k else array for i in range(arity)]
+            with pytest.raises(kind, match=f"{pointwise.op}: "):
+                pointwise.run(*arguments)
+        if arity > 1:
+            arguments = [np.ones((2, 4)) if i == k else array for i in range(arity)]
+            text = rf"{pointwise.op}: shapes .*\(2, 4\).* do not broadcast"
+            with pytest.raises(ValueError, match=text):
+                pointwise.run(*arguments)
+    if pointwise.dtypes == "ilfd":
+        with pytest.raises(TypeError, match=f"{pointwise.op}: expected numbers, got bool"):
+            pointwise.run(*[np.ones(3, bool)] * arity)
 
 
 def test_memory_that_cannot_be_had_is_a_memory_error() -> None:

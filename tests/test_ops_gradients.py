@@ -231,6 +231,18 @@ def test_every_row_of_elementwise_def_is_tested_as_what_it_is(cases: list[Case])
         assert case.wrt == tuple(k for k in range(arity) if k not in none), name
 
 
+INSIDE_GRADIENTS = {"log_slope", "max_share", "min_share", "pow_da", "pow_db", "rsqrt", "same"}
+INSIDE_GRADIENTS |= {"step", "tanh_slope"}
+
+
+def test_every_row_has_its_function_with_an_example(cases: list[Case]) -> None:
+    for case in cases:
+        if case.elementwise and case.op not in INSIDE_GRADIENTS:
+            text = getattr(pb, case.op).__doc__ or ""
+            assert ">>> " in text, case.op
+            assert case.op in pb.__all__
+
+
 def test_operations_without_a_gradient_give_none(cases: list[Case]) -> None:
     for case in cases:
         if case.wrt or not case.domains or case.domains[0].dtype:
@@ -262,3 +274,29 @@ def test_casts_between_floats_pass_the_gradient_in_the_dtype_of_the_input(
     np.testing.assert_array_max_ulp(g.numpy(), expected, 1)
     (h,) = pb.gradients(pb.sum(g * g), [x])
     assert h.dtype == narrow
+
+
+# --- the checks themselves: planted errors that they must see
+
+MUTANTS = {
+    "one part in 10¹⁰": ("sin", lambda op, g: g * pb.cos(op.inputs[0]) * (1 + 1e-10)),
+    "a wrong sign": ("cos", lambda op, g: g * pb.sin(op.inputs[0])),
+    "the saturated form": (
+        "tanh",
+        lambda op, g: g * (1 - op.outputs[0] * op.outputs[0] * 1.000001),
+    ),
+    "half of a product": ("multiply", lambda op, a, b=None: (a * op.inputs[1], None)),
+    "swapped": ("divide", lambda op, g: (-g * op.outputs[0] / op.inputs[1], g / op.inputs[1])),
+    "a constant slope": ("exp", lambda op, g: g * pb.stop_gradient(op.outputs[0])),
+    "a detached factor": ("square", lambda op, g: g * 2 * pb.stop_gradient(op.inputs[0])),
+    "no cotangent": ("softplus", lambda op, g: pb.sigmoid(op.inputs[0])),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_planted_errors_are_seen(cases: list[Case], mutant: str) -> None:
+    op, rule = MUTANTS[mutant]
+    case = next(case for case in cases if case.op == op)
+    with pb.gradient_override_map({op: rule}), pytest.raises(AssertionError):
+        test_first_order(case)
+        test_second_order(case)

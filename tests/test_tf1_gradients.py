@@ -1,4 +1,4 @@
-"""tf.gradients and tf.stop_gradient: what they answer and what they refuse (SEMANTICS 1, 2, 8.3)."""
+"""tf.gradients and tf.stop_gradient: what they answer and what they refuse (SEMANTICS 1-2)."""
 
 from __future__ import annotations
 
@@ -280,6 +280,8 @@ def test_branch_not_taken_cannot_leak():
     assert grads(y, x)[0] == pytest.approx(expected, rel=1e-6)
     z = tf.where(x > 0, 1 / x, x)
     assert grads(tf.reduce_sum(z), x) == [[1.0, -1.0, -0.0625]]
+    second = tf.gradients(tf.gradients(tf.where(x > 0, x * tf.log(x), x), x), x)
+    assert run(second)[0].tolist() == [0.0, 1.0, 0.25]
     nested = tf.where(x > 0, tf.where(x > 2, tf.log(x - 2), 1 / x), 2 * x)
     assert grads(nested, x) == [[2.0, -1.0, 0.5]]
 
@@ -314,6 +316,9 @@ def test_a_fed_output_is_what_its_rule_uses(f, slope):
     y = f(x)
     g = tf.gradients(y, x)[0]
     assert run(g, {y: 0.25}) == pytest.approx(slope(0.25), rel=1e-6)
+    step = 1e-4  # the second derivative goes the same way: slope' times slope
+    second = (slope(0.25 + step) - slope(0.25 - step)) / (2 * step) * slope(0.25)
+    assert run(tf.gradients(g, x), {y: 0.25})[0] == pytest.approx(second, rel=1e-5)
 
 
 def test_static_shapes_need_no_feed():
@@ -335,3 +340,23 @@ def test_long_chains_and_wide_sums():
     assert grads(y, x) == [1.0]
     assert grads(tf.add_n([x] * 500), x) == [500.0]
     assert grads(tf.reduce_sum([k * x for k in range(200)]), x) == [199 * 100.0]
+
+
+def test_second_derivatives_where_shapes_come_with_the_feed():
+    x, axis = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.int32, [])
+    y = tf.square(tf.reduce_sum(x**3, axis))
+    first = tf.gradients(y, x)[0]
+    second = tf.gradients(first, x)[0]
+    a, b = run([first, second], {x: np.ones((2, 2)), axis: 1})
+    assert a.tolist() == [[12.0, 12.0]] * 2 and b.tolist() == [[60.0, 60.0]] * 2
+    rows, at = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+    g = tf.gradients(tf.gather(rows * rows, at), rows)[0]
+    h = tf.gradients(g * rows, rows)[0]
+    feed = {rows: np.full((2, 3), 2.0), at: [0, 0, 1]}
+    assert listed(run([g, h], feed)) == [[[8.0] * 3, [4.0] * 3], [[16.0] * 3, [8.0] * 3]]
+
+
+def test_hessian_vector_product():
+    v = tf.Variable([1.0, 2.0])
+    (g,) = tf.gradients(v[0] ** 2 * v[1], v)
+    assert grads(tf.reduce_sum(g * tf.stop_gradient([1.0, 1.0])), v) == [[6.0, 2.0]]

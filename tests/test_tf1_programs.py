@@ -164,7 +164,7 @@ def test_mnist_sets(mnist_directory):
     assert (mnist.validation.num_examples, mnist.test.num_examples) == (5000, 10000)
     images, labels = mnist.train.next_batch(100)
     assert images.shape == (100, 784) and images.dtype == np.float32
-    assert 0 <= images.min() and images.max() <= 1
+    assert images.min() >= 0 and images.max() <= 1
     assert labels.shape == (100, 10) and np.all(labels.sum(1) == 1)
     assert not np.array_equal(images, mnist.train.images[:100])  # shuffled
 
@@ -203,8 +203,9 @@ def test_dqn_target_network():
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         start = session.run(learner.target)
-        losses = [session.run([learner.loss, learner.step], learner.feed(random))[0]
-                  for _ in range(50)]
+        losses = [
+            session.run([learner.loss, learner.step], learner.feed(random))[0] for _ in range(50)
+        ]
         assert np.mean(losses[-10:]) < np.mean(losses[:10])
         for old, new in zip(start, session.run(learner.target), strict=True):
             assert np.array_equal(old, new)

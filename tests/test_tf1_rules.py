@@ -501,20 +501,22 @@ def test_grad_pass_through():
 
 
 def test_nothing_global_keeps_a_rule_alive():
-    graph = tf.Graph()
-    with graph.as_default():
+    def build():
+        rules = []
 
         @tf.custom_gradient
         def f(x):
             def rule(d):
                 return d
 
-            rule.kept = weakref.ref(rule)
-            f.last = rule.kept
+            rules.append(weakref.ref(rule))
             return 2 * x, rule
 
-        tf.gradients(f(tf.constant(1.0)), [])
-        rule = f.last
-    del graph, f
+        with tf.Graph().as_default():
+            x = tf.constant(1.0)
+            tf.gradients(f(x), x)
+        return rules
+
+    (rule,) = build()
     gc.collect()
     assert rule() is None

@@ -1,5 +1,8 @@
 #include "bind/convert.h"
 
+#include <pybind11/gil_safe_call_once.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "graph/make.h"
@@ -10,17 +13,31 @@ namespace {
 
 constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
 
-// numpy.dtype objects of our dtypes, made once and never freed.
-py::handle dtype_handle(DType dtype) {
-  static py::handle* objects = [] {
-    auto* made = new py::handle[kDTypes];
-    for (int i = 0; i < kDTypes; ++i) {
-      made[i] = py::dtype(std::string(name_of(static_cast<DType>(i)))).release();
-    }
-    return made;
-  }();
-  return objects[static_cast<int>(dtype)];
+// What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
+// interpreter lock, and a second thread would wait for the static while it holds that lock.
+struct NumPy {
+  py::object asarray, copyto, masked_array;
+  py::object dtypes[kDTypes];
+};
+
+const NumPy& numpy() {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<NumPy> storage;
+  return storage
+      .call_once_and_store_result([] {
+        const auto module = py::module_::import("numpy");
+        NumPy made{module.attr("asarray"),
+                   module.attr("copyto"),
+                   module.attr("ma").attr("MaskedArray"),
+                   {}};
+        for (int i = 0; i < kDTypes; ++i) {
+          made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
+        }
+        return made;
+      })
+      .get_stored();
 }
+
+py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dtype)]; }
 
 // The dtype an array is taken in: ours as they are, smaller ones widened without loss.
 bool dtype_of_array(const py::dtype& dtype, DType* out) {
@@ -68,15 +85,17 @@ Ref<Node> stack_list(py::handle object, const char* who) {
   std::vector<Ref<Node>> parts;
   for (py::handle entry : object) parts.push_back(to_node(entry.ptr(), who));
   // Numbers beside tensors take the tensors' dtype, as they would in arithmetic.
-  DType strong = DType::Bool;
-  for (const Ref<Node>& part : parts) {
-    if (part->flags & kWeak) continue;
-    strong = part->dtype;
-    break;
+  const auto weak = [](const Ref<Node>& part) { return (part->flags & kWeak) != 0; };
+  const auto strong = std::find_if_not(parts.begin(), parts.end(), weak);
+  if (strong == parts.end()) {  // nothing but numbers, some of them a traced function's
+    for (Ref<Node>& part : parts) part = settle_weak(part, DType::Float64);
+    Ref<Node> node = stack(parts, 0);
+    node->flags |= kWeak;
+    return node;
   }
+  const DType dtype = (*strong)->dtype;
   for (Ref<Node>& part : parts) {
-    if (!(part->flags & kWeak)) continue;
-    part = settle_weak(part, promote(strong, natural_dtype(part.get())));
+    if (weak(part)) part = settle_weak(part, promote(dtype, natural_dtype(part.get())));
   }
   return stack(parts, 0);
 }
@@ -122,15 +141,12 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
     Ref<Node> node = stack_list(object, who);
     return wish ? cast(node, *wish) : node;
   }
-  static py::handle numpy = py::module_::import("numpy").release();
-  static py::handle asarray = py::object(numpy.attr("asarray")).release();
-  static py::handle masked = py::object(numpy.attr("ma").attr("MaskedArray")).release();
-  if (py::isinstance(object, masked)) {
+  if (py::isinstance(object, numpy().masked_array)) {
     fail(ErrorKind::Type, name, "masked arrays are not supported; fill them first (.filled())");
   }
   py::array array;
   try {
-    array = py::array(asarray(object));
+    array = py::array(numpy().asarray(object));
   } catch (py::error_already_set& error) {
     if (error.matches(PyExc_ValueError) && list) {
       fail(ErrorKind::Value, name, "the nested lists are ragged: every level must have one length");
@@ -158,8 +174,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
   py::array target(py::dtype::from_args(dtype_object(dtype)), array.request().shape, buffer->data,
                    py::capsule(buffer->data, [](void*) {}));
-  static py::handle copyto = py::object(numpy.attr("copyto")).release();
-  copyto(target, array, py::arg("casting") = "unsafe");
+  numpy().copyto(target, array, py::arg("casting") = "unsafe");
   return make_value(dtype, shape, std::move(buffer));
 }
 
@@ -171,6 +186,34 @@ Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
 bool is_number_list(py::handle object) {
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   return list && !contains_tensor(object) && !numpy_leaf(object);
+}
+
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out) {
+  bool lists = false;
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = to_node(objects[i], who);
+    lists |= PyList_Check(objects[i]) || PyTuple_Check(objects[i]);
+  }
+  if (!lists) return;
+  DType neighbour = DType::Bool;
+  for (size_t i = 0; i < count; ++i) {
+    if (out[i]->flags & kWeak || is_number_list(objects[i])) continue;
+    neighbour = promote(neighbour, out[i]->dtype);
+  }
+  if (!is_float(neighbour)) return;
+  for (size_t i = 0; i < count; ++i) {
+    if (out[i]->dtype != DType::Bool && is_number_list(objects[i])) {
+      out[i] = to_node_of(objects[i], neighbour, who);
+    }
+  }
+}
+
+std::string running_function() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!frame) return "";
+  const auto code =
+      py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  return py::cast<std::string>(code.attr("co_name")) + ": ";
 }
 
 py::array array_from_node(const Ref<Node>& node) {
@@ -227,7 +270,7 @@ int64_t index_of(handle entry, const char* what) {
   PyObject* number = PyNumber_Index(entry.ptr());
   if (!number) {
     PyErr_Clear();
-    pullback::fail(pullback::ErrorKind::Type, what, " must be integers, got ",
+    pullback::fail(pullback::ErrorKind::Type, pullback::running_function(), what, ", got ",
                    std::string(pybind11::repr(entry)));
   }
   const long long value = PyLong_AsLongLong(number);
@@ -240,12 +283,12 @@ int64_t index_of(handle entry, const char* what) {
 bool type_caster<pullback::Shape>::load(handle src, bool) {
   value = {};
   if (PyLong_Check(src.ptr())) {
-    value.append(index_of(src, "shape: dimensions"));
+    value.append(index_of(src, "dimensions of a shape must be integers"));
     return true;
   }
   if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
-    pullback::fail(pullback::ErrorKind::Type,
-                   "shape: expected an integer or a tuple of integers, got ",
+    pullback::fail(pullback::ErrorKind::Type, pullback::running_function(),
+                   "expected a shape (an integer or a tuple of integers), got ",
                    std::string(pybind11::repr(src)));
   }
   for (handle entry : src) {
@@ -253,8 +296,13 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
       pullback::fail(pullback::ErrorKind::Value, "shape: more than the supported ",
                      pullback::kMaxRank, " dimensions");
     }
-    value.append(index_of(entry, "shape: dimensions"));
+    value.append(index_of(entry, "dimensions of a shape must be integers"));
   }
+  return true;
+}
+
+bool type_caster<pullback::Integer>::load(handle src, bool) {
+  value.value = index_of(src, "expected an integer");
   return true;
 }
 
@@ -263,9 +311,9 @@ bool type_caster<pullback::AxisArgument>::load(handle src, bool) {
   if (src.is_none()) return true;
   value.axes.emplace();
   if (PyTuple_Check(src.ptr()) || PyList_Check(src.ptr())) {
-    for (handle entry : src) value.axes->push_back(index_of(entry, "axis: entries"));
+    for (handle entry : src) value.axes->push_back(index_of(entry, "axes must be integers"));
   } else {
-    value.axes->push_back(index_of(src, "axis: entries"));
+    value.axes->push_back(index_of(src, "axes must be integers"));
   }
   return true;
 }

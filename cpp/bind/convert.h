@@ -25,6 +25,11 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
 // Whether an object is a list or tuple that holds Python numbers only.
 bool is_number_list(py::handle object);
+// The operands of an elementwise operation: a list of Python numbers next to a floating array takes
+// its dtype, as a number does.
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out);
+// "name: " of the Python function that is running, for errors.
+std::string running_function();
 // A read-only array over the node's buffer; evaluates first.
 py::array array_from_node(const Ref<Node>& node);
 // One element as a Python number; evaluates first.
@@ -43,7 +48,11 @@ template <>
 struct type_caster<pullback::Ref<pullback::Node>> {
   PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, io_name("typing.Any", "Tensor"));
   bool load(handle src, bool) {
-    value = pullback::to_node(src.ptr(), nullptr);
+    try {
+      value = pullback::to_node(src.ptr(), nullptr);
+    } catch (const pullback::Error& error) {
+      pullback::fail(error.kind(), pullback::running_function(), error.what());
+    }
     // Only elementwise operations, which do not come here, let a traced number adapt itself.
     if ((value->flags & pullback::kWeak) && value->op != pullback::Op::scalar) {
       value = pullback::settle_weak(value, pullback::natural_dtype(value.get()));
@@ -81,6 +90,12 @@ struct type_caster<pullback::DType> {
 
 namespace pullback {
 
+// Anything with __index__.
+struct Integer {
+  int64_t value = 0;
+  operator int64_t() const { return value; }
+};
+
 // axis = None | int | sequence of ints.
 struct AxisArgument {
   Axes axes;
@@ -89,6 +104,15 @@ struct AxisArgument {
 }  // namespace pullback
 
 namespace pybind11::detail {
+
+template <>
+struct type_caster<pullback::Integer> {
+  PYBIND11_TYPE_CASTER(pullback::Integer, const_name("int"));
+  bool load(handle src, bool);
+  static handle cast(pullback::Integer number, return_value_policy, handle) {
+    return PyLong_FromLongLong(number.value);
+  }
+};
 
 template <>
 struct type_caster<pullback::AxisArgument> {

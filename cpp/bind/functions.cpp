@@ -21,10 +21,8 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t cou
     }
     Ref<Node> held[3];
     Node* inputs[3];
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      held[i] = to_node(args[i], name);
-      inputs[i] = held[i].get();
-    }
+    to_operands(args, count, name, held);
+    for (Py_ssize_t i = 0; i < count; ++i) inputs[i] = held[i].get();
     return wrap(elementwise(op, {inputs, static_cast<size_t>(count)}));
   });
 }
@@ -72,9 +70,7 @@ void bind_functions(py::module_& m) {
   m.def("reshape", [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
   m.def(
       "transpose",
-      [](const Ref<Node>& x, std::optional<std::vector<int64_t>> axes) {
-        return transpose(x, std::move(axes));
-      },
+      [](const Ref<Node>& x, const AxisArgument& axes) { return transpose(x, axes.axes); },
       py::arg("x"), py::arg("axes") = none);
   m.def("broadcast_to", &broadcast_to);
   m.def("expand_dims", [](const Ref<Node>& x, const AxisArgument& axis) {
@@ -83,9 +79,11 @@ void bind_functions(py::module_& m) {
   m.def(
       "squeeze", [](const Ref<Node>& x, const AxisArgument& axis) { return squeeze(x, axis.axes); },
       py::arg("x"), py::arg("axis") = none);
-  m.def("concat", [](const NodeList& parts, int64_t axis) { return concat(parts, axis); });
-  m.def("stack", [](const NodeList& parts, int64_t axis) { return stack(parts, axis); });
-  m.def("split", &split);
+  m.def("concat", [](const NodeList& parts, Integer axis) { return concat(parts, axis); });
+  m.def("stack", [](const NodeList& parts, Integer axis) { return stack(parts, axis); });
+  m.def("split", [](const Ref<Node>& x, const std::vector<Integer>& sizes, Integer axis) {
+    return split(x, {sizes.begin(), sizes.end()}, axis);
+  });
 
   const auto reduction = [&](const char* name, Op op) {
     m.def(
@@ -114,7 +112,7 @@ void bind_functions(py::module_& m) {
   const auto arg_reduction = [&](const char* name, Op op) {
     m.def(
         name,
-        [op](const Ref<Node>& x, std::optional<int64_t> axis, bool keepdims) {
+        [op](const Ref<Node>& x, std::optional<Integer> axis, bool keepdims) {
           return arg_reduce(op, x, axis, keepdims);
         },
         py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
@@ -123,15 +121,21 @@ void bind_functions(py::module_& m) {
   arg_reduction("argmin", Op::argmin);
 
   m.def("matmul", &matmul);
-  m.def("take", &take);
-  m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, int64_t axis,
-                          int64_t length) { return scatter_add(x, indices, axis, length); });
-  m.def("softmax", &softmax, py::arg("x"), py::arg("axis") = -1);
-  m.def("log_softmax", &log_softmax, py::arg("x"), py::arg("axis") = -1);
+  m.def("take", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis) {
+    return take(x, indices, axis);
+  });
+  m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis,
+                          Integer length) { return scatter_add(x, indices, axis, length); });
+  m.def(
+      "softmax", [](const Ref<Node>& x, Integer axis) { return softmax(x, axis); }, py::arg("x"),
+      py::arg("axis") = -1);
+  m.def(
+      "log_softmax", [](const Ref<Node>& x, Integer axis) { return log_softmax(x, axis); },
+      py::arg("x"), py::arg("axis") = -1);
   m.def("softmax_cross_entropy", &softmax_cross_entropy);
   m.def(
       "one_hot",
-      [](const Ref<Node>& indices, int64_t depth, const py::object& dtype, int64_t axis) {
+      [](const Ref<Node>& indices, Integer depth, const py::object& dtype, Integer axis) {
         return one_hot(indices, depth, float_or_default(dtype), axis);
       },
       py::arg("indices"), py::arg("depth"), py::arg("dtype") = none, py::arg("axis") = -1);
@@ -142,10 +146,10 @@ void bind_functions(py::module_& m) {
         return full(shape, constant(value, dtype, "full"));
       },
       py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
-  m.def("arange", [](const Ref<Node>& start, int64_t length, const Ref<Node>& step, DType dtype) {
+  m.def("arange", [](const Ref<Node>& start, Integer length, const Ref<Node>& step, DType dtype) {
     return arange(start, length, step, dtype);
   });
-  m.def("eye", [](int64_t rows, int64_t columns, int64_t diagonal, const py::object& dtype) {
+  m.def("eye", [](Integer rows, Integer columns, Integer diagonal, const py::object& dtype) {
     return eye(rows, columns, diagonal, float_or_default(dtype));
   });
   m.def("seed_random", &seed_random);
@@ -161,7 +165,7 @@ void bind_functions(py::module_& m) {
         return random_normal(shape, float_or_default(dtype));
       },
       py::arg("shape"), py::arg("dtype") = none);
-  m.def("permutation", &permutation);
+  m.def("permutation", [](Integer length) { return permutation(length); });
 
   m.def("evaluate", [](const NodeList& nodes) {
     std::vector<Node*> roots;

@@ -111,6 +111,7 @@ void bind_tape(py::module_& m) {
       .def("stop", &Tape::stop)
       .def("reset", &Tape::reset)
       .def_property_readonly("recording", &Tape::recording)
+      .def_static("any_recording", &Tape::any_recording)
       .def("watch",
            [](Tape& tape, py::handle x) {
              if (is_variable(x.ptr())) {
@@ -143,6 +144,7 @@ void bind_trace(py::module_& m) {
              return trace.inline_call(arguments);
            })
       .def_property_readonly("reads_trainable", &Trace::reads_trainable)
+      .def_property_readonly("captures_tracked", &Trace::captures_tracked)
       .def_property_readonly("assigns", &Trace::assigns)
       .def("describe", &Trace::describe)
       .def_static("active", &Trace::active);

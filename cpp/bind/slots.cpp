@@ -13,9 +13,10 @@ namespace {
 PyObject* binary(Op op, PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    const Ref<Node> a = to_node(left, name_of(op));
-    const Ref<Node> b = to_node(right, name_of(op));
-    Node* inputs[] = {a.get(), b.get()};
+    PyObject* const objects[] = {left, right};
+    Ref<Node> held[2];
+    to_operands(objects, 2, name_of(op), held);
+    Node* inputs[] = {held[0].get(), held[1].get()};
     return wrap(elementwise(op, inputs));
   });
 }

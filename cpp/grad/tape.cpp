@@ -5,7 +5,8 @@
 namespace pullback {
 namespace {
 
-thread_local std::vector<Tape*> active;
+// The tapes that record on this thread.
+thread_local std::shared_ptr<std::vector<Tape*>> active = std::make_shared<std::vector<Tape*>>();
 
 // The flag on the node makes later users keep their history; it is counted, because several tapes
 // may watch one tensor.
@@ -20,7 +21,7 @@ Tape::~Tape() {
 }
 
 void Tape::observe(Variable* variable) {
-  for (Tape* tape : active) {
+  for (Tape* tape : *active) {
     if (tape->accessed_ && variable->trainable) tape->watch(Ref<Variable>(variable));
   }
 }
@@ -29,7 +30,8 @@ void Tape::start() {
   recording_ = true;
   intervals_.push_back({next_seq(), kNever});
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
-  active.push_back(this);
+  home_ = active;
+  home_->push_back(this);
   set_read_observer(&Tape::observe);
 }
 
@@ -37,8 +39,10 @@ void Tape::stop() {
   recording_ = false;
   intervals_.back().end = next_seq();
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
-  std::erase(active, this);
+  std::erase(*home_, this);
 }
+
+bool Tape::any_recording() { return !active->empty(); }
 
 void Tape::reset() {
   if (recording_) {
@@ -60,10 +64,10 @@ void Tape::watch(const Ref<Variable>& variable) {
 }
 
 bool Tape::recorded(const Node* node) const {
-  for (const Interval& interval : intervals_) {
-    if (node->seq >= interval.begin && node->seq < interval.end) return true;
-  }
-  return false;
+  const auto after =
+      std::upper_bound(intervals_.begin(), intervals_.end(), node->seq,
+                       [](uint64_t seq, const Interval& interval) { return seq < interval.begin; });
+  return after != intervals_.begin() && node->seq < std::prev(after)->end;
 }
 
 uint64_t Tape::watched_since(const Node* node) const {

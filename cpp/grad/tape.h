@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,8 @@ class Tape {
   void start();
   void stop();
   bool recording() const { return recording_; }
+  // Whether any tape records on this thread.
+  static bool any_recording();
   void reset();
 
   void watch(const Ref<Node>& tensor);
@@ -52,6 +55,8 @@ class Tape {
 
   bool accessed_;
   bool recording_ = false;
+  // The list it is in: that of the thread which started it, whoever stops or frees it.
+  std::shared_ptr<std::vector<Tape*>> home_;
   std::vector<Interval> intervals_;
   std::unordered_map<const Node*, WatchedTensor> tensors_;
   std::unordered_map<uint64_t, WatchedVariable> variables_;

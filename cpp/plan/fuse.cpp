@@ -38,10 +38,12 @@ Analysis analyse(const Snapshot& s) {
   a.snapshot = &s;
   a.kind.resize(n);
   a.view.resize(n);
-  a.reads.resize(n);
+  a.begin.reserve(n + 1);
+  a.operands.reserve(2 * static_cast<size_t>(n));
   a.stored.assign(n, 0);
   a.unit_of.assign(n, -1);
   for (uint32_t i = 0; i < n; ++i) {
+    a.begin.push_back(static_cast<uint32_t>(a.operands.size()));
     const Node* node = s.nodes[i];
     a.kind[i] = kind_of(node);
     a.view[i] = whole(i, node->shape);
@@ -58,7 +60,7 @@ Analysis analyse(const Snapshot& s) {
       } else {
         a.kind[i] = Analysis::Copy;
         // A reshape reads its input in row-major order, whatever the input's own shape.
-        a.reads[i] = {node->op == Op::reshape ? input : view};
+        a.operands.push_back(node->op == Op::reshape ? input : view);
         a.stored[i] |= s.wanted[i];
       }
       continue;
@@ -67,10 +69,11 @@ Analysis analyse(const Snapshot& s) {
     a.stored[i] |= s.wanted[i];
     for (const Node* input : value_inputs(node)) {
       const NodeView& view = a.view[input->index];
-      a.reads[i].push_back(a.kind[i] == Analysis::Elementwise ? broadcast_view(view, node->shape)
+      a.operands.push_back(a.kind[i] == Analysis::Elementwise ? broadcast_view(view, node->shape)
                                                               : view);
     }
   }
+  a.begin.push_back(static_cast<uint32_t>(a.operands.size()));
   return a;
 }
 
@@ -101,12 +104,12 @@ void fuse(Analysis* analysis) {
     if (unit < 0) {
       unit = static_cast<int32_t>(a.units.size());
       const bool tiles = elementwise || kind == Analysis::Fold;
-      const int64_t count = kind == Analysis::Fold ? a.reads[i][0].shape.size() : size;
+      const int64_t count = kind == Analysis::Fold ? a.reads(i)[0].shape.size() : size;
       a.units.push_back({i, tiles, count, {}});
     }
     a.units[unit].members.push_back(i);
     a.unit_of[i] = unit;
-    for (const NodeView& read : a.reads[i]) {
+    for (const NodeView& read : a.reads(i)) {
       Use& u = use[read.base];
       const bool flat = is_flat(read, nodes[read.base]);
       if (u.unit < 0 || unit_last(unit) < unit_last(u.unit)) {

@@ -1,6 +1,7 @@
 // Fusion: which nodes are computed together.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "plan/snapshot.h"
@@ -30,11 +31,16 @@ struct Analysis {
   };
   const Snapshot* snapshot;
   std::vector<Kind> kind;
-  std::vector<NodeView> view;                // where to find a node's value
-  std::vector<std::vector<NodeView>> reads;  // per computed node: its operands
-  std::vector<uint8_t> stored;               // its value leaves the plan
+  std::vector<NodeView> view;      // where to find a node's value
+  std::vector<NodeView> operands;  // what computed nodes read, node after node …
+  std::vector<uint32_t> begin;     // … and where each node's start; one entry past the last
+  std::vector<uint8_t> stored;     // its value leaves the plan
   std::vector<int32_t> unit_of;
   std::vector<Unit> units;  // sorted by `last` after fuse()
+
+  std::span<const NodeView> reads(uint32_t node) const {
+    return {operands.data() + begin[node], operands.data() + begin[node + 1]};
+  }
 };
 
 // Resolves views and decides which wanted views must be copied.

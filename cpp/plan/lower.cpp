@@ -73,7 +73,7 @@ class Lowering {
   void find_crossings() {
     crosses_ = a_.stored;
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      for (const NodeView& read : a_.reads[i]) {
+      for (const NodeView& read : a_.reads(i)) {
         if (a_.unit_of[read.base] != a_.unit_of[i]) crosses_[read.base] = 1;
       }
     }
@@ -104,7 +104,7 @@ class Lowering {
       return a_.unit_of[read.base] != static_cast<int32_t>(unit_number);
     };
     for (uint32_t member : unit.members) {
-      for (const NodeView& read : a_.reads[member]) {
+      for (const NodeView& read : a_.reads(member)) {
         if (!outside(read)) continue;
         if (a_.kind[read.base] == Analysis::Number) {
           const bool seen = std::any_of(numbers.begin(), numbers.end(),
@@ -135,7 +135,7 @@ class Lowering {
     for (uint32_t member : unit.members) {
       const Node* node = nodes_[member];
       if (source == Op::count || is_elementwise(node->op)) source = node->op;
-      const auto& reads = a_.reads[member];
+      const auto reads = a_.reads(member);
       if (a_.kind[member] == Analysis::Fold) {
         const FoldedShape f = folded_shape(node->in[0]->shape, node->attr.axes);
         group.reductions.push_back({node->op, value_of(reads[0]), node->in[0]->dtype, f.outer,
@@ -162,7 +162,7 @@ class Lowering {
 
   // An operand with memory behind it: a scalar becomes a one-element array first.
   View operand(uint32_t member, size_t k) {
-    const NodeView& read = a_.reads[member][k];
+    const NodeView& read = a_.reads(member)[k];
     if (a_.kind[read.base] == Analysis::Number && slot_[read.base] < 0) {
       const Node* node = nodes_[read.base];
       TileGroup group;
@@ -177,7 +177,7 @@ class Lowering {
   // The same, row-major without gaps: copied where it is not.
   View dense_operand(uint32_t member, size_t k) {
     const View view = operand(member, k);
-    if (is_row_major(a_.reads[member][k])) return view;
+    if (is_row_major(a_.reads(member)[k])) return view;
     const View copy{
         add_slot(SlotKind::Temporary, view.dtype, view.shape.size() * size_of(view.dtype)),
         view.dtype, 0, view.shape, row_major(view.shape)};
@@ -227,8 +227,8 @@ class Lowering {
       case Op::iota:
         return add_step(Iota{whole_view(member)}, op);
       default:  // random
-        return add_step(Random{op, scalar_[a_.reads[member][0].base],
-                               scalar_[a_.reads[member][1].base], whole_view(member)},
+        return add_step(Random{op, scalar_[a_.reads(member)[0].base],
+                               scalar_[a_.reads(member)[1].base], whole_view(member)},
                         op);
     }
   }
@@ -258,7 +258,7 @@ class Lowering {
     const int64_t axis = node->attr.axis;
     View place = whole_view(member);
     const int64_t stride = place.strides[axis];
-    for (size_t k = 0; k < a_.reads[member].size(); ++k) {
+    for (size_t k = 0; k < a_.reads(member).size(); ++k) {
       const View in = operand(member, k);
       place.shape[axis] = in.shape[axis];
       add_step(Layout{in, place}, Op::concat);

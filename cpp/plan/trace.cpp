@@ -82,6 +82,13 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
   }
   std::vector<Node*> roots;
   for (const Ref<Node>& output : outputs_) roots.push_back(output.get());
+  std::vector<Node*> reached;
+  walk(std::span<Node* const>(roots), &reached, [](const Node* node) {
+    return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
+  });
+  for (const Node* node : reached) {
+    captures_tracked_ |= !(node->flags & kTraced) && node->tracked();
+  }
   const Snapshot snapshot = take_snapshot(roots, false);
   if (!snapshot.nodes.empty()) plan_ = find_plan(snapshot);
   std::unordered_map<const Node*, Binding> known;

@@ -36,6 +36,8 @@ class Trace : public VariableScope {
   std::vector<Ref<Node>> inline_call(std::span<const Ref<Node>> arguments);
 
   bool reads_trainable() const;
+  // Whether what it returns depends on a tracked tensor that was made outside.
+  bool captures_tracked() const { return captures_tracked_; }
   bool assigns() const { return !assigned_.empty(); }
   std::string describe() const;
   // Whether any trace is open on this thread.
@@ -63,6 +65,7 @@ class Trace : public VariableScope {
   void check_arguments(std::span<const Ref<Node>> arguments) const;
 
   bool open_ = false;
+  bool captures_tracked_ = false;
   VariableScope* outer_ = nullptr;
   std::vector<Ref<Node>> arguments_;
   std::vector<State> states_;

@@ -14,7 +14,6 @@ from ._tree import Structure, flatten, unflatten
 from .custom import calls
 from .gradients import active
 from .settings import float64
-from .tape import recording
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,12 +94,12 @@ class _Record:
         outputs = [_core.constant(leaf) for leaf in self.leaves if isinstance(leaf, Tensor)]
         self.leaves = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in self.leaves]
         self.trace.close(outputs)
-        self.trainable = self.trace.reads_trainable
+        self.tracked = self.trace.reads_trainable or self.trace.captures_tracked
         self.assigns = self.trace.assigns
 
     def must_differentiate(self, tensors: list[Tensor]) -> bool:
         """Whether somebody may want the gradient of what a call returns."""
-        if self.trainable and (recording.tapes or not self.assigns):
+        if self.tracked and (not self.assigns or _core.Tape.any_recording()):
             return True
         return any(_core.is_tracked(x) for x in tensors)
 

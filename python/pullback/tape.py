@@ -7,22 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import local
 from typing import Any
 
 from . import _core
 from ._core import Tensor, Variable
 from ._tree import flatten, unflatten
 from .gradients import seed_list, wants_zeros, with_zeros
-
-
-class _Recording(local):
-    """How many tapes record on this thread."""
-
-    tapes = 0
-
-
-recording = _Recording()
 
 
 class GradientTape:
@@ -57,20 +47,15 @@ class GradientTape:
             self._tape.reset()
             self._used = False
         self._entered = True
-        self._start()
+        self._tape.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def _start(self) -> None:
-        self._tape.start()
-        recording.tapes += 1
-
     def _stop(self) -> None:
         if self._tape.recording:
             self._tape.stop()
-            recording.tapes -= 1
 
     def watch(self, tensors: Any) -> None:
         """From now on, what is made from these counts: a tensor, a variable, or a nest of them.
@@ -163,7 +148,7 @@ class GradientTape:
             yield
         finally:
             if not self._tape.recording:
-                self._start()
+                self._tape.start()
 
     def reset(self) -> None:
         """Forgets everything, what it watches included, and goes on recording.

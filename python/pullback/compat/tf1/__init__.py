@@ -29,11 +29,11 @@ from . import random as random
 from . import rows as _rows
 from . import train as train
 from .array_ops import *
+from .backprop import *
 from .clip import *
 from .convert import *
 from .custom import *
 from .dtypes import *
-from .backprop import *
 from .graph import *
 from .grouping import *
 from .math_ops import *

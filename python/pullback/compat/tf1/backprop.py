@@ -21,7 +21,7 @@ from . import mode
 from .convert import convert_to_tensor, graph_of
 from .create import apply
 from .dtypes import int32
-from .gradient_record import GRADIENT, flows_of, gradient_record
+from .gradient_record import GRADIENT, flows_of, gradient_record, is_elementwise
 from .opdef import OpDef
 from .operation import Operation
 from .registry import Rule, checked_results, find_rule, missing
@@ -350,10 +350,11 @@ class ReversePass:
         self, op: Operation, row: OpDef, totals: dict[int, Contribution], wanted: Sequence[int]
     ) -> None:
         dense: dict[int, Tensor] = {}
+        elementwise = row is op.definition and is_elementwise(op)
         for i in wanted:
             x, total = op.inputs[i], totals.get(0)
-            masked = row.elementwise and total is not None and total.mask is not None
-            if total is not None and masked and same_shape(x, op.outputs[0]):
+            masked = total is not None and total.mask is not None
+            if total is not None and masked and elementwise and same_shape(x, op.outputs[0]):
                 value = gradient_record(op, i, {0: total.value}, row)
                 self._add(x, Contribution(value, total.mask))
                 continue

@@ -99,7 +99,8 @@ def _named(inputs: Sequence[Any]) -> str:
 def infer(op: Operation) -> list[Output]:
     """Dtype, shape and stand-ins of each output, by trial."""
     inputs = op.inputs
-    static = all(x.is_static for x in inputs)
+    # An integer tensor of known shape may still have another value in each trial: tf.shape(x).
+    static = all(x.is_static and x.trials[0] is x.trials[1] is x.trials[2] for x in inputs)
     found: list[list[Any] | None] = []
     error: Exception | None = None
     for trial in range(1 if static else 3):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ... import _core
+from .errors import InvalidArgumentError
 from .opdef import OpDef, build_outputs
 
 __all__ = ["apply"]
@@ -76,5 +77,7 @@ class EagerOperation:
 
     def get_attr(self, name: str) -> Any:
         if name not in self._attrs:
-            raise ValueError(f"operation {self.type} has no attribute '{name}'")
+            raise InvalidArgumentError(
+                None, f"operation {self.type}: the attribute '{name}' does not exist"
+            )
         return self._attrs[name]

@@ -39,7 +39,8 @@ class EagerOptimizer:
             value, state = RULES[self._rule](v.read(), g, state, hyper | self._flags)
             for name, new in state.items():
                 slots[name].assign(new)
-            v.assign(value)
+            constraint = getattr(v, "constraint", None)
+            v.assign(value if constraint is None else constraint(value))
         for name, base in self._powers_wanted.items():
             powers[name].assign(powers[name] * _core.cast(numbers[base], powers[name].dtype))
         if global_step is not None:

@@ -108,7 +108,7 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
     else:
         try:
             array = np.asarray(value, dtype=wish)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(
                 f"cannot feed '{tensor.name}', which is {tensor.dtype.name} of shape "

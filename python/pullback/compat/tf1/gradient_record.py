@@ -14,13 +14,14 @@ Inputs are wrapped in identities that cost nothing, because one tensor may come 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from ... import _core
 from .create import add_outputs
 from .opdef import OpDef, build_outputs
 from .operation import Operation
-from .tensor import Tensor, fresh_argument
+from .tensor import Tensor, fresh_argument, same_shape
 
 __all__ = ["GRADIENT", "gradient_record"]
 
@@ -55,28 +56,55 @@ def gradient_record(
     return record.outputs[0]
 
 
-def compute(op: Operation, inputs: list[Any], row: OpDef | None = None) -> list[Any]:
+def compute(op: Operation, inputs: list[Any]) -> list[Any]:
     """The outputs of an operation as a function of core tensors."""
     if op.definition is GRADIENT:
         return [_gradient(op, inputs, None)]
-    return build_outputs(row or op.definition, op.attrs, inputs)
+    return build_outputs(op.definition, op.attrs, inputs)
 
 
 def _gradient(record: Operation, inputs: list[Any], forward: Forward | None) -> Any:
     attrs = record.attrs
     op: Operation = attrs["forward"]
+    row: OpDef = attrs["row"]
     index, held = attrs["index"], attrs["held"]
     cotangents = inputs[len(held) :]
     if forward is None:
         known = dict(zip(held, inputs, strict=False))
         ins = [_argument(x, known.get(i), attrs, i) for i, x in enumerate(op.inputs)]
-        forward = ins, compute(op, ins, attrs["row"])
+        forward = ins, compute(op, ins)
     ins, outs = forward
+    if row is not op.definition:  # an override that names another operation's rule
+        if row.from_output is not None:
+            return row.from_output(cotangents[0], outs[0])
+        outs = build_outputs(row, op.attrs, ins)
+    formula = row.formulas.get(index)
+    if formula is not None:
+        return _summed(formula(cotangents[0], ins, outs[0]), ins[index])
     ys = [outs[k] for k in attrs["present"]]
     answer = _core.gradients(ys, [ins[index]], cotangents, stop=ins, integers=True)[0]
     if answer is None:  # the path carries nothing
         return _core.full(ins[index].shape, _core.constant(0, ins[index].dtype))
     return answer
+
+
+def fed_output(op: Operation, x: Any, value: Any) -> Any:
+    """A fed value in the place of an output: its gradient is the rule's, taken at the fed value."""
+    from_output = op.definition.from_output
+    assert from_output is not None
+
+    def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+        return [from_output(cotangents[0], outs[0])]
+
+    return _core.custom([value], [x], _core.Rule(rule, op.type))[0]
+
+
+def _summed(gradient: Any, x: Any) -> Any:
+    """Summed over the axes along which x was broadcast."""
+    if gradient.shape == x.shape:
+        return gradient
+    z = fresh_argument(x.dtype, x.shape)
+    return _core.gradients([_core.broadcast_to(z, gradient.shape)], [z], [gradient])[0]
 
 
 def _argument(x: Tensor, value: Any, attrs: dict[str, Any], i: int) -> Any:
@@ -93,22 +121,11 @@ def _argument(x: Tensor, value: Any, attrs: dict[str, Any], i: int) -> Any:
 
 
 def _execute(run: Any, record: Operation, inputs: list[Any]) -> list[Any]:
-    attrs = record.attrs
-    op: Operation = attrs["forward"]
-    held = attrs["held"]
+    held = record.attrs["held"]
     wrapped = [*inputs[: len(held)], *(_core.identity(g) for g in inputs[len(held) :])]
     forward: Forward | None = None
-    row: OpDef = attrs["row"]
-    if (
-        row.from_output
-        and len(op.outputs) == 1
-        and (op.outputs[0] in run.fed or row is not op.definition)
-    ):
-        y = run.fed.get(op.outputs[0])
-        y = run.forward(op)[1][0] if y is None else y
-        return [row.from_output(wrapped[-1], y)]
-    if not attrs["linear"] and row is op.definition:
-        forward = run.forward(op)
+    if not record.attrs["linear"]:
+        forward = run.forward(record.attrs["forward"])
         wrapped[: len(held)] = forward[0]
     elif record in run.differentiated:
         wrapped[: len(held)] = [_core.identity(x) for x in inputs[: len(held)]]
@@ -120,6 +137,19 @@ def _execute(run: Any, record: Operation, inputs: list[Any]) -> list[Any]:
 GRADIENT = OpDef("Gradient", execute=_execute)
 
 
+def is_elementwise(op: Operation) -> bool:
+    """Whether an element of the output depends on the inputs' elements at its place only."""
+    while op.definition is GRADIENT:
+        forward: Operation = op.attrs["forward"]
+        # A sum over broadcast axes would mix elements.
+        if op.attrs["row"] is not forward.definition or not same_shape(
+            op.outputs[0], forward.outputs[0]
+        ):
+            return False
+        op = forward
+    return op.definition.elementwise
+
+
 def flows_of(record: Operation) -> tuple[int, ...]:
     """Which inputs of a gradient record its value depends on, found by trial.
 
@@ -127,11 +157,10 @@ def flows_of(record: Operation) -> tuple[int, ...]:
     is None there and not zeros.
     """
     if record.flows is None:
-        everything = tuple(range(len(record.inputs)))
-        try:
-            record.flows = _tried_flows(record)
-        except (TypeError, ValueError, RuntimeError, IndexError):
-            record.flows = everything  # shapes are not known enough
+        record.flows = tuple(range(len(record.inputs)))
+        if all(x.trials[0] is not None for x in record.inputs):
+            with suppress(TypeError, ValueError, RuntimeError, IndexError):  # shapes unknown
+                record.flows = _tried_flows(record)
     return record.flows
 
 
@@ -148,7 +177,7 @@ def _tried_flows(record: Operation) -> tuple[int, ...]:
     forward: Forward | None = None
     if not attrs["linear"]:
         own = ins[: len(held)]
-        forward = own, compute(op, own, attrs["row"])
+        forward = own, compute(op, own)
     out = _gradient(record, ins, forward)
     asked = [k for k in range(len(ins)) if k not in fixed]
     answers = _core.gradients(

@@ -14,7 +14,7 @@ from typing import Any
 
 from ... import _core
 from .errors import FailedPreconditionError, InvalidArgumentError
-from .gradient_record import GRADIENT, compute
+from .gradient_record import GRADIENT, compute, fed_output
 from .opdef import build_outputs
 from .operation import Operation
 from .tensor import Tensor
@@ -153,9 +153,7 @@ class Run:
             self.fed[feed.tensor] = self.values[feed.tensor] = core
         ops = needed_operations(fetches, set(self.fed))
         for op in ops:
-            if (op.definition is GRADIENT and not op.attrs["linear"]) or (
-                op.definition is GRADIENT and op.attrs["forward"].definition is GRADIENT
-            ):
+            if op.definition is GRADIENT and not op.attrs["linear"]:
                 self.differentiated.add(op.attrs["forward"])
         for op in ops:
             self._instantiate(op)
@@ -203,13 +201,20 @@ class Run:
         count = len(inputs)
         static = {i % count for i in op.definition.static}
         ins = [x if i in static else _core.identity(x) for i, x in enumerate(inputs)]
-        self.forwards[op] = ins, compute(op, ins)
+        outs = compute(op, ins)
+        if op.definition.from_output and op.outputs[0] in self.fed:
+            outs = [fed_output(op, ins[0], self.fed[op.outputs[0]])]
+        self.forwards[op] = ins, outs
         return self.forwards[op]
 
     def forward(self, op: Operation) -> tuple[list[Any], list[Any]]:
         """The tensors of a forward operation, for its gradient; built now if it did not run."""
         if op not in self.forwards:
-            self._wrapped(op, [self.values[x] for x in op.inputs])
+            inputs = [self.values[x] for x in op.inputs]
+            if op.definition is GRADIENT:
+                self._outputs(op, inputs)
+            else:
+                self._wrapped(op, inputs)
         return self.forwards[op]
 
     # --- variables

@@ -33,5 +33,5 @@ def enable_eager_execution(config: Any = None, device_policy: Any = None) -> Non
 def _text(tensor: Any) -> str:
     """An eager tensor as TensorFlow prints it."""
     value = str(tensor.numpy())
-    text = f"\n{value}\n," if "\n" in value else f"{value},"
-    return f"tf.Tensor({text} shape={tensor.shape}, dtype={tensor.dtype})"
+    line = "\n" if "\n" in value else ""
+    return f"tf.Tensor({line}{value}, shape={tensor.shape}, dtype={tensor.dtype})"

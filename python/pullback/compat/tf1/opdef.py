@@ -13,6 +13,8 @@ A row says
     names     what TensorFlow calls the operations that end each input's gradient
     from_output  (cotangent, output) -> gradient, where TensorFlow's rule uses the output: for an
               output that is fed, and for an override that names this rule for another operation
+    formulas  by input: (cotangent, inputs, output) -> gradient, where TensorFlow's convention is
+              not the core's
 
 The gradients themselves are the core's: see gradient_record.py. The rows are in rows/.
 """
@@ -50,6 +52,7 @@ class OpDef:
     elementwise: bool = False
     names: tuple[str, ...] = ()
     from_output: Callable[[Any, Any], Any] | None = None
+    formulas: Mapping[int, Callable[[Any, list[Any], Any], Any]] = field(default_factory=dict)
     # Dtypes of the outputs where no trial succeeds: (attributes, inputs) -> one each.
     dtypes: Callable[[Attrs, Any], tuple[DType, ...]] = field(
         default=lambda attrs, inputs: (inputs[0].dtype,)

@@ -13,11 +13,11 @@ from typing import Any
 from ... import _core
 from . import mode
 from .array_ops import constant, fill
+from .backprop import gradients
 from .convert import convert_to_tensor, is_tensor
 from .create import add_outputs, cast
 from .dtypes import as_dtype
 from .eager_optimizer import EagerOptimizer
-from .backprop import gradients
 from .graph import Graph, GraphKeys
 from .grouping import group
 from .grouping import tuple as gated
@@ -40,8 +40,9 @@ class Optimizer(EagerOptimizer):
 
     def __init__(
         self,
+        use_locking: bool,
+        name: str,
         rule: str = "",
-        name: str = "",
         hyper: dict[str, Any] | None = None,
         flags: dict[str, Any] | None = None,
     ) -> None:
@@ -147,6 +148,8 @@ class Optimizer(EagerOptimizer):
 
         Pairs with the gradient None are left out. `global_step` is counted up after the updates.
         """
+        if not self._rule:
+            raise NotImplementedError("tf.train.Optimizer has no update rule; use one that has")
         pairs = [_checked_pair(pair) for pair in grads_and_vars]
         if not pairs:
             raise ValueError("apply_gradients: no variables provided")
@@ -205,6 +208,9 @@ class Optimizer(EagerOptimizer):
                 hyper = {key: _as(value, v.dtype, key) for key, value in numbers.items()}
                 hyper |= {key: _as(power, v.dtype, key) for key, power in powers.items()}
                 updates.append(_update(self._rule, v, g, slots, hyper, self._flags))
+                if v.constraint is not None:
+                    with graph.control_dependencies([updates[-1]]):
+                        updates.append(v.assign(v.constraint(v.read_value())).op)
         with graph.control_dependencies(updates):
             after = [
                 powers[key].assign(powers[key] * _as(numbers[base], powers[key].dtype, base)).op

@@ -27,7 +27,7 @@ def print(*inputs: Any, **options: Any) -> Any:
 
     Options: `output_stream` (sys.stderr), `sep`, `end`, `name`.
     """
-    unknown = set(options) - {"output_stream", "sep", "end", "name", "summarize"}
+    unknown = set(options) - {"output_stream", "sep", "end", "name"}
     if unknown:
         raise ValueError(f"tf.print: unknown option {', '.join(sorted(unknown))}")
     stream = options.get("output_stream")

@@ -16,6 +16,7 @@ from .errors import InvalidArgumentError
 from .fetches import as_value, feed_pairs, flatten_fetches
 from .graph import Graph, get_default_graph
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
+from .mode import executing_eagerly
 from .operation import Operation
 from .tensor import Tensor
 
@@ -121,8 +122,11 @@ class Session:
         """
         if self._closed:
             raise RuntimeError("run: this session is closed")
-        if not self.graph._operations:
-            raise RuntimeError("run: the session's graph is empty; add operations to it first")
+        if executing_eagerly() or not self.graph._operations:
+            raise RuntimeError(
+                "run: the session's graph is empty; add operations to it first (in eager mode "
+                "operations have values at once and are in no graph)"
+            )
         elements, rebuild = flatten_fetches(self.graph, fetches)
         pairs = feed_pairs(self.graph, feed_dict)
         results = self._results(elements, pairs)

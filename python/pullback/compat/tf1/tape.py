@@ -14,9 +14,9 @@ import pullback
 
 from ..._tree import flatten, unflatten
 from . import mode
+from .backprop import ReversePass, UnconnectedGradients, _seeds, unconnected
 from .convert import convert_to_tensor, graph_of
 from .create import apply
-from .backprop import ReversePass, UnconnectedGradients, _seeds, unconnected
 from .graph import Graph, get_default_graph
 from .operation import Operation
 from .tensor import Tensor

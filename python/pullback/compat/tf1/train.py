@@ -35,7 +35,7 @@ class GradientDescentOptimizer(Optimizer):
     def __init__(
         self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"
     ) -> None:
-        super().__init__("GradientDescent", name, {"learning_rate": learning_rate})
+        super().__init__(use_locking, name, "GradientDescent", {"learning_rate": learning_rate})
 
 
 class MomentumOptimizer(Optimizer):
@@ -50,7 +50,7 @@ class MomentumOptimizer(Optimizer):
         use_nesterov: bool = False,
     ) -> None:
         hyper = {"learning_rate": learning_rate, "momentum": momentum}
-        super().__init__("Momentum", name, hyper, {"use_nesterov": bool(use_nesterov)})
+        super().__init__(use_locking, name, "Momentum", hyper, {"use_nesterov": bool(use_nesterov)})
         self._slots_wanted = {"momentum": ("Momentum", 0.0)}
 
 
@@ -67,7 +67,7 @@ class AdamOptimizer(Optimizer):
         name: str = "Adam",
     ) -> None:
         hyper = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
-        super().__init__("Adam", name, hyper)
+        super().__init__(use_locking, name, "Adam", hyper)
         self._slots_wanted = {"m": ("Adam", 0.0), "v": ("Adam_1", 0.0)}
         self._powers_wanted = {"beta1_power": "beta1", "beta2_power": "beta2"}
 
@@ -91,7 +91,7 @@ class RMSPropOptimizer(Optimizer):
             "momentum": momentum,
             "epsilon": epsilon,
         }
-        super().__init__("RMSProp", name, hyper)
+        super().__init__(use_locking, name, "RMSProp", hyper)
         self._slots_wanted = {"rms": ("RMSProp", 1.0)}
         if centered:
             self._slots_wanted["mg"] = ("RMSProp_1", 0.0)

@@ -18,6 +18,15 @@ def _unary(type: str, function: Any, domain: str = "float", **fields: Any) -> No
     define(type, lambda attrs, x: function(x), domain=domain, elementwise=True, **fields)
 
 
+def _sqrt_slope(g: Any, y: Any) -> Any:
+    # The slope at 0 is infinite, but a cotangent of 0 stays 0.
+    return _core.where(g == like(g, 0), like(g, 0), g * like(g, 0.5) / y)
+
+
+def _sqrt_formula(g: Any, ins: list[Any], y: Any) -> Any:
+    return _sqrt_slope(g, y)
+
+
 _unary("Neg", _core.negative, "number", ring=True, needs={}, names=("Neg",))
 _unary("Abs", _core.abs, "number")
 _unary("Sign", _core.sign, "number", names=("zeros",))
@@ -31,10 +40,7 @@ _unary("Expm1", _core.expm1)
 _unary("Log", _core.log)
 _unary("Log1p", _core.log1p)
 _unary(
-    "Sqrt",
-    _core.sqrt,
-    names=("SqrtGrad",),
-    from_output=lambda g, y: _core.where(g == like(g, 0), like(g, 0), g * like(g, 0.5) / y),
+    "Sqrt", _core.sqrt, names=("SqrtGrad",), from_output=_sqrt_slope, formulas={0: _sqrt_formula}
 )
 _unary(
     "Rsqrt",
@@ -107,6 +113,13 @@ def _minimum(x: Any, y: Any) -> Any:
     return _core.where(x <= y, x, _core.where(_core.isnan(x), _core.stop_gradient(x), y))
 
 
+def _pow_exponent(g: Any, ins: list[Any], y: Any) -> Any:
+    x = ins[0]
+    positive = x > like(x, 0)
+    log = _core.log(_core.where(positive, x, like(x, 1)))
+    return _core.where(positive, g * y * log, like(g, 0))
+
+
 def _squared_difference(x: Any, y: Any) -> Any:
     return _core.square(x - y)
 
@@ -117,7 +130,8 @@ _binary("Mul", _core.multiply, ring=True, needs={0: (1,), 1: (0,)})
 _binary("RealDiv", _core.divide, "float")
 _binary("FloorDiv", _core.floor_divide, flows=())
 _binary("FloorMod", _core.remainder)
-_binary("Pow", _core.pow)
+# The exponent of a base that is not positive has the gradient 0.
+_binary("Pow", _core.pow, formulas={1: _pow_exponent})
 _binary("Maximum", _maximum)
 _binary("Minimum", _minimum)
 _binary("SquaredDifference", _squared_difference, ring=True)

@@ -130,5 +130,6 @@ define(
     domain="float",
     same=True,
     names=("mul", "mul_1"),
+    formulas={1: lambda g, ins, y: -_core.expand_dims(g, -1) * _core.log_softmax(ins[0])},
 )
 define("L2Loss", lambda attrs, x: _core.sum(_core.square(x)) * like(x, 0.5), domain="float")

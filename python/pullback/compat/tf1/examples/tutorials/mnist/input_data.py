@@ -78,7 +78,7 @@ def read_data_sets(
 ) -> Datasets:
     """Reads the four IDX gzip files of a folder; nothing is downloaded.
 
-    Labels are uint8 digits, or with `one_hot` rows of ten float64. FileNotFoundError names the
+    Labels are int64 digits, or with `one_hot` rows of ten float32. FileNotFoundError names the
     files if one is missing; ValueError for a `validation_size` that the set does not have.
     """
     digits = load_mnist(train_dir, one_hot=one_hot)

@@ -1,0 +1,60 @@
+// What every program of tests/cpp stands on: check() counts, pick() draws numbers, levels() are the
+// kernels to go through, report() ends main.
+//
+// A program prints what failed, then "N passed, M failed", and returns nonzero on a failure. Run it
+// with PULLBACK_CPU_LEVEL = baseline, avx2 and avx512.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/kernels/table.h"
+#include "base/cpu_level.h"
+
+namespace pullback::test {
+
+inline int passed = 0;
+inline int failed = 0;
+
+inline void check(bool ok, const std::string& what) {
+  ++(ok ? passed : failed);
+  if (!ok && failed < 40) std::printf("FAILED: %s\n", what.c_str());
+}
+
+inline int report() {
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
+
+inline std::mt19937_64 generator(7);
+inline int64_t pick(int64_t n) {
+  return static_cast<int64_t>(generator() % static_cast<uint64_t>(n));
+}
+
+struct Level {
+  CpuLevel level;
+  const ElementwiseTable& elementwise;
+  const RandomTable& random;
+  const char* name() const { return name_of(level); }
+};
+
+// Every instruction set up to cpu_level().
+inline std::vector<Level> levels() {
+  const Level all[] = {
+      {CpuLevel::Baseline, kernels_baseline::kElementwiseTable, kernels_baseline::kRandomTable},
+#if defined(__x86_64__)
+      {CpuLevel::Avx2, kernels_avx2::kElementwiseTable, kernels_avx2::kRandomTable},
+      {CpuLevel::Avx512, kernels_avx512::kElementwiseTable, kernels_avx512::kRandomTable},
+#endif
+  };
+  std::vector<Level> out;
+  for (const Level& level : all) {
+    if (level.level <= cpu_level()) out.push_back(level);
+  }
+  return out;
+}
+
+}  // namespace pullback::test

@@ -1,0 +1,142 @@
+// Reductions of tile groups, and ArgReduce: every op and dtype over shapes [outer, reduced, inner]
+// that take each path, empty, narrow, long and wide, with NaN and ties, against plain loops.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "check.h"
+#include "plans.h"
+
+namespace pullback::test {
+namespace {
+
+void test_reductions() {
+  const int64_t shapes[][3] = {
+      {1, 0, 1},     {3, 0, 2},    {0, 5, 2},      {1, 1, 1},       {1, 5, 1},      {1, 100, 1},
+      {1, 2048, 1},  {1, 2049, 1}, {1, 70000, 1},  {1, 1000003, 1}, {7, 3, 1},      {30000, 3, 1},
+      {2000, 33, 1}, {3, 5000, 1}, {70, 3000, 1},  {1, 5, 3},       {1, 100000, 3}, {2, 30011, 10},
+      {1, 300, 300}, {4, 3, 5000}, {1, 2, 100000}, {1, 2000, 2049}, {5000, 3, 4},   {3, 700, 64}};
+  const Op ops[] = {Op::sum, Op::max, Op::min, Op::all, Op::any};
+  for (const auto& s : shapes) {
+    for (int d = 0; d < kDTypes; ++d) {
+      const auto dtype = static_cast<DType>(d);
+      const int64_t n = s[0] * s[1] * s[2];
+      Array a = random_array(dtype, n);
+      for (Op op : ops) {
+        if (s[1] == 0 && (op == Op::max || op == Op::min)) continue;
+        if (n > 500000 && op != Op::sum && op != Op::max) continue;
+        const bool logic = op == Op::all || op == Op::any;
+        const DType out = logic                               ? DType::Bool
+                          : op == Op::sum && !is_float(dtype) ? DType::Int64
+                                                              : dtype;
+        const bool nan = is_float(dtype) && n > 3 && op != Op::sum && pick(2);
+        Array values = a;
+        if (nan) values.set(n / 2, std::nan(""));
+        if (op == Op::all) {
+          for (int64_t i = 0; i < n; ++i) values.set(i, pick(1000) ? 1 : values.get(i));
+        }
+        Runner r;
+        TileGroup group;
+        group.count = n;
+        group.loads = {row_view(r.argument(values), dtype, {n})};
+        int32_t value = 0;
+        if (is_float(dtype) && pick(2)) {  // negated twice, and stored on the way
+          group.instructions = {{Op::negative, dtype, dtype, {0, -1, -1}},
+                                {Op::negative, dtype, dtype, {1, -1, -1}}};
+          group.stores = {{1, row_view(r.output(dtype, n), dtype, {n})}};
+          value = 2;
+        }
+        const int32_t slot = r.output(out, s[0] * s[2]);
+        group.reductions = {
+            {op, value, dtype, s[0], s[1], s[2], row_view(slot, out, {s[0], s[2]})}};
+        r.add(group);
+        const std::string what =
+            text("op ", int64_t(op), " ", dtype, " [", s[0], ", ", s[1], ", ", s[2], "]");
+        check(bool(r.run_threads(what)), what);
+        bool ok = true;
+        for (int64_t o = 0; o < s[0]; ++o) {
+          for (int64_t i = 0; i < s[2]; ++i) {
+            long double sum = 0, size = 0;
+            double best = op == Op::max ? -INFINITY : INFINITY;
+            bool every = true, some = false, bad = false;
+            for (int64_t j = 0; j < s[1]; ++j) {
+              const double v = values.get((o * s[1] + j) * s[2] + i);
+              sum += v;
+              size += std::fabs(v);
+              bad |= std::isnan(v);
+              best = op == Op::max ? std::max(best, v) : std::min(best, v);
+              every &= v != 0;
+              some |= v != 0;
+            }
+            const double got = r.outputs.back().get(o * s[2] + i);
+            if (op == Op::sum) {
+              const double eps = dtype == DType::Float32 ? 6e-8 : 1e-15;
+              ok &= std::fabs(static_cast<double>(got - sum)) <=
+                    (is_float(dtype) ? eps * std::fabs(static_cast<double>(sum)) +
+                                           1e-15 * static_cast<double>(size)
+                                     : 0);
+            } else if (logic) {
+              ok &= got == (op == Op::all ? every : some);
+            } else {
+              ok &= bad ? std::isnan(got) : got == best;
+            }
+          }
+        }
+        check(ok, what);
+      }
+    }
+  }
+}
+
+void test_arg_reduce() {
+  const int64_t shapes[][3] = {{1, 1, 1}, {1, 5, 1},     {3, 67, 1},   {1, 300001, 1},
+                               {2, 9, 5}, {3, 40, 1000}, {500, 10, 1}, {0, 4, 1}};
+  for (const auto& s : shapes) {
+    for (int d = 0; d < kDTypes; ++d) {
+      for (Op op : {Op::argmax, Op::argmin}) {
+        for (bool nan : {false, true}) {
+          const auto dtype = static_cast<DType>(d);
+          if (nan && !is_float(dtype)) continue;
+          const int64_t n = s[0] * s[1] * s[2];
+          Array in = random_array(dtype, n);
+          for (int64_t i = 0; i < n; ++i) in.set(i, std::round(8 * in.get(i)));  // ties
+          if (nan && n) in.set(n / 2, std::nan(""));
+          Runner r;
+          const View from = row_view(r.argument(in), dtype, {s[0], s[1], s[2]});
+          r.add(ArgReduce{op, from,
+                          row_view(r.output(DType::Int64, s[0] * s[2]), DType::Int64, {s[0], s[2]}),
+                          s[0], s[1], s[2]});
+          const std::string what =
+              text("op ", int64_t(op), " ", dtype, " [", s[0], ", ", s[1], ", ", s[2], "]");
+          check(bool(r.run_threads(what)), what);
+          bool ok = true;
+          for (int64_t i = 0; i < s[0] * s[2]; ++i) {
+            const auto at = [&](int64_t j) {
+              return in.get((i / s[2] * s[1] + j) * s[2] + i % s[2]);
+            };
+            int64_t best = 0;
+            for (int64_t j = 1; j < s[1]; ++j) {
+              if (std::isnan(at(best))) break;
+              if (std::isnan(at(j)) || (op == Op::argmax ? at(j) > at(best) : at(j) < at(best)))
+                best = j;
+            }
+            ok &= r.outputs[0].as<int64_t>()[i] == best;
+          }
+          check(ok, what);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pullback::test
+
+int main() {
+  using namespace pullback::test;
+  test_reductions();
+  test_arg_reduce();
+  return report();
+}

@@ -1,0 +1,133 @@
+// Tile groups: random programs with strided loads against the same kernels on whole arrays, and the
+// errors of integer arithmetic.
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/kernels/table.h"
+#include "base/error.h"
+#include "check.h"
+#include "plans.h"
+
+namespace pullback::test {
+namespace {
+
+void test_random_programs() {
+  const Shape shapes[] = {{0},       {1},        {},      {7},        {3, 5},     {513},
+                          {2, 1025}, {5, 7, 90}, {70001}, {300, 301}, {40000, 2}, {2, 100003}};
+  for (int round = 0; round < 150; ++round) {
+    const Shape shape = shapes[pick(std::size(shapes))];
+    const int64_t count = shape.size();
+    Runner r;
+    TileGroup group;
+    group.count = count;
+    std::vector<Array> storage;
+    storage.reserve(8);
+    std::vector<Array> values;
+    const int64_t loads = 1 + pick(4);
+    for (int64_t i = 0; i < loads; ++i) {
+      storage.push_back(
+          random_array(static_cast<DType>(pick(kDTypes)), std::max<int64_t>(count, 1)));
+      const View view = random_load(storage.back(), r.argument(storage.back()), shape);
+      group.loads.push_back(view);
+      values.emplace_back(view.dtype, count);
+      const auto offsets = offsets_of(view);
+      for (int64_t j = 0; j < count; ++j) values.back().set(j, storage.back().get(offsets[j]));
+    }
+    for (int i = 0; i < 2; ++i) {
+      const auto dtype = static_cast<DType>(pick(kDTypes));
+      Scalar s{};
+      if (is_float(dtype)) {
+        s.f = 0.75;
+      } else {
+        s.i = 1;
+      }
+      r.scalars.push_back(s);
+      group.scalars.push_back({i, dtype});
+      values.emplace_back(dtype, count);
+      for (int64_t j = 0; j < count; ++j) values.back().set(j, is_float(dtype) ? 0.75 : 1);
+    }
+    const int64_t instructions = 1 + pick(14);
+    const auto find = [&](DType dtype) {
+      for (int tries = 0; tries < 20; ++tries) {
+        const auto v = static_cast<int32_t>(pick(static_cast<int64_t>(values.size())));
+        if (values[v].dtype == dtype) return v;
+      }
+      return int32_t{-1};
+    };
+    for (int64_t i = 0; i < instructions; ++i) {
+      const auto a = static_cast<int32_t>(pick(static_cast<int64_t>(values.size())));
+      const DType dtype = values[a].dtype;
+      Instruction ins{Op::cast, dtype, static_cast<DType>(pick(kDTypes)), {a, -1, -1}};
+      const int32_t b = find(dtype), condition = find(DType::Bool);
+      if (pick(3) && b >= 0) {
+        const Op numbers[] = {Op::add,      Op::multiply, Op::maximum,
+                              Op::subtract, Op::less,     Op::equal};
+        ins = {dtype == DType::Bool ? Op::logical_xor : numbers[pick(6)], dtype, dtype, {a, b, -1}};
+        if (ins.op == Op::less || ins.op == Op::equal) ins.result = DType::Bool;
+        if (condition >= 0 && pick(3) == 0) ins = {Op::where, dtype, dtype, {condition, a, b}};
+      } else if (is_float(dtype) && pick(2)) {
+        const Op unary[] = {Op::tanh, Op::sigmoid, Op::negative, Op::square, Op::exp};
+        ins = {unary[pick(5)], dtype, dtype, {a, -1, -1}};
+      }
+      group.instructions.push_back(ins);
+      Array out(ins.result, count);
+      const void* p[3] = {};
+      for (int k = 0; k < 3; ++k) p[k] = ins.in[k] >= 0 ? values[ins.in[k]].bytes.data() : nullptr;
+      const auto& t = kernels().elementwise;
+      (ins.op == Op::cast ? t.cast[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
+          out.bytes.data(), p[0], p[1], p[2], count);
+      values.push_back(out);
+    }
+    std::vector<int32_t> stored;
+    for (int64_t i = 0; i < 1 + pick(4); ++i) {
+      const auto value =
+          static_cast<int32_t>(static_cast<int64_t>(values.size()) - 1 -
+                               pick(std::min<int64_t>(6, static_cast<int64_t>(values.size()))));
+      stored.push_back(value);
+      const DType dtype = values[value].dtype;
+      group.stores.push_back({value, row_view(r.output(dtype, count), dtype, {count})});
+    }
+    r.add(group);
+    const std::string what = text("program ", int64_t{round}, " ", shape);
+    check(bool(r.run_threads(what)), what + ": status");
+    for (size_t i = 0; i < stored.size(); ++i) {
+      check(same(r.outputs[i], values[stored[i]]), text(what, ": store ", int64_t(i)));
+    }
+  }
+}
+
+void test_integer_problems() {
+  for (int64_t n : {1, 5000, 300000}) {
+    for (Op op : {Op::floor_divide, Op::remainder, Op::pow}) {
+      Array a = random_array(DType::Int32, n), b(DType::Int32, n);
+      for (int64_t i = 0; i < n; ++i) b.set(i, 3);
+      b.set(n - 1, op == Op::pow ? -1 : 0);
+      Runner r;
+      TileGroup group;
+      group.count = n;
+      group.loads = {row_view(r.argument(a), DType::Int32, {n}),
+                     row_view(r.argument(b), DType::Int32, {n})};
+      group.instructions = {{op, DType::Int32, DType::Int32, {0, 1, -1}}};
+      group.stores = {{2, row_view(r.output(DType::Int32, n), DType::Int32, {n})}};
+      r.add(Iota{row_view(r.output(DType::Int64, 3), DType::Int64, {3})});
+      r.add(group);
+      const Status status = r.run_threads("integer problem");
+      check(status.problem == (op == Op::pow ? Problem::NegativePower : Problem::ZeroDivision) &&
+                status.step == 1,
+            "integer problem is reported with its step");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pullback::test
+
+int main() {
+  using namespace pullback::test;
+  test_random_programs();
+  test_integer_problems();
+  return report();
+}

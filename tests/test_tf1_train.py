@@ -1,0 +1,364 @@
+"""Optimizers and clipping (SEMANTICS 6, 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+
+import pullback.compat.tf1 as tf
+
+NAN, INF = float("nan"), float("inf")
+
+# Optimizer and the final v after three steps from [1, -2] with the gradient [.5, -1].
+CHECKS = [
+    (lambda: tf.train.GradientDescentOptimizer(0.1), [0.85, -1.7]),
+    (lambda: tf.train.MomentumOptimizer(0.1, 0.9), [0.7195, -1.439]),
+    (lambda: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True), [0.59755, -1.1951]),
+    (lambda: tf.train.AdamOptimizer(), [0.997, -1.997]),
+    (lambda: tf.train.AdamOptimizer(0.1, 0.8, 0.9, 1e-4), [0.700147, -1.700074]),
+    (lambda: tf.train.RMSPropOptimizer(0.1), [0.838002, -1.7]),
+    (lambda: tf.train.RMSPropOptimizer(0.1, 0.8, 0.5, 1e-3), [0.754682, -1.575212]),
+    (
+        lambda: tf.train.RMSPropOptimizer(0.1, 0.8, 0.5, 1e-3, centered=True),
+        [0.748943, -1.546304],
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "expected"), CHECKS)
+def test_three_steps(make, expected):
+    v = tf.Variable([1.0, -2.0])
+    step = make().apply_gradients([(tf.constant([0.5, -1.0]), v)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            assert session.run(step) is None
+        assert session.run(v) == pytest.approx(expected, abs=1.5e-6)
+
+
+@pytest.mark.parametrize(("make", "expected"), CHECKS)
+@pytest.mark.usefixtures("eager")
+def test_three_steps_in_eager_mode(make, expected):
+    v = tf.Variable([1.0, -2.0])
+    optimizer = make()
+    for _ in range(3):
+        assert optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)]) is None
+    assert v.numpy() == pytest.approx(expected, abs=1.5e-6)
+
+
+# --- minimize and its parts
+
+
+def test_minimize_is_compute_and_apply():
+    v, w = tf.Variable(2.0, name="v"), tf.Variable(3.0, name="w")
+    free = tf.Variable(1.0, name="free")
+    loss = v * v * w
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    pairs = optimizer.compute_gradients(loss)
+    assert [x for _, x in pairs] == [v, w, free] and pairs[2][0] is None
+    assert listed(run([g for g, _ in pairs[:2]])) == [12.0, 4.0]
+    assert optimizer.compute_gradients(loss, var_list=w)[0][1] is w
+    assert listed(run(optimizer.compute_gradients(loss, [v], grad_loss=10.0)[0][0])) == 120.0
+    step = optimizer.minimize(loss, name="go")
+    assert step.name == "go" and step in tf.get_collection(tf.GraphKeys.TRAIN_OP)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        _, value, slope = session.run([step, loss, pairs[0][0]])
+        assert (value, slope) == (12.0, 12.0)  # from before the update
+        assert session.run([v, w, free]) == pytest.approx([0.8, 2.6, 1.0])
+
+
+def test_loss_may_be_a_function():
+    v = tf.Variable(3.0)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    pairs = optimizer.compute_gradients(lambda: v * v)
+    assert [x for _, x in pairs] == [v] and run(pairs[0][0]) == 6.0
+
+
+def test_what_cannot_be_minimized():
+    v, n = tf.Variable(2.0, name="v"), tf.Variable(2, name="n")
+    lost = tf.Variable(2.0, name="lost")
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    with pytest.raises(ValueError, match="int32"):
+        optimizer.compute_gradients(n * n)
+    with pytest.raises(ValueError, match="gate_gradients"):
+        optimizer.minimize(v, gate_gradients=7)
+    with pytest.raises(TypeError, match=r"var_list\[1\]"):
+        optimizer.minimize(v * v, var_list=[v, "w"])
+    with pytest.raises(
+        ValueError, match=r"(?s)No gradients provided.*v:0: every path.*n:0: int32.*lost:0.*depend"
+    ):
+        optimizer.minimize(tf.stop_gradient(v) * 2, var_list=[v, n, lost])
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="no variables to optimize"):
+        optimizer.minimize(tf.constant(1.0))
+    with pytest.raises(ValueError, match="name"):
+        tf.train.GradientDescentOptimizer(0.1, name="")
+    with pytest.raises(NotImplementedError):
+        tf.train.Optimizer(False, "base").minimize(v * v)
+
+
+def test_gates():
+    v, w = tf.Variable(2.0), tf.Variable(3.0)
+    for gate in (tf.train.Optimizer.GATE_NONE, tf.train.Optimizer.GATE_OP):
+        pairs = tf.train.GradientDescentOptimizer(1.0).compute_gradients(v * v, gate_gradients=gate)
+        assert pairs[1] == (None, w)
+    pairs = tf.train.GradientDescentOptimizer(1.0).compute_gradients(v * v, gate_gradients=2)
+    assert run(pairs[0][0]) == 4.0 and pairs[1] == (None, w)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kind", "text"),
+    [
+        (lambda v: [], ValueError, "no variables provided"),
+        (lambda v: [(None, v)], ValueError, "No gradients provided"),
+        (lambda v: [([1.0], v)], ValueError, r"\(2,\)"),
+        (lambda v: [(tf.constant([1, 2]), v)], TypeError, "int32"),
+        (lambda v: [("ab", v)], TypeError, "convertible"),
+        (lambda v: [([1.0, 2.0], tf.constant([1.0, 2.0]))], NotImplementedError, "Tensor"),
+        (lambda v: [([1.0, 2.0], 3.0)], TypeError, "variable"),
+        (lambda v: [v], TypeError, "pairs"),
+    ],
+)
+def test_bad_pairs(pairs, kind, text):
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(kind, match=text):
+        tf.train.GradientDescentOptimizer(0.1).apply_gradients(pairs(v))
+
+
+def test_pairs_may_be_arrays_a_zip_or_duplicates():
+    v, w = tf.Variable(2.0), tf.Variable(5.0)
+    optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+    step = optimizer.apply_gradients(zip([np.float32(1), None], [v, w], strict=True))
+    assert optimizer.get_slot(w, "momentum") is None
+    assert optimizer.get_slot(v, "momentum") is not None
+    twice = tf.train.GradientDescentOptimizer(0.1).apply_gradients([(1.0, v), (2.0, v)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(twice)
+        assert session.run(v) == pytest.approx(1.7)
+        session.run(step)
+        assert session.run([v, w]) == pytest.approx([1.6, 5.0])
+
+
+def test_global_step():
+    step = tf.train.get_or_create_global_step()
+    assert (step.name, step.dtype, step.trainable) == ("global_step:0", tf.int64, False)
+    assert tf.train.get_global_step() is step is tf.train.get_or_create_global_step()
+    v = tf.Variable(2.0)
+    op = tf.train.GradientDescentOptimizer(0.1).minimize(v * v, global_step=step)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(op)
+        assert session.run(step) == 3
+    with pytest.raises(ValueError, match="already"):
+        tf.train.create_global_step()
+
+
+def test_slots():
+    v = tf.Variable([1.0, 2.0], name="v")
+    adam = tf.train.AdamOptimizer()
+    adam.minimize(tf.reduce_sum(v * v))
+    assert adam.get_slot_names() == ["m", "v"]
+    assert adam.get_slot(v, "m").name == "v/Adam:0"
+    assert adam.get_slot(v, "nothing") is None
+    names = [x.name for x in adam.variables()]
+    assert names == ["beta1_power:0", "beta2_power:0", "v/Adam:0", "v/Adam_1:0"]
+    assert not any(x.trainable for x in adam.variables())
+    count = len(tf.global_variables())
+    adam.minimize(tf.reduce_sum(v * v * v))
+    assert len(tf.global_variables()) == count  # slots are shared
+    assert set(adam.variables()) <= set(tf.global_variables())
+
+
+def test_names_of_slots_in_scopes():
+    with tf.name_scope("s"):
+        v = tf.Variable(1.0, name="v")
+        momentum = tf.train.MomentumOptimizer(0.1, 0.9)
+        momentum.minimize(v * v)
+        assert momentum.get_slot(v, "momentum").name == "s/s/v/Momentum:0"
+    with tf.variable_scope("net"):
+        w = tf.get_variable("w", [])
+    adam = tf.train.AdamOptimizer()
+    adam.minimize(w * w, var_list=[w])
+    assert adam.get_slot(w, "v").name == "net/w/Adam_1:0"
+
+
+def test_slots_made_after_the_initializer():
+    v = tf.Variable(1.0)
+    init = tf.global_variables_initializer()
+    step = tf.train.MomentumOptimizer(0.1, 0.9).minimize(v * v)
+    with tf.Session() as session:
+        session.run(init)
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Momentum"):
+            session.run(step)
+        assert session.run(v) == 1.0
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        assert session.run(v) == pytest.approx(0.8)
+
+
+def test_rates_of_all_kinds():
+    v = tf.Variable(1.0)
+    rate = tf.placeholder(tf.float32)
+    one = tf.constant(1.0)
+    by_feed = tf.train.GradientDescentOptimizer(rate).apply_gradients([(one, v)])
+    by_call = tf.train.GradientDescentOptimizer(lambda: 0.25).apply_gradients([(one, v)])
+    decay = tf.Variable(0.5, trainable=False)
+    by_variable = tf.train.GradientDescentOptimizer(decay).apply_gradients([(one, v)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(by_feed, {rate: 0.125})
+        session.run(by_call)
+        session.run(by_variable)
+        assert session.run(v) == 0.125
+    d = tf.Variable(1.0, dtype=tf.float64)
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(d)
+    with tf.Session() as session:
+        session.run(d.initializer)
+        session.run(step)
+        assert session.run(d) == 0.9  # in the variable's own dtype
+
+
+def test_a_nan_gradient_is_applied():
+    v = tf.Variable(1.0)
+    step = tf.train.GradientDescentOptimizer(0.1).apply_gradients([(NAN, v)])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(step)
+        assert np.isnan(session.run(v))
+
+
+def test_constraint():
+    v = tf.Variable([1.0, -1.0], constraint=lambda x: tf.maximum(x, 0.0))
+    step = tf.train.GradientDescentOptimizer(0.5).apply_gradients([([1.0, 1.0], v)])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(step)
+        assert session.run(v).tolist() == [0.5, 0.0]
+
+
+def test_training_waits_for_control_dependencies():
+    v, count = tf.Variable(1.0), tf.Variable(0, trainable=False)
+    with tf.control_dependencies([count.assign_add(1)]):
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(v * v)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        assert session.run(count) == 1
+
+
+@pytest.mark.usefixtures("eager")
+def test_eager_minimize_needs_a_function():
+    v = tf.Variable(3.0)
+    optimizer = tf.train.AdamOptimizer(0.1)
+    with pytest.raises(RuntimeError, match="function"):
+        optimizer.minimize(v * v)
+    for _ in range(3):
+        optimizer.minimize(lambda: v * v)
+    assert float(v) < 2.8
+    optimizer.minimize(lambda: v * v, var_list=[v])
+    with pytest.raises(ValueError, match="No gradients"):
+        optimizer.minimize(lambda: tf.stop_gradient(v) * v, var_list=[tf.Variable(1.0)])
+
+
+# --- clipping
+
+
+def test_clip_by_value():
+    t = tf.constant([-5.0, -1.0, 0.5, 1.0, 5.0])
+    low, high = tf.constant(-1.0), tf.constant(1.0)
+    y = tf.clip_by_value(t, low, high)
+    assert run(y).tolist() == [-1.0, -1.0, 0.5, 1.0, 1.0]
+    by_t, by_low, by_high = run(tf.gradients(y, [t, low, high]))
+    assert by_t.tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
+    assert (by_low, by_high) == (1.0, 1.0)
+    assert run(tf.clip_by_value([1.0, 2.0], 3.0, 2.5)).tolist() == [3.0, 3.0]
+    special = run(tf.clip_by_value([NAN, INF, -INF], -1.0, 1.0))
+    assert np.isnan(special[0]) and special[1:].tolist() == [1.0, -1.0]
+    n = tf.constant([NAN, 0.0])
+    assert run(tf.gradients(tf.clip_by_value(n, -1.0, 1.0), n))[0].tolist() == [0.0, 1.0]
+    assert run(tf.clip_by_value([5.0, -5.0], -INF, INF)).tolist() == [5.0, -5.0]
+    assert run(tf.clip_by_value([5, -5], -2, 2)).tolist() == [2, -2]
+    with pytest.raises(TypeError):
+        tf.clip_by_value(tf.constant([1, 2]), 0.5, 1.5)
+    with pytest.raises(ValueError, match="shape"):
+        tf.clip_by_value(1.0, [0.0, 0.0], 1.0)
+    with pytest.raises(ValueError, match="None"):
+        tf.clip_by_value(None, 0.0, 1.0)
+
+
+def test_clip_by_norm():
+    t = tf.constant([3.0, 4.0])
+    y = tf.clip_by_norm(t, 1.0)
+    assert run(y) == pytest.approx([0.6, 0.8])
+    assert run(tf.gradients(y, t))[0] == pytest.approx([0.032, -0.024], rel=1e-5)
+    assert run(tf.clip_by_norm(t, 6.0)).tolist() == [3.0, 4.0]
+    assert run(tf.clip_by_norm([[3.0, 4.0], [0.6, 0.8]], 1.0, axes=[1])).tolist() == [
+        pytest.approx([0.6, 0.8]), pytest.approx([0.6, 0.8])
+    ]  # fmt: skip
+    assert run(tf.clip_by_norm(t, -1.0)).tolist() == [0.0, 0.0]
+    assert run(tf.clip_by_norm(t, INF)).tolist() == [3.0, 4.0]
+    assert np.isnan(run(tf.clip_by_norm([0.0, 0.0], 0.0))).all()
+    assert np.isnan(run(tf.clip_by_norm([NAN, 1.0], 1.0))).all()
+    one = run(tf.clip_by_norm([INF, 1.0], 1.0))
+    assert np.isnan(one[0]) and one[1] == 0.0
+    z = tf.constant([0.0, 0.0])
+    value, slope = run([tf.clip_by_norm(z, 1.0), *tf.gradients(tf.clip_by_norm(z, 1.0), z)])
+    assert (value.tolist(), slope.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    with pytest.raises(TypeError, match="int32"):
+        tf.clip_by_norm([1, 2], 1.0)
+    with pytest.raises(ValueError, match="None"):
+        tf.clip_by_norm(None, 1.0)
+
+
+def test_clip_by_average_norm():
+    assert run(tf.clip_by_average_norm([3.0, 4.0], 1.0)) == pytest.approx([1.2, 1.6])
+    assert run(tf.clip_by_average_norm([0.0, 0.0], 1.0)).tolist() == [0.0, 0.0]
+
+
+def test_global_norm():
+    parts = [tf.constant([3.0, 4.0]), None, tf.constant(12.0)]
+    assert run(tf.global_norm(parts)) == 13.0
+    assert run([tf.global_norm([]), tf.global_norm([None])]) == [0.0, 0.0]
+    x = tf.constant([0.0, 0.0])
+    assert run(tf.gradients(tf.global_norm([x]), x))[0].tolist() == [0.0, 0.0]
+    for bad in (tf.constant([1.0]), (t for t in parts), "ab"):
+        with pytest.raises(TypeError, match="list"):
+            tf.global_norm(bad)
+    with pytest.raises(TypeError, match="int32"):
+        tf.global_norm([tf.constant([1])])
+    with pytest.raises(TypeError, match="float32 and float64"):
+        tf.global_norm([tf.constant(1.0), tf.constant(1.0, tf.float64)])
+
+
+@pytest.mark.parametrize(
+    ("values", "clip", "clipped", "norm"),
+    [
+        ([[3.0, 4.0], 12.0], 6.5, [[1.5, 2.0], 6.0], 13.0),
+        ([[3.0, 4.0], 12.0], 20.0, [[3.0, 4.0], 12.0], 13.0),
+        ([[3.0, 4.0], 12.0], INF, [[3.0, 4.0], 12.0], 13.0),
+        ([[3.0, 4.0], 12.0], 0.0, [[0.0, 0.0], 0.0], 13.0),
+        ([[3.0, 4.0], 12.0], -1.0, [[3.0, 4.0], 12.0], 13.0),
+        ([[0.0, 0.0], 0.0], 1.0, [[0.0, 0.0], 0.0], 0.0),
+        ([[INF, 1.0], 2.0], 1.0, [[NAN, NAN], NAN], INF),
+        ([[NAN, 1.0], 2.0], 1.0, [[NAN, NAN], NAN], NAN),
+    ],
+)
+def test_clip_by_global_norm(values, clip, clipped, norm):
+    parts = (tf.constant(values[0]), None, tf.constant(values[1]))
+    out, length = tf.clip_by_global_norm(parts, clip)
+    assert isinstance(out, list) and out[1] is None
+    a, b, n = run([out[0], out[2], length])
+    np.testing.assert_allclose(a, clipped[0], rtol=1e-6)
+    np.testing.assert_allclose([b, n], [clipped[1], norm], rtol=1e-6)
+
+
+def test_clip_by_global_norm_with_a_known_norm():
+    t = tf.constant([3.0, 4.0])
+    out, norm = tf.clip_by_global_norm([t], 1.0, use_norm=10.0)
+    assert run(out[0]) == pytest.approx([0.3, 0.4]) and run(norm) == 10.0
+    assert tf.clip_by_global_norm([None], 1.0)[0] == [None]
+    with pytest.raises(TypeError, match="list"):
+        tf.clip_by_global_norm((x for x in [t]), 1.0)
