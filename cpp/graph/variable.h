@@ -37,7 +37,8 @@ Ref<Node> read(Variable* variable);
 // update while one is pending evaluates the first.
 void assign(Variable* variable, const Ref<Node>& value, const char* who);
 
-// Evaluates a pending update; other threads may run meanwhile. An assignment after it happens at once.
+// Evaluates a pending update; other threads may run meanwhile. An assignment after it happens at
+// once.
 void finish_update(Variable* variable);
 
 // Variables with a pending update, oldest first.

@@ -102,7 +102,7 @@ void evaluate_once(std::span<Node* const> roots) {
 }
 
 // The pending update of one variable, when all of them together have failed.
-void evaluate_own(Ref<Node> update, Node* next) {
+void evaluate_own(const Ref<Node>& update, Node* next) {
   Node* root = update.get();
   try {
     evaluate_once({&root, 1});
@@ -165,7 +165,7 @@ void install_evaluation() {
     try {
       evaluate_once(with_pending({}));
     } catch (const Error&) {
-      evaluate_own(variable->current, next);
+      evaluate_own(Ref<Node>(variable->current), next);  // held: others may assign meanwhile
     }
   };
 }

@@ -205,9 +205,9 @@ LayoutProgram compile_layout(const Layout& layout) {
 }
 
 Status run_layout(const LayoutProgram& p, const Slots& slots) {
-  if (p.clear) {
-    std::memset(slots.at(p.out.slot), 0, static_cast<size_t>(slots.slot_bytes(p.out.slot)));
-  }
+  const int64_t whole = slots.slot_bytes(p.out.slot);
+  if (whole == 0) return {};  // without memory, not even an empty memset is allowed
+  if (p.clear) std::memset(slots.at(p.out.slot), 0, static_cast<size_t>(whole));
   if (p.empty) return {};
   const char* in = slots.at(p.in);
   char* out = slots.at(p.out);
