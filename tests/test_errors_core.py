@@ -151,7 +151,7 @@ def test_bad_calls(k: int) -> None:
         call()
     assert type(caught.value) is kind
     del caught
-    assert _core.status()["live_nodes"] == nodes, "the failed call left nodes behind"
+    assert _core.status()["live_nodes"] <= nodes, "the failed call left nodes behind"
 
 
 def test_bad_arguments_of_every_row(pointwise: Case) -> None:

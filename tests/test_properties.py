@@ -117,8 +117,8 @@ class Program:
     inputs: list[Any]
     steps: list[tuple[Operation, tuple[int, ...]]]
 
-    def run(self, xs: Any, mine: bool, between: Callable[[Any], Any] | None = None) -> Any:
-        """The last value, made a sum over everything that nobody used."""
+    def run(self, xs: Any, mine: bool, between: Callable[[Any, int], Any] | None = None) -> Any:
+        """The sum over everything that nobody used. `between` may look at values, or swap them."""
         values = list(xs)
         used = set()
         for operation, arguments in self.steps:
@@ -126,7 +126,7 @@ class Program:
             function = operation.ours if mine else operation.numpy
             values.append(function(*[values[k] for k in arguments]))
             if between:
-                values[-1] = between(values[-1])
+                values[-1] = between(values[-1], len(values) - 1)
         total = pb.sum if mine else np.sum
         unused = [k for k in range(len(values)) if k not in used]
         return sum((total(pb.sin(values[k]) if mine else np.sin(values[k])) for k in unused), 0.0)
@@ -227,12 +227,12 @@ def test_values_and_gradients(program: Program) -> None:
 @given(programs(most=14))
 @BUDGET
 def test_how_it_is_evaluated_changes_no_bit(program: Program) -> None:
-    def results(between: Callable[[Any], Any] | None = None) -> list[Any]:
+    def results(between: Callable[[Any, int], Any] | None = None) -> list[Any]:
         xs = [pb.Variable(x) for x in program.inputs]
         y = program.run(xs, True, between)
         return [y, *pb.gradients(y, xs, unconnected_gradients="zero")]
 
-    def look(x: Any) -> Any:
+    def look(x: Any, k: int) -> Any:
         x.numpy()
         return x
 
@@ -240,7 +240,7 @@ def test_how_it_is_evaluated_changes_no_bit(program: Program) -> None:
     pb.evaluate(together)
     one_by_one = results()
     forced = results(look)
-    copied = results(pb.identity)
+    copied = results(lambda x, k: pb.identity(x))
     for k in reversed(range(len(together))):
         want = together[k].numpy()
         for other in (one_by_one, forced):
@@ -261,6 +261,31 @@ def test_how_it_is_evaluated_changes_no_bit(program: Program) -> None:
     for got, want in zip(tape.gradient(y, inputs), together[1:], strict=True):
         value = np.zeros(want.shape) if got is None else got.numpy()
         assert np.array_equal(value, want.numpy()), program
+
+
+@given(programs(), st.data())
+@BUDGET
+def test_with_respect_to_what_is_in_the_middle(program: Program, data: Any) -> None:
+    """The gradient at an intermediate tensor is that of the rest of the program at its value."""
+    first = len(program.inputs)
+    at = data.draw(st.integers(first, first + len(program.steps) - 1))
+    kept: list[Any] = []
+
+    def keep(x: Any, k: int) -> Any:
+        if k == at:
+            kept.append(pb.identity(x))  # a tensor of its own, wherever the operation is a no-op
+        return kept[0] if k == at else x
+
+    y = program.run([pb.Variable(x) for x in program.inputs], True, keep)
+    (g,) = pb.gradients(y, kept, unconnected_gradients="zero")
+    instead = pb.Variable(kept[0].numpy())
+    swapped = program.run(
+        [pb.Variable(x) for x in program.inputs], True, lambda x, k: instead if k == at else x
+    )
+    (want,) = pb.gradients(swapped, [instead], unconnected_gradients="zero")
+    assert off(g.numpy(), want.numpy().astype(np.longdouble), 1.0) < 1e-14, program
+    (stopped,) = pb.gradients(y, kept, stop_gradients=kept, unconnected_gradients="zero")
+    assert same_bits(stopped.numpy(), g.numpy()), program
 
 
 # --- algebra

@@ -21,7 +21,7 @@ inline uint64_t hash_bytes(const void* data, size_t bytes) {
     h = mix(h, word);
   }
   uint64_t tail = 0;
-  std::memcpy(&tail, p, bytes);
+  if (bytes) std::memcpy(&tail, p, bytes);
   return mix(h, tail);
 }
 

@@ -135,8 +135,9 @@ class ReversePass {
   // that was watched before the node was made.
   bool feeds(const Node* input, const Node* node) {
     if (!differentiable(input->dtype)) return false;
-    if (!request_.tape) return true;
     const size_t at = position(input);
+    if (at == kAbsent) return false;  // the walk ended above it: older than every x, or stopped
+    if (!request_.tape) return true;
     if (!watched_[at]) return false;
     const uint64_t since = request_.tape->watched_since(input);
     return since == Tape::kNever || node->seq >= since || request_.tape->recorded(input);
