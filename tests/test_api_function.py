@@ -1,4 +1,5 @@
-"""function: traces once per signature, and is as if it were not there."""
+"""function: traces once per signature, and is as if it were not there: results, variables, random
+numbers. Derivatives: test_api_function_gradients.py; failures: test_api_function_errors.py."""
 
 from __future__ import annotations
 
@@ -6,27 +7,9 @@ import collections
 
 import numpy as np
 import pytest
+from support.traced import Counted
 
 import pullback as pb
-
-
-class Counted:
-    """A function that counts how often Python runs it."""
-
-    def __init__(self, f):
-        self.runs = 0
-        self.f = f
-
-        @pb.function
-        def traced(*args, **kwargs):
-            self.runs += 1
-            return f(*args, **kwargs)
-
-        self.call = traced
-
-    def __call__(self, *args, **kwargs):
-        return self.call(*args, **kwargs)
-
 
 # --- signatures
 
@@ -300,118 +283,6 @@ def test_optimizers_inside(make):
     np.testing.assert_array_equal(run(pb.function), run(lambda f: f))
 
 
-# --- gradients through a call
-
-
-def test_stays_differentiable():
-    w = pb.Variable(3.0)
-    f = Counted(lambda x: w * x**2)
-    x = pb.Variable(2.0)
-    for _ in range(2):
-        y = 5 * f(x.read())
-        assert [float(g) for g in pb.gradients(y, [x, w])] == [60.0, 20.0]
-        with pb.GradientTape() as tape:
-            y = 5 * f(x.read())
-        assert [float(g) for g in tape.gradient(y, [x, w])] == [60.0, 20.0]
-    assert float(pb.grad(f)(2.0)) == 12.0
-    assert float(pb.grad(pb.grad(f))(2.0)) == 6.0
-    assert float(pb.gradients(f(2.0), w)[0]) == 4.0
-    assert f.runs == 2  # a Python float is a signature of its own
-
-
-def test_captured_tensors_stay_differentiable():
-    v = pb.Variable(5.0)
-    with pb.GradientTape() as tape:
-        c = v * 3
-        f = Counted(lambda x: x * c)
-        y = f(2.0) + f(4.0)
-    assert float(tape.gradient(y, v)) == 18.0
-    assert [float(g) for g in pb.gradients(y, [v, c])] == [18.0, 6.0]
-    assert f.runs == 1
-
-
-def test_higher_order_through_a_call():
-    f = Counted(pb.sin)
-    g = pb.grad(pb.grad(pb.grad(f)))
-    assert float(g(pb.constant(0.3, "float64"))) == pytest.approx(-np.cos(0.3), rel=1e-14)
-
-
-def test_a_function_that_reads_and_assigns_under_a_tape():
-    w, mean = pb.Variable(2.0), pb.Variable(0.0, trainable=False)
-
-    def body(x):
-        y = w * x
-        mean.assign(0.5 * mean + 0.5 * y)
-        return y
-
-    f = Counted(body)
-    f(1.0)
-    with pb.GradientTape() as tape:
-        y = f(3.0)
-    assert float(tape.gradient(y, w)) == 3.0
-    assert mean.item() == 3.5 and f.runs == 1
-
-
-def test_a_loss_that_assigns():
-    """As in batch normalisation: the loss keeps an average, and is differentiated outside."""
-    w, mean = pb.Variable(2.0), pb.Variable(0.0, trainable=False)
-
-    @pb.function
-    def loss():
-        y = w * w
-        mean.assign(0.5 * mean + 0.5 * y)
-        return y
-
-    optimizer = pb.optimizers.GradientDescent(0.25)
-    for expected in (1.0, 0.5, 0.25):
-        optimizer.minimize(loss)
-        assert w.item() == expected
-
-
-def test_gradients_inside():
-    def body(x):
-        with pb.GradientTape() as tape:
-            tape.watch(x)
-            y = pb.sum(x**3)
-        return tape.gradient(y, x), pb.gradients(y, x)[0]
-
-    f = Counted(body)
-    for k in (1.0, 2.0):
-        for g in f(np.array([k, 2 * k])):
-            assert g.numpy().tolist() == [3 * k**2, 12 * k**2]
-    assert f.runs == 1
-
-
-def test_nested_functions():
-    inner = Counted(lambda x: x * 3)
-    outer = Counted(lambda x: inner(x) + inner(x))
-    assert [float(outer(k)) for k in (1.0, 2.0)] == [6.0, 12.0]
-    assert (outer.runs, inner.runs) == (1, 2)
-    x = pb.Variable(1.0)
-    assert float(pb.gradients(outer(x.read()), x)[0]) == 6.0
-
-
-def test_custom_gradients_inside():
-    @pb.custom_gradient
-    def f(x):
-        e = pb.exp(x)
-        return pb.log(1 + e), lambda g: g * (1 - 1 / (1 + e))
-
-    w = pb.Variable(100.0)
-    traced = Counted(lambda x: f(x + w))
-    for _ in range(2):
-        assert [float(g) for g in pb.gradients(traced(0.0), w)] == [1.0]
-
-    @pb.function
-    def step(x):
-        loss = f(x + w)
-        w.assign_sub(pb.gradients(loss, w)[0])
-        return loss
-
-    assert [float(step(0.0)) for _ in range(2)] == pytest.approx([np.inf, np.inf])
-    assert w.item() == 98.0
-
-
 # --- randomness
 
 
@@ -427,79 +298,7 @@ def test_every_call_draws_anew():
     assert not np.array_equal(draws[1], draws[2])
 
 
-# --- failures
-
-
-def test_an_exception_while_tracing():
-    v = pb.Variable(1.0)
-
-    def body(x, fail):
-        v.assign(100.0)
-        if fail:
-            raise KeyError("inside")
-        return x + v
-
-    f = Counted(body)
-    for _ in range(2):
-        with pytest.raises(KeyError, match="inside"):
-            f(1.0, True)
-        assert v.item() == 1.0
-        assert not pb._core.Trace.active()
-    assert float(f(1.0, False)) == 101.0
-    assert float(v * 2) == 200.0
-
-
-def test_an_exception_while_running():
-    v = pb.Variable(1)
-
-    @pb.function
-    def f(n):
-        v.assign_add(1)
-        return v // n
-
-    assert f(np.int64(1)).item() == 2
-    with pytest.raises(ZeroDivisionError):
-        f(np.int64(0)).item()
-    assert v.item() == 2
-    assert f(np.int64(1)).item() == 3
-
-
-@pytest.mark.parametrize(
-    "look", [float, bool, int, lambda t: t.numpy(), lambda t: t.item(), np.asarray]
-)
-def test_looking_at_a_traced_tensor(look):
-    f = Counted(lambda x: look(x * 2))
-    with pytest.raises(RuntimeError, match="no value while its function is being traced"):
-        f(pb.constant(1.0))
-    assert not pb._core.Trace.active()
-
-
-def test_repr_of_a_traced_tensor():
-    v = pb.Variable(1.0, name="v")
-    texts = []
-    pb.function(lambda x: texts.append((repr(x), repr(v))))(pb.ones(2))
-    assert texts == [
-        (
-            "Tensor(<traced>, shape=(2,), dtype=float32)",
-            "Variable('v', <traced>, shape=(), dtype=float32)",
-        )
-    ]
-
-
-def test_a_traced_tensor_that_escapes():
-    escaped = []
-
-    @pb.function
-    def f(x):
-        escaped.append(x * 2)
-        return x
-
-    f(1.0)
-    with pytest.raises(RuntimeError):
-        escaped[0].numpy()
-    with pytest.raises(RuntimeError):
-        pb.Variable(1.0).assign(escaped[0])
-    assert float(f(2.0)) == 2.0
+# --- plans
 
 
 def test_calls_add_no_plans():

@@ -239,6 +239,21 @@ def test_the_same_step_later_in_a_loop_is_the_same_plan() -> None:
     assert counts[1:] == [0] * 5
 
 
+def test_the_cache_is_bounded_and_keeps_what_is_used() -> None:
+    def hot() -> float:
+        return float(pb.sum(pb.exp(pb.zeros((3, 5, 7)))))
+
+    assert hot() == 105
+    once = misses()
+    others = 4200
+    for n in range(others):
+        pb.sin(pb.ones((n % 70 + 1, n // 70 + 1, 2)) + pb.constant(1.0)).numpy()
+        if n % 100 == 0:
+            hot()
+    assert misses() - once == others
+    assert _core.status()["plans"] <= 4096
+
+
 # --- the work of planning, by the size of what it makes
 
 

@@ -1,4 +1,5 @@
-"""Operations under TensorFlow's names: values, types, shapes, kinks, dtypes (SEMANTICS 8.4, 12)."""
+"""Operations under TensorFlow's names: values, types, gradients, kinks (SEMANTICS 8.4, 12).
+Dtypes are in test_tf1_dtypes.py, shapes in test_tf1_shapes.py."""
 
 from __future__ import annotations
 
@@ -316,109 +317,6 @@ def test_slices():
         x[5]
 
 
-# --- dtypes
-
-
-def test_constants():
-    for value, dtype in (
-        (1, "int32"), (1.5, "float32"), (True, "bool"), (2**40, "int64"), ([1, 2.5], "float32"),
-        (np.float64(1), "float64"), (np.arange(3), "int64"), ([np.float64(1)], "float64"),
-        (np.float16(1), "float32"), (np.uint8(7), "int32"), ([], "float32"),
-    ):  # fmt: skip
-        assert tf.constant(value).dtype.name == dtype, value
-    assert tf.constant(1, tf.float64).dtype == tf.float64
-    assert run(tf.constant([1, 2, 3], shape=[2, 2])).tolist() == [[1, 2], [3, 3]]
-    assert run(tf.constant(0.5, shape=[2])).tolist() == [0.5, 0.5]
-    array = np.ones(3, np.float32)
-    c = tf.constant(array)
-    array[0] = 5
-    assert run(c).tolist() == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("value", "dtype", "kind", "text"),
-    [
-        (None, None, ValueError, "None"),
-        ([[1.0], [1.0, 2.0]], None, ValueError, "ragged"),
-        ("text", None, TypeError, "expected numbers"),
-        (object(), None, TypeError, "expected numbers"),
-        ([1, "a"], None, TypeError, "expected numbers"),
-        (1j, None, TypeError, "expected numbers"),
-        (1.5, tf.int32, TypeError, "expected int32"),
-        (True, tf.float32, TypeError, "expected float32"),
-        (1, tf.bool, TypeError, "expected bool"),
-        (2**40, tf.int32, ValueError, "does not fit"),
-        (1.0, "float99", TypeError, "unknown dtype"),
-        (1.0, None.__class__, TypeError, "unknown dtype"),
-    ],
-)
-def test_what_is_no_constant(value, dtype, kind, text):
-    with pytest.raises(kind, match=text):
-        tf.constant(value, dtype)
-
-
-def test_mixed_dtypes():
-    x, d, n = tf.constant(1.0), tf.constant(1.0, tf.float64), tf.constant(1)
-    for f in (tf.add, tf.multiply, tf.maximum, tf.equal, tf.less, tf.matmul, tf.squared_difference):
-        with pytest.raises(TypeError, match=r"float64|int32"):
-            f(x, d)
-        with pytest.raises(TypeError):
-            f(n, 1.5)  # a float does not become an integer
-    assert run(x + 1) == 2.0 and (x + 1).dtype == tf.float32
-    assert (x * np.float64(2)).dtype == tf.float32
-    with pytest.raises(TypeError):
-        tf.concat([x[None], n[None]], 0)
-    with pytest.raises(TypeError):
-        tf.stack([x, n])
-    with pytest.raises(TypeError, match="Exp"):
-        tf.exp(n)
-    with pytest.raises(TypeError, match="bool"):
-        tf.where(x, x, x)
-    with pytest.raises(TypeError, match="LogicalAnd"):
-        tf.logical_and(x, x)
-    with pytest.raises(TypeError):
-        x + True
-
-
-def test_integer_reductions_keep_their_dtype():
-    n = tf.constant([[1, 2], [3, 5]])
-    for f, expected in (
-        (tf.reduce_sum, 11), (tf.reduce_mean, 2), (tf.reduce_max, 5), (tf.reduce_prod, 30),
-    ):  # fmt: skip
-        assert run(f(n)) == expected and f(n).dtype == tf.int32
-
-
-# --- errors of shapes
-
-
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda a, b: a + b, r"AddV2 'add'.*\(2,\).*\(3,\).*'a:0'.*'b:0'"),
-        (lambda a, b: tf.reshape(a, [5]), r"Reshape.*'a:0'"),
-        (lambda a, b: tf.reduce_sum(a, 1), r"Sum 'Sum'.*axis"),
-        (lambda a, b: tf.stack([a, b]), "Pack"),
-        (lambda a, b: tf.concat([a, [[1.0]]], 0), "ConcatV2"),
-        (lambda a, b: tf.transpose(a, [0, 1]), "Transpose"),
-        (lambda a, b: tf.argmax(a, 3), "ArgMax"),
-        (lambda a, b: tf.random.shuffle(a[0]), "RandomShuffle"),
-        (lambda a, b: tf.squeeze(a, 0), "Squeeze"),
-        (lambda a, b: tf.nn.bias_add(a, b), "BiasAdd"),
-        (lambda a, b: tf.tile(a, [1, 2]), "Tile"),
-        (lambda a, b: tf.add_n([a, b]), "AddN"),
-        (lambda a, b: tf.add_n([]), "at least one"),
-        (lambda a, b: tf.stack([]), "at least one"),
-        (lambda a, b: tf.where(a > 0, a), "both x and y"),
-        (lambda a, b: tf.reduce_sum(a, 0, reduction_indices=0), "not both"),
-    ],
-)
-def test_shapes_that_do_not_fit(call, text):
-    a, b = tf.constant([1.0, 2.0], name="a"), tf.constant([1.0, 2.0, 3.0], name="b")
-    with pytest.raises(ValueError, match=text):
-        call(a, b)
-    assert run(a).tolist() == [1.0, 2.0]
-
-
 def test_wrong_arguments():
     x = tf.constant(1.0)
     with pytest.raises(TypeError):
@@ -429,82 +327,6 @@ def test_wrong_arguments():
         tf.where(x > 0)
     with pytest.raises(TypeError, match="identity"):
         tf.constant(x)
-
-
-# --- shapes that are known only in part
-
-
-@pytest.mark.parametrize(
-    ("make", "dims"),
-    [
-        (lambda x: x + 1, [None, 4]),
-        (lambda x: tf.reduce_sum(x, 1), [None]),
-        (lambda x: tf.reduce_sum(x, 0), [4]),
-        (lambda x: tf.reduce_mean(x), []),
-        (lambda x: tf.matmul(x, tf.ones([4, 7])), [None, 7]),
-        (lambda x: tf.reshape(x, [-1, 2, 2]), [None, 2, 2]),
-        (lambda x: tf.reshape(x, [-1]), [None]),
-        (lambda x: tf.transpose(x), [4, None]),
-        (lambda x: tf.concat([x, x], 1), [None, 8]),
-        (lambda x: tf.concat([x, x], 0), [None, 4]),
-        (lambda x: x[0], [4]),
-        (lambda x: x[:, 1:3], [None, 2]),
-        (lambda x: tf.one_hot(tf.argmax(x, 1), 9), [None, 9]),
-        (lambda x: tf.stack([x, x]), [2, None, 4]),
-        (lambda x: tf.zeros_like(x), [None, 4]),
-        (lambda x: tf.zeros(tf.shape(x)), [None, 4]),
-        (lambda x: tf.reshape(x, [tf.shape(x)[0], 2, 2]), [None, 2, 2]),
-        (lambda x: tf.expand_dims(x, 0), [1, None, 4]),
-        (lambda x: tf.gradients(tf.exp(x), x)[0], [None, 4]),
-        (lambda x: tf.split(x, 2, axis=1)[1], [None, 2]),
-        (lambda x: x + tf.ones([3, 4]), [None, None]),
-        (lambda x: tf.reduce_max(x, axis=[0, 1], keepdims=True), [1, 1]),
-    ],
-)
-def test_partial_shapes(make, dims):
-    x = tf.placeholder(tf.float32, [None, 4])
-    y = make(x)
-    assert y.shape.as_list() == dims
-    value = run(y, {x: np.ones([3, 4])})
-    assert y.shape.is_compatible_with(value.shape)
-
-
-def test_errors_that_only_a_run_can_tell():
-    x = tf.placeholder(tf.float32, [None, 4])
-    y = tf.matmul(x, tf.ones([5, 2]), name="late")
-    assert y.shape.ndims is None and y.dtype == tf.float32
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"MatMul 'late'.*\(3, 4\).*\(5, 2\)"):
-        run(y, {x: np.ones([3, 4])})
-    with pytest.raises(ValueError, match="inner dimensions"):  # also a Python ValueError
-        run(tf.gradients(y, x), {x: np.ones([3, 4])})
-
-
-def test_set_shape():
-    x = tf.placeholder(tf.float32)
-    x.set_shape([None, 3])
-    assert x.get_shape().as_list() == [None, 3]
-    x.set_shape([2, None])
-    assert x.shape == [2, 3] and x.shape.is_fully_defined()
-    with pytest.raises(ValueError, match="contradicts"):
-        x.set_shape([5, 3])
-
-
-def test_shape_objects():
-    shape = tf.TensorShape([None, 3])
-    assert len(shape) == 2 and shape.ndims == shape.rank == 2
-    assert [d.value for d in shape] == [None, 3] and int(shape[1]) == 3
-    assert str(shape) == "(?, 3)" and repr(shape) == "TensorShape([Dimension(None), Dimension(3)])"
-    assert shape[1:] == [3] and shape.num_elements() is None
-    assert (shape[1] * 2).value == 6 and (shape[0] + 1).value is None
-    assert tf.TensorShape(None).ndims is None and not tf.TensorShape(None)
-    with pytest.raises(ValueError):
-        tf.TensorShape(None).as_list()
-    with pytest.raises(TypeError, match="integers"):
-        tf.TensorShape(["a"])
-    with pytest.raises(ValueError, match="negative"):
-        tf.placeholder(tf.float32, [-2])
-    with pytest.raises(TypeError):
-        int(shape[0])
 
 
 def test_random():

@@ -1,4 +1,5 @@
-// The operations as Python functions. pullback/ops.py gives them their public names and docstrings.
+// The operations as Python functions. The package gives them public names and docstrings
+// (pullback/ops.py, reductions.py, arrays.py and their neighbours).
 
 #include "bind/functions.h"
 

@@ -1,6 +1,7 @@
 #include "plan/cache.h"
 
-#include <deque>
+#include <iterator>
+#include <list>
 #include <unordered_map>
 
 #include "plan/fuse.h"
@@ -11,17 +12,22 @@
 namespace pullback {
 namespace {
 
-// Plans are a few kilobytes; the oldest go first. A program has far fewer structures than this.
+// Far more structures than a program has; the least recently used go first.
 constexpr size_t kMaxPlans = 4096;
+// A plan takes some twenty times the memory of its key. This keeps a chain of 100 000 operations
+// with its gradient, and not one of a million.
+constexpr size_t kMaxKeyBytes = size_t{64} << 20;
 
 struct Entry {
+  uint64_t hash;
   std::vector<unsigned char> key;
   std::shared_ptr<const CachedPlan> plan;
 };
 
 struct Cache {
-  std::unordered_multimap<uint64_t, Entry> entries;
-  std::deque<uint64_t> age;
+  std::list<Entry> entries;  // most recently used first
+  std::unordered_multimap<uint64_t, std::list<Entry>::iterator> places;
+  size_t key_bytes = 0;
   CacheStatus status{};
   const Backend* backend = &cpu_backend();
 };
@@ -42,25 +48,37 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   return out;
 }
 
+void drop_oldest(Cache* c) {
+  const auto oldest = std::prev(c->entries.end());
+  const auto [begin, end] = c->places.equal_range(oldest->hash);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second == oldest) {
+      c->places.erase(it);
+      break;
+    }
+  }
+  c->key_bytes -= oldest->key.size();
+  c->entries.erase(oldest);
+}
+
 }  // namespace
 
 std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
   Cache& c = cache();
-  const auto [begin, end] = c.entries.equal_range(snapshot.hash);
+  const auto [begin, end] = c.places.equal_range(snapshot.hash);
   for (auto it = begin; it != end; ++it) {
-    if (it->second.key == snapshot.key) {
+    if (it->second->key == snapshot.key) {
       ++c.status.hits;
-      return it->second.plan;
+      c.entries.splice(c.entries.begin(), c.entries, it->second);
+      return it->second->plan;
     }
   }
   ++c.status.misses;
   auto plan = make_plan(snapshot, *c.backend);
-  if (c.age.size() >= kMaxPlans) {
-    c.entries.erase(c.age.front());
-    c.age.pop_front();
-  }
-  c.entries.emplace(snapshot.hash, Entry{snapshot.key, plan});
-  c.age.push_back(snapshot.hash);
+  c.entries.push_front({snapshot.hash, snapshot.key, plan});
+  c.places.emplace(snapshot.hash, c.entries.begin());
+  c.key_bytes += snapshot.key.size();
+  while (c.entries.size() > kMaxPlans || c.key_bytes > kMaxKeyBytes) drop_oldest(&c);
   return plan;
 }
 
@@ -71,8 +89,8 @@ CacheStatus cache_status() {
 }
 
 void clear_cache() {
-  cache().entries.clear();
-  cache().age.clear();
+  Cache& c = cache();
+  while (!c.entries.empty()) drop_oldest(&c);
 }
 
 void set_backend(const Backend& backend) {

@@ -6,11 +6,11 @@
 >>> pb.gradients(y, x)
 [Tensor([2., 4., 6.], dtype=float32)]
 
-Where to find what: elementwise operations in `ops`, reductions in `reductions`, making and
-reshaping in `arrays`, products in `linalg`, activations and losses in `nn`, random numbers in
-`random`; `gradients`, `tape`, `custom`, `transforms` and `function` about derivatives;
-`optimizers` and `clip` for training. All their names are also here, those of `random` and
-`optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
+Where to find what: elementwise arithmetic in `ops`, comparisons and `where` in `logic`, reductions
+in `reductions`, making and reshaping in `arrays`, products in `linalg`, activations and losses in
+`nn`, random numbers in `random`; `gradients`, `tape`, `custom`, `transforms` and `function` about
+derivatives; `optimizers` and `clip` for training. All their names are also here, those of `random`
+and `optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,22 @@ from .gradients import (
     stop_gradient,
 )
 from .linalg import matmul
+from .logic import (
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+    where,
+)
 from .nn import log_softmax, relu, sigmoid, softmax, softmax_cross_entropy, softplus
 from .ops import (
     abs,
@@ -59,29 +75,16 @@ from .ops import (
     clip,
     cos,
     divide,
-    equal,
     exp,
     expm1,
     floor,
     floor_divide,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
     log,
     log1p,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
     maximum,
     minimum,
     multiply,
     negative,
-    not_equal,
     positive,
     pow,
     remainder,
@@ -92,7 +95,6 @@ from .ops import (
     square,
     subtract,
     tanh,
-    where,
 )
 from .reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
 from .settings import bool_ as bool

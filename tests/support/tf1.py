@@ -45,3 +45,9 @@ def listed(values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return [listed(v) for v in values]
     return values.tolist() if hasattr(values, "tolist") else values
+
+
+def slope(y: Any, x: Any) -> Any:
+    """The value of dy/dx as a list or a number, None where there is none."""
+    (g,) = tf.gradients(y, x)
+    return None if g is None else listed(run(g))

@@ -62,6 +62,12 @@ class GradientTape:
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
         """The gradient of the sum of the targets, in the structure of the sources."""
+        choice = unconnected(unconnected_gradients)
+        return self._gradient(target, sources, output_gradients, choice)
+
+    def _gradient(
+        self, target: Any, sources: Any, output_gradients: Any, choice: UnconnectedGradients
+    ) -> Any:
         raise NotImplementedError
 
     def stop_recording(self) -> Any:
@@ -80,15 +86,12 @@ class GradientTape:
 class EagerTape(pullback.GradientTape, GradientTape):
     """The main namespace's tape; takes TensorFlow's enum too."""
 
-    def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    gradient = GradientTape.gradient
+
+    def _gradient(
+        self, target: Any, sources: Any, output_gradients: Any, choice: UnconnectedGradients
     ) -> Any:
-        choice = unconnected(unconnected_gradients).value
-        return super().gradient(target, sources, output_gradients, choice)
+        return super().gradient(target, sources, output_gradients, choice.value)
 
 
 class GraphTape(GradientTape):
@@ -142,14 +145,9 @@ class GraphTape(GradientTape):
                 raise ValueError(f"watch: expected a tensor or a variable, got {x!r:.60}")
             self._watched[handle] = x
 
-    def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    def _gradient(
+        self, target: Any, sources: Any, output_gradients: Any, choice: UnconnectedGradients
     ) -> Any:
-        zero = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
         targets = [_checked(t, "target") for t in flatten(target)[0]]
         wanted = [_checked(x, "source") for x in flatten(sources)[0]]
         if self._graph is None or self._used:
@@ -173,7 +171,7 @@ class GraphTape(GradientTape):
                 answer if self._counts(x, handle, targets) else None
                 for answer, x, handle in zip(answers, wanted, handles, strict=True)
             ]
-            if zero:
+            if choice is UnconnectedGradients.ZERO:
                 out = [
                     apply("ZerosLike", [convert_to_tensor(x)]) if g is None else g
                     for g, x in zip(out, wanted, strict=True)

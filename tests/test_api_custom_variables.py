@@ -1,0 +1,120 @@
+"""custom_gradient around functions that read variables: a rule may answer for them, and where it
+does not they keep their ordinary gradients, counted once."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.gradients import each_mode  # noqa: F401
+
+import pullback as pb
+
+
+def test_linear_poly(mode):
+    weights = pb.Variable([1.0, 1.0], name="weights")
+    seen = []
+
+    @pb.custom_gradient
+    def poly(x):
+        def rule(upstream, variables):
+            seen.append(variables)
+            assert len(variables) == 1 and variables[0] is weights
+            powers = upstream * pb.stack([x**0, x**1])
+            return upstream * weights[1], [pb.sum(powers, axis=1)]
+
+        return weights[1] * x + weights[0], rule
+
+    x = pb.Variable([1.0, 2.0, 3.0])
+    y = poly(x)
+    assert y.numpy().tolist() == [2.0, 3.0, 4.0]
+    dx, dw = pb.gradients(y, [x, weights])
+    assert dx.numpy().tolist() == [1.0, 1.0, 1.0] and dw.numpy().tolist() == [3.0, 6.0]
+    with pb.GradientTape() as tape:
+        y = poly(x)
+    dx, dw = tape.gradient(y, [x, weights])
+    assert dx.numpy().tolist() == [1.0, 1.0, 1.0] and dw.numpy().tolist() == [3.0, 6.0]
+    assert mode(poly, np.array([1.0, 2.0, 3.0], np.float32)) == [[1.0, 1.0, 1.0]]
+
+
+def test_a_rule_that_leaves_variables_out():
+    w = pb.Variable([1.0, 2.0])
+
+    @pb.custom_gradient
+    def f(x):
+        return w[1] * x**2 + w[0], lambda g: 100 * g
+
+    x = pb.Variable(3.0)
+    with pb.GradientTape(persistent=True) as tape:
+        y = f(x)
+    for dx, dw in (pb.gradients(2 * y, [x, w]), tape.gradient(y, [x, w], output_gradients=2)):
+        assert float(dx) == 200.0 and dw.numpy().tolist() == [2.0, 18.0]
+
+
+def test_ordinary_gradients_of_variables_stay_inside():
+    """What reaches a variable by way of an argument is the rule's business, not counted twice."""
+    w = pb.Variable(2.0)
+
+    @pb.custom_gradient
+    def f(x):
+        return w * x, lambda g: 100 * g
+
+    x = 5 * w
+    # Inside: dy/dw = x = 10; through x: 100 * 5.
+    assert float(pb.gradients(f(x), w)[0]) == 510.0
+    assert float(pb.gradients(pb.gradients(f(x), w)[0], w)[0]) == 5.0
+
+
+def test_variables_that_do_not_count():
+    frozen, given = pb.Variable(2.0, trainable=False), pb.Variable(3.0)
+
+    @pb.custom_gradient
+    def f(x, v):
+        def rule(g, variables="not passed"):
+            assert variables == "not passed"
+            return g, 10 * g
+
+        return x * v * frozen, rule
+
+    x = pb.Variable(1.0)
+    dx, dv, df = pb.gradients(f(x, given), [x, given, frozen])
+    assert (float(dx), float(dv), df) == (1.0, 10.0, None)
+
+
+def test_keyword_catch_all_takes_variables():
+    w = pb.Variable(2.0)
+
+    @pb.custom_gradient
+    def f(x):
+        return w * x, lambda g, **more: (g, [10 * g for _ in more["variables"]])
+
+    x = pb.Variable(1.0)
+    assert [float(g) for g in pb.gradients(f(x), [x, w])] == [1.0, 10.0]
+
+
+def test_variables_alone():
+    w = pb.Variable(2.0)
+
+    @pb.custom_gradient
+    def f():
+        return w * 3, lambda g, variables: (None, [g * 8])
+
+    assert float(pb.gradients(f(), w)[0]) == 8.0
+
+    @pb.custom_gradient
+    def ordinary():
+        return w * 3, lambda g: None
+
+    assert float(pb.gradients(ordinary(), w)[0]) == 3.0
+
+
+def test_a_tape_that_does_not_watch_gets_none():
+    w = pb.Variable(2.0)
+
+    @pb.custom_gradient
+    def f(x):
+        return w * x, lambda g: g
+
+    x = pb.constant(1.0)
+    with pb.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(x)
+        y = f(x)
+    assert [g if g is None else float(g) for g in tape.gradient(y, [x, w])] == [1.0, None]
