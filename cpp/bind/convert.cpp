@@ -16,7 +16,7 @@ constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
 // What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
 // interpreter lock, and a second thread would wait for the static while it holds that lock.
 struct NumPy {
-  py::object asarray, copyto, masked_array;
+  py::object asarray, copyto, loaded_modules;
   py::object dtypes[kDTypes];
 };
 
@@ -27,7 +27,7 @@ const NumPy& numpy() {
         const auto module = py::module_::import("numpy");
         NumPy made{module.attr("asarray"),
                    module.attr("copyto"),
-                   module.attr("ma").attr("MaskedArray"),
+                   py::module_::import("sys").attr("modules"),
                    {}};
         for (int i = 0; i < kDTypes; ++i) {
           made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
@@ -35,6 +35,14 @@ const NumPy& numpy() {
         return made;
       })
       .get_stored();
+}
+
+// Does not import numpy.ma, which takes longer than our own first call: where nobody has, there is
+// no masked array.
+bool is_masked(py::handle object) {
+  const py::object& modules = numpy().loaded_modules;
+  return modules.contains("numpy.ma") &&
+         py::isinstance(object, modules["numpy.ma"].attr("MaskedArray"));
 }
 
 py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dtype)]; }
@@ -141,7 +149,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
     Ref<Node> node = stack_list(object, who);
     return wish ? cast(node, *wish) : node;
   }
-  if (py::isinstance(object, numpy().masked_array)) {
+  if (!list && is_masked(object)) {
     fail(ErrorKind::Type, name, "masked arrays are not supported; fill them first (.filled())");
   }
   py::array array;
