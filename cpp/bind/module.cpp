@@ -135,7 +135,6 @@ void bind_testing(py::module_& m) {
   });
   m.def("fail_run", &null_backend_fail, py::arg("after"));
   m.def("fail_allocation", &fail_allocation, py::arg("after"));
-  m.def("reset_peak", &reset_peak);
   m.def("clear_plans", &clear_cache);
   m.def("describe_plan", [](const std::vector<Ref<Node>>& nodes) {
     std::vector<Node*> roots;

@@ -182,7 +182,7 @@ class ReversePass {
         pass_zero(exit, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
         exit.rule ? apply_rule(node, exit, wanted, {node}, {adjoints_[i].dense()})
-                  : apply_row(node, adjoints_[i], wanted);
+                  : apply_row(node, exit, adjoints_[i], wanted);
       }
     }
   }
@@ -201,15 +201,15 @@ class ReversePass {
 
   Adjoint& adjoint_of(const Node* node) { return adjoints_[position(node)]; }
 
-  void apply_row(Node* node, Adjoint& adjoint, const std::vector<uint8_t>& wanted) {
+  void apply_row(Node* node, const Exit& exit, Adjoint& adjoint,
+                 const std::vector<uint8_t>& wanted) {
     const OpDef& def = opdef(node->op);
-    const auto inputs = exit_of(node).inputs;
     const bool through = def.linear && adjoint.mask();
     std::vector<Cotangent> out(wanted.size());
     def.vjp({node, through ? adjoint.value() : adjoint.dense(), wanted}, out.data());
     if (through) carry_mask(node, adjoint, wanted, &out);
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]) adjoint_of(inputs[k]).add(out[k], inputs[k]->shape);
+      if (wanted[k]) adjoint_of(exit.inputs[k]).add(out[k], exit.inputs[k]->shape);
     }
   }
 

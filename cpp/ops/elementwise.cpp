@@ -12,7 +12,7 @@
 namespace pullback {
 namespace {
 
-enum class Domain : uint8_t { A, N, F, B, I };
+enum class Domain : uint8_t { A, N, F, B };
 enum class Result : uint8_t { Same, Bool };
 enum class Ring : bool { NoRing, Ring };
 
@@ -66,11 +66,6 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
              "logical_xor, logical_not");
       }
       return dtype == DType::Bool ? DType::Int32 : dtype;
-    case Domain::I:
-      if (is_float(dtype)) {
-        fail(ErrorKind::Type, row.name, ": expected integers or bool, got ", dtype);
-      }
-      return dtype;
     default:
       return dtype;
   }

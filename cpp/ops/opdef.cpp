@@ -69,11 +69,6 @@ std::vector<std::string> op_names() {
   return names;
 }
 
-bool is_op_name(const std::string& name) {
-  static const auto* names = new std::vector<std::string>(op_names());
-  return std::binary_search(names->begin(), names->end(), name);
-}
-
 const char* display_name(const Node* node) {
   if (node->op != Op::custom) return name_of(node->op);
   if (composite_of(node) != Composite::None) return name_of(composite_of(node));

@@ -105,8 +105,6 @@ struct OpDef {
 };
 const OpDef& opdef(Op op);
 
-// The op or composite of that name; false where there is none.
-bool is_op_name(const std::string& name);
 // Every name that an override may use, sorted.
 std::vector<std::string> op_names();
 // The name a node goes by: its op's, or its composite's, or its custom rule's.

@@ -98,6 +98,4 @@ void set_backend(const Backend& backend) {
   cache().backend = &backend;
 }
 
-const Backend& current_backend() { return *cache().backend; }
-
 }  // namespace pullback

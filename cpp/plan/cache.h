@@ -24,6 +24,5 @@ void clear_cache();
 
 // The backend that new plans are compiled for; changing it empties the cache.
 void set_backend(const Backend& backend);
-const Backend& current_backend();
 
 }  // namespace pullback

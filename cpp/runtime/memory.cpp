@@ -103,12 +103,6 @@ MemoryStatus memory_status() {
   return p.status;
 }
 
-void reset_peak() {
-  Pool& p = pool();
-  std::lock_guard lock(p.mutex);
-  p.status.peak_bytes = p.status.live_bytes;
-}
-
 void trim_memory() {
   Pool& p = pool();
   std::lock_guard lock(p.mutex);

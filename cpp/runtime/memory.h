@@ -12,11 +12,10 @@ void free_bytes(void* data, int64_t bytes) noexcept;
 struct MemoryStatus {
   int64_t live_bytes;    // handed out and not yet given back
   int64_t live_blocks;   // as many blocks
-  int64_t peak_bytes;    // highest live_bytes since reset_peak
+  int64_t peak_bytes;    // highest live_bytes of the process
   int64_t cached_bytes;  // kept for reuse
 };
 MemoryStatus memory_status();
-void reset_peak();
 // Gives every cached block back to the system.
 void trim_memory();
 

@@ -56,7 +56,6 @@ class Optimizer(EagerOptimizer):
         self._powers_wanted: dict[str, str] = {}  # name -> the hyper-parameter it is a power of
         self._slots: dict[str, dict[Any, Any]] = {}
         self._powers: dict[tuple[Any, str], Any] = {}
-        self._updates = 0
 
     def get_name(self) -> str:
         return self._name
