@@ -48,6 +48,33 @@ NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int6
   return make_node(Op::scatter_add, x->dtype, shape, inputs, attr);
 }
 
+NodeRef pick(const NodeRef& x, const NodeRef& indices) {
+  check_indices(indices, "pick");
+  Shape rows = x->shape;
+  if (rows.rank > 0) rows.dim[--rows.rank] = 0;
+  if (x->shape.rank == 0 || !(indices->shape == rows)) {
+    fail(ErrorKind::Value, "pick: expected one index for each row of x ", x->shape,
+         ", got indices of shape ", indices->shape);
+  }
+  const NodeRef at = cast(indices, DType::Int64);
+  Node* inputs[] = {x.get(), at.get()};
+  return make_node(Op::pick, x->dtype, rows, inputs);
+}
+
+NodeRef place(const NodeRef& x, const NodeRef& indices, int64_t length) {
+  check_indices(indices, "place");
+  if (!(indices->shape == x->shape)) {
+    fail(ErrorKind::Value, "place: expected one index for each entry of x ", x->shape,
+         ", got indices of shape ", indices->shape);
+  }
+  Shape shape = x->shape;
+  shape.append(length);
+  check_shape(shape, "place");
+  const NodeRef at = cast(indices, DType::Int64);
+  Node* inputs[] = {x.get(), at.get()};
+  return make_node(Op::place, x->dtype, shape, inputs);
+}
+
 void take_vjp(const VjpCall& call, Cotangent* out) {
   const int64_t axis = call.node->attr.axis;
   const Node* x = call.node->in[0];
@@ -63,6 +90,20 @@ void take_vjp(const VjpCall& call, Cotangent* out) {
 
 void scatter_add_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, take(call.g, call.node->in[1], call.node->attr.axis), nullptr};
+}
+
+// What was not picked is a structural zero; see slice_vjp.
+void pick_vjp(const VjpCall& call, Cotangent* out) {
+  const Node* x = call.node->in[0];
+  const NodeRef indices = call.node->in[1];
+  const int64_t length = x->shape[x->shape.rank - 1];
+  NodeRef mask;
+  if (opdef(x->op).linear) mask = place(ones(call.g->shape, DType::Bool), indices, length);
+  out[0] = {Cotangent::Value, place(call.g, indices, length), mask, true};
+}
+
+void place_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, pick(call.g, call.node->in[1]), nullptr};
 }
 
 }  // namespace pullback

@@ -39,6 +39,8 @@ enum class Op : uint16_t {
   embed,  // zeros with the input at a slice's place: the adjoint of slice
   take,
   scatter_add,  // the adjoint of take
+  pick,         // one entry of each row (the last axis)
+  place,        // zeros but for one entry of each row: the adjoint of pick
   iota,
   random_uniform,
   random_normal,

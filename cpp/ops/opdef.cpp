@@ -40,6 +40,8 @@ constexpr OpDef kDefs[] = {
     {"embed", embed_vjp, true},
     {"take", take_vjp, true},
     {"scatter_add", scatter_add_vjp, true},
+    {"pick", pick_vjp, true},
+    {"place", place_vjp, true},
     {"iota", nullptr},
     {"random_uniform", nullptr},
     {"random_normal", nullptr},

@@ -59,6 +59,10 @@ NodeRef matmul(const NodeRef& a, const NodeRef& b);
 NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t axis);
 // The adjoint of take: zeros with `length` along `axis`, plus x at the indices.
 NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length);
+// Entry indices[r] of each row of x (its last axis), and its adjoint: rows of `length` zeros with the
+// entries of x at the indices. An index outside 0 … length-1 is an IndexError when it is computed.
+NodeRef pick(const NodeRef& x, const NodeRef& indices);
+NodeRef place(const NodeRef& x, const NodeRef& indices, int64_t length);
 
 // --- creation and random numbers (ops/create.cpp)
 NodeRef full(const Shape& shape, const NodeRef& scalar);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,29 +40,38 @@ struct View {
 
 // --- a tile group: a straight-line program of elementwise operations over `count` elements
 //
-// Values of the program are numbered: first the loads, then the scalars, then the instructions.
-// All run over the same flat space 0 … count-1; a load's view has `count` elements in row-major
-// order, whatever its own shape is, so reshapes cost nothing.
+// The elements lie in row-major order and are seen as rows of `length` (1 where nobody cares). A
+// value has one entry an element or one entry a row. Values are numbered: first the loads, then the
+// scalars, then the instructions. A load's view has `count` or `rows` elements in row-major order,
+// whatever its own shape is, so reshapes cost nothing. Instructions over elements may read values
+// over rows: each entry is repeated along its row. Folds turn elements into rows, so a softmax with
+// its gradient is one group.
 
 struct Instruction {
-  Op op;         // elementwise, Op::cast included
-  DType dtype;   // what it computes in (for `where`: of the branches; cast: of its input)
+  Op op;         // elementwise, cast; over rows also sum, max, min, all, any of elements in[0] and
+                 // pick (entry in[1] of each row of in[0]); over elements also place (in[0] of each
+                 // row at its entry in[1], zeros elsewhere)
+  DType dtype;   // what it computes in (`where`: of the branches; cast, folds: of the input)
   DType result;  // dtype of its value
   int32_t in[3] = {-1, -1, -1};  // numbers of values
+  bool row = false;              // its value has one entry a row
 };
 
 struct ScalarLoad {
-  int32_t scalar;  // position in the run's scalars
+  int32_t scalar;  // position in the run's scalars, or -1: it is `constant`
   DType dtype;     // floats are read from Scalar::f, the others from Scalar::i
+  Scalar constant{};
 };
 
+// The view may be the memory of a flat load that no instruction reads after the one that makes the
+// value: then the group works in place.
 struct Store {
   int32_t value;
-  View view;  // row-major, offset 0, count elements
+  View view;  // row-major, offset 0, as many elements as the value has entries
 };
 
-// The value, seen as [outer, reduced, inner], folded over the middle axis into out = [outer,
-// inner].
+// The value's entries, seen as [outer, reduced, inner], folded over the middle axis into out =
+// [outer, inner], which is known only when the group is done.
 struct Reduction {
   Op op;  // sum, max, min, all, any
   int32_t value;
@@ -70,14 +80,22 @@ struct Reduction {
   View out;  // row-major, offset 0
 };
 
+// One reduction may have any form if length is 1. Otherwise each folds everything (outer = inner =
+// 1) or the columns of elements (outer = 1, inner = length).
 struct TileGroup {
   int64_t count = 0;
+  int64_t length = 1;
   std::vector<View> loads;
   std::vector<ScalarLoad> scalars;
   std::vector<Instruction> instructions;
   std::vector<Store> stores;
-  std::vector<Reduction> reductions;  // none or one
+  std::vector<Reduction> reductions;
+
+  int64_t rows() const { return count / length; }
 };
+
+// Rows longer than this are never a group's: they would not stay in the cache.
+constexpr int64_t kLongestRow = 8192;
 
 // --- the other steps
 
@@ -86,6 +104,7 @@ struct TileGroup {
 // flags.
 struct Gemm {
   View a, b, c;
+  std::optional<TileGroup> then;  // runs on c, a flat load of it, while c is in the cache
 };
 
 // Copies `in` to `out` element by element (same shape, any strides). With `clear`, the whole slot
