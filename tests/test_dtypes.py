@@ -160,7 +160,8 @@ def test_lists_take_the_default_dtype_unless_numpy_says_otherwise() -> None:
 # --- special values
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 1e-3, 80.0, -104.0, 1e22]
-OWN_RULES = {"rsqrt", "log_slope", "pow_da", "pow_db", "max_share", "min_share", "step", "same"}
+OWN_RULES = {"rsqrt", "log_slope", "pow_da", "pow_db", "max_share", "min_share", "same"}
+OWN_RULES |= {"difference", "gate", "multiply_no_nan"}
 AT_THE_DTYPE = {"floor_divide", "remainder", "multiply", "add", "subtract"}
 
 

@@ -134,6 +134,7 @@ void bind_functions(py::module_& m) {
       "log_softmax", [](const Ref<Node>& x, Integer axis) { return log_softmax(x, axis); },
       py::arg("x"), py::arg("axis") = -1);
   m.def("softmax_cross_entropy", &softmax_cross_entropy);
+  m.def("sparse_softmax_cross_entropy", &sparse_softmax_cross_entropy);
   m.def(
       "one_hot",
       [](const Ref<Node>& indices, Integer depth, const py::object& dtype, Integer axis) {

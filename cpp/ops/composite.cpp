@@ -57,8 +57,22 @@ Cotangent softmax_rule(Node* node, const Expr& g, Node*) {
   return {Cotangent::Value, gy - y * sum_over(gy, axis_of(node)), nullptr};
 }
 
-Cotangent log_softmax_rule(Node* node, const Expr& g, Node*) {
-  return {Cotangent::Value, g - exp(Expr(node)) * sum_over(g, axis_of(node)), nullptr};
+// What softmax and its relatives are made of, along `axes`. A rule builds it anew from x, and the
+// planner finds that it is there already.
+struct Exponentials {
+  Expr top, shifted, total;
+};
+
+Exponentials exponentials(Op minus, const NodeRef& x, const std::vector<int64_t>& axes) {
+  const Expr top = stop_gradient(reduce(Op::max, x, axes, true));
+  const Expr shifted = apply(minus, Expr(x), top);
+  return {top, shifted, reduce(Op::sum, exp(shifted), axes, true)};
+}
+
+Cotangent log_softmax_rule(Node* node, const Expr& g, Node* x) {
+  const int64_t axis = axis_of(node);
+  const Exponentials e = exponentials(Op::subtract, x, {axis});
+  return {Cotangent::Value, g - exp(e.shifted) * (sum_over(g, axis) / e.total), nullptr};
 }
 
 // exp(x - lse): 0 for rows that are all -inf; k infinities take 1/k each.
@@ -69,16 +83,9 @@ Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
   for (int64_t i = 0; i < kept.rank; ++i) {
     if (mask >> i & 1) axes.push_back(i);
   }
-  const Expr lse = reshape(node, kept);
-  // The two parts of the value: exp(x - lse) would lose the digits that lse has before the point.
-  const Node* parts = node->in[0]->op == Op::reshape ? node->in[0]->in[0] : node->in[0];
-  const Expr log_total = parts->in[0];
-  const Expr shift = parts->in[1];
-  const Expr top = Expr(x) == lse;
-  const Expr count = reduce(Op::sum, cast(top, x->dtype), axes, true);
-  const Expr weight = exp((Expr(x) - shift) - where(isinf(lse), 0.0, log_total));
-  const Expr share = where(lse == kInfinity, where(top, 1.0 / maximum(count, 1.0), 0.0), weight);
-  return {Cotangent::Value, Expr(reshape(g, kept)) * share, nullptr};
+  const Exponentials e = exponentials(Op::difference, x, axes);
+  const Expr scale = where(e.top == -kInfinity, 0.0, 1.0 / e.total);
+  return {Cotangent::Value, exp(e.shifted) * (Expr(reshape(g, kept)) * scale), nullptr};
 }
 
 NodeRef with_axis(NodeRef node, int64_t axis) {
@@ -91,7 +98,7 @@ NodeRef with_axis(NodeRef node, int64_t axis) {
 const char* name_of(Composite composite) {
   constexpr const char* names[] = {
       "custom_gradient",      "mean", "prod", "softmax", "log_softmax", "logsumexp",
-      "softmax_cross_entropy"};
+      "softmax_cross_entropy", "sparse_softmax_cross_entropy"};
   static_assert(std::size(names) == static_cast<size_t>(Composite::count));
   return names[static_cast<int>(composite)];
 }
@@ -140,11 +147,13 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   const NodeRef x = as_float(input);
   const uint8_t mask = axes_mask(x->shape, axes, "logsumexp");
-  const Expr top = stop_gradient(reduce(Op::max, x, axes, true));
-  const Expr shift = where(isfinite(top), top, 0.0);
-  const Expr total = reduce(Op::sum, exp(Expr(x) - shift), axes, true);
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < x->shape.rank; ++i) {
+    if (mask >> i & 1) all.push_back(i);
+  }
+  const Exponentials e = exponentials(Op::difference, x, all);
   static auto* rule = new CompositeRule(logsumexp_rule);
-  const NodeRef value = reshape(log(total) + shift, folded(x->shape, mask, keepdims));
+  const NodeRef value = reshape(log(e.total) + e.top, folded(x->shape, mask, keepdims));
   NodeRef node = compose(Composite::logsumexp, value, {x}, rule);
   node->attr.axes = mask;
   return node;
@@ -153,21 +162,17 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
 NodeRef softmax(const NodeRef& input, int64_t wish) {
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "softmax");
-  const std::vector<int64_t> axes = {axis};
-  const Expr e = exp(Expr(x) - Expr(stop_gradient(reduce(Op::max, x, axes, true))));
+  const Exponentials e = exponentials(Op::subtract, x, {axis});
   static auto* rule = new CompositeRule(softmax_rule);
-  return with_axis(compose(Composite::softmax, e / sum_over(e, axis), {x}, rule), axis);
+  return with_axis(compose(Composite::softmax, exp(e.shifted) / e.total, {x}, rule), axis);
 }
 
 NodeRef log_softmax(const NodeRef& input, int64_t wish) {
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "log_softmax");
-  const std::vector<int64_t> axes = {axis};
-  const Expr shifted = Expr(x) - Expr(stop_gradient(reduce(Op::max, x, axes, true)));
+  const Exponentials e = exponentials(Op::subtract, x, {axis});
   static auto* rule = new CompositeRule(log_softmax_rule);
-  return with_axis(
-      compose(Composite::log_softmax, shifted - log(sum_over(exp(shifted), axis)), {x}, rule),
-      axis);
+  return with_axis(compose(Composite::log_softmax, e.shifted - log(e.total), {x}, rule), axis);
 }
 
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
@@ -179,9 +184,27 @@ NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
   }
   const NodeRef z = as_float(logits);
   const Expr p = cast(labels, z->dtype);
-  const Expr terms = where(p == 0.0, 0.0, -(p * Expr(log_softmax(z, -1))));
-  const NodeRef loss = reduce(Op::sum, terms, std::vector<int64_t>{-1}, false);
-  return compose(Composite::softmax_cross_entropy, loss, {z, p});
+  const Expr terms = multiply_no_nan(Expr(log_softmax(z, -1)), p);
+  const Expr total = reduce(Op::sum, terms, std::vector<int64_t>{-1}, false);
+  return compose(Composite::softmax_cross_entropy, 0.0 - total, {z, p});
+}
+
+NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
+  const char* who = "sparse_softmax_cross_entropy";
+  if (!is_integer(labels->dtype)) {
+    fail(ErrorKind::Type, who, ": expected integer labels, got ", labels->dtype,
+         "; softmax_cross_entropy takes probabilities");
+  }
+  Shape rows = logits->shape;
+  if (rows.rank > 0) rows.dim[--rows.rank] = 0;
+  if (logits->shape.rank == 0 || !(labels->shape == rows)) {
+    fail(ErrorKind::Value, who, ": expected logits with classes along the last axis and one label ",
+         "for each row of them; logits are ", logits->shape, ", labels ", labels->shape);
+  }
+  const NodeRef z = as_float(logits);
+  const Exponentials e = exponentials(Op::subtract, z, {logits->shape.rank - 1});
+  const Expr loss = Expr(reshape(log(e.total), rows)) - Expr(pick(e.shifted, labels));
+  return compose(Composite::sparse_softmax_cross_entropy, loss, {z});
 }
 
 NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t wish) {

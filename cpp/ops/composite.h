@@ -13,6 +13,7 @@ enum class Composite : int8_t {
   log_softmax,
   logsumexp,
   softmax_cross_entropy,
+  sparse_softmax_cross_entropy,
   count
 };
 

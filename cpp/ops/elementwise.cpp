@@ -102,6 +102,12 @@ NodeRef weak_scalar(double value) {
   return make_scalar(default_float(), s, kWeak);
 }
 
+NodeRef weak_constant(double value) {
+  NodeRef out = weak_scalar(value);
+  out->flags |= kConstant;
+  return out;
+}
+
 NodeRef weak_scalar(int64_t value) {
   Scalar s;
   s.i = value;
@@ -111,7 +117,7 @@ NodeRef weak_scalar(int64_t value) {
 NodeRef scalar(DType dtype, double value) {
   Scalar s;
   s.f = value;
-  return make_scalar(dtype, convert_scalar(s, DType::Float64, dtype));
+  return make_scalar(dtype, convert_scalar(s, DType::Float64, dtype), kConstant);
 }
 
 DType natural_dtype(const Node* x) {
@@ -120,7 +126,8 @@ DType natural_dtype(const Node* x) {
 
 NodeRef settle_weak(const NodeRef& x, DType dtype) {
   if (x->op != Op::scalar) return cast(x, dtype);
-  if (x->dtype == dtype) return make_scalar(dtype, x->scalar);
+  const uint8_t constant = x->flags & kConstant;
+  if (x->dtype == dtype) return make_scalar(dtype, x->scalar, constant);
   if (dtype == DType::Int32 && x->dtype == DType::Int64 &&
       (x->scalar.i > std::numeric_limits<int32_t>::max() ||
        x->scalar.i < std::numeric_limits<int32_t>::min())) {
@@ -128,16 +135,17 @@ NodeRef settle_weak(const NodeRef& x, DType dtype) {
   }
   // A weak float keeps its full value until its neighbour's dtype is known.
   const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
-  return make_scalar(dtype, convert_scalar(x->scalar, from, dtype));
+  return make_scalar(dtype, convert_scalar(x->scalar, from, dtype), constant);
 }
 
 NodeRef cast(const NodeRef& x, DType dtype) {
   if (x->op == Op::scalar) {
+    const uint8_t constant = x->flags & kConstant;
     if (x->flags & kWeak) {
       const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
-      return make_scalar(dtype, convert_scalar(x->scalar, from, dtype));
+      return make_scalar(dtype, convert_scalar(x->scalar, from, dtype), constant);
     }
-    if (!x->watchers) return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype));
+    if (!x->watchers) return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype), constant);
   }
   if (x->dtype == dtype) return x->flags & kWeak ? identity(x) : x;
   Node* input = x.get();

@@ -12,7 +12,7 @@ struct Expr {
   NodeRef node;
   Expr(NodeRef n) : node(std::move(n)) {}
   Expr(Node* n) : node(n) {}
-  Expr(double value) : node(weak_scalar(value)) {}
+  Expr(double value) : node(weak_constant(value)) {}
   operator const NodeRef&() const { return node; }
 };
 
@@ -35,6 +35,10 @@ namespace formula {
 
 inline Cotangent mask(const Expr& condition, const Expr& value) {
   return {Cotangent::Value, value.node, condition.node};
+}
+
+inline Cotangent gated(const Expr& condition, const Expr& value) {
+  return {Cotangent::Value, value.node, condition.node, true};
 }
 
 }  // namespace formula

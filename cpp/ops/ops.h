@@ -23,7 +23,9 @@ NodeRef cast(const NodeRef& x, DType dtype);
 // A Python number: floats take the default float dtype, integers int64, unless a neighbour decides.
 NodeRef weak_scalar(double value);
 NodeRef weak_scalar(int64_t value);
+// A number of this library's own formulas: the planner knows its value.
 NodeRef scalar(DType dtype, double value);
+NodeRef weak_constant(double value);
 // The dtype a weak scalar has on its own; that of anything else.
 DType natural_dtype(const Node* x);
 // A weak scalar with the dtype it has next to an array of `neighbour`; raises OverflowError where
@@ -86,6 +88,9 @@ NodeRef softmax(const NodeRef& x, int64_t axis);
 NodeRef log_softmax(const NodeRef& x, int64_t axis);
 // −Σ labels · log_softmax(logits) along the last axis; a label of 0 contributes exactly 0.
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels);
+// The same with one integer label a row; a label that is no class is an IndexError when it is
+// computed.
+NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels);
 NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t axis);
 
 // --- custom gradients (ops/custom.cpp)

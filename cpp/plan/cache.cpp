@@ -39,9 +39,8 @@ Cache& cache() {
 
 std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Backend& backend) {
   auto out = std::make_shared<CachedPlan>();
-  Analysis analysis = analyse(snapshot);
-  fuse(&analysis);
-  out->plan = lower(analysis);
+  const Analysis analysis = simplify(snapshot);
+  out->plan = lower(analysis, fuse(analysis));
   plan_memory(&out->plan);
   verify(out->plan);
   out->executable = backend.compile(out->plan);

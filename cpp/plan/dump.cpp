@@ -1,5 +1,7 @@
 // A readable listing of a plan.
 
+#include <cstdio>
+
 #include "base/error.h"
 #include "plan/plan.h"
 
@@ -31,10 +33,19 @@ struct Printer {
 
   std::string operator()(const TileGroup& g) const {
     std::string out = text("tiles ", g.count);
+    if (g.length > 1) out += text(" in rows of ", g.length);
     int32_t value = 0;
     for (const View& v : g.loads) out += text("\n    v", value++, " = load ", show(plan, v));
     for (const ScalarLoad& s : g.scalars) {
-      out += text("\n    v", value++, " = scalar ", s.scalar, ":", s.dtype);
+      out += text("\n    v", value++, " = scalar ");
+      if (s.scalar >= 0) {
+        out += text(s.scalar, ":", s.dtype);
+      } else {
+        const double number = is_float(s.dtype) ? s.constant.f : static_cast<double>(s.constant.i);
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.9g", number);
+        out += text(digits, ":", s.dtype);
+      }
     }
     for (const Instruction& i : g.instructions) {
       out += text("\n    v", value++, " = ", name_of(i.op), ":", i.dtype);
@@ -50,7 +61,8 @@ struct Printer {
     return out;
   }
   std::string operator()(const Gemm& g) const {
-    return text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c));
+    return text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c),
+                g.then ? "\n    then " + (*this)(*g.then) : std::string());
   }
   std::string operator()(const Layout& l) const {
     return text(l.clear ? "embed " : "copy ", show(plan, l.in), " to ", show(plan, l.out));

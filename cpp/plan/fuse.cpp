@@ -1,140 +1,260 @@
 #include "plan/fuse.h"
 
 #include <algorithm>
-
-#include "graph/walk.h"
+#include <queue>
+#include <unordered_map>
 
 namespace pullback {
 namespace {
 
-// Long groups would outgrow the first-level cache: each live value is a tile.
-constexpr size_t kMaxMembers = 48;
+// In a large space every live value of a group is a tile in the first-level cache, so long groups
+// are cut where few values are live.
+constexpr int64_t kLargeSpace = 8192;
+constexpr size_t kLongGroup = 48;
+constexpr size_t kLongestGroup = 96;
+constexpr size_t kFewLive = 6;
 
-Analysis::Kind kind_of(const Node* node) {
-  if (node->op == Op::scalar) return Analysis::Number;
-  if (is_input(node)) return Analysis::Input;
-  if (is_elementwise(node->op)) return Analysis::Elementwise;
-  if (is_view(node->op)) return Analysis::Window;
-  return is_reduction(node->op) ? Analysis::Fold : Analysis::Other;
-}
+class Fuser {
+ public:
+  explicit Fuser(const Analysis& a) : a_(a), n_(a.size()) {}
 
-// Brings an operand of an elementwise node to the node's own shape.
-NodeView broadcast_view(NodeView view, const Shape& shape) {
-  const int64_t lead = shape.rank - view.shape.rank;
-  Strides strides{};
-  for (int64_t d = lead; d < shape.rank; ++d) {
-    strides[d] = view.shape[d - lead] == 1 ? 0 : view.strides[d - lead];
+  Fusion run() {
+    out_.spaces = find_spaces(a_);
+    find_levels();
+    sink();
+    group();
+    cut();
+    schedule();
+    return std::move(out_);
   }
-  view.shape = shape;
-  view.strides = strides;
-  return view;
-}
+
+ private:
+  const Spaces& spaces() const { return out_.spaces; }
+  bool inside(uint32_t i, const NodeView& read) const { return spaces().inside(a_, i, read); }
+  static uint64_t key(uint32_t space, uint32_t level) {
+    return static_cast<uint64_t>(space) << 32 | level;
+  }
+
+  uint32_t level_after(uint32_t i) const {
+    uint32_t level = 0;
+    for (const NodeView& read : a_.reads(i)) {
+      if (!a_.computed(read.base)) continue;
+      const bool together = a_.tile(i) && inside(i, read);
+      level = std::max(level, level_[read.base] + !together);
+    }
+    return level;
+  }
+
+  void find_levels() {
+    level_.assign(n_, 0);
+    // Groups with a reduction of any form have no other.
+    std::unordered_map<uint64_t, FoldKind> folds;
+    for (uint32_t i = 0; i < n_; ++i) {
+      if (!a_.computed(i)) continue;
+      level_[i] = level_after(i);
+      if (!a_.tile(i)) continue;
+      const FoldKind kind = spaces().fold[i];
+      if (kind != FoldKind::End && kind != FoldKind::General) continue;
+      const auto [it, first] = folds.try_emplace(key(spaces().space[i], level_[i]), kind);
+      if (first || (kind == FoldKind::End && it->second == FoldKind::End)) continue;
+      out_.spaces.space[i] = static_cast<uint32_t>(out_.spaces.count.size());
+      out_.spaces.count.push_back(a_.reads(i)[0].shape.size());
+      out_.spaces.length.push_back(1);
+      out_.spaces.row[i] = 0;
+      level_[i] = level_after(i);
+    }
+  }
+
+  // Moves nodes that only later levels use to the first of these, if that stores nothing more: what
+  // they read is in memory, or moves along because nobody else reads it earlier.
+  void sink() {
+    constexpr uint32_t kNever = UINT32_MAX;
+    std::vector<uint32_t> unseen(n_, 0);          // uses by nodes that are not decided yet
+    std::vector<uint32_t> first_use(n_, kNever);  // the lowest level of the others …
+    std::vector<uint8_t> joins(n_, 1);            // … and whether it could be computed there
+    for (uint32_t i = 0; i < n_; ++i) {
+      for (const NodeView& read : a_.reads(i)) ++unseen[read.base];
+    }
+    const auto movable = [&](uint32_t i) {
+      const uint32_t to = first_use[i];
+      if (to == kNever || to <= level_[i] || !joins[i]) return false;
+      for (const NodeView& read : a_.reads(i)) {
+        const uint32_t base = read.base;
+        const bool in_memory = !a_.tile(base) || a_.stored[base] || level_[base] < level_[i];
+        const bool follows = unseen[base] == 1 && first_use[base] >= to;
+        if (!in_memory && !follows) return false;
+      }
+      return true;
+    };
+    for (uint32_t i = n_; i-- > 0;) {
+      if (!a_.computed(i)) continue;
+      if (a_.tile(i) && movable(i)) level_[i] = first_use[i];
+      for (const NodeView& read : a_.reads(i)) {
+        const uint32_t base = read.base;
+        --unseen[base];
+        if (!a_.tile(base)) continue;
+        const bool together = a_.tile(i) && inside(i, read);
+        if (level_[i] < first_use[base]) {
+          first_use[base] = level_[i];
+          joins[base] = together;
+        } else if (level_[i] == first_use[base]) {
+          joins[base] &= together;
+        }
+      }
+    }
+  }
+
+  void group() {
+    std::unordered_map<uint64_t, int32_t> units;
+    out_.unit_of.assign(n_, -1);
+    for (uint32_t i = 0; i < n_; ++i) {
+      if (!a_.computed(i)) continue;
+      auto unit = static_cast<int32_t>(out_.units.size());
+      if (a_.tile(i)) {
+        const uint32_t space = spaces().space[i];
+        unit = units.try_emplace(key(space, level_[i]), unit).first->second;
+        if (unit == static_cast<int32_t>(out_.units.size())) {
+          out_.units.push_back({true, spaces().count[space], spaces().length[space], {}, -1});
+        }
+      } else {
+        out_.units.push_back({});
+      }
+      out_.units[unit].members.push_back(i);
+      out_.unit_of[i] = unit;
+    }
+  }
+
+  // Cuts long units into pieces that run one after the other.
+  void cut() {
+    std::vector<uint32_t> last_use(n_, 0);
+    const size_t units = out_.units.size();
+    for (size_t u = 0; u < units; ++u) {
+      if (!out_.units[u].tiles || out_.units[u].count < kLargeSpace ||
+          out_.units[u].members.size() <= kLongGroup) {
+        continue;
+      }
+      const std::vector<uint32_t> members = std::move(out_.units[u].members);
+      for (uint32_t i : members) {
+        last_use[i] = i;
+        for (const NodeView& read : a_.reads(i)) {
+          if (out_.unit_of[read.base] == static_cast<int32_t>(u)) last_use[read.base] = i;
+        }
+      }
+      std::vector<uint32_t> ends;  // of the live values, as a heap
+      std::vector<uint32_t> piece;
+      const auto finish = [&] {
+        Unit unit{true, out_.units[u].count, out_.units[u].length, std::move(piece), -1};
+        piece.clear();
+        for (uint32_t i : unit.members) {
+          out_.unit_of[i] = static_cast<int32_t>(out_.units.size());
+        }
+        out_.units.push_back(std::move(unit));
+      };
+      for (uint32_t i : members) {
+        piece.push_back(i);
+        ends.push_back(last_use[i]);
+        std::push_heap(ends.begin(), ends.end(), std::greater<>());
+        while (!ends.empty() && ends.front() <= i) {
+          std::pop_heap(ends.begin(), ends.end(), std::greater<>());
+          ends.pop_back();
+        }
+        if (piece.size() >= kLongestGroup ||
+            (piece.size() >= kLongGroup && ends.size() <= kFewLive)) {
+          finish();
+        }
+      }
+      // The last piece takes the place of the whole.
+      out_.units[u].members = std::move(piece);
+    }
+    std::erase_if(out_.units, [](const Unit& unit) { return unit.members.empty(); });
+    for (size_t u = 0; u < out_.units.size(); ++u) {
+      for (uint32_t i : out_.units[u].members) out_.unit_of[i] = static_cast<int32_t>(u);
+    }
+  }
+
+  // Whether unit `next` can run on the result of product `unit` while it is computed.
+  bool follows(uint32_t product, const Unit& next) const {
+    const Node* node = a_.node(product);
+    if (!next.tiles || next.count != node->shape.size() || next.count == 0) return false;
+    bool reads = false;
+    for (uint32_t i : next.members) {
+      if (spaces().fold[i] == FoldKind::General) return false;
+      for (const NodeView& read : a_.reads(i)) {
+        if (read.base != product) continue;
+        if (!is_flat(read, node)) return false;
+        reads = true;
+      }
+    }
+    return reads;
+  }
+
+  // Any order is right that respects what units read. Oldest first keeps little memory alive, since
+  // it is nearly the program's own; a group follows the product that it was waiting for.
+  void schedule() {
+    const size_t units = out_.units.size();
+    std::vector<std::vector<uint32_t>> readers(units);
+    std::vector<uint32_t> waits(units, 0);
+    for (uint32_t i = 0; i < n_; ++i) {
+      for (const NodeView& read : a_.reads(i)) {
+        const int32_t from = out_.unit_of[read.base];
+        if (from < 0 || from == out_.unit_of[i]) continue;
+        if (!readers[from].empty() &&
+            readers[from].back() == static_cast<uint32_t>(out_.unit_of[i])) {
+          continue;
+        }
+        readers[from].push_back(static_cast<uint32_t>(out_.unit_of[i]));
+        ++waits[out_.unit_of[i]];
+      }
+    }
+    using Entry = std::pair<uint32_t, uint32_t>;  // newest member, unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    const auto push = [&](uint32_t u) { ready.push({out_.units[u].members.back(), u}); };
+    for (uint32_t u = 0; u < units; ++u) {
+      if (waits[u] == 0) push(u);
+    }
+    std::vector<uint32_t> order;
+    order.reserve(units);
+    // Returns the epilogue, if u is a product that has one.
+    const auto run = [&](uint32_t u, bool may_have_epilogue) {
+      order.push_back(u);
+      const uint32_t newest = out_.units[u].members.back();
+      const bool product = may_have_epilogue && a_.node(newest)->op == Op::matmul;
+      int64_t epilogue = -1;
+      for (uint32_t reader : readers[u]) {
+        if (--waits[reader] != 0) continue;
+        if (product && epilogue < 0 && follows(newest, out_.units[reader])) {
+          epilogue = reader;
+        } else {
+          push(reader);
+        }
+      }
+      return epilogue;
+    };
+    while (!ready.empty()) {
+      const uint32_t u = ready.top().second;
+      ready.pop();
+      const int64_t epilogue = run(u, true);
+      if (epilogue < 0) continue;
+      out_.units[u].then = static_cast<int32_t>(order.size());  // its place in the new order
+      run(static_cast<uint32_t>(epilogue), false);
+    }
+    std::vector<Unit> sorted;
+    sorted.reserve(units);
+    for (uint32_t u : order) sorted.push_back(std::move(out_.units[u]));
+    out_.units = std::move(sorted);
+    for (size_t u = 0; u < units; ++u) {
+      for (uint32_t i : out_.units[u].members) out_.unit_of[i] = static_cast<int32_t>(u);
+    }
+  }
+
+  const Analysis& a_;
+  uint32_t n_;
+  Fusion out_;
+  std::vector<uint32_t> level_;
+};
 
 }  // namespace
 
-Analysis analyse(const Snapshot& s) {
-  const auto n = static_cast<uint32_t>(s.nodes.size());
-  Analysis a;
-  a.snapshot = &s;
-  a.kind.resize(n);
-  a.view.resize(n);
-  a.begin.reserve(n + 1);
-  a.operands.reserve(2 * static_cast<size_t>(n));
-  a.stored.assign(n, 0);
-  a.unit_of.assign(n, -1);
-  for (uint32_t i = 0; i < n; ++i) {
-    a.begin.push_back(static_cast<uint32_t>(a.operands.size()));
-    const Node* node = s.nodes[i];
-    a.kind[i] = kind_of(node);
-    a.view[i] = whole(i, node->shape);
-    if (a.kind[i] == Analysis::Window) {
-      const NodeView input = a.view[value_inputs(node)[0]->index];
-      NodeView view;
-      const bool possible = apply_view(node, input, &view);
-      const Node* base = s.nodes[view.base];
-      // A wanted value owns row-major memory: a view of all of its base shares it, others copy.
-      const bool shareable = a.kind[view.base] != Analysis::Number && is_flat(view, base);
-      if (possible && (!s.wanted[i] || shareable)) {
-        a.view[i] = view;
-        if (s.wanted[i]) a.stored[view.base] = 1;
-      } else {
-        a.kind[i] = Analysis::Copy;
-        // A reshape reads its input in row-major order, whatever the input's own shape.
-        a.operands.push_back(node->op == Op::reshape ? input : view);
-        a.stored[i] |= s.wanted[i];
-      }
-      continue;
-    }
-    if (a.kind[i] == Analysis::Input || a.kind[i] == Analysis::Number) continue;
-    a.stored[i] |= s.wanted[i];
-    for (const Node* input : value_inputs(node)) {
-      const NodeView& view = a.view[input->index];
-      a.operands.push_back(a.kind[i] == Analysis::Elementwise ? broadcast_view(view, node->shape)
-                                                              : view);
-    }
-  }
-  a.begin.push_back(static_cast<uint32_t>(a.operands.size()));
-  return a;
-}
-
-void fuse(Analysis* analysis) {
-  Analysis& a = *analysis;
-  const auto& nodes = a.snapshot->nodes;
-  const auto n = static_cast<uint32_t>(nodes.size());
-  // Per node: the earliest unit that uses it, and whether every use in that unit reads it in order.
-  struct Use {
-    int32_t unit = -1;
-    bool flat = true;
-  };
-  std::vector<Use> use(n);
-  const auto unit_last = [&](int32_t unit) { return a.units[unit].last; };
-
-  for (uint32_t i = n; i-- > 0;) {
-    const Analysis::Kind kind = a.kind[i];
-    if (kind < Analysis::Elementwise) continue;
-    const bool elementwise = kind == Analysis::Elementwise || kind == Analysis::Copy;
-    const int64_t size = nodes[i]->shape.size();
-    int32_t unit = -1;
-    if (elementwise && use[i].unit >= 0 && use[i].flat) {
-      const Unit& candidate = a.units[use[i].unit];
-      if (candidate.tiles && candidate.count == size && candidate.members.size() < kMaxMembers) {
-        unit = use[i].unit;
-      }
-    }
-    if (unit < 0) {
-      unit = static_cast<int32_t>(a.units.size());
-      const bool tiles = elementwise || kind == Analysis::Fold;
-      const int64_t count = kind == Analysis::Fold ? a.reads(i)[0].shape.size() : size;
-      a.units.push_back({i, tiles, count, {}});
-    }
-    a.units[unit].members.push_back(i);
-    a.unit_of[i] = unit;
-    for (const NodeView& read : a.reads(i)) {
-      Use& u = use[read.base];
-      const bool flat = is_flat(read, nodes[read.base]);
-      if (u.unit < 0 || unit_last(unit) < unit_last(u.unit)) {
-        u = {unit, flat};
-      } else if (u.unit == unit) {
-        u.flat &= flat;
-      }
-    }
-  }
-  // Oldest first, and unit numbers to match.
-  std::vector<int32_t> order(a.units.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
-  std::sort(order.begin(), order.end(),
-            [&](int32_t x, int32_t y) { return unit_last(x) < unit_last(y); });
-  std::vector<int32_t> place(order.size());
-  std::vector<Unit> sorted;
-  for (size_t i = 0; i < order.size(); ++i) {
-    place[order[i]] = static_cast<int32_t>(i);
-    sorted.push_back(std::move(a.units[order[i]]));
-    std::reverse(sorted.back().members.begin(), sorted.back().members.end());
-  }
-  a.units = std::move(sorted);
-  for (int32_t& unit : a.unit_of) {
-    if (unit >= 0) unit = place[unit];
-  }
-}
+Fusion fuse(const Analysis& analysis) { return Fuser(analysis).run(); }
 
 }  // namespace pullback

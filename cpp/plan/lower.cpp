@@ -1,8 +1,8 @@
 #include "plan/lower.h"
 
-#include <algorithm>
+#include <unordered_map>
 
-#include "graph/walk.h"
+#include "base/hash.h"
 #include "ops/reduce.h"
 
 namespace pullback {
@@ -10,13 +10,17 @@ namespace {
 
 class Lowering {
  public:
-  explicit Lowering(const Analysis& analysis)
-      : a_(analysis), nodes_(analysis.snapshot->nodes), slot_(nodes_.size(), -1) {}
+  Lowering(const Analysis& analysis, const Fusion& fusion)
+      : a_(analysis),
+        f_(fusion),
+        nodes_(analysis.snapshot->nodes),
+        slot_(nodes_.size(), -1),
+        scalar_(nodes_.size(), -1),
+        value_(nodes_.size(), -1) {}
 
   Plan run() {
     const Snapshot& s = *a_.snapshot;
     plan_.scalars = static_cast<int32_t>(s.scalars.size());
-    scalar_.resize(nodes_.size());
     for (size_t k = 0; k < s.scalars.size(); ++k) {
       scalar_[s.scalars[k]] = static_cast<int32_t>(k);
     }
@@ -27,12 +31,19 @@ class Lowering {
       plan_.arguments.push_back(slot_[s.arguments[k]]);
     }
     find_crossings();
-    for (uint32_t u = 0; u < a_.units.size(); ++u) {
-      if (a_.units[u].tiles) {
-        emit_tiles(u);
-      } else {
-        emit_other(a_.units[u].members[0]);
+    for (uint32_t u = 0; u < f_.units.size(); ++u) {
+      const Unit& unit = f_.units[u];
+      if (!unit.tiles) {
+        emit_other(unit.members[0]);
+        if (unit.then < 0) continue;
+        Op source;
+        TileGroup group = tiles(++u, &source);
+        std::get<Gemm>(plan_.steps.back().work).then = std::move(group);
+        continue;
       }
+      Op source;
+      TileGroup group = tiles(u, &source);
+      if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
     }
     for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[a_.view[position].base]);
     return std::move(plan_);
@@ -74,88 +85,116 @@ class Lowering {
     crosses_ = a_.stored;
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       for (const NodeView& read : a_.reads(i)) {
-        if (a_.unit_of[read.base] != a_.unit_of[i]) crosses_[read.base] = 1;
+        if (f_.unit_of[read.base] != f_.unit_of[i]) crosses_[read.base] = 1;
       }
     }
   }
 
   // --- tile groups
 
-  int32_t load(TileGroup* group, const View& view, std::vector<std::pair<View, int32_t>>* known) {
-    for (const auto& [other, value] : *known) {
-      if (other.slot == view.slot && other.offset == view.offset && other.shape == view.shape &&
-          other.strides == view.strides) {
-        return value;
-      }
-    }
-    group->loads.push_back(view);
-    known->emplace_back(view, static_cast<int32_t>(group->loads.size()) - 1);
-    return known->back().second;
+  ScalarLoad scalar_load(uint32_t position) const {
+    return {scalar_[position], nodes_[position]->dtype, a_.value[position]};
   }
 
-  void emit_tiles(uint32_t unit_number) {
-    const Unit& unit = a_.units[unit_number];
+  // Loads and scalars of a group come first in the numbering, so they are collected before anything
+  // else.
+  class Leaves {
+   public:
+    Leaves(Lowering* lowering, TileGroup* group) : l_(*lowering), group_(*group) {}
+
+    void add(const NodeView& read) {
+      if (l_.a_.kind[read.base] == Analysis::Number) {
+        int32_t& number = l_.value_[read.base];
+        if (number >= 0) return;
+        number = static_cast<int32_t>(group_.scalars.size());
+        group_.scalars.push_back(l_.scalar_load(read.base));
+        numbers_.push_back(read.base);
+      } else if (find(read) < 0) {
+        known_.emplace(hash(read), static_cast<int32_t>(group_.loads.size()));
+        group_.loads.push_back(l_.view_of(read));
+      }
+    }
+    // The number of its value, once all are added.
+    int32_t number(const NodeView& read) const {
+      if (l_.a_.kind[read.base] != Analysis::Number) return find(read);
+      return static_cast<int32_t>(group_.loads.size()) + l_.value_[read.base];
+    }
+    ~Leaves() {
+      for (uint32_t position : numbers_) l_.value_[position] = -1;
+    }
+
+   private:
+    static uint64_t hash(const NodeView& read) {
+      uint64_t h = mix(read.base, static_cast<uint64_t>(read.offset));
+      for (int64_t d = 0; d < read.shape.rank; ++d) {
+        h = mix(h, static_cast<uint64_t>(read.strides[d]));
+      }
+      return h;
+    }
+    int32_t find(const NodeView& read) const {
+      const auto [begin, end] = known_.equal_range(hash(read));
+      for (auto it = begin; it != end; ++it) {
+        const View& view = group_.loads[it->second];
+        if (view.slot == l_.slot_[read.base] && view.offset == read.offset &&
+            view.shape == read.shape && view.strides == read.strides) {
+          return it->second;
+        }
+      }
+      return -1;
+    }
+
+    Lowering& l_;
+    TileGroup& group_;
+    std::unordered_multimap<uint64_t, int32_t> known_;
+    std::vector<uint32_t> numbers_;
+  };
+
+  TileGroup tiles(uint32_t unit_number, Op* source) {
+    const Unit& unit = f_.units[unit_number];
     TileGroup group;
     group.count = unit.count;
-    // Loads and scalars come first in the numbering, so they are collected before anything else.
-    std::vector<std::pair<View, int32_t>> known;
-    std::vector<std::pair<uint32_t, int32_t>> numbers;
+    group.length = unit.length;
     const auto outside = [&](const NodeView& read) {
-      return a_.unit_of[read.base] != static_cast<int32_t>(unit_number);
+      return f_.unit_of[read.base] != static_cast<int32_t>(unit_number);
     };
+    Leaves leaves(this, &group);
     for (uint32_t member : unit.members) {
       for (const NodeView& read : a_.reads(member)) {
-        if (!outside(read)) continue;
-        if (a_.kind[read.base] == Analysis::Number) {
-          const bool seen = std::any_of(numbers.begin(), numbers.end(),
-                                        [&](const auto& n) { return n.first == read.base; });
-          if (seen) continue;
-          numbers.emplace_back(read.base, static_cast<int32_t>(group.scalars.size()));
-          group.scalars.push_back({scalar_[read.base], nodes_[read.base]->dtype});
-        } else {
-          load(&group, view_of(read), &known);
-        }
+        if (outside(read)) leaves.add(read);
       }
     }
-    const auto loads = static_cast<int32_t>(group.loads.size());
-    const auto scalars = static_cast<int32_t>(group.scalars.size());
-    std::vector<std::pair<uint32_t, int32_t>> values;  // member → value number, in member order
-    const auto value_of = [&](const NodeView& read) {
-      if (!outside(read)) {
-        return std::lower_bound(values.begin(), values.end(), std::pair{read.base, -1})->second;
-      }
-      if (a_.kind[read.base] == Analysis::Number) {
-        for (const auto& [position, index] : numbers) {
-          if (position == read.base) return loads + index;
-        }
-      }
-      return load(&group, view_of(read), &known);
-    };
-    Op source = Op::count;
+    const auto first = static_cast<int32_t>(group.loads.size() + group.scalars.size());
+    *source = Op::count;
     for (uint32_t member : unit.members) {
       const Node* node = nodes_[member];
-      if (source == Op::count || is_elementwise(node->op)) source = node->op;
+      const Analysis::Kind kind = a_.kind[member];
+      if (*source == Op::count || is_elementwise(node->op)) *source = node->op;
+      int32_t in[3] = {-1, -1, -1};
       const auto reads = a_.reads(member);
-      if (a_.kind[member] == Analysis::Fold) {
-        const FoldedShape f = folded_shape(node->in[0]->shape, node->attr.axes);
-        group.reductions.push_back({node->op, value_of(reads[0]), node->in[0]->dtype, f.outer,
+      for (size_t k = 0; k < reads.size(); ++k) {
+        in[k] = outside(reads[k]) ? leaves.number(reads[k]) : value_[reads[k].base];
+      }
+      const FoldKind fold = f_.spaces.fold[member];
+      if (fold == FoldKind::End || fold == FoldKind::General) {
+        const FoldedShape f = folded_shape(reads[0].shape, node->attr.axes);
+        group.reductions.push_back({node->op, in[0], nodes_[reads[0].base]->dtype, f.outer,
                                     f.reduced, f.inner, whole_view(member)});
-        source = node->op;
+        *source = node->op;
         continue;
       }
-      int32_t value;
-      if (a_.kind[member] == Analysis::Copy) {
-        value = value_of(reads[0]);
+      if (kind == Analysis::Copy) {
+        value_[member] = in[0];
       } else {
-        Instruction instruction{node->op, node->in[node->op == Op::where]->dtype, node->dtype};
-        for (size_t k = 0; k < reads.size(); ++k) instruction.in[k] = value_of(reads[k]);
-        value = loads + scalars + static_cast<int32_t>(group.instructions.size());
-        group.instructions.push_back(instruction);
+        const DType dtype = kind == Analysis::Elementwise ? node->in[node->op == Op::where]->dtype
+                            : kind == Analysis::Place     ? node->dtype
+                                                          : nodes_[reads[0].base]->dtype;
+        value_[member] = first + static_cast<int32_t>(group.instructions.size());
+        group.instructions.push_back({node->op, dtype, node->dtype, {in[0], in[1], in[2]},
+                                      f_.spaces.row[member] != 0});
       }
-      values.emplace_back(member, value);
-      if (crosses_[member]) group.stores.push_back({value, whole_view(member)});
+      if (crosses_[member]) group.stores.push_back({value_[member], whole_view(member)});
     }
-    if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
+    return group;
   }
 
   // --- the other steps
@@ -167,7 +206,7 @@ class Lowering {
       const Node* node = nodes_[read.base];
       TileGroup group;
       group.count = 1;
-      group.scalars.push_back({scalar_[read.base], node->dtype});
+      group.scalars.push_back(scalar_load(read.base));
       group.stores.push_back({0, whole_view(read.base)});
       add_step(std::move(group), nodes_[member]->op);
     }
@@ -267,15 +306,19 @@ class Lowering {
   }
 
   const Analysis& a_;
+  const Fusion& f_;
   const std::vector<Node*>& nodes_;
   Plan plan_;
   std::vector<int32_t> slot_;    // per node
-  std::vector<int32_t> scalar_;  // per scalar node: position in the run's scalars
+  std::vector<int32_t> scalar_;  // per node: position in the run's scalars, -1: none
+  std::vector<int32_t> value_;   // per node: its number in the group that is being made
   std::vector<uint8_t> crosses_;
 };
 
 }  // namespace
 
-Plan lower(const Analysis& analysis) { return Lowering(analysis).run(); }
+Plan lower(const Analysis& analysis, const Fusion& fusion) {
+  return Lowering(analysis, fusion).run();
+}
 
 }  // namespace pullback

@@ -7,6 +7,6 @@
 namespace pullback {
 
 // The plan without its arena offsets (see memory.h).
-Plan lower(const Analysis& analysis);
+Plan lower(const Analysis& analysis, const Fusion& fusion);
 
 }  // namespace pullback

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "plan/verify.h"
 
@@ -58,9 +59,8 @@ class Gaps {
   int64_t end_ = 0;
 };
 
-}  // namespace
-
-void plan_memory(Plan* plan) {
+// The steps that touch each slot.
+void find_lifetimes(Plan* plan) {
   for (int32_t i = 0; i < static_cast<int32_t>(plan->steps.size()); ++i) {
     for_each_view(plan->steps[i], [&](const View& view, bool) {
       Slot& slot = plan->slots[view.slot];
@@ -68,11 +68,155 @@ void plan_memory(Plan* plan) {
       slot.last = i;
     });
   }
+}
+
+TileGroup* group_of(Step* step) {
+  if (auto* group = std::get_if<TileGroup>(&step->work)) return group;
+  auto* gemm = std::get_if<Gemm>(&step->work);
+  return gemm && gemm->then ? &*gemm->then : nullptr;
+}
+
+bool is_whole(const Plan& plan, const View& view) {
+  const int64_t bytes = view.shape.size() * size_of(view.dtype);
+  return view.offset == 0 && bytes == plan.slots[view.slot].bytes && bytes > 0 &&
+         view.strides == row_major(view.shape);
+}
+
+bool can_fail(const Step& step) {
+  const auto fails = [](const TileGroup& group) {
+    return std::any_of(group.instructions.begin(), group.instructions.end(), [](const auto& i) {
+      const bool integers = i.op == Op::floor_divide || i.op == Op::remainder || i.op == Op::pow;
+      return i.op == Op::pick || i.op == Op::place || (integers && !is_float(i.dtype));
+    });
+  };
+  if (const auto* group = std::get_if<TileGroup>(&step.work)) return fails(*group);
+  if (const auto* gemm = std::get_if<Gemm>(&step.work)) return gemm->then && fails(*gemm->then);
+  return std::holds_alternative<Gather>(step.work) || std::holds_alternative<ScatterAdd>(step.work);
+}
+
+// Lets groups write where they read: a store takes the memory of a load that ends in the group and
+// that no instruction reads after the one that makes the stored value. Between temporaries and
+// outputs the two slots become one; the memory of an argument may be taken at run time (donors).
+class InPlace {
+ public:
+  explicit InPlace(Plan* plan) : plan_(*plan), same_(plan->slots.size()) {
+    for (size_t i = 0; i < same_.size(); ++i) same_[i] = static_cast<int32_t>(i);
+  }
+
+  void run() {
+    plan_.donors.assign(plan_.output_bytes.size(), -1);
+    donated_.assign(plan_.arguments.size(), 0);
+    int32_t last_failing = -1;
+    const auto steps = static_cast<int32_t>(plan_.steps.size());
+    for (int32_t i = 0; i < steps; ++i) {
+      if (can_fail(plan_.steps[i])) last_failing = i;
+    }
+    for (int32_t i = 0; i < steps; ++i) {
+      if (TileGroup* group = group_of(&plan_.steps[i])) join(i, *group, i > last_failing);
+    }
+    for (Step& step : plan_.steps) {
+      for_each_view(step, [&](const View& view, bool) {
+        const_cast<View&>(view).slot = find(view.slot);
+      });
+    }
+    for (int32_t& slot : plan_.outputs) slot = find(slot);
+  }
+
+ private:
+  int32_t find(int32_t slot) const {
+    while (same_[slot] != slot) slot = same_[slot];
+    return slot;
+  }
+
+  // The last instruction that reads each value of a group; none: -1; after all: the largest number.
+  static std::vector<int32_t> last_reads(const TileGroup& group) {
+    const size_t leaves = group.loads.size() + group.scalars.size();
+    std::vector<int32_t> last(leaves + group.instructions.size(), -1);
+    for (size_t i = 0; i < group.instructions.size(); ++i) {
+      for (int32_t in : group.instructions[i].in) {
+        if (in >= 0) last[in] = static_cast<int32_t>(leaves + i);
+      }
+    }
+    for (const Store& store : group.stores) {
+      if (store.value < static_cast<int32_t>(leaves)) last[store.value] = INT32_MAX;
+    }
+    for (const Reduction& r : group.reductions) last[r.value] = INT32_MAX;
+    return last;
+  }
+
+  void join(int32_t step, const TileGroup& group, bool may_donate) {
+    std::unordered_map<int32_t, int> reads;  // of each slot by this step
+    for_each_view(plan_.steps[step], [&](const View& view, bool write) {
+      if (!write) ++reads[find(view.slot)];
+    });
+    const std::vector<int32_t> last = last_reads(group);
+    std::vector<int32_t> free;  // loads whose memory may be taken
+    for (size_t k = 0; k < group.loads.size(); ++k) {
+      const int32_t slot = find(group.loads[k].slot);
+      if (reads[slot] == 1 && plan_.slots[slot].last == step && is_whole(plan_, group.loads[k])) {
+        free.push_back(static_cast<int32_t>(k));
+      }
+    }
+    for (const Store& store : group.stores) {
+      const int32_t to = find(store.view.slot);
+      if (plan_.slots[to].first != step || !is_whole(plan_, store.view)) continue;
+      const auto fits = [&](int32_t k) {
+        const View& load = group.loads[k];
+        return load.dtype == store.view.dtype && last[k] <= store.value &&
+               load.shape.size() == store.view.shape.size() &&
+               take(to, find(load.slot), step, may_donate);
+      };
+      const auto taken = std::find_if(free.begin(), free.end(), fits);
+      if (taken != free.end()) free.erase(taken);
+    }
+  }
+
+  // Makes `to`, written first by this step, and `from`, read last by it, one memory.
+  bool take(int32_t to, int32_t from, int32_t step, bool may_donate) {
+    Slot& target = plan_.slots[to];
+    Slot& source = plan_.slots[from];
+    if (target.bytes != source.bytes) return false;
+    if (source.kind == SlotKind::Temporary) {
+      // One of them stays: an output, or the older temporary.
+      const bool output = target.kind == SlotKind::Output;
+      Slot& stays = output ? target : source;
+      const Slot& goes = output ? source : target;
+      stays.first = std::min(stays.first, goes.first);
+      stays.last = std::max(stays.last, goes.last);
+      same_[output ? from : to] = output ? to : from;
+      return true;
+    }
+    if (source.kind != SlotKind::Argument || target.kind != SlotKind::Output || !may_donate) {
+      return false;
+    }
+    int32_t& donor = plan_.donors[target.index];
+    uint8_t& donated = donated_[source.index];
+    if (donor >= 0 || donated) return false;
+    donor = static_cast<int32_t>(source.index);
+    donated = 1;
+    plan_.point_of_no_return = std::min(plan_.point_of_no_return, step);
+    return true;
+  }
+
+  Plan& plan_;
+  std::vector<int32_t> same_;
+  std::vector<uint8_t> donated_;
+};
+
+}  // namespace
+
+void plan_memory(Plan* plan) {
+  find_lifetimes(plan);
+  InPlace(plan).run();
   std::vector<std::vector<int32_t>> starts(plan->steps.size());
   std::vector<std::vector<int32_t>> ends(plan->steps.size());
+  std::vector<uint8_t> used(plan->slots.size(), 0);
+  for (const Step& step : plan->steps) {
+    for_each_view(step, [&](const View& view, bool) { used[view.slot] = 1; });
+  }
   for (int32_t s = 0; s < static_cast<int32_t>(plan->slots.size()); ++s) {
     const Slot& slot = plan->slots[s];
-    if (slot.kind != SlotKind::Temporary || slot.first < 0) continue;
+    if (slot.kind != SlotKind::Temporary || slot.first < 0 || !used[s]) continue;
     starts[slot.first].push_back(s);
     ends[slot.last].push_back(s);
   }
@@ -83,7 +227,7 @@ void plan_memory(Plan* plan) {
       Slot& slot = plan->slots[s];
       slot.index = size(slot) ? gaps.take(size(slot)) : 0;
     }
-    // A slot is free from the step after its last use on: a step never writes what it reads.
+    // A slot is free from the step after its last use on.
     for (int32_t s : ends[i]) {
       const Slot& slot = plan->slots[s];
       if (size(slot)) gaps.give(slot.index, size(slot));

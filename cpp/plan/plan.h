@@ -162,6 +162,10 @@ struct Plan {
   std::vector<int32_t> outputs;       // slot of each output; may repeat, may be an argument's slot
   int32_t owned_outputs = 0;          // how many Output slots a run allocates
   std::vector<int64_t> output_bytes;  // of each Output slot
+  // For each Output slot the argument whose memory it may have, if nobody else holds that: -1, none.
+  std::vector<int32_t> donors;
+  // From this step on donated memory is written, and no step can fail: a run is not interrupted.
+  int32_t point_of_no_return = INT32_MAX;
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
 };

@@ -9,9 +9,20 @@
 namespace pullback {
 namespace {
 
-bool expensive(Op op) {
-  return op == Op::matmul || op == Op::scatter_add || op == Op::argmax || op == Op::argmin ||
-         is_reduction(op);
+// Reductions of fewer elements cost less than keeping their result does.
+constexpr int64_t kLargeReduction = 32768;
+
+bool expensive(const Node* node) {
+  switch (node->op) {
+    case Op::matmul:
+    case Op::scatter_add:
+      return true;
+    case Op::argmax:
+    case Op::argmin:
+      return node->in[0]->shape.size() >= kLargeReduction;
+    default:
+      return is_reduction(node->op) && node->in[0]->shape.size() >= kLargeReduction;
+  }
 }
 
 // Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds them,
@@ -39,7 +50,7 @@ void mark_kept(Snapshot* s) {
     if (is_input(node)) continue;
     outlives[i] |= node->refs > static_cast<int64_t>(uses[i]);
     if (!outlives[i]) continue;
-    if (expensive(node->op)) s->wanted[i] = 1;
+    if (expensive(node)) s->wanted[i] = 1;
     if (!node->tracked() || node->op == Op::read) continue;
     for (const Node* input : node->inputs()) {
       if (inside(input)) outlives[input->index] = 1;
@@ -62,9 +73,14 @@ class KeyWriter {
     const bool leaf = is_input(node);
     const Op op = node->op == Op::scalar ? Op::scalar : leaf ? Op::value : node->op;
     put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 |
-        static_cast<uint32_t>(wanted) << 24 | static_cast<uint32_t>(node->shape.rank) << 28);
+        static_cast<uint32_t>(wanted) << 24 |
+        static_cast<uint32_t>((node->flags & kConstant) != 0) << 25 |
+        static_cast<uint32_t>(node->shape.rank) << 28);
     for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
-    if (leaf) return;
+    if (leaf) {
+      if (node->flags & kConstant) put(node->scalar.i);
+      return;
+    }
     put(node->attr);
     if (node->window) {
       const int64_t rank = op == Op::embed ? node->in[0]->shape.rank : node->shape.rank;
@@ -102,7 +118,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool keep) {
     writer.node(node, s.wanted[i], i);
     if (s.wanted[i]) s.outputs.push_back(i);
     if (node->op == Op::scalar) {
-      s.scalars.push_back(i);
+      if (!(node->flags & kConstant)) s.scalars.push_back(i);
     } else if (is_input(node)) {
       s.arguments.push_back(i);
     }

@@ -1,7 +1,8 @@
 // Snapshot: the pending piece of graph that one evaluation is about, numbered, with its key.
 //
 // The key holds everything the plan depends on and nothing else: operations, attributes, dtypes,
-// shapes, which inputs, which results are wanted. Values of leaves and of scalars are arguments.
+// shapes, which inputs, which results are wanted, the constants of our own formulas. Values of leaves
+// and of other scalars are arguments.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Snapshot {
   std::vector<Node*> nodes;         // creation order; Node::index is the position
   std::vector<uint8_t> wanted;      // per node: 1 where its value leaves the plan
   std::vector<uint32_t> arguments;  // positions of the leaves with a buffer
-  std::vector<uint32_t> scalars;    // positions of the scalar leaves
+  std::vector<uint32_t> scalars;    // positions of the scalar leaves that are no constants
   std::vector<uint32_t> outputs;    // positions of the wanted nodes
   std::vector<unsigned char> key;
   uint64_t hash = 0;

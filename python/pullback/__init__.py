@@ -65,7 +65,15 @@ from .logic import (
     not_equal,
     where,
 )
-from .nn import log_softmax, relu, sigmoid, softmax, softmax_cross_entropy, softplus
+from .nn import (
+    log_softmax,
+    relu,
+    sigmoid,
+    softmax,
+    softmax_cross_entropy,
+    softplus,
+    sparse_softmax_cross_entropy,
+)
 from .ops import (
     abs,
     add,
@@ -220,6 +228,7 @@ __all__ = [
     "sin",
     "softmax",
     "softmax_cross_entropy",
+    "sparse_softmax_cross_entropy",
     "softplus",
     "split",
     "sqrt",

@@ -67,3 +67,16 @@ def softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
     Tensor([1000.], dtype=float32)
     """
     return _core.softmax_cross_entropy(logits, labels)
+
+
+def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
+    """-log_softmax(logits)[i, labels[i]] for each row i: the loss of integer labels.
+
+    logits have shape (..., classes), labels (integers) the shape (...) of the result. A label
+    outside 0 ... classes-1 raises IndexError when the loss is computed. The gradient by the logits
+    is softmax(logits), less 1 at the label.
+
+    >>> pb.nn.sparse_softmax_cross_entropy([[0.0, 1000.0], [0.0, 0.0]], [0, 1])
+    Tensor([1.0000000e+03, 6.9314718e-01], dtype=float32)
+    """
+    return _core.sparse_softmax_cross_entropy(logits, labels)

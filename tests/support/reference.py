@@ -66,8 +66,12 @@ def relu(a: Any) -> Any:
     return np.where(a <= 0, np.zeros_like(a), a)
 
 
-def step(a: Any) -> Any:
-    return (a > 0).astype(a.dtype)
+def gate(a: Any, b: Any) -> Any:
+    return np.where(a <= 0, np.zeros_like(b), b)
+
+
+def multiply_no_nan(a: Any, b: Any) -> Any:
+    return np.where(b == 0, np.zeros_like(a), a * b)
 
 
 def max_share(a: Any, b: Any) -> Any:

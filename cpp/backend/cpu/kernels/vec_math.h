@@ -91,10 +91,6 @@ PULLBACK_INLINE T sign(T a) {
   return isnan(a) ? a : s;
 }
 template <class T>
-PULLBACK_INLINE T step(T a) {
-  return isnan(a) ? a : static_cast<T>(a > T(0));
-}
-template <class T>
 PULLBACK_INLINE T relu(T a) {
   return a <= T(0) ? T(0) : a;  // a NaN is not <= 0
 }
