@@ -94,7 +94,7 @@ struct TileGroup {
   int64_t rows() const { return count / length; }
 };
 
-// Rows longer than this are never a group's: they would not stay in the cache.
+// Rows longer than this share a group with nothing else: they would not stay in the cache.
 constexpr int64_t kLongestRow = 8192;
 
 // --- the other steps
