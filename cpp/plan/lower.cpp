@@ -149,6 +149,14 @@ class Lowering {
     std::vector<uint32_t> numbers_;
   };
 
+  // What a member computes in: `where` in the dtype of its branches.
+  DType computed_dtype(uint32_t member) const {
+    if (a_.kind[member] == Analysis::Place || a_.kind[member] == Analysis::Copy) {
+      return nodes_[member]->dtype;
+    }
+    return nodes_[a_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
+  }
+
   TileGroup tiles(uint32_t unit_number, Op* source) {
     const Unit& unit = f_.units[unit_number];
     TileGroup group;
@@ -167,7 +175,6 @@ class Lowering {
     *source = Op::count;
     for (uint32_t member : unit.members) {
       const Node* node = nodes_[member];
-      const Analysis::Kind kind = a_.kind[member];
       if (*source == Op::count || is_elementwise(node->op)) *source = node->op;
       int32_t in[3] = {-1, -1, -1};
       const auto reads = a_.reads(member);
@@ -182,15 +189,15 @@ class Lowering {
         *source = node->op;
         continue;
       }
-      if (kind == Analysis::Copy) {
+      const bool row = f_.spaces.row[member] != 0;
+      const bool spreads = !outside(reads[0]) && !row && f_.spaces.row[reads[0].base];
+      if (a_.kind[member] == Analysis::Copy && !spreads) {
         value_[member] = in[0];
       } else {
-        const DType dtype = kind == Analysis::Elementwise ? node->in[node->op == Op::where]->dtype
-                            : kind == Analysis::Place     ? node->dtype
-                                                          : nodes_[reads[0].base]->dtype;
         value_[member] = first + static_cast<int32_t>(group.instructions.size());
-        group.instructions.push_back({node->op, dtype, node->dtype, {in[0], in[1], in[2]},
-                                      f_.spaces.row[member] != 0});
+        group.instructions.push_back({a_.kind[member] == Analysis::Copy ? Op::cast : node->op,
+                                      computed_dtype(member), node->dtype, {in[0], in[1], in[2]},
+                                      row});
       }
       if (crosses_[member]) group.stores.push_back({value_[member], whole_view(member)});
     }
@@ -289,7 +296,7 @@ class Lowering {
       }
       part = wide;
     }
-    add_step(Gemm{parts[0], parts[1], whole_view(member)}, Op::matmul);
+    add_step(Gemm{parts[0], parts[1], whole_view(member), std::nullopt}, Op::matmul);
   }
 
   void emit_concat(uint32_t member) {

@@ -77,6 +77,6 @@ def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> T
     is softmax(logits), less 1 at the label.
 
     >>> pb.nn.sparse_softmax_cross_entropy([[0.0, 1000.0], [0.0, 0.0]], [0, 1])
-    Tensor([1.0000000e+03, 6.9314718e-01], dtype=float32)
+    Tensor([1.000000e+03, 6.931472e-01], dtype=float32)
     """
     return _core.sparse_softmax_cross_entropy(logits, labels)
