@@ -11,6 +11,7 @@
 #include "backend/cpu/random_run.h"
 #include "backend/cpu/reduce_run.h"
 #include "backend/cpu/tile_run.h"
+#include "base/threads.h"
 
 namespace pullback {
 namespace {
@@ -61,14 +62,17 @@ class CpuExecutable : public Executable {
 
   Status run(const RunArguments& arguments) const noexcept override {
     const Slots slots(plan_, arguments);
+    Interruption interruption(arguments.interrupted);
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (i > 0 && arguments.interrupted && arguments.interrupted()) {
-        return at_step(failure(Problem::Interrupted), i);
-      }
       count_step(plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
       if (!status) return at_step(status, i);
+      // What a loop left out, or this is the moment to ask.
+      const bool last = i + 1 == steps_.size();
+      if (interruption.stopped() || (!last && interruption.ask())) {
+        return at_step(failure(Problem::Interrupted), i);
+      }
     }
     return {};
   }
