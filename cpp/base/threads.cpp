@@ -201,9 +201,7 @@ void Team::work(int number) {
 }
 
 int initial_threads() {
-#if !defined(_WIN32)
-  pthread_atfork(nullptr, nullptr, [] { forked = true; });  // the child has none of the workers
-#endif
+  at_fork(nullptr, nullptr, [] { forked = true; });  // the child has none of the workers
   for (const char* name : {"PULLBACK_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const char* value = std::getenv(name)) {
       const int n = std::atoi(value);
@@ -229,6 +227,13 @@ void set_num_threads(int n) {
 
 void wake_threads() {
   if (num_threads() > 1 && !forked) team().wake();
+}
+
+void at_fork([[maybe_unused]] void (*before)(), [[maybe_unused]] void (*in_parent)(),
+             [[maybe_unused]] void (*in_child)()) {
+#if !defined(_WIN32)
+  pthread_atfork(before, in_parent, in_child);
+#endif
 }
 
 Interruption::Interruption(bool (*question)()) : question_(question), outer_(current) {

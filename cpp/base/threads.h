@@ -33,7 +33,8 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  bool ask();  // on the thread that made it
+  bool ask();                             // on the thread that made it
+  void refuse() { question_ = nullptr; }  // from now on nothing stops the run
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
  private:
@@ -45,6 +46,10 @@ class Interruption {
 // Whether what this thread works at shall stop, for long work that is no loop of chunks. Cheap
 // enough for every few microseconds.
 bool stop_requested();
+
+// Handlers for fork(), for what a child would find locked or gone; null for none. Nothing where
+// there is no fork.
+void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 
 namespace detail {
 void run_chunks(int64_t chunks, bool worth, void (*body)(void* context, int64_t chunk),

@@ -32,6 +32,7 @@ enum NodeFlag : uint8_t {
                  // a trace a float64 made from nothing but such numbers
   kCounter = 8,  // a random counter: a replayed function draws a new one each time
   kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
+  kLent = 32,    // without its value while a run writes the next one into the memory
 };
 
 struct Node {

@@ -36,6 +36,7 @@ struct RunArguments {
   void* const* outputs;   // one per Output slot
   void* arena;            // plan.arena_bytes, 64-byte aligned
   bool (*interrupted)();  // asked between steps and chunks; true stops the run. May be null.
+  bool in_place = false;  // outputs lie in donated memory: see Plan::point_of_no_return
 };
 
 class Executable {

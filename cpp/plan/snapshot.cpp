@@ -33,12 +33,12 @@ void mark_kept(Snapshot* s) {
     if (inside(variable->current.get())) ++uses[variable->current->index];
     if (variable->reading && inside(variable->reading.get())) ++uses[variable->reading->index];
   }
-  std::vector<uint8_t> outlives(n, 0);
+  std::vector<uint8_t>& outlives = s->outlives;
+  outlives.assign(n, 0);
   for (size_t i = n; i-- > 0;) {
     const Node* node = s->nodes[i];
-    if (is_input(node)) continue;
     outlives[i] |= node->refs > static_cast<int64_t>(uses[i]);
-    if (!outlives[i]) continue;
+    if (!outlives[i] || is_input(node)) continue;
     if (expensive(node->op)) s->wanted[i] = 1;
     if (!node->tracked() || node->op == Op::read) continue;
     for (const Node* input : node->inputs()) {

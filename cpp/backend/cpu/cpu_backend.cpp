@@ -63,7 +63,9 @@ class CpuExecutable : public Executable {
   Status run(const RunArguments& arguments) const noexcept override {
     const Slots slots(plan_, arguments);
     Interruption interruption(arguments.interrupted);
+    const size_t no_return = arguments.in_place ? plan_.point_of_no_return : steps_.size();
     for (size_t i = 0; i < steps_.size(); ++i) {
+      if (i == no_return) interruption.refuse();
       count_step(plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
