@@ -52,11 +52,11 @@ using Clock = std::chrono::steady_clock;
 py::error_already_set* pending_signal = nullptr;
 std::atomic<Clock::rep> last_signal_check{0};
 
-// Polled between steps without the lock. Taking it costs, so at most every 50 ms.
+// Asked between steps and chunks without the lock. Taking it costs, so at most every 20 ms.
 bool interrupted() {
   const Clock::rep now = Clock::now().time_since_epoch().count();
   if (now - last_signal_check.load(std::memory_order_relaxed) <
-      std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(50)).count()) {
+      std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(20)).count()) {
     return false;
   }
   last_signal_check.store(now, std::memory_order_relaxed);

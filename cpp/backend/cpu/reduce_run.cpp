@@ -236,7 +236,8 @@ ReduceProgram compile_reduction(const Reduction& reduction, const TileProgram& p
   r.width = std::min(r.inner, tile);
   r.strips = ceil_div(r.inner, r.width);
   r.rows_per_tile = std::max<int64_t>(1, tile / r.width);
-  const int64_t enough = ceil_div(kChunks, std::max<int64_t>(1, r.outer * r.strips));
+  const int64_t enough = std::max(ceil_div(kChunks, std::max<int64_t>(1, r.outer * r.strips)),
+                                  r.reduced * r.width / kLargestChunk);
   const int64_t most = std::max<int64_t>(1, r.reduced * r.width / kSmallestBlock);
   r.block = round_up(ceil_div(r.reduced, std::min(enough, most)), r.rows_per_tile);
   r.blocks = ceil_div(r.reduced, r.block);
