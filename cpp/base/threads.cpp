@@ -1,47 +1,207 @@
+// Every worker has a word that says where it is. The caller of a loop offers the job, works, takes
+// back what nobody took, and waits for those who did. A worker without an offer spins for a while,
+// since waking it takes longer than most steps, then sleeps.
+//
+//   kIdle → kOffered (caller) → kTaken (worker) → kIdle (worker)
+//   kOffered → kIdle (caller: too late)    kTaken → kAwaited (caller goes to sleep)
+//   kIdle → kAsleep (worker) → kIdle or kOffered (caller, who then wakes it)
 #include "base/threads.h"
 
-#include <omp.h>
-
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
 #include <cstdlib>
-#include <string>
+#include <system_error>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/error.h"
 
-#if defined(__linux__)
+#if !defined(_WIN32)
 #include <pthread.h>
-#include <sched.h>
+#include <signal.h>
 #endif
 
 namespace pullback {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr int kMaxThreads = 256;
+constexpr std::chrono::microseconds kSpin{300};
+
+thread_local Interruption* current = nullptr;
+thread_local bool is_worker = false;
+
 bool forked = false;
 
-// Cores that the scheduler lets this process use: affinity, then the cgroup's CPU quota.
-int usable_cores() {
-  int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
-  if (FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {
-    long long quota = 0;
-    long long period = 0;
-    if (std::fscanf(file, "%lld %lld", &quota, &period) == 2 && quota > 0 && period > 0) {
-      cores = std::min(cores, static_cast<int>(std::max(1ll, (quota + period - 1) / period)));
-    }
-    std::fclose(file);
-  }
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#else
+  std::this_thread::yield();
 #endif
-  return std::max(1, cores);
+}
+
+// Until `done` says so or the time is over; returns what it said last.
+template <class Done>
+bool spin(std::chrono::microseconds time, Done done) {
+  if (done()) return true;
+  if (time.count() == 0) return false;
+  const auto end = Clock::now() + time;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      relax();
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+enum Word : uint32_t { kIdle, kAsleep, kOffered, kTaken, kAwaited };
+
+struct alignas(64) Worker {
+  std::atomic<uint32_t> word{kIdle};
+};
+
+struct alignas(64) Range {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+
+class Team {
+ public:
+  // False where another thread has the team, or there is none.
+  bool run(int threads, int64_t chunks, void (*body)(void*, int64_t), void* context);
+  void wake();
+
+ private:
+  void start(int threads);
+  void serve(int number);
+  void await_offer(Worker& me) const;
+  void offer(Worker& worker);
+  void recall(Worker& worker) const;
+  void work(int number);
+
+  // What a worker may read while its word is kTaken.
+  void (*body_)(void*, int64_t) = nullptr;
+  void* context_ = nullptr;
+  Interruption* interruption_ = nullptr;
+  int threads_ = 1;
+  Range ranges_[kMaxThreads];
+
+  std::atomic_flag busy_;
+  std::atomic<int> started_{0};  // workers; number 0 is the caller, whoever it is
+  std::atomic<std::chrono::microseconds> spin_{kSpin};
+  const int cores_ = usable_cores();
+  Worker workers_[kMaxThreads];
+};
+
+Team& team() {
+  static auto* instance = new Team;  // leaked on purpose: its threads run until the process ends
+  return *instance;
+}
+
+bool Team::run(int threads, int64_t chunks, void (*body)(void*, int64_t), void* context) {
+  if (busy_.test_and_set(std::memory_order_acquire)) return false;
+  start(threads);
+  threads_ = std::min(threads, started_ + 1);
+  // More threads than cores: one that spins would keep another from its work.
+  spin_ = threads_ <= cores_ ? kSpin : std::chrono::microseconds{0};
+  body_ = body;
+  context_ = context;
+  interruption_ = current;
+  for (int i = 0; i < threads_; ++i) {
+    ranges_[i].next.store(chunks * i / threads_, std::memory_order_relaxed);
+    ranges_[i].end = chunks * (i + 1) / threads_;
+  }
+  for (int i = 1; i < threads_; ++i) offer(workers_[i]);
+  work(0);
+  for (int i = 1; i < threads_; ++i) recall(workers_[i]);
+  busy_.clear(std::memory_order_release);
+  return true;
+}
+
+void Team::wake() {
+  const int last = std::min(num_threads() - 1, started_.load());
+  for (int i = 1; i <= last; ++i) {
+    uint32_t asleep = kAsleep;
+    if (workers_[i].word.compare_exchange_strong(asleep, kIdle)) workers_[i].word.notify_one();
+  }
+}
+
+void Team::start(int threads) {
+  const int wanted = std::min(threads, kMaxThreads) - 1;
+  if (started_ >= wanted) return;
+#if !defined(_WIN32)
+  sigset_t all, before;  // signals are the business of Python's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+  try {
+    for (; started_ < wanted; ++started_) {
+      std::thread([this, number = started_ + 1] { serve(number); }).detach();
+    }
+  } catch (const std::system_error&) {  // as many as the system lets us have
+  }
+#if !defined(_WIN32)
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+#endif
+}
+
+void Team::serve(int number) {
+  is_worker = true;
+  Worker& me = workers_[number];
+  for (;;) {
+    await_offer(me);
+    uint32_t offered = kOffered;
+    if (!me.word.compare_exchange_strong(offered, kTaken, std::memory_order_acquire)) continue;
+    current = interruption_;
+    work(number);
+    if (me.word.exchange(kIdle, std::memory_order_release) == kAwaited) me.word.notify_one();
+  }
+}
+
+void Team::await_offer(Worker& me) const {
+  for (;;) {
+    const auto offered = [&] { return me.word.load(std::memory_order_relaxed) == kOffered; };
+    if (spin(spin_, offered)) return;
+    uint32_t idle = kIdle;
+    if (me.word.compare_exchange_strong(idle, kAsleep)) me.word.wait(kAsleep);
+  }
+}
+
+void Team::offer(Worker& worker) {
+  if (worker.word.exchange(kOffered) == kAsleep) worker.word.notify_one();
+}
+
+void Team::recall(Worker& worker) const {
+  uint32_t seen = kOffered;
+  if (worker.word.compare_exchange_strong(seen, kIdle)) return;
+  const auto done = [&] { return worker.word.load(std::memory_order_acquire) < kTaken; };
+  while (!spin(spin_, done)) {
+    seen = kTaken;
+    worker.word.compare_exchange_strong(seen, kAwaited);
+    worker.word.wait(kAwaited);
+  }
+}
+
+void Team::work(int number) {
+  for (int i = 0; i < threads_; ++i) {
+    Range& range = ranges_[(number + i) % threads_];
+    for (;;) {
+      if (range.next.load(std::memory_order_relaxed) >= range.end) break;
+      if (stop_requested()) return;
+      const int64_t chunk = range.next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= range.end) break;
+      body_(context_, chunk);
+    }
+  }
 }
 
 int initial_threads() {
-#if defined(__linux__)
-  pthread_atfork(nullptr, nullptr, [] { forked = true; });
-#endif
+  at_fork(nullptr, nullptr, [] { forked = true; });  // the child has none of the workers
   for (const char* name : {"PULLBACK_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const char* value = std::getenv(name)) {
       const int n = std::atoi(value);
@@ -51,8 +211,8 @@ int initial_threads() {
   return usable_cores();
 }
 
-int& thread_count() {
-  static int count = initial_threads();
+std::atomic<int>& thread_count() {
+  static std::atomic<int> count = initial_threads();
   return count;
 }
 
@@ -65,14 +225,36 @@ void set_num_threads(int n) {
   thread_count() = n;
 }
 
-void detail::parallel_chunks(int64_t chunks, void (*body)(void*, int64_t), void* context) {
-  const int threads = static_cast<int>(std::min<int64_t>(num_threads(), chunks));
-  if (threads == 1 || forked || omp_in_parallel()) {
-    for (int64_t i = 0; i < chunks; ++i) body(context, i);
-    return;
-  }
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t i = 0; i < chunks; ++i) body(context, i);
+void wake_threads() {
+  if (num_threads() > 1 && !forked) team().wake();
+}
+
+void at_fork([[maybe_unused]] void (*before)(), [[maybe_unused]] void (*in_parent)(),
+             [[maybe_unused]] void (*in_child)()) {
+#if !defined(_WIN32)
+  pthread_atfork(before, in_parent, in_child);
+#endif
+}
+
+Interruption::Interruption(bool (*question)()) : question_(question), outer_(current) {
+  current = this;
+}
+Interruption::~Interruption() { current = outer_; }
+
+bool Interruption::ask() {
+  if (!stopped() && question_ && question_()) stopped_ = true;
+  return stopped();
+}
+
+bool stop_requested() {
+  if (!current) return false;
+  return is_worker ? current->stopped() : current->ask();
+}
+
+void detail::run_chunks(int64_t chunks, bool worth, void (*body)(void*, int64_t), void* context) {
+  const int threads = worth ? static_cast<int>(std::min<int64_t>(num_threads(), chunks)) : 1;
+  if (threads > 1 && !forked && team().run(threads, chunks, body, context)) return;
+  for (int64_t i = 0; i < chunks && !stop_requested(); ++i) body(context, i);
 }
 
 }  // namespace pullback

@@ -52,11 +52,11 @@ using Clock = std::chrono::steady_clock;
 py::error_already_set* pending_signal = nullptr;
 std::atomic<Clock::rep> last_signal_check{0};
 
-// Polled between steps without the lock. Taking it costs, so at most every 50 ms.
+// Asked between steps and chunks without the lock. Taking it costs, so at most every 20 ms.
 bool interrupted() {
   const Clock::rep now = Clock::now().time_since_epoch().count();
   if (now - last_signal_check.load(std::memory_order_relaxed) <
-      std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(50)).count()) {
+      std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(20)).count()) {
     return false;
   }
   last_signal_check.store(now, std::memory_order_relaxed);
@@ -123,6 +123,7 @@ py::dict status() {
   out["live_bytes"] = memory.live_bytes;
   out["live_buffers"] = memory.live_blocks;
   out["peak_bytes"] = memory.peak_bytes;
+  out["cached_bytes"] = memory.cached_bytes;
   out["steps"] = counts;
   return out;
 }
@@ -136,6 +137,8 @@ void bind_testing(py::module_& m) {
   m.def("fail_run", &null_backend_fail, py::arg("after"));
   m.def("fail_allocation", &fail_allocation, py::arg("after"));
   m.def("clear_plans", &clear_cache);
+  m.def("reset_peak_bytes", &reset_peak_bytes);
+  m.def("trim_memory", &trim_memory);
   m.def("describe_plan", [](const std::vector<Ref<Node>>& nodes) {
     std::vector<Node*> roots;
     for (const Ref<Node>& node : nodes) roots.push_back(node.get());

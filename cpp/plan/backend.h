@@ -35,7 +35,8 @@ struct RunArguments {
   const Scalar* scalars;
   void* const* outputs;   // one per Output slot
   void* arena;            // plan.arena_bytes + scratch_bytes(), 64-byte aligned
-  bool (*interrupted)();  // polled between steps; true stops the run. May be null.
+  bool (*interrupted)();  // asked between steps and chunks; true stops the run. May be null.
+  bool in_place = false;  // outputs lie in donated memory: see Plan::point_of_no_return
 };
 
 class Executable {

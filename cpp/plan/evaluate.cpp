@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "graph/make.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
@@ -14,25 +15,58 @@ namespace {
 
 LockHooks hooks;
 
-// One run at a time: two plans at once would fight for the cores.
-std::mutex& runtime_mutex() {
-  static auto* mutex = new std::mutex;
-  return *mutex;
+// Nodes that are kLent now, in the whole process.
+int lent_nodes = 0;
+bool lent_forever = false;  // in a child: by a thread that it does not have
+
+// One run at a time: two plans at once would fight for the cores. Recursive, since a handler of
+// Python's signals runs inside a run and may look at something.
+std::recursive_mutex* runtime_mutex() {
+  static std::recursive_mutex* mutex = [] {
+    // In a forked child the thread that runs is gone, and with it the only one to unlock.
+    at_fork(nullptr, nullptr, [] {
+      mutex = new std::recursive_mutex;
+      lent_forever = lent_nodes > 0;
+    });
+    return new std::recursive_mutex;
+  }();
+  return mutex;
 }
+
+thread_local int runs = 0;  // of this thread, one inside the other
 
 // Lets go of the interpreter lock first and takes it back last, so that nobody waits for the mutex
 // while holding it.
 class Running {
  public:
-  Running() : state_(hooks.release ? hooks.release() : nullptr) { runtime_mutex().lock(); }
+  Running() : state_(hooks.release ? hooks.release() : nullptr), mutex_(runtime_mutex()) {
+    mutex_->lock();
+    ++runs;
+  }
   ~Running() {
-    runtime_mutex().unlock();
+    --runs;
+    mutex_->unlock();
     if (hooks.acquire) hooks.acquire(state_);
   }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
  private:
   void* state_;
+  std::recursive_mutex* mutex_;
 };
+
+// Until the run on another thread that writes the node's next value into its memory is over.
+void wait_for(const Ref<Node>& node) {
+  while (node->flags & kLent) {
+    if (runs || lent_forever) {
+      fail(ErrorKind::Runtime, display_name(node.get()), ": this value was being updated in place ",
+           runs ? "when the signal came" : "by another thread when this process was forked",
+           "; read it before or after");
+    }
+    const Running others_are_done;
+  }
+}
 
 [[noreturn]] void raise(const Plan& plan, const Status& status) {
   const char* who = status.step >= 0 ? name_of(plan.steps[status.step].source) : "evaluate";
@@ -78,24 +112,37 @@ std::vector<Node*> with_pending(std::span<Node* const> roots) {
   return all;
 }
 
+Ref<Node> first_lent(std::span<Node* const> nodes) {
+  if (lent_nodes == 0) return nullptr;
+  const auto lent = [](const Node* node) { return (node->flags & kLent) != 0; };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), lent);
+  return found == nodes.end() ? nullptr : Ref<Node>(*found);
+}
+
 void evaluate_once(std::span<Node* const> roots) {
-  const Snapshot snapshot = take_snapshot(roots, true);
+  Snapshot snapshot = take_snapshot(roots, true);
+  while (const Ref<Node> lent = first_lent(snapshot.nodes)) {
+    wait_for(lent);
+    snapshot = take_snapshot(roots, true);
+  }
   if (snapshot.nodes.empty()) return;
   for (uint32_t i : snapshot.arguments) {
     if (!snapshot.nodes[i]->value) refuse_argument(roots);
   }
   const auto cached = find_plan(snapshot);
-  std::vector<Ref<Buffer>> arguments;
-  std::vector<Scalar> scalars;
-  for (uint32_t i : snapshot.arguments) arguments.push_back(snapshot.nodes[i]->value);
-  for (uint32_t i : snapshot.scalars) scalars.push_back(snapshot.nodes[i]->scalar);
+  PlanRun run;
+  for (uint32_t i : snapshot.arguments) {
+    run.add_argument(snapshot.nodes[i], !snapshot.outlives[i]);
+  }
+  for (uint32_t i : snapshot.scalars) run.add_scalar(snapshot.nodes[i]->scalar);
   // Other threads may drop handles while the lock is away: hold what will be published.
   std::vector<Ref<Node>> wanted;
+  wanted.reserve(snapshot.outputs.size());
   for (uint32_t i : snapshot.outputs) wanted.emplace_back(snapshot.nodes[i]);
-  const std::vector<Ref<Buffer>> values = run_plan(*cached, arguments, scalars);
+  run.run(*cached);
   for (size_t k = 0; k < wanted.size(); ++k) {
     Node* node = wanted[k].get();
-    if (!node->value) node->value = values[k];
+    if (!node->value) node->value = run.result(k);
     if (!node->tracked() || node->op == Op::read) seal(node);
   }
   settle_variables();
@@ -119,32 +166,76 @@ void evaluate_own(const Ref<Node>& update, Node* next) {
 
 void set_lock_hooks(const LockHooks& h) { hooks = h; }
 
-std::vector<Ref<Buffer>> run_plan(const CachedPlan& cached, std::span<const Ref<Buffer>> arguments,
-                                  std::span<const Scalar> scalars) {
+thread_local PlanRun::Vectors PlanRun::spare;
+
+// A run inside another one, of a signal's handler, finds nothing to spare and makes its own.
+PlanRun::PlanRun() : v_(std::move(spare)) {}
+
+PlanRun::~PlanRun() {
+  give_back();
+  v_.nodes.clear();
+  v_.arguments.clear();
+  v_.owned.clear();
+  v_.results.clear();
+  v_.scalars.clear();
+  v_.inputs.clear();
+  v_.outputs.clear();
+  spare = std::move(v_);
+}
+
+void PlanRun::add_argument(Node* node, bool dying) {
+  v_.arguments.push_back(node->value);
+  v_.nodes.emplace_back(dying ? node : nullptr);
+}
+
+// The node goes without its value as long as the run may be writing there: whoever else comes to it
+// meanwhile, on another thread, waits and sees the new one.
+bool PlanRun::take_donor(int32_t argument) {
+  if (argument < 0 || !v_.nodes[argument]) return false;
+  const Ref<Buffer>& buffer = v_.arguments[argument];
+  if (buffer->refs != 2 || buffer->exported) return false;  // the node's and ours
+  Node* node = v_.nodes[argument].get();
+  node->value = nullptr;
+  node->flags |= kLent;
+  ++lent_nodes;
+  return true;
+}
+
+void PlanRun::give_back() {
+  for (size_t i = 0; i < v_.nodes.size(); ++i) {
+    Node* node = v_.nodes[i].get();
+    if (!node || !(node->flags & kLent)) continue;
+    node->value = v_.arguments[i];
+    node->flags &= ~kLent;
+    --lent_nodes;
+  }
+}
+
+void PlanRun::run(const CachedPlan& cached) {
   const Plan& plan = cached.plan;
-  std::vector<Ref<Buffer>> owned;
-  std::vector<void*> outputs;
-  for (int64_t bytes : plan.output_bytes) {
-    owned.push_back(make_buffer(bytes));
-    outputs.push_back(owned.back()->data);
+  bool in_place = false;
+  for (size_t k = 0; k < plan.output_bytes.size(); ++k) {
+    const int32_t donor = plan.donors.empty() ? -1 : plan.donors[k];
+    const bool taken = take_donor(donor);
+    in_place |= taken;
+    v_.owned.push_back(taken ? v_.arguments[donor] : make_buffer(plan.output_bytes[k]));
+    v_.outputs.push_back(v_.owned.back()->data);
   }
   const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();
-  Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
-  std::vector<const void*> inputs;
-  for (const Ref<Buffer>& buffer : arguments) inputs.push_back(buffer->data);
+  const Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
+  for (const Ref<Buffer>& buffer : v_.arguments) v_.inputs.push_back(buffer->data);
   Status status;
   {
-    Running running;
-    status = cached.executable->run({inputs.data(), scalars.data(), outputs.data(),
-                                     arena ? arena->data : nullptr, hooks.interrupted});
+    const Running running;
+    status = cached.executable->run({v_.inputs.data(), v_.scalars.data(), v_.outputs.data(),
+                                     arena ? arena->data : nullptr, hooks.interrupted, in_place});
   }
+  give_back();
   if (!status) raise(plan, status);
-  std::vector<Ref<Buffer>> results;
   for (int32_t slot : plan.outputs) {
     const Slot& s = plan.slots[slot];
-    results.push_back(s.kind == SlotKind::Argument ? arguments[s.index] : owned[s.index]);
+    v_.results.push_back(s.kind == SlotKind::Argument ? v_.arguments[s.index] : v_.owned[s.index]);
   }
-  return results;
 }
 
 void evaluate(std::span<Node* const> roots) {
@@ -163,6 +254,7 @@ void evaluate(std::span<Node* const> roots) {
 void install_evaluation() {
   evaluate_deep = [](Node* node) { evaluate(node); };
   evaluate_pending = [](Variable* variable, Node* next) {
+    wait_for(Ref<Node>(variable->current));
     try {
       evaluate_once(with_pending({}));
     } catch (const Error&) {

@@ -16,7 +16,7 @@ namespace pullback {
 struct LockHooks {
   void* (*release)() = nullptr;            // before a run
   void (*acquire)(void* state) = nullptr;  // after it
-  bool (*interrupted)() = nullptr;         // polled while running, without the lock
+  bool (*interrupted)() = nullptr;         // asked while running, without the lock
   void (*check_signals)() = nullptr;       // after an interrupted run, with the lock; throws
 };
 void set_lock_hooks(const LockHooks& hooks);
@@ -26,9 +26,37 @@ void set_lock_hooks(const LockHooks& hooks);
 void evaluate(std::span<Node* const> roots);
 inline void evaluate(Node* root) { evaluate(std::span<Node* const>(&root, 1)); }
 
-// Runs a plan on given buffers; returns one buffer per plan output. Raises what the plan reports.
-std::vector<Ref<Buffer>> run_plan(const CachedPlan& cached, std::span<const Ref<Buffer>> arguments,
-                                  std::span<const Scalar> scalars);
+// One run of a plan. The thread keeps the vectors, so that a run allocates nothing but its outputs.
+class PlanRun {
+ public:
+  PlanRun();
+  ~PlanRun();
+  PlanRun(const PlanRun&) = delete;
+  PlanRun& operator=(const PlanRun&) = delete;
+
+  // In the order of the plan. `dying`: nobody asks for the node's value after the run, if no buffer
+  // is shared; then the plan may take its memory for an output (Plan::donors).
+  void add_argument(Node* node, bool dying);
+  void add_scalar(Scalar scalar) { v_.scalars.push_back(scalar); }
+  // Results: one buffer per plan output. Raises what the plan reports; then nothing has changed.
+  void run(const CachedPlan& cached);
+  const Ref<Buffer>& result(size_t output) const { return v_.results[output]; }
+
+ private:
+  struct Vectors {
+    std::vector<Ref<Node>> nodes;  // dying ones; null for the others
+    std::vector<Ref<Buffer>> arguments, owned, results;
+    std::vector<Scalar> scalars;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  bool take_donor(int32_t argument);
+  void give_back();
+
+  static thread_local Vectors spare;
+  Vectors v_;
+};
 
 // Connects the hooks of the lower layers (deep chains, second updates) to evaluate().
 void install_evaluation();

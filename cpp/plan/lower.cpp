@@ -210,7 +210,6 @@ class Lowering {
   View operand(uint32_t member, size_t k) {
     const NodeView& read = a_.reads(member)[k];
     if (a_.kind[read.base] == Analysis::Number && slot_[read.base] < 0) {
-      const Node* node = nodes_[read.base];
       TileGroup group;
       group.count = 1;
       group.scalars.push_back(scalar_load(read.base));

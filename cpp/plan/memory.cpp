@@ -106,6 +106,9 @@ class InPlace {
   void run() {
     plan_.donors.assign(plan_.output_bytes.size(), -1);
     donated_.assign(plan_.arguments.size(), 0);
+    for (int32_t slot : plan_.outputs) {
+      if (plan_.slots[slot].kind == SlotKind::Argument) donated_[plan_.slots[slot].index] = 1;
+    }
     int32_t last_failing = -1;
     const auto steps = static_cast<int32_t>(plan_.steps.size());
     for (int32_t i = 0; i < steps; ++i) {

@@ -162,12 +162,15 @@ struct Plan {
   std::vector<int32_t> outputs;       // slot of each output; may repeat, may be an argument's slot
   int32_t owned_outputs = 0;          // how many Output slots a run allocates
   std::vector<int64_t> output_bytes;  // of each Output slot
-  // For each Output slot the argument whose memory it may have, if nobody else holds that: -1, none.
-  std::vector<int32_t> donors;
-  // From this step on donated memory is written, and no step can fail: a run is not interrupted.
-  int32_t point_of_no_return = INT32_MAX;
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
+  // For each Output slot the argument whose memory it may take, -1 for none; empty: none at all. A
+  // run does so where that value dies with it. Such an argument is no output and donates once; its
+  // last read is not after the first write to the output, as if both were one slot. From step
+  // `point_of_no_return` on, the first that writes donated memory, no step may fail, and a run is
+  // not interrupted.
+  std::vector<int32_t> donors;
+  int32_t point_of_no_return = INT32_MAX;
 };
 
 // A readable listing, one line a step.

@@ -26,7 +26,7 @@ bool expensive(const Node* node) {
 }
 
 // Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds them,
-// or they are history of a tracked node that somebody holds.
+// or a node that outlives it may ask for them.
 void mark_kept(Snapshot* s) {
   const size_t n = s->nodes.size();
   std::vector<uint32_t> uses(n, 0);
@@ -44,14 +44,15 @@ void mark_kept(Snapshot* s) {
     if (inside(variable->current.get())) ++uses[variable->current->index];
     if (variable->reading && inside(variable->reading.get())) ++uses[variable->reading->index];
   }
-  std::vector<uint8_t> outlives(n, 0);
+  std::vector<uint8_t>& outlives = s->outlives;
+  outlives.assign(n, 0);
   for (size_t i = n; i-- > 0;) {
     const Node* node = s->nodes[i];
-    if (is_input(node)) continue;
     outlives[i] |= node->refs > static_cast<int64_t>(uses[i]);
-    if (!outlives[i]) continue;
+    if (!outlives[i] || is_input(node)) continue;
     if (expensive(node)) s->wanted[i] = 1;
-    if (!node->tracked() || node->op == Op::read) continue;
+    // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
+    if (s->wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
     for (const Node* input : node->inputs()) {
       if (inside(input)) outlives[input->index] = 1;
     }

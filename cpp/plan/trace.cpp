@@ -4,7 +4,6 @@
 #include "graph/make.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
-#include "plan/evaluate.h"
 #include "plan/snapshot.h"
 
 namespace pullback {
@@ -135,6 +134,32 @@ void Trace::check_arguments(std::span<const Ref<Node>> arguments) const {
   }
 }
 
+void Trace::bind(std::span<const Ref<Node>> arguments, PlanRun* run) const {
+  const auto source = [&](const Binding& binding) {
+    return binding.kind == Binding::Argument   ? arguments[binding.index]
+           : binding.kind == Binding::Variable ? states_[binding.index].variable->current
+                                               : binding.captured;
+  };
+  // While evaluate() has given the lock away, another thread may assign an update to a variable
+  // whose value was there before: look until all are there at once.
+  for (bool ready = false; !ready;) {
+    ready = true;
+    for (const Binding& binding : bindings_) {
+      const Ref<Node> node = source(binding);
+      if (node->has_value()) continue;
+      evaluate(node.get());
+      ready = false;
+    }
+  }
+  for (const Binding& binding : bindings_) {
+    const Ref<Node> node = as_value(source(binding));
+    // The variable's, this handle's, and nobody else's: gone when the variable is assigned.
+    const bool dying = binding.kind == Binding::Variable && node->refs == 2 &&
+                       states_[binding.index].current != states_[binding.index].initial;
+    run->add_argument(node.get(), dying);
+  }
+}
+
 std::vector<Ref<Node>> Trace::replay(std::span<const Ref<Node>> arguments) {
   check_arguments(arguments);
   std::vector<Node*> inputs;
@@ -144,26 +169,16 @@ std::vector<Ref<Node>> Trace::replay(std::span<const Ref<Node>> arguments) {
     if (binding.captured) inputs.push_back(binding.captured.get());
   }
   evaluate(inputs);
-  std::vector<Ref<Buffer>> buffers;
-  for (const Binding& binding : bindings_) {
-    const Ref<Node> node = binding.kind == Binding::Argument ? arguments[binding.index]
-                           : binding.kind == Binding::Variable
-                               ? states_[binding.index].variable->current
-                               : binding.captured;
-    // Another thread may have assigned an update while evaluate() had given the lock away.
-    while (!node->has_value()) evaluate(node.get());
-    buffers.push_back(as_value(node)->value);
-  }
-  std::vector<Scalar> scalars;
-  for (const Ref<Node>& scalar : scalars_) scalars.push_back(fresh(scalar.get()));
-  std::vector<Ref<Buffer>> values;
-  if (plan_) values = run_plan(*plan_, buffers, scalars);
+  PlanRun run;
+  bind(arguments, &run);
+  for (const Ref<Node>& scalar : scalars_) run.add_scalar(fresh(scalar.get()));
+  if (plan_) run.run(*plan_);
   std::vector<Ref<Node>> results;
   for (size_t k = 0; k < outputs_.size(); ++k) {
     const Node* node = outputs_[k].get();
     results.push_back(places_[k].known
                           ? places_[k].known
-                          : make_value(node->dtype, node->shape, values[places_[k].place]));
+                          : make_value(node->dtype, node->shape, run.result(places_[k].place)));
   }
   for (size_t k = 0; k < assigned_.size(); ++k) {
     pullback::assign(states_[assigned_[k]].variable.get(), results[returned_ + k], "assign");

@@ -13,6 +13,7 @@
 
 #include "graph/variable.h"
 #include "plan/cache.h"
+#include "plan/evaluate.h"
 
 namespace pullback {
 
@@ -63,6 +64,8 @@ class Trace : public VariableScope {
 
   State& state_of(Variable* variable);
   void check_arguments(std::span<const Ref<Node>> arguments) const;
+  // Gives a run what the plan's arguments stand for, evaluated.
+  void bind(std::span<const Ref<Node>> arguments, PlanRun* run) const;
 
   bool open_ = false;
   bool captures_tracked_ = false;

@@ -4,10 +4,13 @@
 #include <bit>
 #include <cstdlib>
 #include <mutex>
-#include <new>
-#include <vector>
 
 #include "base/error.h"
+#include "base/threads.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace pullback {
 namespace {
@@ -16,20 +19,60 @@ namespace {
 constexpr int kFirstDoubling = 6;
 constexpr int kDoublings = 25;
 constexpr int kClasses = kDoublings * 4;
-// A bound on what the cache may hold keeps an idle process small, yet lets the temporaries of a
-// step over arrays of some ten million elements come back without page faults.
-constexpr int64_t kCacheLimit = int64_t{1} << 30;
+// From here on blocks lie on huge pages where the system has them: a fresh 40 MB is then written in
+// 3.4 ms instead of 16.4 (Zen 5, virtual machine).
+constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kSmallestHuge = 2 * kHugePage;
+
+// A ring of cached blocks, threaded through the blocks themselves.
+struct Link {
+  Link* before = this;
+  Link* after = this;
+
+  bool empty() const { return after == this; }
+  void insert(Link* link) {
+    link->before = this;
+    link->after = after;
+    after->before = link;
+    after = link;
+  }
+  void remove() {
+    before->after = after;
+    after->before = before;
+  }
+};
+
+// What a cached block holds.
+struct CachedBlock {
+  Link of_class, of_all;
+  int64_t size = 0;
+
+  static CachedBlock* of(Link* all) {
+    return reinterpret_cast<CachedBlock*>(reinterpret_cast<char*>(all) - sizeof(Link));
+  }
+};
+static_assert(sizeof(CachedBlock) <= 64, "the smallest block holds one");
 
 struct Pool {
   std::mutex mutex;
-  std::vector<void*> free[kClasses];
+  Link classes[kClasses];  // most recently freed first
+  Link all;
   MemoryStatus status{};
   int64_t fail_after = 0;
 };
 
+Pool* new_pool();
+
 Pool& pool() {
-  static auto* instance = new Pool;  // leaked on purpose: buffers may outlive static destruction
+  static auto* instance = new_pool();  // leaked on purpose: buffers may outlive static destruction
   return *instance;
+}
+
+Pool* new_pool() {
+  // A child must not inherit the mutex from a thread that it does not have.
+  at_fork([] { pool().mutex.lock(); }, [] { pool().mutex.unlock(); },
+          [] { pool().mutex.unlock(); });
+  return new Pool;
 }
 
 struct SizeClass {
@@ -51,32 +94,52 @@ SizeClass class_of(int64_t bytes) {
        " bytes: free some tensors, or evaluate smaller pieces");
 }
 
+void* from_system(int64_t size) {
+  const bool huge = size >= kSmallestHuge;
+  void* data =
+      std::aligned_alloc(huge ? static_cast<size_t>(kHugePage) : 64, static_cast<size_t>(size));
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (huge && data) madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE);
+#endif
+  return data;
+}
+
+void take_from_cache(Pool& p, CachedBlock* block) {
+  block->of_class.remove();
+  block->of_all.remove();
+  p.status.cached_bytes -= block->size;
+}
+
+// The least recently freed go until no more than `limit` bytes are left.
+void shrink_cache(Pool& p, int64_t limit) {
+  while (p.status.cached_bytes > limit) {
+    CachedBlock* oldest = CachedBlock::of(p.all.before);
+    take_from_cache(p, oldest);
+    std::free(oldest);
+  }
+}
+
 }  // namespace
 
 void* allocate_bytes(int64_t bytes) {
   Pool& p = pool();
   const auto [c, size] = class_of(bytes);
+  std::lock_guard lock(p.mutex);
+  if (p.fail_after > 0 && --p.fail_after == 0) out_of_memory(bytes);
   void* data = nullptr;
-  {
-    std::lock_guard lock(p.mutex);
-    if (p.fail_after > 0 && --p.fail_after == 0) out_of_memory(bytes);
-    if (c < kClasses && !p.free[c].empty()) {
-      data = p.free[c].back();
-      p.free[c].pop_back();
-      p.status.cached_bytes -= size;
-    }
-  }
-  if (!data) {
+  if (c < kClasses && !p.classes[c].empty()) {
+    data = p.classes[c].after;
+    take_from_cache(p, static_cast<CachedBlock*>(data));
+  } else {
     // Past 2^46 bytes aligned_alloc may succeed by overcommit and die on touch: refuse early.
     if (size > (int64_t{1} << 46)) out_of_memory(bytes);
-    data = std::aligned_alloc(64, static_cast<size_t>(size));
+    data = from_system(size);
     if (!data) {
-      trim_memory();
-      data = std::aligned_alloc(64, static_cast<size_t>(size));
+      shrink_cache(p, 0);
+      data = from_system(size);
     }
     if (!data) out_of_memory(bytes);
   }
-  std::lock_guard lock(p.mutex);
   p.status.live_bytes += size;
   ++p.status.live_blocks;
   p.status.peak_bytes = std::max(p.status.peak_bytes, p.status.live_bytes);
@@ -89,12 +152,13 @@ void free_bytes(void* data, int64_t bytes) noexcept {
   std::lock_guard lock(p.mutex);
   p.status.live_bytes -= size;
   --p.status.live_blocks;
-  if (c < kClasses && p.status.cached_bytes + size <= kCacheLimit) {
-    p.free[c].push_back(data);
-    p.status.cached_bytes += size;
-  } else {
-    std::free(data);
-  }
+  if (c >= kClasses) return std::free(data);
+  auto* block = new (data) CachedBlock;
+  block->size = size;
+  p.classes[c].insert(&block->of_class);
+  p.all.insert(&block->of_all);
+  p.status.cached_bytes += size;
+  shrink_cache(p, kCachedBytes);
 }
 
 MemoryStatus memory_status() {
@@ -103,14 +167,16 @@ MemoryStatus memory_status() {
   return p.status;
 }
 
+void reset_peak_bytes() {
+  Pool& p = pool();
+  std::lock_guard lock(p.mutex);
+  p.status.peak_bytes = p.status.live_bytes;
+}
+
 void trim_memory() {
   Pool& p = pool();
   std::lock_guard lock(p.mutex);
-  for (auto& list : p.free) {
-    for (void* data : list) std::free(data);
-    list.clear();
-  }
-  p.status.cached_bytes = 0;
+  shrink_cache(p, 0);
 }
 
 void fail_allocation(int64_t after) {

@@ -5,17 +5,26 @@
 
 namespace pullback {
 
-// 64-byte aligned; raises MemoryError. Small and middle blocks come back from a cache.
+// 64-byte aligned; raises MemoryError. What was freed is kept and comes back without page faults:
+// blocks up to 1 GiB, kCachedBytes in all, of which the least recently freed go first. When the
+// system has no more memory, everything that is kept goes.
 void* allocate_bytes(int64_t bytes);
 void free_bytes(void* data, int64_t bytes) noexcept;
 
+// Keeps an idle process small, yet holds the temporaries of a step over arrays of some ten million
+// elements.
+constexpr int64_t kCachedBytes = int64_t{1} << 30;
+
 struct MemoryStatus {
-  int64_t live_bytes;    // handed out and not yet given back
+  int64_t live_bytes;    // handed out and not yet given back; sizes are rounded up by a quarter
+                         // at most
   int64_t live_blocks;   // as many blocks
-  int64_t peak_bytes;    // highest live_bytes of the process
+  int64_t peak_bytes;    // highest live_bytes since the start or the last reset
   int64_t cached_bytes;  // kept for reuse
 };
 MemoryStatus memory_status();
+// The peak starts anew from what is live now.
+void reset_peak_bytes();
 // Gives every cached block back to the system.
 void trim_memory();
 

@@ -12,6 +12,7 @@
 #include "backend/cpu/index_run.h"
 #include "backend/cpu/layout_run.h"
 #include "backend/cpu/random_run.h"
+#include "base/threads.h"
 
 namespace pullback {
 namespace {
@@ -89,14 +90,19 @@ class CpuExecutable : public Executable {
 
   Status run(const RunArguments& arguments) const noexcept override {
     const Slots slots(plan_, arguments);
+    Interruption interruption(arguments.interrupted);
+    const size_t no_return = arguments.in_place ? plan_.point_of_no_return : steps_.size();
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (i > 0 && arguments.interrupted && arguments.interrupted()) {
-        return at_step(failure(Problem::Interrupted), i);
-      }
+      if (i == no_return) interruption.refuse();
       count_step(plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
       if (!status) return at_step(status, i);
+      // What a loop left out, or this is the moment to ask.
+      const bool last = i + 1 == steps_.size();
+      if (interruption.stopped() || (!last && interruption.ask())) {
+        return at_step(failure(Problem::Interrupted), i);
+      }
     }
     return {};
   }

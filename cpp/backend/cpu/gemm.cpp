@@ -20,10 +20,11 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kBlasLimit = std::numeric_limits<int>::max();
-constexpr double kPanelFlops = 8e6;      // a panel is not cut below this,
-constexpr double kVectorFlops = 1e6;     // (bound by memory: a matrix times a vector)
-constexpr int64_t kSmallestSide = 96;    // nor below this many rows or columns,
-constexpr int64_t kSmallestDepth = 512;  // nor its sums
+constexpr double kPanelFlops = 8e6;         // a panel is not cut below this,
+constexpr double kLargestPanelFlops = 2e9;  // Ctrl-C waits for a panel
+constexpr double kVectorFlops = 1e6;        // (bound by memory: a matrix times a vector)
+constexpr int64_t kSmallestSide = 96;       // nor below this many rows or columns,
+constexpr int64_t kSmallestDepth = 512;     // nor its sums
 
 GemmOperand operand(const View& view) {
   const int64_t rank = view.shape.rank;
@@ -82,7 +83,7 @@ void choose_panels(GemmProgram& p) {
   int64_t parts = p.batch;
   double each = flops;
   const double smallest = p.m == 1 || p.n == 1 ? kVectorFlops : kPanelFlops;
-  while (parts < kChunks && each > smallest) {
+  while ((parts < kChunks && each > smallest) || each > kLargestPanelFlops) {
     int64_t& side = p.panel_m >= p.panel_n ? p.panel_m : p.panel_n;
     if (side >= 2 * kSmallestSide) {
       side = round_up(ceil_div(side, 2), 16);
@@ -194,7 +195,10 @@ struct GemmRun {
 
   void run() const {
     const int64_t n = units();
-    const int64_t per_chunk = ceil_div(n, kChunks);
+    const double panel = 2.0 * static_cast<double>(p.panel_m) * static_cast<double>(p.panel_n) *
+                         static_cast<double>(p.panel_k);
+    const int64_t most = std::max<int64_t>(1, static_cast<int64_t>(kLargestPanelFlops / panel));
+    const int64_t per_chunk = std::min(ceil_div(n, kChunks), most);
     parallel_for(ceil_div(n, per_chunk), p.worth, [&](int64_t chunk) {
       for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, n); ++u) unit(u);
     });
@@ -269,8 +273,7 @@ Status run_plain(const GemmProgram& p, const Slots& slots) {
   const auto* b = reinterpret_cast<const T*>(slots.at(p.b.slot));
   auto* c = reinterpret_cast<T*>(slots.at(p.c_slot)) + p.c_offset;
   const int64_t rows = p.batch * p.m;
-  const int64_t per_chunk =
-      std::max(ceil_div(rows, kChunks), std::max<int64_t>(1, 32 * 1024 / (p.n * p.k)));
+  const int64_t per_chunk = chunk_of(rows, p.n * p.k);
   parallel_for(ceil_div(rows, per_chunk), p.worth, [&](int64_t chunk) {
     for (int64_t r = chunk * per_chunk; r < std::min((chunk + 1) * per_chunk, rows); ++r) {
       const int64_t i = r / p.m;

@@ -88,6 +88,7 @@ template <class T, class Sum, class I>
 void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
                     const Region& region) {
   for (int64_t i = 0; i < n; ++i) {
+    if (i % 65536 == 0 && stop_requested()) return;
     const int64_t to = position(indices[i], s.axis);
     if (to < region.low || to >= region.high) continue;
     const T* x = in + (region.o * n + i) * s.inner;

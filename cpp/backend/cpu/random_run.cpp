@@ -4,7 +4,6 @@
 #include "backend/cpu/random_run.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/table.h"
@@ -33,16 +32,6 @@ void fill_random(RandomKernel kernel, int64_t seed, int64_t counter, int64_t siz
   });
 }
 
-void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
-  std::iota(out, out + n, int64_t{0});
-  for (int64_t i = n - 1; i > 0; --i) {
-    const PhiloxWords w = philox(seed, counter, static_cast<uint64_t>(i));
-    const uint64_t word = w.x[0] | static_cast<uint64_t>(w.x[1]) << 32;
-    const auto wide = static_cast<unsigned __int128>(word) * static_cast<unsigned __int128>(i + 1);
-    std::swap(out[i], out[static_cast<int64_t>(wide >> 64)]);
-  }
-}
-
 template <class T>
 void fill_iota(T* out, int64_t n) {
   const int64_t per_chunk = chunk_of(n, 1);
@@ -51,6 +40,17 @@ void fill_iota(T* out, int64_t n) {
       out[i] = static_cast<T>(i);
     }
   });
+}
+
+void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
+  fill_iota(out, n);
+  for (int64_t i = n - 1; i > 0; --i) {
+    if (i % 65536 == 0 && stop_requested()) return;
+    const PhiloxWords w = philox(seed, counter, static_cast<uint64_t>(i));
+    const uint64_t word = w.x[0] | static_cast<uint64_t>(w.x[1]) << 32;
+    const auto wide = static_cast<unsigned __int128>(word) * static_cast<unsigned __int128>(i + 1);
+    std::swap(out[i], out[static_cast<int64_t>(wide >> 64)]);
+  }
 }
 
 }  // namespace

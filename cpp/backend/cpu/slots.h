@@ -1,6 +1,7 @@
 // Where a plan's slots lie during one run, and memory for its kernels.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -91,13 +92,16 @@ constexpr double kWorthNanoseconds = 40000;
 // enough that what each sets up does not show.
 constexpr int64_t kChunks = 64;
 
+constexpr int64_t kSmallestChunk = 16 * 1024;  // elements
+// A run is stopped between chunks only, and Ctrl-C shall not take 0.1 s: a few milliseconds.
+constexpr int64_t kLargestChunk = 256 * 1024;
+
 // A loop over `units` pieces of work, each of `unit_size` elements: how many of them make a chunk.
 // By size alone (see base/threads.h).
 constexpr int64_t chunk_of(int64_t units, int64_t unit_size) {
-  constexpr int64_t kSmallestChunk = 16 * 1024;  // elements
-  const int64_t even = ceil_div(units, kChunks);
-  const int64_t large = ceil_div(kSmallestChunk, unit_size < 1 ? 1 : unit_size);
-  return even > large ? even : large;
+  const int64_t size = unit_size < 1 ? 1 : unit_size;
+  return std::clamp(ceil_div(units, kChunks), ceil_div(kSmallestChunk, size),
+                    ceil_div(kLargestChunk, size));
 }
 
 }  // namespace pullback

@@ -1,0 +1,69 @@
+#include "base/cores.h"
+
+#include <algorithm>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+
+#include <fstream>
+#include <string>
+#endif
+
+namespace pullback {
+namespace {
+
+#if defined(__linux__)
+
+int affinity(int otherwise) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : otherwise;
+}
+
+// Cores that a folder's quota is worth, rounded up; 0 where it sets none.
+int quota_of(const std::string& folder) {
+  long long quota = 0;
+  long long period = 0;
+  std::ifstream both(folder + "/cpu.max");  // version 2; "max" is no number
+  if (!(both >> quota >> period)) {
+    std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
+    std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
+}
+
+// The smallest quota of our cgroup and those above it. Lines are `number:controllers:path`; a
+// container sees its own cgroup at the root, whatever its path says.
+int quota(int cores) {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && controllers.find("cpu") == std::string::npos) continue;
+    const std::string root = controllers.empty() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";
+    std::string path = line.substr(second + 1);
+    for (;;) {
+      if (path == "/") path.clear();
+      if (const int own = quota_of(root + path)) cores = std::min(cores, own);
+      if (path.empty()) break;
+      path.resize(path.rfind('/'));
+    }
+  }
+  return cores;
+}
+
+#endif
+
+}  // namespace
+
+int usable_cores() {
+  int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+#if defined(__linux__)
+  cores = quota(affinity(cores));
+#endif
+  return std::max(1, cores);
+}
+
+}  // namespace pullback
