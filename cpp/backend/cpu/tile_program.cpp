@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kSmallestTile = 512;
 constexpr int64_t kLargestTile = 2048;
 constexpr int64_t kTileBytes = 32 * 1024;  // of everything a tile touches: it should stay in L1
+constexpr int64_t kStreamBytes = 1024 * 1024;
 // Arithmetic with a row's entry goes row by row from this length on; shorter rows are spread.
 constexpr int64_t kLongRow = 48;
 
@@ -362,6 +363,11 @@ void Compiler::choose_tile() {
   while (tile > 1 && tile * length > kSmallestTile && tile * bytes > kTileBytes) tile /= 2;
   tile = std::max(tile / program_.align, int64_t{1}) * program_.align;
   program_.tile = std::min(tile, std::max<int64_t>(program_.rows, 1));
+
+  int64_t direct = 0;
+  for (const auto& d : program_.directs) direct += d.per_row;
+  program_.streams = order_ != TileOrder::Any && direct * program_.rows > kStreamBytes &&
+                     !program_.code.empty();
 
   int64_t at = 0;
   const auto reserve = [&](int64_t per_row) {

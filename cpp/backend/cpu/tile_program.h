@@ -79,7 +79,8 @@ struct TileProgram {
   int64_t align = 1;   // tiles begin at multiples of so many rows
   int32_t places = 0;
   int64_t scratch_bytes = 0;
-  double cost = 0;  // estimated nanoseconds a row
+  double cost = 0;       // estimated nanoseconds a row
+  bool streams = false;  // through more memory than the cache near a core holds
 
   std::vector<Code> code;
   std::vector<RowFold> folds;
