@@ -80,6 +80,8 @@ class Compiler {
   void emit(int32_t index);
   void emit_elementwise(int32_t index, Code code);
   bool emit_arithmetic(int32_t index);
+  void emit_pair(int32_t index, int32_t partner);
+  void emit_partner(int32_t index);
   void emit_rows(int32_t index);
   void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
                  int32_t in, int32_t out);
@@ -211,7 +213,11 @@ void Compiler::emit(int32_t index) {
   const int dtype = static_cast<int>(instruction.dtype);
   const bool folds = is_reduction(instruction.op);
   Code code{Kind::Call, values_[value].row};
-  if (instruction.op == Op::pick || instruction.op == Op::place) {
+  if (const int32_t partner = values_.partner(index); partner > index) {
+    emit_pair(index, partner);
+  } else if (partner >= 0) {
+    emit_partner(index);
+  } else if (instruction.op == Op::pick || instruction.op == Op::place) {
     emit_rows(index);
   } else if (folds && group_.length > 1) {
     const Fold& fold = kernels().folds.of[fold_index(instruction.op)][dtype];
@@ -247,6 +253,41 @@ void Compiler::emit_elementwise(int32_t index, Code code) {
   }
   code.out = destination(leaves() + index);
   add_code(Kind::Call, code.row, cost_of(instruction.op)) = code;
+}
+
+void Compiler::emit_pair(int32_t index, int32_t partner) {
+  const Instruction& instruction = group_.instructions[index];
+  Code code{Kind::Pair, values_[leaves() + index].row};
+  code.in[0] = operand(instruction.in[0], code.row);
+  const int32_t early = take_register(code.row, size_of(instruction.dtype));
+  place_[leaves() + partner] = early;
+  owns_[leaves() + partner] = 1;
+  free_if_dead(instruction.in[0], index);
+  code.out = destination(leaves() + index);
+  code.in[1] = early;
+  for (const Pair& pair : kernels().pairs.of) {
+    if (instruction.op == pair.second) std::swap(code.out, code.in[1]);
+    if (instruction.op == pair.first || instruction.op == pair.second) {
+      code.pair = pair.of[instruction.dtype == DType::Float64];
+    }
+  }
+  add_code(Kind::Pair, code.row, cost_of(instruction.op)) = code;
+}
+
+// The second of a pair, made before its turn: only now may it go to the memory of its store, which
+// instructions in between may have read.
+void Compiler::emit_partner(int32_t index) {
+  const int32_t value = leaves() + index;
+  const ValueInfo& info = values_[value];
+  if (info.first_store < 0) return;
+  const int dtype = static_cast<int>(info.dtype);
+  Code code{Kind::Call, info.row};
+  code.in[0] = place_[value];
+  give_register(info.row, size_of(info.dtype), place_[value]);
+  owns_[value] = 0;
+  code.out = destination(value);
+  code.call = kernels().elementwise.cast[dtype][dtype];
+  add_code(Kind::Call, code.row, 0.12) = code;
 }
 
 // Elements with an entry of their row, without spreading it.
@@ -366,8 +407,8 @@ void Compiler::choose_tile() {
 
   int64_t direct = 0;
   for (const auto& d : program_.directs) direct += d.per_row;
-  program_.streams = order_ != TileOrder::Any && direct * program_.rows > kStreamBytes &&
-                     !program_.code.empty();
+  program_.streams =
+      order_ != TileOrder::Any && direct * program_.rows > kStreamBytes && !program_.code.empty();
 
   int64_t at = 0;
   const auto reserve = [&](int64_t per_row) {

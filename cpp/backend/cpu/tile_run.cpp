@@ -124,6 +124,10 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
         problem = code.over_rows(place_[code.out], place_[code.in[0]], place_[code.in[1]],
                                  entries[code.row], code.length);
         break;
+      case TileProgram::Kind::Pair:
+        problem =
+            code.pair(place_[code.out], place_[code.in[1]], place_[code.in[0]], entries[code.row]);
+        break;
       case TileProgram::Kind::Fold:
         fold(code, n);
         break;
