@@ -2,35 +2,20 @@
 #include "backend/cpu/tile_run.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace pullback {
 namespace {
 
-void fill_scalar(DType dtype, Scalar value, void* to, int64_t n) {
-  switch (dtype) {
-    case DType::Bool:
-      std::memset(to, value.i != 0, static_cast<size_t>(n));
-      break;
-    case DType::Int32:
-      std::fill_n(static_cast<int32_t*>(to), n, static_cast<int32_t>(value.i));
-      break;
-    case DType::Int64:
-      std::fill_n(static_cast<int64_t*>(to), n, value.i);
-      break;
-    case DType::Float32:
-      std::fill_n(static_cast<float*>(to), n, static_cast<float>(value.f));
-      break;
-    case DType::Float64:
-      std::fill_n(static_cast<double*>(to), n, value.f);
-      break;
-  }
+void fill_scalar(DType dtype, Scalar value, char* to, int64_t n) {
+  alignas(8) char element[8];
+  store_scalar(dtype, value, element);
+  fill_elements(to, element, size_of(dtype), n);
 }
 
 }  // namespace
 
 void fill_identity(const Fold& fold, void* accumulators, int64_t n) {
-  fill_scalar(fold.accumulator, fold.identity, accumulators, n);
+  fill_scalar(fold.accumulator, fold.identity, static_cast<char*>(accumulators), n);
 }
 
 TileFrame::TileFrame(const TileProgram& program, const Slots& slots, char* memory, bool fill_it)

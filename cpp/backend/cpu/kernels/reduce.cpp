@@ -1,10 +1,10 @@
 // Folds of one tile into accumulators: sum, max, min, all, any.
 //
 // The order of the additions depends on the sizes alone, never on the instruction set: a row runs
-// in kLanes lanes that are combined as a tree, columns run row by row (narrow ones several rows at
-// a time). float32 sums accumulate in float64, bool and int32 in int64, where they wrap. How tiles
-// are cut and combined is in reduce_run.cpp. Compiled once per instruction set, flags as
-// elementwise.cpp.
+// in kLanes lanes that are combined as a tree, the rest of it in smaller trees; columns run row by
+// row (narrow ones several rows at a time). float32 sums accumulate in float64, bool and int32 in
+// int64, where they wrap. How tiles are cut and combined is in group_run.cpp. Compiled once per
+// instruction set, flags as elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -114,6 +114,23 @@ struct RowOf<ExtremeFold<double, dtype, largest>> {
   using type = KeyFold<double, largest>;
 };
 
+template <class Fold, int64_t lanes>
+PULLBACK_INLINE typename Fold::Accumulator fold_lanes(typename Fold::Accumulator* lane) {
+  for (int64_t half = lanes / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j < half; ++j) lane[j] = Fold::merge(lane[j], lane[j + half]);
+  }
+  return lane[0];
+}
+
+template <class Fold, int64_t lanes>
+PULLBACK_INLINE typename Fold::Accumulator fold_piece(const typename Fold::Value* x) {
+  typename Fold::Accumulator lane[lanes];
+  for (int64_t j = 0; j < lanes; ++j) lane[j] = Fold::lift(x[j]);
+  return fold_lanes<Fold, lanes>(lane);
+}
+
+// The rest of a row goes in pieces of fixed size: lanes whose number is unknown would be kept in
+// memory.
 template <class Fold>
 PULLBACK_INLINE typename Fold::Accumulator fold_row(const typename Fold::Value* x, int64_t n) {
   using Sum = typename Fold::Accumulator;
@@ -128,11 +145,14 @@ PULLBACK_INLINE typename Fold::Accumulator fold_row(const typename Fold::Value* 
   for (; i + kLanes <= n; i += kLanes) {
     for (int64_t j = 0; j < kLanes; ++j) lane[j] = Fold::merge(lane[j], Fold::lift(x[i + j]));
   }
-  for (int64_t j = 0; i + j < n; ++j) lane[j] = Fold::merge(lane[j], Fold::lift(x[i + j]));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) lane[j] = Fold::merge(lane[j], lane[j + half]);
-  }
-  return lane[0];
+  Sum sum = fold_lanes<Fold, kLanes>(lane);
+  const int64_t rest = n - i;
+  x += i;
+  if (rest & 8) sum = Fold::merge(sum, fold_piece<Fold, 8>(x)), x += 8;
+  if (rest & 4) sum = Fold::merge(sum, fold_piece<Fold, 4>(x)), x += 4;
+  if (rest & 2) sum = Fold::merge(sum, fold_piece<Fold, 2>(x)), x += 2;
+  if (rest & 1) sum = Fold::merge(sum, Fold::lift(x[0]));
+  return sum;
 }
 
 // Short rows, kLanes of them next to each other: alone, each would wait for every one of its
