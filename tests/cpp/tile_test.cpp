@@ -1,5 +1,5 @@
 // Tile groups: random programs with strided loads against the same kernels on whole arrays, and the
-// errors of integer arithmetic.
+// errors of integer arithmetic and of indices.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -122,6 +122,37 @@ void test_integer_problems() {
   }
 }
 
+void test_bad_index() {
+  for (int64_t rows : {1, 40, 5000}) {
+    for (int64_t bad : {-1, 10}) {
+      for (bool picks : {true, false}) {
+        Array x = random_array(DType::Float32, rows * 10), index(DType::Int64, rows);
+        for (int64_t i = 0; i < rows; ++i) index.set(i, pick(10));
+        index.set(rows / 2, bad);
+        Runner r;
+        TileGroup g;
+        g.count = rows * 10;
+        g.length = 10;
+        g.loads = {row_view(r.argument(x), DType::Float32, {rows, 10}),
+                   row_view(r.argument(index), DType::Int64, {rows})};
+        g.instructions = {{Op::sum, DType::Float32, DType::Float32, {0, -1, -1}, true}};
+        if (picks) {
+          g.instructions.push_back({Op::pick, DType::Float32, DType::Float32, {0, 1, -1}, true});
+        } else {
+          g.instructions.push_back({Op::place, DType::Float32, DType::Float32, {2, 1, -1}, false});
+        }
+        const int64_t n = picks ? rows : rows * 10;
+        g.stores = {{3, row_view(r.output(DType::Float32, n), DType::Float32, {n})}};
+        r.add(g);
+        const Status status = r.run_threads("bad index");
+        check(status.problem == Problem::IndexOutOfRange && status.detail == bad &&
+                  status.bound == 10,
+              "an index out of range is reported with its bound");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -129,5 +160,6 @@ int main() {
   using namespace pullback::test;
   test_random_programs();
   test_integer_problems();
+  test_bad_index();
   return report();
 }
