@@ -91,7 +91,8 @@ class Prepared {
     for (uint32_t i : snapshot.scalars) scalars_.push_back(snapshot.nodes[i]->scalar);
     for (int64_t bytes : cached_->plan.output_bytes) memory_.push_back(make_buffer(bytes));
     for (const Ref<Buffer>& buffer : memory_) outputs_.push_back(buffer->data);
-    memory_.push_back(make_buffer(cached_->plan.arena_bytes));
+    memory_.push_back(
+        make_buffer(cached_->plan.arena_bytes + cached_->executable->scratch_bytes()));
   }
 
   void run() const {

@@ -34,13 +34,15 @@ struct RunArguments {
   const void* const* arguments;
   const Scalar* scalars;
   void* const* outputs;   // one per Output slot
-  void* arena;            // plan.arena_bytes, 64-byte aligned
+  void* arena;            // plan.arena_bytes + scratch_bytes(), 64-byte aligned
   bool (*interrupted)();  // polled between steps; true stops the run. May be null.
 };
 
 class Executable {
  public:
   virtual ~Executable() = default;
+  // What its steps need behind the plan's own temporaries, so that a run allocates nothing.
+  virtual int64_t scratch_bytes() const { return 0; }
   // May run on several threads at once: an Executable is immutable.
   virtual Status run(const RunArguments& arguments) const noexcept = 0;
 };

@@ -1,4 +1,5 @@
 // A readable listing of a plan.
+#include <cstdio>
 
 #include "base/error.h"
 #include "plan/plan.h"
@@ -26,18 +27,28 @@ std::string show(const Plan& plan, const View& view) {
   return out;
 }
 
+std::string show(const ScalarLoad& s) {
+  if (!is_float(s.dtype)) return text(s.constant.i, ":", s.dtype);
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.9g", s.constant.f);
+  return text(digits, ":", s.dtype);
+}
+
 struct Printer {
   const Plan& plan;
 
   std::string operator()(const TileGroup& g) const {
     std::string out = text("tiles ", g.count);
+    if (g.length > 1) out = text("tiles ", g.rows(), " rows of ", g.length);
     int32_t value = 0;
     for (const View& v : g.loads) out += text("\n    v", value++, " = load ", show(plan, v));
     for (const ScalarLoad& s : g.scalars) {
-      out += text("\n    v", value++, " = scalar ", s.scalar, ":", s.dtype);
+      out += text("\n    v", value++, " = ");
+      out += s.scalar < 0 ? text("constant ", show(s)) : text("scalar ", s.scalar, ":", s.dtype);
     }
     for (const Instruction& i : g.instructions) {
-      out += text("\n    v", value++, " = ", name_of(i.op), ":", i.dtype);
+      out += text("\n    v", value++, " = ", i.row && g.length > 1 ? "row " : "", name_of(i.op),
+                  ":", i.dtype);
       for (int32_t in : i.in) {
         if (in >= 0) out += text(" v", in);
       }
@@ -50,7 +61,9 @@ struct Printer {
     return out;
   }
   std::string operator()(const Gemm& g) const {
-    return text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c));
+    const std::string out =
+        text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c));
+    return g.then ? text(out, "\n    then ", (*this)(*g.then)) : out;
   }
   std::string operator()(const Layout& l) const {
     return text(l.clear ? "embed " : "copy ", show(plan, l.in), " to ", show(plan, l.out));

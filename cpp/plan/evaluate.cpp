@@ -128,7 +128,8 @@ std::vector<Ref<Buffer>> run_plan(const CachedPlan& cached, std::span<const Ref<
     owned.push_back(make_buffer(bytes));
     outputs.push_back(owned.back()->data);
   }
-  Ref<Buffer> arena = plan.arena_bytes ? make_buffer(plan.arena_bytes) : nullptr;
+  const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();
+  Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
   std::vector<const void*> inputs;
   for (const Ref<Buffer>& buffer : arguments) inputs.push_back(buffer->data);
   Status status;

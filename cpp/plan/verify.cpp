@@ -1,6 +1,8 @@
 #include "plan/verify.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
 
 #include "base/error.h"
 
@@ -29,26 +31,138 @@ void check_bounds(const Plan& plan, const View& view, size_t step) {
     broken(step, "a view out of bounds");
 }
 
-void check_group(const TileGroup& group, size_t step) {
-  const auto first = static_cast<int32_t>(group.loads.size() + group.scalars.size());
-  const auto total = first + static_cast<int32_t>(group.instructions.size());
-  for (const View& view : group.loads) {
-    if (view.shape.size() != group.count) broken(step, "a load of another element count");
+bool is_flat(const View& view) {
+  const Strides expected = row_major(view.shape);
+  bool flat = view.offset == 0;
+  for (int64_t d = 0; d < view.shape.rank; ++d) {
+    flat &= view.shape[d] == 1 || view.strides[d] == expected[d];
   }
-  for (int32_t i = 0; i < static_cast<int32_t>(group.instructions.size()); ++i) {
-    for (int32_t in : group.instructions[i].in) {
-      if (in >= first + i) broken(step, "an instruction reads a later value");
+  return flat;
+}
+
+class GroupCheck {
+ public:
+  GroupCheck(const TileGroup& group, size_t step)
+      : group_(group),
+        step_(step),
+        leaves_(static_cast<int32_t>(group.loads.size() + group.scalars.size())) {}
+
+  void run() {
+    if (group_.length < 1 || group_.length > kLongestRow) broken(step_, "rows of a wrong length");
+    if (group_.count < 0 || group_.count % group_.length) broken(step_, "a part of a row");
+    for (const View& view : group_.loads) add(entries_are_rows(view.shape.size(), "a load"));
+    for (size_t i = 0; i < group_.scalars.size(); ++i) add(Level::Any);
+    for (const Instruction& instruction : group_.instructions) check_instruction(instruction);
+    for (const Store& store : group_.stores) check_store(store);
+    for (const Reduction& reduction : group_.reductions) check_reduction(reduction);
+    check_in_place();
+  }
+
+ private:
+  enum class Level : uint8_t { Any, Row, Element };
+
+  void add(Level level) {
+    levels_.push_back(level);
+    last_read_.push_back(-1);
+  }
+  Level entries_are_rows(int64_t entries, const char* what) const {
+    if (entries == group_.count) return Level::Element;
+    if (entries != group_.rows()) broken(step_, text(what, " of another element count").c_str());
+    return Level::Row;
+  }
+  // A value that somebody reads at `when`, the number of the instruction.
+  Level read(int32_t value, int32_t when) {
+    if (value < 0 || value >= static_cast<int32_t>(levels_.size())) {
+      broken(step_, "a read of no value, or of a later one");
+    }
+    last_read_[value] = when;
+    return levels_[value];
+  }
+
+  void check_instruction(const Instruction& instruction) {
+    const Op op = instruction.op;
+    const bool folds = is_reduction(op) || op == Op::pick;
+    if (!is_elementwise(op) && !folds && op != Op::place) broken(step_, "no operation of a group");
+    if (group_.length > 1 && folds && !instruction.row) broken(step_, "a fold over elements");
+    if (group_.length > 1 && op == Op::place && instruction.row) broken(step_, "a place over rows");
+    const auto now = static_cast<int32_t>(levels_.size()) - leaves_;
+    for (int k = 0; k < 3; ++k) {
+      if (k > 0 && instruction.in[k] < 0) continue;
+      const Level level = read(instruction.in[k], now);
+      const bool over_rows = op == Op::place || (instruction.row && !(folds && k == 0));
+      if (group_.length > 1 && over_rows && level == Level::Element) {
+        broken(step_, "an instruction over rows reads elements");
+      }
+    }
+    add(instruction.row && group_.length > 1 ? Level::Row : Level::Element);
+  }
+
+  void check_store(const Store& store) {
+    const Level level = read(store.value, kEnd);
+    const Level entries = entries_are_rows(store.view.shape.size(), "a store");
+    if (level != Level::Any && level != entries && group_.count > 0) {
+      broken(step_, "a store of another level");
+    }
+    if (!is_flat(store.view)) broken(step_, "a store that is not flat");
+  }
+
+  void check_reduction(const Reduction& r) {
+    const Level level = read(r.value, kEnd);
+    const Level entries = entries_are_rows(r.outer * r.reduced * r.inner, "a reduction");
+    if (level == Level::Element && entries == Level::Row) broken(step_, "a reduction of elements");
+    const bool everything = r.outer == 1 && r.inner == 1;
+    const bool columns = r.outer == 1 && r.inner == group_.length && entries == Level::Element;
+    const bool alone = group_.length == 1 && group_.reductions.size() == 1;
+    if (!everything && !columns && !alone) broken(step_, "a reduction of a form of its own");
+  }
+
+  // Memory that is both read and written: a flat load that is done with when its store's value is
+  // made. (Different slots may share memory too: memory.cpp answers for that.)
+  void check_in_place() const {
+    std::map<int32_t, const Store*> stores;
+    for (const Store& store : group_.stores) {
+      if (!stores.insert({store.view.slot, &store}).second) broken(step_, "two stores to a slot");
+    }
+    for (size_t i = 0; i < group_.loads.size(); ++i) {
+      const auto found = stores.find(group_.loads[i].slot);
+      if (found == stores.end()) continue;
+      const Store& store = *found->second;
+      const View& load = group_.loads[i];
+      if (!is_flat(load) || load.shape.size() != store.view.shape.size()) {
+        broken(step_, "a store over memory that is read otherwise");
+      }
+      if (last_read_[i] == kEnd || last_read_[i] > store.value - leaves_) {
+        broken(step_, "a store over memory that is still read");
+      }
     }
   }
-  for (const Store& store : group.stores) {
-    if (store.value < 0 || store.value >= total) broken(step, "a store of no value");
-    if (store.view.shape.size() != group.count) broken(step, "a store of another element count");
-  }
-  for (const Reduction& r : group.reductions) {
-    if (r.value < 0 || r.value >= total) broken(step, "a reduction of no value");
-    if (r.outer * r.reduced * r.inner != group.count) broken(step, "a reduction of another count");
-  }
-  if (group.reductions.size() > 1) broken(step, "two reductions in one group");
+
+  static constexpr int32_t kEnd = INT32_MAX;
+  const TileGroup& group_;
+  const size_t step_;
+  const int32_t leaves_;
+  std::vector<Level> levels_;
+  std::vector<int32_t> last_read_;
+};
+
+// Panels of c run through `then` while others are still computed.
+void check_then(const Gemm& gemm, size_t step) {
+  const TileGroup& then = *gemm.then;
+  GroupCheck(then, step).run();
+  if (then.count != gemm.c.shape.size()) broken(step, "a product's group of another count");
+  bool reads = false;
+  for_each_view(then, [&](const View& view, bool write) {
+    if (view.slot == gemm.c.slot) {
+      if (!is_flat(view) || view.shape.size() != then.count) {
+        broken(step, "a product's group reads it otherwise than flat");
+      }
+      reads |= !write;
+    }
+    if (write && (view.slot == gemm.a.slot || view.slot == gemm.b.slot)) {
+      broken(step, "a product's group writes to its factors");
+    }
+  });
+  if (!reads) broken(step, "a product's group does not read it");
 }
 
 }  // namespace
@@ -59,7 +173,10 @@ void verify(const Plan& plan) {
     written[i] = plan.slots[i].kind == SlotKind::Argument || plan.slots[i].bytes == 0;
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (const auto* group = std::get_if<TileGroup>(&plan.steps[i].work)) check_group(*group, i);
+    const Work& work = plan.steps[i].work;
+    if (const auto* group = std::get_if<TileGroup>(&work)) GroupCheck(*group, i).run();
+    const auto* gemm = std::get_if<Gemm>(&work);
+    if (gemm && gemm->then) check_then(*gemm, i);
     for_each_view(plan.steps[i], [&](const View& view, bool write) {
       check_bounds(plan, view, i);
       const Slot& slot = plan.slots[view.slot];
@@ -68,8 +185,6 @@ void verify(const Plan& plan) {
       if (slot.kind == SlotKind::Temporary && slot.index + slot.bytes > plan.arena_bytes) {
         broken(i, "a temporary outside the arena");
       }
-    });
-    for_each_view(plan.steps[i], [&](const View& view, bool write) {
       if (write) written[view.slot] = 1;
     });
   }

@@ -8,20 +8,27 @@ namespace pullback {
 
 void verify(const Plan& plan);
 
-// Calls f(view, written) for every view of a step, reads before writes.
+template <class F>
+void for_each_view(const TileGroup& group, F&& f) {
+  for (const View& view : group.loads) f(view, false);
+  for (const Store& store : group.stores) f(store.view, true);
+  for (const Reduction& reduction : group.reductions) f(reduction.out, true);
+}
+
+// Calls f(view, written) for every view of a step, reads before writes (what a product's group
+// reads comes after the product).
 template <class F>
 void for_each_view(const Step& step, F&& f) {
   std::visit(
       [&](const auto& work) {
         using W = std::decay_t<decltype(work)>;
         if constexpr (std::is_same_v<W, TileGroup>) {
-          for (const View& view : work.loads) f(view, false);
-          for (const Store& store : work.stores) f(store.view, true);
-          for (const Reduction& reduction : work.reductions) f(reduction.out, true);
+          for_each_view(work, f);
         } else if constexpr (std::is_same_v<W, Gemm>) {
           f(work.a, false);
           f(work.b, false);
           f(work.c, true);
+          if (work.then) for_each_view(*work.then, f);
         } else if constexpr (std::is_same_v<W, Gather> || std::is_same_v<W, ScatterAdd>) {
           f(work.in, false);
           f(work.indices, false);

@@ -51,7 +51,7 @@ void test_gemm() {
           va.strides[1] = -c.k;
         }
         const View vc = row_view(r.output(dtype, c.batch * c.m * c.n), dtype, {c.batch, c.m, c.n});
-        r.add(Gemm{va, vb, vc});
+        r.add(Gemm{va, vb, vc, {}});
         const std::string what = text("gemm ", c.batch, " ", c.m, " ", c.k, " ", c.n, " ", dtype,
                                       " kind ", int64_t{kind});
         check(bool(r.run_threads(what)), what);

@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "check.h"
 #include "plan/backend.h"
+#include "runtime/buffer.h"
 
 namespace pullback::test {
 
@@ -153,8 +154,9 @@ struct Runner {
     std::vector<void*> out;
     for (Array* a : arguments) in.push_back(a->bytes.data());
     for (Array& a : outputs) out.push_back(a.bytes.data());
-    return cpu_backend().compile(plan)->run(
-        {in.data(), scalars.data(), out.data(), nullptr, interrupted});
+    const auto executable = cpu_backend().compile(plan);
+    const Ref<Buffer> arena = make_buffer(plan.arena_bytes + executable->scratch_bytes());
+    return executable->run({in.data(), scalars.data(), out.data(), arena->data, interrupted});
   }
   // Runs with 1, 2 and 3 threads and checks that the bits agree.
   Status run_threads(const std::string& what) {

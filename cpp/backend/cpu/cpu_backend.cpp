@@ -1,31 +1,44 @@
 // The CPU backend: every step of a plan is compiled to a program of its kind, and a run walks them.
 //
-// Start at CpuExecutable::run. What a kind of step does is in its own file: tile_run, reduce_run,
-// gemm, layout_run, index_run, arg_reduce, random_run.
+// Start at CpuExecutable::run. What a kind of step does is in its own file: group_run, gemm,
+// layout_run, index_run, arg_reduce, random_run.
+#include <algorithm>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "backend/cpu/gemm.h"
+#include "backend/cpu/group_run.h"
 #include "backend/cpu/index_run.h"
 #include "backend/cpu/layout_run.h"
 #include "backend/cpu/random_run.h"
-#include "backend/cpu/reduce_run.h"
-#include "backend/cpu/tile_run.h"
 
 namespace pullback {
 namespace {
 
-struct TilesStep {
-  TileProgram program;
-  bool reduces = false;
-  ReduceProgram reduce;
+// A product and the group that runs on it: on each panel of whole rows as soon as it is there,
+// where the panels are such, or afterwards.
+struct GemmStep {
+  GemmProgram product;
+  std::optional<GroupProgram> then;
+  bool by_panel = false;
 };
 
-Status run(const TilesStep& step, const Slots& slots) {
-  return step.reduces ? run_reduction(step.program, step.reduce, slots)
-                      : run_tiles(step.program, slots);
+Status run(const GroupProgram& step, const Slots& slots) {
+  return GroupRun(step, slots, slots.scratch()).run();
 }
-Status run(const GemmProgram& step, const Slots& slots) { return run_gemm(step, slots); }
+Status run(const GemmStep& step, const Slots& slots) {
+  if (!step.then) return run_gemm(step.product, slots);
+  GroupRun then(*step.then, slots, slots.scratch());
+  if (step.by_panel) {
+    const int64_t panel = step.product.panel_m;
+    const auto on_panel = [&](int64_t first_row) { then.run_unit(first_row / panel); };
+    const Status status = run_gemm(step.product, slots, PanelHook(on_panel));
+    return status ? then.finish() : status;
+  }
+  const Status status = run_gemm(step.product, slots);
+  return status ? then.run() : status;
+}
 Status run(const LayoutProgram& step, const Slots& slots) { return run_layout(step, slots); }
 Status run(const Gather& step, const Slots& slots) { return run_gather(step, slots); }
 Status run(const ScatterAdd& step, const Slots& slots) { return run_scatter_add(step, slots); }
@@ -33,21 +46,30 @@ Status run(const ArgReduce& step, const Slots& slots) { return run_arg_reduce(st
 Status run(const Random& step, const Slots& slots) { return run_random(step, slots); }
 Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots); }
 
-using Compiled = std::variant<TilesStep, GemmProgram, LayoutProgram, Gather, ScatterAdd, ArgReduce,
+using Compiled = std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce,
                               Random, Iota>;
 
-Compiled compile_step(const TileGroup& work) {
-  TilesStep out;
-  out.program = compile_tiles(work);
-  out.reduces = !work.reductions.empty();
-  if (out.reduces) out.reduce = compile_reduction(work.reductions.front(), out.program);
+Compiled compile_step(const TileGroup& work) { return compile_group(work); }
+Compiled compile_step(const Gemm& work) {
+  GemmStep out{compile_gemm(work), {}};
+  if (!work.then) return out;
+  const int64_t rows = out.product.rows_of_panels();
+  GroupProgram then;
+  out.by_panel = rows > 0 && compile_pieces(*work.then, rows * out.product.n, &then);
+  out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }
-Compiled compile_step(const Gemm& work) { return compile_gemm(work); }
 Compiled compile_step(const Layout& work) { return compile_layout(work); }
 template <class Work>
 Compiled compile_step(const Work& work) {
   return work;
+}
+
+int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes(); }
+int64_t scratch_of(const GemmStep& step) { return step.then ? scratch_of(*step.then) : 0; }
+template <class Step>
+int64_t scratch_of(const Step&) {
+  return 0;
 }
 
 class CpuExecutable : public Executable {
@@ -56,8 +78,14 @@ class CpuExecutable : public Executable {
     steps_.reserve(plan.steps.size());
     for (const Step& step : plan.steps) {
       steps_.push_back(std::visit([](const auto& work) { return compile_step(work); }, step.work));
+      const int64_t bytes =
+          std::visit([](const auto& program) { return scratch_of(program); }, steps_.back());
+      scratch_bytes_ = std::max(scratch_bytes_, bytes);
     }
+    if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
+
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
 
   Status run(const RunArguments& arguments) const noexcept override {
     const Slots slots(plan_, arguments);
@@ -81,6 +109,7 @@ class CpuExecutable : public Executable {
 
   const Plan& plan_;
   std::vector<Compiled> steps_;
+  int64_t scratch_bytes_ = 0;
 };
 
 class CpuBackend : public Backend {

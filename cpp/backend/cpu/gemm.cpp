@@ -96,6 +96,10 @@ void choose_panels(GemmProgram& p) {
   }
 }
 
+bool fits_blas(const GemmProgram& p) {
+  return std::max({p.n, p.a.leading, p.b.leading}) <= kBlasLimit;
+}
+
 template <class T>
 struct GemmRun {
   const GemmProgram& p;
@@ -104,6 +108,7 @@ struct GemmRun {
   const T* b;
   T* c;
   T* parts;  // one more C for each part of k after the first, or null
+  PanelHook hook;
 
   int64_t rows() const { return ceil_div(p.m, p.panel_m); }
   int64_t columns() const { return ceil_div(p.n, p.panel_n); }
@@ -184,6 +189,7 @@ struct GemmRun {
     } else {
       matrix_panel(panel);
     }
+    hook(row);
   }
 
   void run() const {
@@ -226,7 +232,7 @@ void pack(const GemmOperand& x, const std::vector<int64_t>& offsets, const T* ba
 }
 
 template <class T>
-Status run_blas(const GemmProgram& p, const Slots& slots) {
+Status run_blas(const GemmProgram& p, const Slots& slots, PanelHook hook) {
   const Blas* library = blas();
   if (!library) return failure(Problem::Library);
   const auto* a = reinterpret_cast<const T*>(slots.at(p.a.slot));
@@ -237,7 +243,7 @@ Status run_blas(const GemmProgram& p, const Slots& slots) {
   const int64_t c_size = (ceil_div(p.k, p.panel_k) - 1) * p.batch * p.m * p.n;
   const int64_t extra = a_size + b_size + c_size;
   if (extra == 0) {
-    GemmRun<T>{p, *library, a, b, c, nullptr}.run();
+    GemmRun<T>{p, *library, a, b, c, nullptr, hook}.run();
     return {};
   }
   const StepMemory memory(extra * static_cast<int64_t>(sizeof(T)));
@@ -251,7 +257,7 @@ Status run_blas(const GemmProgram& p, const Slots& slots) {
     pack(p.b, p.b_offsets, b, at + a_size);
     b = at + a_size;
   }
-  GemmRun<T>{p, *library, a, b, c, at + a_size + b_size}.run();
+  GemmRun<T>{p, *library, a, b, c, at + a_size + b_size, hook}.run();
   return {};
 }
 
@@ -307,7 +313,13 @@ GemmProgram compile_gemm(const Gemm& gemm) {
   return p;
 }
 
-Status run_gemm(const GemmProgram& p, const Slots& slots) {
+int64_t GemmProgram::rows_of_panels() const {
+  const bool whole = is_float(dtype) && fits_blas(*this) && batch == 1 && panel_n == n &&
+                     panel_k == k && m * n * k > 0;
+  return whole ? panel_m : 0;
+}
+
+Status run_gemm(const GemmProgram& p, const Slots& slots, PanelHook hook) {
   const int64_t size = p.batch * p.m * p.n;
   if (size == 0) return {};
   if (p.k == 0) {
@@ -315,12 +327,12 @@ Status run_gemm(const GemmProgram& p, const Slots& slots) {
     std::memset(slots.at(p.c_slot) + p.c_offset * element, 0, static_cast<size_t>(size * element));
     return {};
   }
-  const bool fits = std::max({p.n, p.a.leading, p.b.leading}) <= kBlasLimit;
+  const bool fits = fits_blas(p);
   switch (p.dtype) {
     case DType::Float32:
-      return fits ? run_blas<float>(p, slots) : run_plain<float>(p, slots);
+      return fits ? run_blas<float>(p, slots, hook) : run_plain<float>(p, slots);
     case DType::Float64:
-      return fits ? run_blas<double>(p, slots) : run_plain<double>(p, slots);
+      return fits ? run_blas<double>(p, slots, hook) : run_plain<double>(p, slots);
     case DType::Int32:
       return run_plain<uint32_t>(p, slots);
     case DType::Int64:

@@ -25,9 +25,31 @@ struct GemmProgram {
   std::vector<int64_t> a_offsets, b_offsets;      // of each matrix of the batch, elements
   int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // of one BLAS call
   bool worth = false;                             // threads
+
+  // Rows of a panel where each is whole rows of c and computed by one call, else 0.
+  int64_t rows_of_panels() const;
+};
+
+// Called on the thread that has computed the panel of c that begins with this row.
+class PanelHook {
+ public:
+  PanelHook() = default;
+  template <class F>
+  explicit PanelHook(const F& f)
+      : context_(&f), call_([](const void* context, int64_t first_row) {
+          (*static_cast<const F*>(context))(first_row);
+        }) {}
+  void operator()(int64_t first_row) const {
+    if (call_) call_(context_, first_row);
+  }
+
+ private:
+  const void* context_ = nullptr;
+  void (*call_)(const void* context, int64_t first_row) = nullptr;
 };
 
 GemmProgram compile_gemm(const Gemm& gemm);
-Status run_gemm(const GemmProgram& program, const Slots& slots);
+// `hook` only where rows_of_panels() is not 0.
+Status run_gemm(const GemmProgram& program, const Slots& slots, PanelHook hook = {});
 
 }  // namespace pullback

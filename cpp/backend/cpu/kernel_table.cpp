@@ -6,11 +6,12 @@
 
 namespace pullback {
 
+static_assert(kIndexOutOfRange == static_cast<int>(Problem::IndexOutOfRange));
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
 #define table_of(set) \
-  KernelTable { set::kElementwiseTable, set::kFoldTable, set::kRandomTable }
+  KernelTable { set::kElementwiseTable, set::kFoldTable, set::kRandomTable, set::kRowTable }
 
 const KernelTable& kernels() {
   static const KernelTable table = [] {

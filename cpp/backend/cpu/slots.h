@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 #include "plan/backend.h"
 
@@ -27,6 +28,9 @@ class Slots {
   char* at(const View& view) const { return at(view.slot) + view.offset * size_of(view.dtype); }
 
   const Scalar& scalar(int32_t index) const { return run_.scalars[index]; }
+  // What the executable's scratch_bytes() asked for: of one step at a time.
+  char* scratch() const { return static_cast<char*>(run_.arena) + scratch_offset(plan_); }
+  static int64_t scratch_offset(const Plan& plan) { return (plan.arena_bytes + 63) / 64 * 64; }
   int64_t slot_bytes(int32_t index) const { return plan_.slots[index].bytes; }
 
  private:
@@ -52,35 +56,34 @@ class StepMemory {
   char* data_;
 };
 
-// The first failure of a parallel loop: that of the lowest chunk, whichever thread met it first.
-class FirstProblem {
- public:
-  void report(int64_t chunk, Problem problem) {
-    const int64_t mine = (chunk << 8) | static_cast<int64_t>(problem);
-    int64_t seen = first_.load(std::memory_order_relaxed);
-    while (mine < seen && !first_.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) {
-    }
-  }
-  bool any() const { return first_.load(std::memory_order_relaxed) != kNone; }
-  Status status() const {
-    Status out;
-    if (any()) out.problem = static_cast<Problem>(first_.load(std::memory_order_relaxed) & 0xff);
-    return out;
-  }
-
- private:
-  static constexpr int64_t kNone = INT64_MAX;
-  std::atomic<int64_t> first_{kNone};
-};
-
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
 inline Status failure(Problem problem) {
   Status out;
   out.problem = problem;
   return out;
 }
+
+// The first failure of a parallel loop: that of the lowest chunk, whichever thread met it first.
+class FirstProblem {
+ public:
+  void report(int64_t chunk, const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (chunk >= chunk_) return;
+    chunk_ = chunk;
+    status_ = status;
+  }
+  void report(int64_t chunk, Problem problem) { report(chunk, failure(problem)); }
+  // Has a chunk before this one failed? Then this one's work is of no use.
+  bool before(int64_t chunk) const { return chunk_.load(std::memory_order_relaxed) < chunk; }
+  Status status() const { return status_; }  // after the loop
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int64_t> chunk_{INT64_MAX};
+  Status status_;
+};
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 // Work below this many nanoseconds (estimated) is not worth waking another thread for.
 constexpr double kWorthNanoseconds = 40000;

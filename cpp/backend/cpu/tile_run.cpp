@@ -1,97 +1,125 @@
-// The inner loop of the library. A run of a few elements must cost no more than its kernels: its
-// frame lies on the stack and nothing is allocated. Large runs are cut into chunks; each makes its
-// own frame in memory that its thread keeps.
+// The inner loop of the library: one call a line of code and tile.
 #include "backend/cpu/tile_run.h"
 
 #include <algorithm>
-
-#include "base/threads.h"
+#include <cstring>
 
 namespace pullback {
-
-TileFrame::TileFrame(const TileProgram& program, const Slots& slots, char* memory)
-    : program_(program), slots_(slots) {
-  place_ = reinterpret_cast<char**>(memory + (program.scratch_bytes + 7) / 8 * 8);
-  for (const auto& r : program.registers) place_[r.place] = memory + r.scratch;
-  for (const auto& splat : program.splats) {
-    char* to = place_[splat.place] = memory + splat.scratch;
-    if (splat.scalar < 0) {
-      fill_elements(to, slots.at(splat.slot) + splat.offset, size_of(splat.dtype), program.tile);
-      continue;
-    }
-    const Scalar value = slots.scalar(splat.scalar);
-    switch (splat.dtype) {
-      case DType::Bool:
-        std::fill_n(reinterpret_cast<uint8_t*>(to), program.tile,
-                    static_cast<uint8_t>(value.i != 0));
-        break;
-      case DType::Int32:
-        std::fill_n(reinterpret_cast<int32_t*>(to), program.tile, static_cast<int32_t>(value.i));
-        break;
-      case DType::Int64:
-        std::fill_n(reinterpret_cast<int64_t*>(to), program.tile, value.i);
-        break;
-      case DType::Float32:
-        std::fill_n(reinterpret_cast<float*>(to), program.tile, static_cast<float>(value.f));
-        break;
-      case DType::Float64:
-        std::fill_n(reinterpret_cast<double*>(to), program.tile, value.f);
-        break;
-    }
-  }
-}
-
-Problem TileFrame::run(int64_t first, int64_t n) {
-  for (const auto& d : program_.directs) {
-    place_[d.place] = slots_.at(d.slot) + d.offset + first * d.element;
-  }
-  for (const auto& code : program_.code) {
-    if (code.kernel) {
-      const int problem = code.kernel(place_[code.out], place_[code.in[0]], place_[code.in[1]],
-                                      place_[code.in[2]], n);
-      if (problem) [[unlikely]]
-        return static_cast<Problem>(problem);
-    } else {
-      const auto& fill = program_.fills[code.fill];
-      gather_strided(fill.axes, slots_.at(fill.slot) + fill.offset, fill.element, first, n,
-                     place_[code.out]);
-    }
-  }
-  return Problem::None;
-}
-
 namespace {
 
-Status run_large(const TileProgram& program, const Slots& slots) {
-  const int64_t tiles = ceil_div(program.count, program.tile);
-  const int64_t per_chunk = chunk_of(tiles, program.tile);
-  const bool worth = program.cost * static_cast<double>(program.count) > kWorthNanoseconds;
-  FirstProblem first;
-  parallel_for(ceil_div(tiles, per_chunk), worth, [&](int64_t chunk) {
-    if (first.any()) return;
-    char* memory = thread_scratch(TileFrame::frame_bytes(program));
-    if (!memory) return first.report(chunk, Problem::Memory);
-    TileFrame frame(program, slots, memory);
-    const int64_t end = std::min((chunk + 1) * per_chunk, tiles);
-    for (int64_t tile = chunk * per_chunk; tile < end; ++tile) {
-      const int64_t begin = tile * program.tile;
-      const Problem problem = frame.run(begin, std::min(program.tile, program.count - begin));
-      if (problem != Problem::None) return first.report(chunk, problem);
-    }
-  });
-  return first.status();
+void fill_scalar(DType dtype, Scalar value, void* to, int64_t n) {
+  switch (dtype) {
+    case DType::Bool:
+      std::memset(to, value.i != 0, static_cast<size_t>(n));
+      break;
+    case DType::Int32:
+      std::fill_n(static_cast<int32_t*>(to), n, static_cast<int32_t>(value.i));
+      break;
+    case DType::Int64:
+      std::fill_n(static_cast<int64_t*>(to), n, value.i);
+      break;
+    case DType::Float32:
+      std::fill_n(static_cast<float*>(to), n, static_cast<float>(value.f));
+      break;
+    case DType::Float64:
+      std::fill_n(static_cast<double*>(to), n, value.f);
+      break;
+  }
 }
 
 }  // namespace
 
-Status run_tiles(const TileProgram& program, const Slots& slots) {
-  constexpr int64_t kStackBytes = 4096;
-  if (program.count == 0) return {};
-  const int64_t bytes = TileFrame::frame_bytes(program);
-  if (program.count > program.tile || bytes > kStackBytes) return run_large(program, slots);
-  alignas(64) char memory[kStackBytes];
-  TileFrame frame(program, slots, memory);
-  return failure(frame.run(0, program.count));
+void fill_identity(const Fold& fold, void* accumulators, int64_t n) {
+  fill_scalar(fold.accumulator, fold.identity, accumulators, n);
+}
+
+TileFrame::TileFrame(const TileProgram& program, const Slots& slots, char* memory, bool fill_it)
+    : program_(program),
+      slots_(slots),
+      memory_(memory),
+      place_(reinterpret_cast<char**>(memory + program.scratch_bytes)),
+      base_(place_ + program.places) {
+  if (fill_it) fill();
+}
+
+void TileFrame::fill() {
+  for (const auto& r : program_.registers) place_[r.place] = memory_ + r.scratch;
+  for (size_t i = 0; i < program_.directs.size(); ++i) {
+    base_[i] = slots_.at(program_.directs[i].slot) + program_.directs[i].offset;
+  }
+  const int64_t entries[2] = {program_.tile * program_.length, program_.tile};
+  for (const auto& splat : program_.splats) {
+    char* to = place_[splat.place] = memory_ + splat.scratch;
+    const ScalarLoad& load = splat.scalar;
+    const Scalar value = load.scalar < 0 ? load.constant : slots_.scalar(load.scalar);
+    fill_scalar(load.dtype, value, to, entries[splat.row]);
+  }
+  for (const auto& repeat : program_.repeats) {
+    const auto& source = repeat.source;
+    char* to = place_[repeat.place] = memory_ + repeat.scratch;
+    gather_strided(source.axes, slots_.at(source.slot) + source.offset, source.element, 0,
+                   entries[source.row], to);
+  }
+}
+
+Problem TileFrame::run(int64_t first, int64_t n) {
+  for (size_t i = 0; i < program_.directs.size(); ++i) {
+    place_[program_.directs[i].place] = base_[i] + first * program_.directs[i].per_row;
+  }
+  const int64_t entries[2] = {n * program_.length, n};
+  for (const auto& code : program_.code) {
+    int problem = kFine;
+    switch (code.kind) {
+      case TileProgram::Kind::Call:
+        problem = code.call(place_[code.out], place_[code.in[0]], place_[code.in[1]],
+                            place_[code.in[2]], entries[code.row]);
+        break;
+      case TileProgram::Kind::Rows:
+        problem = code.over_rows(place_[code.out], place_[code.in[0]], place_[code.in[1]],
+                                 entries[code.row], code.length);
+        break;
+      case TileProgram::Kind::Fold:
+        fold(code, n);
+        break;
+      case TileProgram::Kind::Gather: {
+        const auto& source = program_.gathers[code.index];
+        gather_strided(source.axes, slots_.at(source.slot) + source.offset, source.element,
+                       source.row ? first : first * program_.length, entries[source.row],
+                       place_[code.out]);
+        break;
+      }
+    }
+    if (problem) [[unlikely]]
+      return refuse(code, problem, entries[code.row]);
+  }
+  return Problem::None;
+}
+
+Problem TileFrame::refuse(const TileProgram::Code& code, int problem, int64_t rows) {
+  status_.problem = static_cast<Problem>(problem);
+  if (status_.problem == Problem::IndexOutOfRange) {
+    const auto* index = reinterpret_cast<const int64_t*>(place_[code.in[1]]);
+    status_.bound = code.length;
+    status_.detail =
+        *std::find_if(index, index + rows, [&](int64_t i) { return i < 0 || i >= code.length; });
+  }
+  return status_.problem;
+}
+
+void TileFrame::fold(const TileProgram::Code& code, int64_t rows) {
+  const auto& f = program_.folds[code.index];
+  const char* values = place_[code.in[0]];
+  char* sums = place_[code.in[1]];
+  fill_identity(f.fold, sums, rows * f.inner);
+  if (f.inner == 1) {
+    f.fold.rows(values, rows, f.reduced, sums);
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+      f.fold.columns(values + r * f.reduced * f.inner * f.value, f.reduced, f.inner,
+                     sums + r * f.inner * f.accumulator);
+    }
+  }
+  if (f.finish) f.finish(place_[code.out], sums, nullptr, nullptr, rows * f.inner);
 }
 
 }  // namespace pullback

@@ -1,8 +1,8 @@
 // The kernels: functions over one tile, in a table per instruction set.
 //
-// elementwise.cpp, reduce.cpp and random.cpp are compiled once per instruction set, each time with
-// another PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An output
-// may be the same memory as an input of the same dtype, and overlaps nothing otherwise.
+// elementwise.cpp, reduce.cpp, rows.cpp and random.cpp are compiled once per instruction set, each
+// time with another PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An
+// output may be the same memory as an input of the same dtype, and overlaps nothing otherwise.
 //
 // This header is included by those files: declarations only, no inline function that could be
 // emitted (see vec_exp.h).
@@ -16,7 +16,7 @@
 namespace pullback {
 
 // What a kernel returns: a Problem of plan/backend.h, as a number so that kernels need not see it.
-enum KernelProblem : int { kFine = 0, kZeroDivision = 2, kNegativePower = 3 };
+enum KernelProblem : int { kFine = 0, kIndexOutOfRange = 1, kZeroDivision = 2, kNegativePower = 3 };
 
 // n elements; inputs that the operation does not have are ignored.
 using TileKernel = int (*)(void* out, const void* a, const void* b, const void* c,
@@ -49,6 +49,20 @@ struct FoldTable {
   Fold of[kFolds][kDTypes];
 };
 
+// Over `rows` rows of `length` elements: `b` has one entry a row.
+using RowKernel = int (*)(void* out, const void* a, const void* b, int64_t rows,
+                          int64_t length) noexcept;
+
+struct RowTable {
+  // By element size: see size_index.
+  RowKernel spread[3];  // each entry of a, one a row, along its row
+  RowKernel pick[3];    // entry b[r] of row r; b is int64
+  RowKernel place[3];   // a[r] at entry b[r] of row r, zeros elsewhere
+  // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
+  RowKernel arithmetic[4][2];
+};
+constexpr int size_index(int64_t element) { return element == 1 ? 0 : element == 4 ? 1 : 2; }
+
 // kRandomPiece elements of (seed, counter) from `first`, a multiple of the piece.
 using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void* out) noexcept;
 constexpr int64_t kRandomPiece = 1024;
@@ -62,6 +76,7 @@ struct RandomTable {
   extern const ElementwiseTable kElementwiseTable; \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \
+  extern const RowTable kRowTable;                 \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -72,6 +87,7 @@ struct KernelTable {
   const ElementwiseTable& elementwise;
   const FoldTable& folds;
   const RandomTable& random;
+  const RowTable& rows;
 };
 
 // Those of cpu_level(), chosen once.

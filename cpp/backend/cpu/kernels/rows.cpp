@@ -1,0 +1,98 @@
+// Kernels that know rows: entries repeated along their rows, one entry of each row, and arithmetic
+// of elements with their row's entry. Compiled once per instruction set, flags as elementwise.cpp.
+#include "backend/cpu/kernels/table.h"
+#include "backend/cpu/kernels/vec_exp.h"
+
+#ifndef PULLBACK_KERNELS
+#define PULLBACK_KERNELS kernels_baseline
+#endif
+
+namespace pullback {
+namespace {
+
+// Rows shorter than this are written in one piece that reaches into the next row, which then
+// writes over it: a loop of unknown short length costs more than the row.
+constexpr int64_t kPiece = 16;
+
+template <class T>
+int spread(void* out, const void* a, const void*, int64_t rows, int64_t length) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(a);
+  int64_t r = 0;
+  if (length <= kPiece) {
+    for (; (rows - r) * length >= kPiece; ++r, y += length) {
+      const T value = x[r];
+      for (int64_t j = 0; j < kPiece; ++j) y[j] = value;
+    }
+  }
+  for (; r < rows; ++r, y += length) {
+    const T value = x[r];
+    for (int64_t j = 0; j < length; ++j) y[j] = value;
+  }
+  return kFine;
+}
+
+PULLBACK_INLINE bool all_inside(const int64_t* index, int64_t rows, int64_t length) {
+  int64_t outside = 0;
+  for (int64_t r = 0; r < rows; ++r) outside |= (index[r] < 0) | (index[r] >= length);
+  return !outside;
+}
+
+template <class T>
+int pick(void* out, const void* a, const void* b, int64_t rows, int64_t length) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(a);
+  const auto* index = static_cast<const int64_t*>(b);
+  if (!all_inside(index, rows, length)) return kIndexOutOfRange;
+  for (int64_t r = 0; r < rows; ++r) y[r] = x[r * length + index[r]];
+  return kFine;
+}
+
+template <class T>
+int place(void* out, const void* a, const void* b, int64_t rows, int64_t length) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(a);
+  const auto* index = static_cast<const int64_t*>(b);
+  if (!all_inside(index, rows, length)) return kIndexOutOfRange;
+  for (int64_t i = 0; i < rows * length; ++i) y[i] = T(0);
+  for (int64_t r = 0; r < rows; ++r) y[r * length + index[r]] = x[r];
+  return kFine;
+}
+
+// clang-format off
+struct Add { template <class T> PULLBACK_INLINE static T of(T a, T b) { return a + b; } };
+struct Subtract { template <class T> PULLBACK_INLINE static T of(T a, T b) { return a - b; } };
+struct Multiply { template <class T> PULLBACK_INLINE static T of(T a, T b) { return a * b; } };
+struct Divide { template <class T> PULLBACK_INLINE static T of(T a, T b) { return a / b; } };
+// clang-format on
+
+template <class Row, class T>
+int arithmetic(void* out, const void* a, const void* b, int64_t rows, int64_t length) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(a);
+  const auto* entries = static_cast<const T*>(b);
+  for (int64_t r = 0; r < rows; ++r, y += length, x += length) {
+    const T entry = entries[r];
+#pragma GCC ivdep
+    for (int64_t j = 0; j < length; ++j) y[j] = Row::of(x[j], entry);
+  }
+  return kFine;
+}
+
+}  // namespace
+
+namespace PULLBACK_KERNELS {
+
+constinit const RowTable kRowTable = {
+    {&spread<uint8_t>, &spread<uint32_t>, &spread<uint64_t>},
+    {&pick<uint8_t>, &pick<uint32_t>, &pick<uint64_t>},
+    {&place<uint8_t>, &place<uint32_t>, &place<uint64_t>},
+    {{&arithmetic<Add, float>, &arithmetic<Add, double>},
+     {&arithmetic<Subtract, float>, &arithmetic<Subtract, double>},
+     {&arithmetic<Multiply, float>, &arithmetic<Multiply, double>},
+     {&arithmetic<Divide, float>, &arithmetic<Divide, double>}},
+};
+
+}  // namespace PULLBACK_KERNELS
+
+}  // namespace pullback

@@ -1,0 +1,45 @@
+// What the compiler of a tile group wants to know of each value before it emits anything.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/cpu/strided.h"
+#include "plan/plan.h"
+
+namespace pullback {
+
+struct ValueInfo {
+  DType dtype;
+  bool row = false;       // one entry a row. In a group without rows everything is over elements
+  bool constant = false;  // a leaf that is one entry everywhere; row: no element needs it
+  int32_t last_use = -1;  // instruction, kEnd: after the last one
+  int32_t last_element_use = -1;  // of a value over rows, where it is needed along the rows
+  int32_t first_store = -1;       // an instruction writes directly to it
+  Axes axes{};                    // of a load, over its entries
+};
+
+class TileValues {
+ public:
+  static constexpr int32_t kEnd = INT32_MAX;
+
+  explicit TileValues(const TileGroup& group);
+  const ValueInfo& operator[](int32_t value) const { return info_[value]; }
+  size_t size() const { return info_.size(); }
+  int32_t loads() const { return static_cast<int32_t>(group_.loads.size()); }
+  int32_t leaves() const { return loads() + static_cast<int32_t>(group_.scalars.size()); }
+  // Is a value that is stored or reduced with so many entries taken over rows?
+  bool is_row(int64_t entries, int32_t value) const {
+    return group_.length > 1 && entries != group_.count &&
+           (info_[value].row || info_[value].constant);
+  }
+
+ private:
+  void add_load(const View& view);
+  void use(int32_t value, int32_t when, bool row);
+
+  const TileGroup& group_;
+  std::vector<ValueInfo> info_;
+};
+
+}  // namespace pullback
