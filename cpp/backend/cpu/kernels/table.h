@@ -71,12 +71,30 @@ struct RandomTable {
   RandomKernel uniform[2], normal[2];  // float32, float64
 };
 
+// c[m, n] = a[m, k] b[k, n], all sizes at least 1. Strides in elements; the columns of c are
+// adjacent.
+struct ProductCall {
+  int64_t m, n, k;
+  const void* a;
+  int64_t a_row, a_column;
+  const void* b;
+  int64_t b_row, b_column;
+  void* c;
+  int64_t c_row;
+};
+using ProductKernel = void (*)(const ProductCall& call) noexcept;
+
+struct ProductTable {
+  ProductKernel of[2];  // float32, float64
+};
+
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
   extern const ElementwiseTable kElementwiseTable; \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \
   extern const RowTable kRowTable;                 \
+  extern const ProductTable kProductTable;         \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -88,6 +106,7 @@ struct KernelTable {
   const FoldTable& folds;
   const RandomTable& random;
   const RowTable& rows;
+  const ProductTable& products;
 };
 
 // Those of cpu_level(), chosen once.
