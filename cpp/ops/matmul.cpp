@@ -57,12 +57,37 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   return out;
 }
 
+namespace {
+
+// The cotangent of b where all the batch shares it: one product over all rows, where a product for
+// each matrix and their sum would fill memory with the terms.
+NodeRef shared_cotangent(const NodeRef& a, const NodeRef& g, const Shape& b) {
+  const auto rows = [](const NodeRef& x) {
+    Shape shape;
+    const int64_t columns = x->shape[x->shape.rank - 1];
+    shape.append(columns ? x->shape.size() / columns : 0);
+    shape.append(columns);
+    return reshape(x, shape);
+  };
+  return reshape(matmul(swap_last_axes(rows(a)), rows(g)), b);
+}
+
+}  // namespace
+
 // d(ab) = da·b + a·db; sums over broadcast batch axes are central.
 void matmul_vjp(const VjpCall& call, Cotangent* out) {
   Node* a = call.node->in[0];
   Node* b = call.node->in[1];
+  const Shape& shape = b->shape;
+  const int64_t matrix = shape[shape.rank - 2] * shape[shape.rank - 1];
+  const bool shared = a->shape.rank > 2 && matrix > 0 && shape.size() == matrix &&
+                      a->shape.size() > 0 && call.g->shape.rank == a->shape.rank;
   if (call.live[0]) out[0] = {Cotangent::Value, matmul(call.g, swap_last_axes(b)), nullptr};
-  if (call.live[1]) out[1] = {Cotangent::Value, matmul(swap_last_axes(a), call.g), nullptr};
+  if (call.live[1]) {
+    out[1] = {Cotangent::Value,
+              shared ? shared_cotangent(a, call.g, shape) : matmul(swap_last_axes(a), call.g),
+              nullptr};
+  }
 }
 
 }  // namespace pullback

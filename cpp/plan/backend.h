@@ -16,7 +16,6 @@ enum class Problem : uint8_t {
   ZeroDivision,     // integer division by zero
   NegativePower,    // an integer to a negative power
   Injected,         // by a test, through the null backend
-  Library,          // the BLAS could not be loaded
   Memory,           // no scratch memory
   Interrupted,      // RunArguments::interrupted said so
 };

@@ -80,10 +80,6 @@ void wait_for(const Ref<Node>& node) {
       fail(ErrorKind::Value, who,
            ": integers to negative integer powers are not integers; "
            "cast to a float dtype first");
-    case Problem::Library:
-      fail(ErrorKind::Runtime, who,
-           ": no BLAS library could be loaded; "
-           "run `python -m pullback doctor`, or name one in PULLBACK_BLAS");
     case Problem::Memory:
       fail(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
     case Problem::Interrupted:

@@ -7,10 +7,10 @@
 [Tensor([2., 4., 6.], dtype=float32)]
 
 Where to find what: elementwise arithmetic in `ops`, comparisons and `where` in `logic`, reductions
-in `reductions`, making and reshaping in `arrays`, products in `linalg`, activations and losses in
-`nn`, random numbers in `random`; `gradients`, `tape`, `custom`, `transforms` and `function` about
-derivatives; `optimizers` and `clip` for training. All their names are also here, those of `random`
-and `optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
+in `reductions`, making and reshaping in `arrays`, products in `linalg` and `einsum`, activations
+and losses in `nn`, random numbers in `random`; `gradients`, `tape`, `custom`, `transforms` and
+`function` about derivatives; `optimizers` and `clip` for training. All their names are also here,
+those of `random` and `optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from .arrays import (
 )
 from .clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 from .custom import custom_gradient
+from .einsum import einsum
 from .function import function
 from .gradients import (
     gradient_override_map,
@@ -48,7 +49,18 @@ from .gradients import (
     register_gradient,
     stop_gradient,
 )
-from .linalg import matmul
+from .linalg import (
+    diagonal,
+    dot,
+    inner,
+    matmul,
+    matrix_transpose,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+)
 from .logic import (
     equal,
     greater,
@@ -160,7 +172,10 @@ __all__ = [
     "constant",
     "cos",
     "custom_gradient",
+    "diagonal",
     "divide",
+    "dot",
+    "einsum",
     "equal",
     "evaluate",
     "exp",
@@ -182,6 +197,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "identity",
+    "inner",
     "int32",
     "int64",
     "isfinite",
@@ -198,6 +214,7 @@ __all__ = [
     "logical_xor",
     "logsumexp",
     "matmul",
+    "matrix_transpose",
     "max",
     "maximum",
     "mean",
@@ -211,6 +228,7 @@ __all__ = [
     "ones",
     "ones_like",
     "optimizers",
+    "outer",
     "permute_dims",
     "positive",
     "pow",
@@ -240,8 +258,12 @@ __all__ = [
     "sum",
     "take",
     "tanh",
+    "tensordot",
+    "trace",
     "transpose",
     "value_and_grad",
+    "vdot",
+    "vecdot",
     "where",
     "zeros",
     "zeros_like",

@@ -25,20 +25,27 @@ struct GemmStep {
   bool by_panel = false;
 };
 
+// Where the group's scratch memory lies behind the product's.
+int64_t then_scratch(const GemmStep& step) { return round_up(step.product.scratch_bytes, 64); }
+
 Status run(const GroupProgram& step, const Slots& slots) {
   return GroupRun(step, slots, slots.scratch()).run();
 }
 Status run(const GemmStep& step, const Slots& slots) {
-  if (!step.then) return run_gemm(step.product, slots);
-  GroupRun then(*step.then, slots, slots.scratch());
+  char* scratch = slots.scratch();
+  if (!step.then) {
+    run_gemm(step.product, slots, scratch);
+    return {};
+  }
+  GroupRun then(*step.then, slots, scratch + then_scratch(step));
   if (step.by_panel) {
     const int64_t panel = step.product.panel_m;
     const auto on_panel = [&](int64_t first_row) { then.run_unit(first_row / panel); };
-    const Status status = run_gemm(step.product, slots, PanelHook(on_panel));
-    return status ? then.finish() : status;
+    run_gemm(step.product, slots, scratch, PanelHook(on_panel));
+    return then.finish();
   }
-  const Status status = run_gemm(step.product, slots);
-  return status ? then.run() : status;
+  run_gemm(step.product, slots, scratch);
+  return then.run();
 }
 Status run(const LayoutProgram& step, const Slots& slots) { return run_layout(step, slots); }
 Status run(const Gather& step, const Slots& slots) { return run_gather(step, slots); }
@@ -67,7 +74,9 @@ Compiled compile_step(const Work& work) {
 }
 
 int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes(); }
-int64_t scratch_of(const GemmStep& step) { return step.then ? scratch_of(*step.then) : 0; }
+int64_t scratch_of(const GemmStep& step) {
+  return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
+}
 template <class Step>
 int64_t scratch_of(const Step&) {
   return 0;

@@ -1,30 +1,47 @@
-// Matrix products. How one is cut is decided when the plan is compiled, from its shape alone.
+// Matrix products. How one is computed and cut is decided when the plan is compiled, from its shape
+// and strides alone.
 #pragma once
 
+#include "backend/cpu/kernels/table.h"
 #include "backend/cpu/slots.h"
 
 namespace pullback {
 
-// One operand's matrices: rank-2 strides and, for each batch axis, a stride.
+// One operand's matrix: strides in elements.
 struct GemmOperand {
   int32_t slot = -1;
-  int64_t offset = 0;  // elements
+  int64_t offset = 0;
   int64_t rows = 0, columns = 0;
-  int64_t row_stride = 0, column_stride = 0;  // elements
+  int64_t row_stride = 0, column_stride = 0;
+  // For BLAS: how it lies in memory, and whether its strides must be copied away first.
   bool transposed = false;
-  bool packed = false;  // BLAS cannot take the strides: each matrix is copied first
-  int64_t leading = 0;  // as BLAS sees it, after packing
+  bool packed = false;
+  int64_t packed_count = 1;  // matrices to copy: one if they are all the same
+  int64_t leading = 0;       // after packing
+};
+
+struct BatchAxis {
+  int64_t length, a_stride, b_stride;
+};
+
+enum class GemmMethod : uint8_t {
+  Own,     // our kernel (kernels/product.cpp)
+  Matrix,  // a BLAS call a panel
+  Vector,  // one operand is a vector: BLAS too
+  Plain,   // a plain loop: integers, and floats of sizes that BLAS does not take
 };
 
 struct GemmProgram {
   DType dtype = DType::Float32;
+  GemmMethod method = GemmMethod::Plain;
   int64_t m = 0, n = 0, k = 0, batch = 1;
   GemmOperand a, b;
+  std::vector<BatchAxis> axes;  // batch is the product of their lengths
   int32_t c_slot = -1;
   int64_t c_offset = 0;
-  std::vector<int64_t> a_offsets, b_offsets;      // of each matrix of the batch, elements
-  int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // of one BLAS call
+  int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // of one call
   bool worth = false;                             // threads
+  int64_t scratch_bytes = 0;                      // for packed operands and for parts of k
 
   // Rows of a panel where each is whole rows of c and computed by one call, else 0.
   int64_t rows_of_panels() const;
@@ -48,8 +65,12 @@ class PanelHook {
   void (*call_)(const void* context, int64_t first_row) = nullptr;
 };
 
+// Loads the BLAS if the program needs it; without one, raises Error here and not in a run.
+// Ctrl-C waits for a panel.
+constexpr double kLargestPanelFlops = 2e9;
+
 GemmProgram compile_gemm(const Gemm& gemm);
-// `hook` only where rows_of_panels() is not 0.
-Status run_gemm(const GemmProgram& program, const Slots& slots, PanelHook hook = {});
+// `scratch` has scratch_bytes. `hook` only where rows_of_panels() is not 0.
+void run_gemm(const GemmProgram& program, const Slots& slots, char* scratch, PanelHook hook = {});
 
 }  // namespace pullback

@@ -83,6 +83,23 @@ struct RandomTable {
   RandomKernel uniform[2], normal[2];  // float32, float64
 };
 
+// c[m, n] = a[m, k] b[k, n], all sizes at least 1. Strides in elements; the columns of c are
+// adjacent.
+struct ProductCall {
+  int64_t m, n, k;
+  const void* a;
+  int64_t a_row, a_column;
+  const void* b;
+  int64_t b_row, b_column;
+  void* c;
+  int64_t c_row;
+};
+using ProductKernel = void (*)(const ProductCall& call) noexcept;
+
+struct ProductTable {
+  ProductKernel of[2];  // float32, float64
+};
+
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
   extern const ElementwiseTable kElementwiseTable; \
@@ -90,6 +107,7 @@ struct RandomTable {
   extern const RandomTable kRandomTable;           \
   extern const RowTable kRowTable;                 \
   extern const PairTable kPairTable;               \
+  extern const ProductTable kProductTable;         \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -102,6 +120,7 @@ struct KernelTable {
   const RandomTable& random;
   const RowTable& rows;
   const PairTable& pairs;
+  const ProductTable& products;
 };
 
 // Those of cpu_level(), chosen once.
