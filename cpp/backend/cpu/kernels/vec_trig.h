@@ -20,8 +20,8 @@ struct Quarter {
 };
 
 PULLBACK_INLINE Quarter quarter_turns(double x) {
-  const double shifted = mad(x, 6.36619772367581382433e-01, Real<double>::kRound);
-  const double n = shifted - Real<double>::kRound;
+  const double shifted = mad(x, 6.36619772367581382433e-01, kRound);
+  const double n = shifted - kRound;
   const double first = mad(-n, 1.57079632673412561417e+00, x);  // exact
   const double w = n * 6.07710050630396597660e-11;              // exact
   const double second = first - w;

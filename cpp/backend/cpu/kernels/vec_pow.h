@@ -1,0 +1,175 @@
+// Powers, and the remainder of a float division, branch-free.
+//
+// pow(a, b) is exp(b log|a|). For double both the logarithm and the product are kept in two parts,
+// good to some 2^-66, since the exponent of the result multiplies their error by up to 745. What a
+// power is at zeros, infinities and NaN is decided in power_checked(), as IEEE 754 does.
+#pragma once
+
+#include "backend/cpu/kernels/vec_exp.h"
+
+namespace pullback {
+namespace {
+namespace m {
+
+// What the product of a and b loses when it is rounded to `product`.
+PULLBACK_INLINE double product_rest(double a, double b, double product) {
+#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
+  return mad(a, b, -product);
+#else
+  // Dekker's: each factor in two halves of 26 bits.
+  const double a_wide = a * 0x1.0000002p27, b_wide = b * 0x1.0000002p27;
+  const double a_high = a_wide - (a_wide - a), b_high = b_wide - (b_wide - b);
+  const double a_low = a - a_high, b_low = b - b_high;
+  return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#endif
+}
+
+// log(x) for 0 < x < infinity, in two parts.
+PULLBACK_INLINE TwoPart log_two(double x) {
+  const bool subnormal = x < 0x1p-1022;
+  const LogParts parts = log_parts(subnormal ? x * 0x1p54 : x);
+  const double n = parts.n - (subnormal ? 54.0 : 0.0);
+  // log(1 + f) = 2 s + s v with s = f / (2 + f), z = s^2 and v = z (2/3 + z V(z))
+  const double bottom = 2.0 + parts.f;
+  const double inverse = 1.0 / bottom;
+  const double s = parts.f * inverse;
+  const double divided = s * bottom;
+  const double rest =
+      ((parts.f - divided) - product_rest(s, bottom, divided)) - s * (parts.f - (bottom - 2.0));
+  const double s_low = rest * inverse;
+  const double z = s * s;
+  const double z_low = product_rest(s, s, z) + 2.0 * s * s_low;
+  const double t = z * polynomial(z, 0x1.9999999999b31p-2, 0x1.2492492457babp-2,
+                                  0x1.c71c722d89af2p-3, 0x1.745ce9d7eb5p-3, 0x1.3b1eee04dac8cp-3,
+                                  0x1.0f7fbcf5b0481p-3, 0x1.0e4441bf4ad97p-3);
+  constexpr double third = 0x1.5555555555555p-1, third_low = 0x1.5555555555555p-55;
+  const double w = third + t;
+  const double w_low = (t - (w - third)) + third_low;
+  const double v = z * w;
+  const double v_low = product_rest(z, w, v) + mad(z, w_low, z_low * w);
+  const double sv = s * v;
+  const double sv_low = product_rest(s, v, sv) + mad(s, v_low, s_low * v);
+  // n ln2 + 2 s + s v, the larger ones first
+  const double whole = n * kLn2High;  // exact
+  const double first = whole + 2.0 * s;
+  const double second = first + sv;
+  const double lost = (2.0 * s - (first - whole)) + (sv - (second - first));
+  const double low = lost + mad(n, kLn2Low, 2.0 * s_low + sv_low);
+  const double sum = second + low;
+  return {sum, low - (sum - second)};
+}
+
+// Whether b >= 0 is an integer.
+template <class F>
+PULLBACK_INLINE bool is_whole(F b) {
+  constexpr F whole = sizeof(F) == 4 ? F(0x1p23) : F(0x1p52);  // from here on all are
+  return (b >= whole) | ((b + whole) - whole == b);
+}
+
+// a^b from y = |a|^b, which may be anything where b log|a| is NaN.
+template <class F>
+PULLBACK_INLINE F power_checked(F a, F b, F y) {
+  using Bits = typename Real<F>::Bits;
+  const F size = magnitude(a), power = magnitude(b);
+  const bool whole = is_whole(power);
+  const bool odd = whole & !is_whole(F(0.5) * power);
+  y = bits_as<F>(bits_as<Bits>(y) ^ (odd ? bits_as<Bits>(a) & Real<F>::kSign : Bits(0)));
+  y = (a < F(0)) & (size < kInfinity<F>)&!whole ? kNaN<F> : y;
+  y = a != a ? a : y;
+  const bool one = (b == F(0)) | (a == F(1)) | ((size == F(1)) & (power == kInfinity<F>));
+  return one ? F(1) : y;
+}
+
+template <class F, class L>
+PULLBACK_INLINE L log_of_size(F size, L log) {
+  log = size == F(0) ? -kInfinity<L> : log;
+  return size == kInfinity<F> ? kInfinity<L> : log;
+}
+
+PULLBACK_INLINE double pow(double a, double b) {
+  const double size = magnitude(a);
+  const TwoPart log = log_two(size);
+  const double high = log_of_size(size, log.high);
+  const double x = b * high;
+  const double low = product_rest(b, high, x) + b * log.low;
+  const bool inside = magnitude(x) < 800.0;
+  const ExpParts p = exp_parts(clamped(x, -746.0, 710.0), inside ? low : 0.0);
+  return power_checked(a, b, scaled(one_plus(p).high, p.shifted));
+}
+PULLBACK_INLINE float pow(float a, float b) {
+  const float size = magnitude(a);
+  const RoughExp e = rough_exp(clamped(b * log_of_size(size, rough_log(size)), -110.0, 95.0));
+  return power_checked(a, b, static_cast<float>(mad(e.scale, e.p, e.scale)));
+}
+
+template <class F>
+PULLBACK_INLINE F pow_da(F a, F b) {
+  const F y = b * pow(a, b - F(1));
+  return b == F(0) ? F(0) : y;
+}
+template <class F>
+PULLBACK_INLINE F pow_db(F a, F b) {
+  const F y = pow(a, b) * log(a);
+  const F at_zero = b >= F(0) ? F(0) : kNaN<F>;
+  return a == F(0) ? at_zero : (a < F(0) ? kNaN<F> : y);
+}
+
+// --- division with a whole quotient
+
+// Where fmod_near() is not exact. float computes in double, where the product of a quotient below
+// 2^29 with b is.
+template <class F>
+PULLBACK_INLINE bool is_far_quotient(F a, F b) {
+  const bool far = magnitude(a / b) >= (sizeof(F) == 4 ? F(0x1p29) : F(0x1p52));
+#if !defined(__FMA__)  // the halves of product_rest()
+  const bool extreme = (magnitude(a) > F(0x1p900)) | (magnitude(a) < F(0x1p-900));
+  if (sizeof(F) == 8) return (far | extreme) & (magnitude(a) < kInfinity<F>)&(b != F(0));
+#endif
+  return far & (magnitude(a) < kInfinity<F>)&(b != F(0));
+}
+
+// C's fmod, exact. Rounding makes the quotient wrong by one at most, which the sign or the size of
+// what is left tells.
+PULLBACK_INLINE double fmod_near(double a, double b) {
+  const double q = __builtin_trunc(a / b);
+  const double product = q * b;
+  double r = (a - product) - product_rest(q, b, product);
+  const double step = with_sign_of(b, a);
+  r = (r < 0.0) != (a < 0.0) && r != 0.0 ? r + step : r;
+  r = magnitude(r) >= magnitude(b) ? r - step : r;
+  return (magnitude(b) == kInfinity<double>)&(magnitude(a) < kInfinity<double>) ? a : r;
+}
+PULLBACK_INLINE float fmod_near(float a, float b) {
+  const double x = a, y = b;
+  const double q = __builtin_trunc(x / y);
+  double r = x - q * y;
+  const double step = with_sign_of(y, x);
+  r = (r < 0.0) != (x < 0.0) && r != 0.0 ? r + step : r;
+  r = magnitude(r) >= magnitude(y) ? r - step : r;
+  return (magnitude(b) == kInfinity<float>)&(magnitude(a) < kInfinity<float>)
+             ? a
+             : static_cast<float>(r);
+}
+PULLBACK_INLINE float fmod_far(float a, float b) { return __builtin_fmodf(a, b); }
+PULLBACK_INLINE double fmod_far(double a, double b) { return __builtin_fmod(a, b); }
+
+// Python's, from r = fmod(a, b): the sign of b, and floor_divide(a, b) * b + remainder(a, b) == a
+// as near as can be.
+template <class F>
+PULLBACK_INLINE F remainder_from(F r, F b) {
+  const F moved = (r < F(0)) != (b < F(0)) ? r + b : r;
+  return r == F(0) ? with_sign_of(F(0), b) : moved;
+}
+template <class F>
+PULLBACK_INLINE F floor_divide_from(F r, F a, F b) {
+  F q = (a - r) / b;
+  q = (r != F(0)) & ((r < F(0)) != (b < F(0))) ? q - F(1) : q;
+  const F whole = static_cast<F>(__builtin_floor(q));
+  const F nearest = q - whole > F(0.5) ? whole + F(1) : whole;
+  const F y = q == F(0) ? with_sign_of(F(0), a / b) : nearest;
+  return b == F(0) ? a / b : y;
+}
+
+}  // namespace m
+}  // namespace
+}  // namespace pullback
