@@ -90,6 +90,7 @@ CASES: list[Case] = [
     floats ("softplus",      ref.softplus,     WIDE),
     numbers("relu",          ref.relu,         NONZERO),
     numbers("step",          ref.step,         NONZERO),
+    floats ("erf",           ref.erf,          REAL),
     numbers("round",         np.round,         FLAT),
     numbers("floor",         np.floor,         FLAT),
     numbers("ceil",          np.ceil,          FLAT),

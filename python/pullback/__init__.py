@@ -15,7 +15,7 @@ and `optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
 
 from __future__ import annotations
 
-from . import _core, optimizers, random
+from . import _core, optimizers, random, special
 from ._core import Tensor, Variable, __version__
 from .arrays import (
     arange,
@@ -221,6 +221,7 @@ __all__ = [
     "softmax",
     "softmax_cross_entropy",
     "softplus",
+    "special",
     "split",
     "sqrt",
     "square",

@@ -17,14 +17,14 @@ constexpr int64_t kTileBytes = 32 * 1024;  // of everything a tile touches: it s
 // Nanoseconds an element, roughly: for deciding about threads only.
 double cost_of(Op op) {
   switch (op) {
-    case Op::sin:
-    case Op::cos:
     case Op::pow:
     case Op::pow_da:
     case Op::pow_db:
+      return 2;
+    case Op::sin:
+    case Op::cos:
     case Op::floor_divide:
     case Op::remainder:
-      return 8;
     case Op::exp:
     case Op::expm1:
     case Op::log:
@@ -33,6 +33,7 @@ double cost_of(Op op) {
     case Op::tanh_slope:
     case Op::sigmoid:
     case Op::softplus:
+    case Op::erf:
       return 0.7;
     default:
       return 0.12;

@@ -120,7 +120,7 @@ PULLBACK_INLINE F pow_db(F a, F b) {
 // 2^29 with b is.
 template <class F>
 PULLBACK_INLINE bool is_far_quotient(F a, F b) {
-  const bool far = magnitude(a / b) >= (sizeof(F) == 4 ? F(0x1p29) : F(0x1p52));
+  const bool far = magnitude(a / b) >= (sizeof(F) == 4 ? F(0x1p29) : F(0x1p51));
 #if !defined(__FMA__)  // the halves of product_rest()
   const bool extreme = (magnitude(a) > F(0x1p900)) | (magnitude(a) < F(0x1p-900));
   if (sizeof(F) == 8) return (far | extreme) & (magnitude(a) < kInfinity<F>)&(b != F(0));
@@ -128,27 +128,39 @@ PULLBACK_INLINE bool is_far_quotient(F a, F b) {
   return far & (magnitude(a) < kInfinity<F>)&(b != F(0));
 }
 
-// C's fmod, exact. Rounding makes the quotient wrong by one at most, which the sign or the size of
-// what is left tells.
+// v where `kept`, else 0. Several selections in a row end gcc's will to vectorise; this does not.
+template <class F>
+PULLBACK_INLINE F kept_if(bool kept, F v) {
+  using Bits = typename Real<F>::Bits;
+  return bits_as<F>(bits_as<Bits>(v) & (Bits(0) - static_cast<Bits>(kept)));
+}
+
+// Whether r is not zero and of another sign than b. By the bits, for the same reason.
+template <class F>
+PULLBACK_INLINE bool is_other_side(F r, F b) {
+  using Bits = typename Real<F>::Bits;
+  const Bits differs = (bits_as<Bits>(r) ^ bits_as<Bits>(b)) & Real<F>::kSign;
+  return (r != F(0)) & (differs != 0);
+}
+
+// C's fmod but for the sign of a zero, from an r = a - round(a / b) b that is exact. The quotient
+// is too large by one at most, or too small, which the sign or the size of r tells.
+template <class F>
+PULLBACK_INLINE F fmod_from(F r, F a, F b) {
+  const F step = with_sign_of(b, a);
+  r = r + kept_if(is_other_side(r, a), step);
+  r = r - kept_if(magnitude(r) >= magnitude(b), step);
+  return magnitude(a) < magnitude(b) ? a : r;
+}
 PULLBACK_INLINE double fmod_near(double a, double b) {
-  const double q = __builtin_trunc(a / b);
+  const double q = (a / b + kRound) - kRound;
   const double product = q * b;
-  double r = (a - product) - product_rest(q, b, product);
-  const double step = with_sign_of(b, a);
-  r = (r < 0.0) != (a < 0.0) && r != 0.0 ? r + step : r;
-  r = magnitude(r) >= magnitude(b) ? r - step : r;
-  return (magnitude(b) == kInfinity<double>)&(magnitude(a) < kInfinity<double>) ? a : r;
+  return fmod_from((a - product) - product_rest(q, b, product), a, b);
 }
 PULLBACK_INLINE float fmod_near(float a, float b) {
   const double x = a, y = b;
-  const double q = __builtin_trunc(x / y);
-  double r = x - q * y;
-  const double step = with_sign_of(y, x);
-  r = (r < 0.0) != (x < 0.0) && r != 0.0 ? r + step : r;
-  r = magnitude(r) >= magnitude(y) ? r - step : r;
-  return (magnitude(b) == kInfinity<float>)&(magnitude(a) < kInfinity<float>)
-             ? a
-             : static_cast<float>(r);
+  const double q = (x / y + kRound) - kRound;
+  return static_cast<float>(fmod_from(x - q * y, x, y));
 }
 PULLBACK_INLINE float fmod_far(float a, float b) { return __builtin_fmodf(a, b); }
 PULLBACK_INLINE double fmod_far(double a, double b) { return __builtin_fmod(a, b); }
@@ -157,16 +169,13 @@ PULLBACK_INLINE double fmod_far(double a, double b) { return __builtin_fmod(a, b
 // as near as can be.
 template <class F>
 PULLBACK_INLINE F remainder_from(F r, F b) {
-  const F moved = (r < F(0)) != (b < F(0)) ? r + b : r;
-  return r == F(0) ? with_sign_of(F(0), b) : moved;
+  return with_sign_of(r + kept_if(is_other_side(r, b), b), b);
 }
 template <class F>
 PULLBACK_INLINE F floor_divide_from(F r, F a, F b) {
-  F q = (a - r) / b;
-  q = (r != F(0)) & ((r < F(0)) != (b < F(0))) ? q - F(1) : q;
+  const F q = (a - r) / b - kept_if(is_other_side(r, b), F(1));
   const F whole = static_cast<F>(__builtin_floor(q));
-  const F nearest = q - whole > F(0.5) ? whole + F(1) : whole;
-  const F y = q == F(0) ? with_sign_of(F(0), a / b) : nearest;
+  const F y = with_sign_of(whole + kept_if(q - whole > F(0.5), F(1)), a / b);
   return b == F(0) ? a / b : y;
 }
 
