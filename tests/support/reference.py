@@ -83,7 +83,7 @@ def clip(a: Any, low: Any, high: Any) -> Any:
 
 
 def erf(a: Any) -> Any:
-    """2/sqrt(pi) exp(-a^2) times the sum of 2^n a^(2n+1) / (2n+1)!!, DLMF 7.6.2: all of one sign."""
+    """DLMF 7.6.2: 2/sqrt(pi) exp(-a^2) times the sum of 2^n a^(2n+1) / (2n+1)!!."""
     x = np.asarray(a, np.longdouble)
     term = total = x
     for n in range(1, 80):
