@@ -96,26 +96,42 @@ PULLBACK_INLINE F clamped(F x, F low, F high) {
 
 // --- double
 
-// exp(x) = 2^n (1 + r + tail). A NaN stays in r.
+// What the product of a and b loses when it is rounded to `product`.
+PULLBACK_INLINE double product_rest(double a, double b, double product) {
+#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
+  return mad(a, b, -product);
+#else
+  // Dekker's: each factor in two halves of 26 bits.
+  const double a_wide = a * 0x1.0000002p27, b_wide = b * 0x1.0000002p27;
+  const double a_high = a_wide - (a_wide - a), b_high = b_wide - (b_wide - b);
+  const double a_low = a - a_high, b_low = b - b_high;
+  return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#endif
+}
+
+// exp(x) = 2^n (1 + head + tail), the tail below a 50th of the head. A NaN stays in both.
 struct ExpParts {
-  double r, tail;
+  double head, tail;
   uint64_t shifted;  // its low bits are n in two's complement
 };
 
-// |x + low| <= 1000, and low is below 2^-20.
+// exp(x + low) for |x + low| <= 1000 and a low below 2^-20.
 PULLBACK_INLINE ExpParts exp_parts(double x, double low = 0.0) {
   const double shifted = mad(x, kLog2e, kRound);
   const double n = shifted - kRound;
   const double first = mad(-n, kLn2High, x);  // exact
   const double second = mad(-n, kLn2Low, low);
-  const double r = first + second;
+  const double r = first + second;  // |r| <= ln2 / 2
   const double lost = (first - r) + second;
-  // (exp(r) - 1 - r) / r^2 for |r| <= ln2 / 2
-  const double q = polynomial(r, 0x1.000000000000cp-1, 0x1.5555555555561p-3, 0x1.555555554ffeap-5,
-                              0x1.111111110d608p-7, 0x1.6c16c185b70cbp-10, 0x1.a01a01baf3141p-13,
-                              0x1.a0199667e1767p-16, 0x1.71dddfa6353a8p-19, 0x1.28b072bb6451fp-22,
-                              0x1.af85c38c7753ap-26);
-  return {r, mad(r * r, q, lost), bits_as<uint64_t>(shifted)};
+  // r + r^2/2 in two parts, and (exp(r) - 1 - r - r^2/2) / r^3
+  const double square = r * r;
+  const double head = r + 0.5 * square;
+  const double head_low = (0.5 * square - (head - r)) + 0.5 * product_rest(r, r, square);
+  const double q = polynomial(r, 0x1.555555555555cp-3, 0x1.5555555555555p-5, 0x1.111111110e9a4p-7,
+                              0x1.6c16c16c16b3p-10, 0x1.a01a01b4749d3p-13, 0x1.a01a01a3ca5d7p-16,
+                              0x1.71ddedeb84a5bp-19, 0x1.27e4e2494e8c4p-22, 0x1.af6f76a8437c5p-26,
+                              0x1.1f684709d586cp-29);
+  return {head, mad(r * square, q, head_low + mad(lost, r, lost)), bits_as<uint64_t>(shifted)};
 }
 
 // 2^(n + more)
@@ -130,13 +146,13 @@ PULLBACK_INLINE double scaled(double y, uint64_t shifted) {
   return y * bits_as<double>(half << 52) * bits_as<double>((both - half) << 52);
 }
 
-// 1 + r + tail, rounded once, and what that rounding loses.
+// 1 + head + tail, rounded once, and what that rounding loses.
 struct TwoPart {
   double high, low;
 };
 PULLBACK_INLINE TwoPart one_plus(const ExpParts& p) {
-  const double first = 1.0 + p.r;
-  const double rest = (p.r - (first - 1.0)) + p.tail;
+  const double first = 1.0 + p.head;
+  const double rest = (p.head - (first - 1.0)) + p.tail;
   const double sum = first + rest;
   return {sum, rest - (sum - first)};
 }
@@ -149,10 +165,10 @@ PULLBACK_INLINE double exp(double x) {
 
 PULLBACK_INLINE double expm1(double x) {
   const ExpParts p = exp_parts(clamped(x, -45.0, 710.0));
-  // Half of 2^n (r + tail) + (2^n - 1), the larger terms first and what their sum loses.
+  // Half of 2^n (head + tail) + (2^n - 1), the larger terms first and what their sum loses.
   const double scale = power_of_two(p.shifted, -1);
   const double base = scale - 0.5;
-  const double term = scale * p.r;
+  const double term = scale * p.head;
   const double sum = base + term;
   const double lost = (term - (sum - base)) + ((scale - base) - 0.5);
   const double y = 2.0 * (sum + mad(scale, p.tail, lost));
@@ -178,15 +194,19 @@ PULLBACK_INLINE double log_sum(double u, double ratio, double exponent_bias) {
   // With s = f / (2 + f): log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)); R from FreeBSD's e_log.c.
   const double s = p.f / (2.0 + p.f);
   const double z = s * s;
-  const double half = 0.5 * p.f * p.f;
   const double r =
       z * polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01,
                      2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
                      1.531383769920937332e-01, 1.479819860511658591e-01);
+  // n ln2 and f - f^2/2 exactly, as far as they matter
+  const double square = p.f * p.f;
+  const double half = 0.5 * square;
+  const double head = p.f - half;
+  const double head_low = ((p.f - head) - half) - 0.5 * product_rest(p.f, p.f, square);
   const double high = n * kLn2High;  // exact
-  const double sum = high + p.f;
-  const double lost = p.f - (sum - high);
-  return sum + (lost + (mad(n, kLn2Low, ratio) + mad(s, half + r, -half)));
+  const double sum = high + head;
+  const double lost = (head - (sum - high)) + head_low;
+  return sum + mad(s, half + r, lost + mad(n, kLn2Low, ratio));
 }
 
 // What the logarithm is where the formulas do not hold: at 0, below it, at infinity and NaN.

@@ -183,10 +183,10 @@ PULLBACK_INLINE TanhParts<float> tanh_parts(float a) {
 PULLBACK_INLINE TanhParts<double> tanh_parts(double a) {
   const double size = magnitude(a);
   const ExpParts p = exp_parts(-2.0 * (size > 375.0 ? 375.0 : size));
-  // m = 2^n (r + tail) + (2^n - 1), the larger terms first, in two parts
+  // m = 2^n (head + tail) + (2^n - 1), the larger terms first, in two parts
   const double scale = scaled(1.0, p.shifted);
   const double base = scale - 1.0;
-  const double term = scale * p.r;
+  const double term = scale * p.head;
   const double sum = base + term;
   const double lost = (term - (sum - base)) + (scale - (base + 1.0));
   const double rest = mad(scale, p.tail, lost);
@@ -221,28 +221,38 @@ PULLBACK_INLINE float softplus(float a) {
   return static_cast<float>(relu(a) + (e < 0x1p-27 ? e : log));
 }
 
-// erf(a) = a + a (c + a^2 P(a^2)) below 1, else 1 - exp(-a^2) G((a - 2) / (a + 2)).
+// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.8, else 1 - exp(-z) (g + t G(t)) with
+// t = (a - 2) / (a + 2); what the larger sums lose is added last.
 PULLBACK_INLINE double erf(double x) {
   const double a = magnitude(x) > 6.0 ? 6.0 : magnitude(x);
   const double z = a * a;
   constexpr double c = 0x1.06eba8214db68p-3, c_low = 0x1.1ae3a914fed80p-56;  // 2 / sqrt(pi) - 1
-  const double inner =
-      mad(z,
-          polynomial(z, -0x1.812746b0379a1p-2, 0x1.ce2f21a03fd0dp-4, -0x1.b82ce311be7aep-6,
-                     0x1.565bccf1ddec5p-8, -0x1.c02daf33b7cbp-11, 0x1.f9a2a2fb66487p-14,
-                     -0x1.f4c8f2697eee6p-17, 0x1.b9730b545f171p-20, -0x1.5bbc2fbf03fcp-23,
-                     0x1.d52983f0266fep-27, -0x1.a61a9500b666p-31),
-          c_low);
-  const double near = a + mad(a, c, a * inner);
-  const ExpParts p = exp_parts(-z);
+  constexpr double k = -0x1.812746b0379d8p-2;
+  const double zp =
+      z * polynomial(z, 0x1.ce2f21a041a33p-4, -0x1.b82ce31213976p-6, 0x1.565bccf66cc59p-8,
+                     -0x1.c02dae5a1aa2ep-11, 0x1.f9a2541c66275p-14, -0x1.f4bea843f5d4cp-17,
+                     0x1.b8b7737dc8542p-20, -0x1.540893e800ac7p-23, 0x1.7d5317575bbb2p-27);
+  const double slope = k + zp;
+  const double shift = mad(z, slope, c);
+  const double shift_low = mad(z, zp - (slope - k), c_low);
+  const double near = a + mad(a, shift, a * shift_low);
   const double t = (a - 2.0) / (a + 2.0);
-  const double g = polynomial(t, 0x1.058671b52c776p-2, -0x1.b57034efd3f5dp-2, 0x1.eeea7dc8a78fp-3,
-                              -0x1.437f0b68cb9fp-4, 0x1.e947158bfe4a5p-9, 0x1.ca95ed84b00a6p-8,
-                              -0x1.bc258eb3af3dep-11, -0x1.016b547e8d3f3p-10, 0x1.6d35d2a305b41p-15,
-                              0x1.6d83324f87c04p-13, 0x1.cf75b30b36b94p-16, -0x1.be861dacc618cp-16,
-                              -0x1.a870077aa1cffp-17);
-  const double far = 1.0 - one_plus(p).high * power_of_two(p.shifted) * g;
-  return with_sign_of(a < 1.0 ? near : far, x);
+  constexpr double g = 0x1.058671b52c77cp-2;
+  const double tg =
+      t * polynomial(t, -0x1.b57034efd4023p-2, 0x1.eeea7dc8a2e58p-3, -0x1.437f0b68e68d9p-4,
+                     0x1.e9471633d640ep-9, 0x1.ca95f033788dfp-8, -0x1.bc25b208c01d7p-11,
+                     -0x1.016d2d1c6057p-10, 0x1.6c812422903bdp-15, 0x1.6dd373750caa9p-13,
+                     0x1.e656b543d9977p-16, -0x1.8ed114ed254bbp-16, -0x1.64106e9321847p-17);
+  const double factor = g + tg;
+  const ExpParts p = exp_parts(-z);
+  const TwoPart e = one_plus(p);
+  const double scale = power_of_two(p.shifted);
+  const double rest = e.high * factor;
+  const double rest_low =
+      product_rest(e.high, factor, rest) + mad(e.high, tg - (factor - g), e.low * factor);
+  const double far = 1.0 - scale * rest;
+  const double far_low = ((1.0 - far) - scale * rest) - scale * rest_low;
+  return with_sign_of(a < 0.8 ? near : far + far_low, x);
 }
 PULLBACK_INLINE float erf(float x) {
   const double a = clamped(x, -3.95f, 3.95f);

@@ -11,19 +11,6 @@ namespace pullback {
 namespace {
 namespace m {
 
-// What the product of a and b loses when it is rounded to `product`.
-PULLBACK_INLINE double product_rest(double a, double b, double product) {
-#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
-  return mad(a, b, -product);
-#else
-  // Dekker's: each factor in two halves of 26 bits.
-  const double a_wide = a * 0x1.0000002p27, b_wide = b * 0x1.0000002p27;
-  const double a_high = a_wide - (a_wide - a), b_high = b_wide - (b_wide - b);
-  const double a_low = a - a_high, b_low = b - b_high;
-  return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
-#endif
-}
-
 // log(x) for 0 < x < infinity, in two parts.
 PULLBACK_INLINE TwoPart log_two(double x) {
   const bool subnormal = x < 0x1p-1022;

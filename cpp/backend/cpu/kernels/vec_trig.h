@@ -94,9 +94,13 @@ PULLBACK_INLINE bool is_small_angle(F x) {
 }
 
 // One element with any argument.
-PULLBACK_INLINE float sin(float x) { return is_small_angle(x) ? sin_small(x) : __builtin_sinf(x); }
+PULLBACK_INLINE float sin(float x) {
+  return is_small_angle(x) ? sin_small(x) : static_cast<float>(__builtin_sin(x));
+}
 PULLBACK_INLINE double sin(double x) { return is_small_angle(x) ? sin_small(x) : __builtin_sin(x); }
-PULLBACK_INLINE float cos(float x) { return is_small_angle(x) ? cos_small(x) : __builtin_cosf(x); }
+PULLBACK_INLINE float cos(float x) {
+  return is_small_angle(x) ? cos_small(x) : static_cast<float>(__builtin_cos(x));
+}
 PULLBACK_INLINE double cos(double x) { return is_small_angle(x) ? cos_small(x) : __builtin_cos(x); }
 
 }  // namespace m
