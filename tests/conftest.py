@@ -92,6 +92,7 @@ CASES: list[Case] = [
     floats ("softplus",      ref.softplus,     WIDE),
     numbers("relu",          ref.relu,         NONZERO),
     floats ("gate",          ref.gate,         NONZERO,  REAL),
+    floats ("erf",           ref.erf,          REAL),
     numbers("round",         np.round,         FLAT),
     numbers("floor",         np.floor,         FLAT),
     numbers("ceil",          np.ceil,          FLAT),

@@ -9,7 +9,9 @@ import pytest
 import pullback as pb
 
 MODULES = ["arrays", "clip", "custom", "function", "gradients", "linalg", "logic", "nn", "ops"]
-MODULES += ["optimizers", "random", "reductions", "settings", "tape", "tensor", "transforms"]
+MODULES += ["optimizers", "random", "reductions", "settings", "special", "tape", "tensor"]
+MODULES += ["transforms"]
+ELSEWHERE = ("random", "optimizers", "special")  # namespaces of their own
 # Helpers that a module has for its neighbours.
 INTERNAL = {"tensor_list", "wants_zeros", "with_zeros", "seed_list"}
 
@@ -44,11 +46,16 @@ def test_documented_with_an_example(name):
         assert ">>>" in thing.__doc__, name
 
 
-@pytest.mark.parametrize("name", [n for n in PUBLIC if not n.startswith(("random", "optimizers"))])
+@pytest.mark.parametrize("name", [n for n in PUBLIC if not n.startswith(ELSEWHERE)])
 def test_exported(name):
     short = name.split(".")[1]
     assert getattr(pb, short) is PUBLIC[name]
     assert short in pb.__all__
+
+
+def test_special():
+    assert set(pb.special.__all__) >= of_module("special").keys()
+    assert pb.special.logsumexp is pb.logsumexp
 
 
 def test_all():

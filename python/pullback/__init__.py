@@ -15,7 +15,7 @@ those of `random` and `optimizers` apart. TensorFlow 1's names are in `pullback.
 
 from __future__ import annotations
 
-from . import _core, optimizers, random
+from . import _core, optimizers, random, special
 from ._core import Tensor, Variable, __version__
 from .arrays import (
     arange,
@@ -248,6 +248,7 @@ __all__ = [
     "softmax_cross_entropy",
     "sparse_softmax_cross_entropy",
     "softplus",
+    "special",
     "split",
     "sqrt",
     "square",

@@ -86,6 +86,17 @@ def clip(a: Any, low: Any, high: Any) -> Any:
     return np.minimum(np.maximum(a, low), high)
 
 
+def erf(a: Any) -> Any:
+    """DLMF 7.6.2: 2/sqrt(pi) exp(-a^2) times the sum of 2^n a^(2n+1) / (2n+1)!!."""
+    x = np.asarray(a, np.longdouble)
+    term = total = x
+    for n in range(1, 80):
+        term = term * (2 * x * x / (2 * n + 1))
+        total = total + term
+    value = total * np.exp(-x * x) / np.sqrt(np.arctan(np.longdouble(1)))
+    return value.astype(np.asarray(a).dtype)
+
+
 # --- reductions; `…_size` is what the rounding error of one is relative to
 
 

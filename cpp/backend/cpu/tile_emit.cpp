@@ -17,9 +17,10 @@ double cost_of(Op op) {
     case Op::pow:
     case Op::pow_da:
     case Op::pow_db:
+      return 2;
     case Op::floor_divide:
     case Op::remainder:
-      return 8;
+    case Op::erf:
     case Op::exp:
     case Op::expm1:
     case Op::log:

@@ -73,27 +73,42 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
   }
 }
 
-// Sine and cosine have a branch-free part; a tile with an argument outside it goes element by
-// element.
-template <class T>
-PULLBACK_INLINE bool all_small_angles(const T* x, int64_t n) {
-  int large = 0;
-  for (int64_t i = 0; i < n; ++i) large |= !m::is_small_angle(x[i]);
-  return !large;
+// Some functions have a branch-free part; a tile with an argument outside it goes element by
+// element. What an element gives is the same on both paths.
+template <Op op, class T>
+constexpr bool kHasNear = m::kFloat<T> && (op == Op::sin || op == Op::cos ||
+                                           op == Op::floor_divide || op == Op::remainder);
+
+template <Op op, class T>
+PULLBACK_INLINE bool is_near(T a, T b) {
+  if constexpr (op == Op::sin || op == Op::cos) return m::is_small_angle(a);
+  return !m::is_far_quotient(a, b);
+}
+template <Op op, class T>
+PULLBACK_INLINE T near_value(T a, T b) {
+  if constexpr (op == Op::sin) return m::sin_small(a);
+  if constexpr (op == Op::cos) return m::cos_small(a);
+  if constexpr (op == Op::remainder) return m::remainder_from(m::fmod_near(a, b), b);
+  return m::floor_divide_from(m::fmod_near(a, b), a, b);
+}
+
+// Writes the tile if all of it is near.
+template <Op op, class T>
+PULLBACK_INLINE bool whole_tile_near(T* y, const T* a, const T* b, int64_t n) {
+  int far = 0;
+  for (int64_t i = 0; i < n; ++i) far |= !is_near<op>(a[i], b[i]);
+  if (far) return false;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = near_value<op>(a[i], b[i]);
+  return true;
 }
 
 template <Op op, class Row, class Out, class T>
 int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
   auto* y = static_cast<Out*>(out);
   const auto* x = static_cast<const T*>(a);
-  if constexpr (op == Op::sin || op == Op::cos) {
-    if (all_small_angles(x, n)) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = op == Op::sin ? m::sin_small(x[i]) : m::cos_small(x[i]);
-      }
-      return kFine;
-    }
+  if constexpr (kHasNear<op, T>) {
+    if (whole_tile_near<op>(y, x, x, n)) return kFine;
   }
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x[i]));
@@ -106,6 +121,9 @@ int binary(void* out, const void* a, const void* b, const void*, int64_t n) noex
   const auto* x0 = static_cast<const T*>(a);
   const auto* x1 = static_cast<const T*>(b);
   if (const int problem = refuses<op>(x1, n)) return problem;
+  if constexpr (kHasNear<op, T>) {
+    if (whole_tile_near<op>(y, x0, x1, n)) return kFine;
+  }
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x0[i], x1[i]));
   return kFine;

@@ -45,7 +45,8 @@ struct KeyFold {
   using Key = Accumulator;
   static constexpr Bits kFlip = largest ? 0 : m::Real<T>::kSign;  // the smallest is -max(-x)
   static constexpr Key kMost = static_cast<Key>(m::Real<T>::kSign - 1);
-  static constexpr Key kShift = (Key{1} << m::Real<T>::kDigits) - 1;  // takes -infinity to the end
+  static constexpr Key kShift =
+      (Key{1} << (sizeof(T) == 4 ? 23 : 52)) - 1;  // takes -infinity to the end
   static constexpr Key kInfinity = static_cast<Key>(kMost - kShift - kShift);
   static constexpr Key kIdentity = -kMost - 1;
   // Its own inverse.

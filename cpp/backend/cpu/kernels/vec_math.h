@@ -3,12 +3,12 @@
 // Plain scalar templates over uint8_t (bool), int32_t, int64_t, float and double; the loops around
 // them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and outside a
 // domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
-// activations, what still calls libm, integers and division.
+// activations, integers and division.
 //
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
 #pragma once
 
-#include "backend/cpu/kernels/vec_exp.h"
+#include "backend/cpu/kernels/vec_pow.h"
 #include "backend/cpu/kernels/vec_trig.h"
 
 namespace pullback {
@@ -116,25 +116,22 @@ PULLBACK_ROUNDING(ceil, ceil)
 PULLBACK_INLINE float sqrt(float a) { return __builtin_sqrtf(a); }
 PULLBACK_INLINE double sqrt(double a) { return __builtin_sqrt(a); }
 
-// What a quotient q = top / bottom lost, times bottom. Zero where it cannot be had exactly.
-template <class F>
-PULLBACK_INLINE F division_rest([[maybe_unused]] F top, [[maybe_unused]] F bottom,
-                                [[maybe_unused]] F q) {
-#if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
-  return mad(-q, bottom, top);
-#else
-  return F(0);
-#endif
+// What a quotient q = top / bottom lost, times bottom.
+PULLBACK_INLINE double division_rest(double top, double bottom, double q) {
+  const double product = q * bottom;
+  return (top - product) - product_rest(q, bottom, product);
 }
 
-template <class F>
-PULLBACK_INLINE F rsqrt(F a) {
-  const F root = sqrt(a);
-  const F q = F(1) / (a == F(0) ? F(0) : root);  // of -0 too: +infinity
+PULLBACK_INLINE double rsqrt(double a) {
+  const double root = sqrt(a);
+  const double q = 1.0 / (a == 0.0 ? 0.0 : root);  // of -0 too: +infinity
   // (1 - a q^2) q / 2 is missing; at 0 and infinity that is NaN.
-  const F aq = a * q;
-  const F better = mad(F(0.5) * q, division_rest(F(1), aq, q) + division_rest(aq, a, q) * q, q);
+  const double aq = a * q;
+  const double better = mad(0.5 * q, division_rest(1.0, aq, q) + division_rest(aq, a, q) * q, q);
   return isnan(better) ? q : better;
+}
+PULLBACK_INLINE float rsqrt(float a) {
+  return static_cast<float>(1.0 / magnitude(sqrt(static_cast<double>(a))));
 }
 template <class F>
 PULLBACK_INLINE F log_slope(F a) {
@@ -142,109 +139,127 @@ PULLBACK_INLINE F log_slope(F a) {
 }
 
 // exp(x) for x <= 0 with the part that its rounding loses, as long as neither is subnormal.
-template <class F>
-PULLBACK_INLINE TwoPart<F> exp_two(F x) {
-  const ExpParts<F> p = exp_parts(clamp_for_exp(x, Real<F>::kExpLow));
-  const TwoPart<F> y = one_plus(p);
-  return {scaled(y.high, p.n), scaled(y.low, p.n)};
+PULLBACK_INLINE TwoPart exp_two(double x) {
+  const ExpParts p = exp_parts(x < -746.0 ? -746.0 : x);
+  const TwoPart y = one_plus(p);
+  return {scaled(y.high, p.shifted), scaled(y.low, p.shifted)};
 }
 
 // num / (1 + e), num being 1 or e, corrected for what 1 + e, e and the division lose.
-template <class F>
-PULLBACK_INLINE F sigmoid(F a) {
-  const TwoPart<F> e = exp_two(-magnitude(a));
-  const bool negative = a < F(0);
-  const F top = negative ? e.high : F(1);
-  const F den = F(1) + e.high;
-  const F den_low = (e.high - (den - F(1))) + e.low;
-  const F q = top / den;
-  const F error = (division_rest(top, den, q) + (negative ? e.low : F(0))) - q * den_low;
-  const F inverse = negative ? F(1) - q : q;
+PULLBACK_INLINE double sigmoid(double a) {
+  const TwoPart e = exp_two(-magnitude(a));
+  const bool negative = a < 0.0;
+  const double top = negative ? e.high : 1.0;
+  const double den = 1.0 + e.high;
+  const double den_low = (e.high - (den - 1.0)) + e.low;
+  const double q = top / den;
+  const double error = (division_rest(top, den, q) + (negative ? e.low : 0.0)) - q * den_low;
+  const double inverse = negative ? 1.0 - q : q;
   return mad(error, inverse, q);
 }
-
-// tanh(a) = a + a^3 P(a^2) below kTanhCut, else 1 - 2 / (exp(2a) + 1); one division for both.
-template <class F>
-constexpr F kTanhCut = F(0.55);
-PULLBACK_INLINE float tanh_top(float z) {
-  return polynomial(z, -0x1.55554cp-2f, 0x1.110d3cp-3f, -0x1.b92bbap-5f, 0x1.59568ap-6f,
-                    -0x1.9bba7ep-8f);
-}
-PULLBACK_INLINE float tanh_bottom(float) { return 1.0f; }
-// Cephes tanh.c
-PULLBACK_INLINE double tanh_top(double z) {
-  return polynomial(z, -1.61468768441708447952E3, -9.92877231001918586564E1,
-                    -9.64399179425052238628E-1);
-}
-PULLBACK_INLINE double tanh_bottom(double z) {
-  return polynomial(z, 4.84406305325125486048E3, 2.23548839060100448583E3, 1.12811678491632931402E2,
-                    1.0);
+PULLBACK_INLINE float sigmoid(float a) {
+  const RoughExp e = rough_exp(-clamped(a, -105.0f, 105.0f));
+  return static_cast<float>(1.0 / (1.0 + mad(e.scale, e.p, e.scale)));
 }
 
-template <class F>
-PULLBACK_INLINE F tanh(F x) {
-  const F a = magnitude(x);
-  const bool small = a < kTanhCut<F>;
-  const F z = a * a;
-  const F far = a > F(22) ? F(22) : a;
-  const ExpParts<F> p = exp_parts(F(2) * far);
-  const F scale = power_of_two<F>(p.n);
-  const TwoPart<F> y = one_plus(p);
-  const F e = y.high * scale;
-  const F den = e + F(1);
-  const F den_low = (F(1) - (den - e)) + y.low * scale;
-  const F top = small ? a * (z * tanh_top(z)) : F(-2);
-  const F bottom = small ? tanh_bottom(z) : den;
-  const F q = top / bottom;
-  const F error = small ? F(0) : (division_rest(top, bottom, q) - q * den_low) * (F(-0.5) * q);
-  const F base = small ? a : F(1);
-  const F sum = base + q;
-  const F lost = q - (sum - base);
-  return with_sign_of(sum + (lost + error), x);
-}
-
-// 4 e / (1 + e)^2 with e = exp(-2|a|).
-template <class F>
-PULLBACK_INLINE F tanh_slope(F a) {
-  const F e = exp(F(-2) * magnitude(a));
-  const F den = F(1) + e;
-  const F den_low = e - (den - F(1));
-  const F square = mad(F(2) * den, den_low, den * den);
-  return F(4) * e / square;
-}
+// tanh and its slope. With m = exp(-2|a|) - 1, tanh|a| is -m / (2 + m) and the slope
+// exp(-2|a|) (2 / (2 + m))^2. Whoever needs one of the two pays for one.
 template <class F>
 struct TanhParts {
   F value, slope;
 };
-template <class F>
-PULLBACK_INLINE TanhParts<F> tanh_parts(F a) {
-  return {tanh(a), tanh_slope(a)};
+PULLBACK_INLINE TanhParts<float> tanh_parts(float a) {
+  const float size = magnitude(a);
+  const RoughExp e = rough_exp(2.0 * (size > 60.0f ? 60.0f : size));
+  const double m = mad(e.scale, e.p, e.scale - 1.0);
+  const double inverse = 1.0 / (m + 2.0);
+  return {with_sign_of(static_cast<float>(m * inverse), a),
+          static_cast<float>(mad(m, inverse, inverse) * (4.0 * inverse))};
+}
+PULLBACK_INLINE TanhParts<double> tanh_parts(double a) {
+  const double size = magnitude(a);
+  const ExpParts p = exp_parts(-2.0 * (size > 375.0 ? 375.0 : size));
+  // m = 2^n (head + tail) + (2^n - 1), the larger terms first, in two parts
+  const double scale = scaled(1.0, p.shifted);
+  const double base = scale - 1.0;
+  const double term = scale * p.head;
+  const double sum = base + term;
+  const double lost = (term - (sum - base)) + (scale - (base + 1.0));
+  const double rest = mad(scale, p.tail, lost);
+  const double m = sum + rest;
+  const double m_low = rest - (m - sum);
+  const double den = 2.0 + m;
+  const double den_low = (m - (den - 2.0)) + m_low;
+  const double q = -m / den;
+  const double error = (division_rest(-m, den, q) - m_low) - q * den_low;
+  const double value = mad(error, mad(0.5, q, 0.5), q);  // 1 / den is (1 + q) / 2
+  const double both = 1.0 + value;
+  return {with_sign_of(value, a), scaled(one_plus(p).high, p.shifted) * both * both};
 }
 template <class F>
-PULLBACK_INLINE F softplus(F a) {
-  const F positive = a <= F(0) ? F(0) : a;
-  const TwoPart<F> e = exp_two(-magnitude(a));
-  return positive + log1p_two(e.high, e.low);
-}
-
-// --- libm
-
-#define PULLBACK_LIBM2(name)                                                         \
-  PULLBACK_INLINE float name(float a, float b) { return __builtin_##name##f(a, b); } \
-  PULLBACK_INLINE double name(double a, double b) { return __builtin_##name(a, b); }
-PULLBACK_LIBM2(pow)
-PULLBACK_LIBM2(fmod)
-#undef PULLBACK_LIBM2
-
-template <class F>
-PULLBACK_INLINE F pow_da(F a, F b) {
-  return b == F(0) ? F(0) : b * pow(a, b - F(1));
+PULLBACK_INLINE F tanh(F a) {
+  return tanh_parts(a).value;
 }
 template <class F>
-PULLBACK_INLINE F pow_db(F a, F b) {
-  if (a == F(0)) return b >= F(0) ? F(0) : kNaN<F>;
-  if (a < F(0)) return kNaN<F>;
-  return pow(a, b) * log(a);
+PULLBACK_INLINE F tanh_slope(F a) {
+  return tanh_parts(a).slope;
+}
+
+PULLBACK_INLINE double softplus(double a) {
+  const TwoPart e = exp_two(-magnitude(a));
+  return relu(a) + log1p_two(e.high, e.low);
+}
+PULLBACK_INLINE float softplus(float a) {
+  const float size = magnitude(a);
+  const RoughExp parts = rough_exp(-(size > 105.0f ? 105.0f : size));
+  const double e = mad(parts.scale, parts.p, parts.scale);
+  const double log = rough_log(1.0 + e);
+  return static_cast<float>(relu(a) + (e < 0x1p-27 ? e : log));
+}
+
+// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.8, else 1 - exp(-z) (g + t G(t)) with
+// t = (a - 2) / (a + 2); what the larger sums lose is added last.
+PULLBACK_INLINE double erf(double x) {
+  const double a = magnitude(x) > 6.0 ? 6.0 : magnitude(x);
+  const double z = a * a;
+  constexpr double c = 0x1.06eba8214db68p-3, c_low = 0x1.1ae3a914fed80p-56;  // 2 / sqrt(pi) - 1
+  constexpr double k = -0x1.812746b0379d8p-2;
+  const double zp =
+      z * polynomial(z, 0x1.ce2f21a041a33p-4, -0x1.b82ce31213976p-6, 0x1.565bccf66cc59p-8,
+                     -0x1.c02dae5a1aa2ep-11, 0x1.f9a2541c66275p-14, -0x1.f4bea843f5d4cp-17,
+                     0x1.b8b7737dc8542p-20, -0x1.540893e800ac7p-23, 0x1.7d5317575bbb2p-27);
+  const double slope = k + zp;
+  const double shift = mad(z, slope, c);
+  const double shift_low = mad(z, zp - (slope - k), c_low);
+  const double near = a + mad(a, shift, a * shift_low);
+  const double t = (a - 2.0) / (a + 2.0);
+  constexpr double g = 0x1.058671b52c77cp-2;
+  const double tg =
+      t * polynomial(t, -0x1.b57034efd4023p-2, 0x1.eeea7dc8a2e58p-3, -0x1.437f0b68e68d9p-4,
+                     0x1.e9471633d640ep-9, 0x1.ca95f033788dfp-8, -0x1.bc25b208c01d7p-11,
+                     -0x1.016d2d1c6057p-10, 0x1.6c812422903bdp-15, 0x1.6dd373750caa9p-13,
+                     0x1.e656b543d9977p-16, -0x1.8ed114ed254bbp-16, -0x1.64106e9321847p-17);
+  const double factor = g + tg;
+  const ExpParts p = exp_parts(-z);
+  const TwoPart e = one_plus(p);
+  const double scale = power_of_two(p.shifted);
+  const double rest = e.high * factor;
+  const double rest_low =
+      product_rest(e.high, factor, rest) + mad(e.high, tg - (factor - g), e.low * factor);
+  const double far = 1.0 - scale * rest;
+  const double far_low = ((1.0 - far) - scale * rest) - scale * rest_low;
+  return with_sign_of(a < 0.8 ? near : far + far_low, x);
+}
+PULLBACK_INLINE float erf(float x) {
+  const double a = clamped(x, -3.95f, 3.95f);
+  const double z = a * a;
+  const double top = polynomial(z, 0x1.20dd750d58d85p+0, 0x1.7b3a92016ad9fp-3, 0x1.bc9e152b004c2p-5,
+                                0x1.f7c25280a7862p-9, 0x1.8c47f2b2df9b1p-12, 0x1.376355953491p-18,
+                                -0x1.bd7a9fc789ec2p-27);
+  const double bottom =
+      polynomial(z, 1.0, 0x1.fd5ff276796d1p-2, 0x1.d294927413cf7p-4, 0x1.fa0f044c251c5p-7,
+                 0x1.55d8fb4fac04dp-10, 0x1.06ef8f743e0abp-14);
+  return static_cast<float>(a * top / bottom);
 }
 
 // --- integers and Python's division. The kernel has rejected b == 0 and b < 0 before it comes
@@ -276,24 +291,15 @@ PULLBACK_INLINE I remainder(I a, I b) {
   return (r != 0) & ((r < 0) != (b < 0)) ? r + b : r;
 }
 
-// Python's: the sign of b, and floor_divide(a, b) * b + remainder(a, b) == a as near as can be.
 template <class F>
   requires(kFloat<F>)
 PULLBACK_INLINE F remainder(F a, F b) {
-  const F r = fmod(a, b);
-  if (r == F(0)) return with_sign_of(F(0), b);
-  return (r < F(0)) != (b < F(0)) ? r + b : r;
+  return remainder_from(is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b), b);
 }
 template <class F>
   requires(kFloat<F>)
 PULLBACK_INLINE F floor_divide(F a, F b) {
-  if (b == F(0)) return a / b;
-  const F r = fmod(a, b);
-  F q = (a - r) / b;
-  if (r != F(0) && (r < F(0)) != (b < F(0))) q -= F(1);
-  if (q == F(0)) return with_sign_of(F(0), a / b);
-  const F whole = floor(q);
-  return q - whole > F(0.5) ? whole + F(1) : whole;
+  return floor_divide_from(is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b), a, b);
 }
 
 // --- casts

@@ -20,8 +20,8 @@ struct Quarter {
 };
 
 PULLBACK_INLINE Quarter quarter_turns(double x) {
-  const double shifted = mad(x, 6.36619772367581382433e-01, Real<double>::kRound);
-  const double n = shifted - Real<double>::kRound;
+  const double shifted = mad(x, 6.36619772367581382433e-01, kRound);
+  const double n = shifted - kRound;
   const double first = mad(-n, 1.57079632673412561417e+00, x);  // exact
   const double w = n * 6.07710050630396597660e-11;              // exact
   const double second = first - w;
@@ -94,9 +94,13 @@ PULLBACK_INLINE bool is_small_angle(F x) {
 }
 
 // One element with any argument.
-PULLBACK_INLINE float sin(float x) { return is_small_angle(x) ? sin_small(x) : __builtin_sinf(x); }
+PULLBACK_INLINE float sin(float x) {
+  return is_small_angle(x) ? sin_small(x) : static_cast<float>(__builtin_sin(x));
+}
 PULLBACK_INLINE double sin(double x) { return is_small_angle(x) ? sin_small(x) : __builtin_sin(x); }
-PULLBACK_INLINE float cos(float x) { return is_small_angle(x) ? cos_small(x) : __builtin_cosf(x); }
+PULLBACK_INLINE float cos(float x) {
+  return is_small_angle(x) ? cos_small(x) : static_cast<float>(__builtin_cos(x));
+}
 PULLBACK_INLINE double cos(double x) { return is_small_angle(x) ? cos_small(x) : __builtin_cos(x); }
 
 }  // namespace m

@@ -1,0 +1,171 @@
+// Powers, and the remainder of a float division, branch-free.
+//
+// pow(a, b) is exp(b log|a|). For double both the logarithm and the product are kept in two parts,
+// good to some 2^-66, since the exponent of the result multiplies their error by up to 745. What a
+// power is at zeros, infinities and NaN is decided in power_checked(), as IEEE 754 does.
+#pragma once
+
+#include "backend/cpu/kernels/vec_exp.h"
+
+namespace pullback {
+namespace {
+namespace m {
+
+// log(x) for 0 < x < infinity, in two parts.
+PULLBACK_INLINE TwoPart log_two(double x) {
+  const bool subnormal = x < 0x1p-1022;
+  const LogParts parts = log_parts(subnormal ? x * 0x1p54 : x);
+  const double n = parts.n - (subnormal ? 54.0 : 0.0);
+  // log(1 + f) = 2 s + s v with s = f / (2 + f), z = s^2 and v = z (2/3 + z V(z))
+  const double bottom = 2.0 + parts.f;
+  const double inverse = 1.0 / bottom;
+  const double s = parts.f * inverse;
+  const double divided = s * bottom;
+  const double rest =
+      ((parts.f - divided) - product_rest(s, bottom, divided)) - s * (parts.f - (bottom - 2.0));
+  const double s_low = rest * inverse;
+  const double z = s * s;
+  const double z_low = product_rest(s, s, z) + 2.0 * s * s_low;
+  const double t = z * polynomial(z, 0x1.9999999999b31p-2, 0x1.2492492457babp-2,
+                                  0x1.c71c722d89af2p-3, 0x1.745ce9d7eb5p-3, 0x1.3b1eee04dac8cp-3,
+                                  0x1.0f7fbcf5b0481p-3, 0x1.0e4441bf4ad97p-3);
+  constexpr double third = 0x1.5555555555555p-1, third_low = 0x1.5555555555555p-55;
+  const double w = third + t;
+  const double w_low = (t - (w - third)) + third_low;
+  const double v = z * w;
+  const double v_low = product_rest(z, w, v) + mad(z, w_low, z_low * w);
+  const double sv = s * v;
+  const double sv_low = product_rest(s, v, sv) + mad(s, v_low, s_low * v);
+  // n ln2 + 2 s + s v, the larger ones first
+  const double whole = n * kLn2High;  // exact
+  const double first = whole + 2.0 * s;
+  const double second = first + sv;
+  const double lost = (2.0 * s - (first - whole)) + (sv - (second - first));
+  const double low = lost + mad(n, kLn2Low, 2.0 * s_low + sv_low);
+  const double sum = second + low;
+  return {sum, low - (sum - second)};
+}
+
+// Whether b >= 0 is an integer.
+template <class F>
+PULLBACK_INLINE bool is_whole(F b) {
+  constexpr F whole = sizeof(F) == 4 ? F(0x1p23) : F(0x1p52);  // from here on all are
+  return (b >= whole) | ((b + whole) - whole == b);
+}
+
+// a^b from y = |a|^b, which may be anything where b log|a| is NaN.
+template <class F>
+PULLBACK_INLINE F power_checked(F a, F b, F y) {
+  using Bits = typename Real<F>::Bits;
+  const F size = magnitude(a), power = magnitude(b);
+  const bool whole = is_whole(power);
+  const bool odd = whole & !is_whole(F(0.5) * power);
+  y = bits_as<F>(bits_as<Bits>(y) ^ (odd ? bits_as<Bits>(a) & Real<F>::kSign : Bits(0)));
+  y = (a < F(0)) & (size < kInfinity<F>)&!whole ? kNaN<F> : y;
+  y = a != a ? a : y;
+  const bool one = (b == F(0)) | (a == F(1)) | ((size == F(1)) & (power == kInfinity<F>));
+  return one ? F(1) : y;
+}
+
+template <class F, class L>
+PULLBACK_INLINE L log_of_size(F size, L log) {
+  log = size == F(0) ? -kInfinity<L> : log;
+  return size == kInfinity<F> ? kInfinity<L> : log;
+}
+
+PULLBACK_INLINE double pow(double a, double b) {
+  const double size = magnitude(a);
+  const TwoPart log = log_two(size);
+  const double high = log_of_size(size, log.high);
+  const double x = b * high;
+  const double low = product_rest(b, high, x) + b * log.low;
+  const bool inside = magnitude(x) < 800.0;
+  const ExpParts p = exp_parts(clamped(x, -746.0, 710.0), inside ? low : 0.0);
+  return power_checked(a, b, scaled(one_plus(p).high, p.shifted));
+}
+PULLBACK_INLINE float pow(float a, float b) {
+  const float size = magnitude(a);
+  const RoughExp e = rough_exp(clamped(b * log_of_size(size, rough_log(size)), -110.0, 95.0));
+  return power_checked(a, b, static_cast<float>(mad(e.scale, e.p, e.scale)));
+}
+
+template <class F>
+PULLBACK_INLINE F pow_da(F a, F b) {
+  const F y = b * pow(a, b - F(1));
+  return b == F(0) ? F(0) : y;
+}
+template <class F>
+PULLBACK_INLINE F pow_db(F a, F b) {
+  const F y = pow(a, b) * log(a);
+  const F at_zero = b >= F(0) ? F(0) : kNaN<F>;
+  return a == F(0) ? at_zero : (a < F(0) ? kNaN<F> : y);
+}
+
+// --- division with a whole quotient
+
+// Where fmod_near() is not exact. float computes in double, where the product of a quotient below
+// 2^29 with b is.
+template <class F>
+PULLBACK_INLINE bool is_far_quotient(F a, F b) {
+  const bool far = magnitude(a / b) >= (sizeof(F) == 4 ? F(0x1p29) : F(0x1p51));
+#if !defined(__FMA__)  // the halves of product_rest()
+  const bool extreme = (magnitude(a) > F(0x1p900)) | (magnitude(a) < F(0x1p-900));
+  if (sizeof(F) == 8) return (far | extreme) & (magnitude(a) < kInfinity<F>)&(b != F(0));
+#endif
+  return far & (magnitude(a) < kInfinity<F>)&(b != F(0));
+}
+
+// v where `kept`, else 0. Several selections in a row end gcc's will to vectorise; this does not.
+template <class F>
+PULLBACK_INLINE F kept_if(bool kept, F v) {
+  using Bits = typename Real<F>::Bits;
+  return bits_as<F>(bits_as<Bits>(v) & (Bits(0) - static_cast<Bits>(kept)));
+}
+
+// Whether r is not zero and of another sign than b. By the bits, for the same reason.
+template <class F>
+PULLBACK_INLINE bool is_other_side(F r, F b) {
+  using Bits = typename Real<F>::Bits;
+  const Bits differs = (bits_as<Bits>(r) ^ bits_as<Bits>(b)) & Real<F>::kSign;
+  return (r != F(0)) & (differs != 0);
+}
+
+// C's fmod but for the sign of a zero, from an r = a - round(a / b) b that is exact. The quotient
+// is too large by one at most, or too small, which the sign or the size of r tells.
+template <class F>
+PULLBACK_INLINE F fmod_from(F r, F a, F b) {
+  const F step = with_sign_of(b, a);
+  r = r + kept_if(is_other_side(r, a), step);
+  r = r - kept_if(magnitude(r) >= magnitude(b), step);
+  return magnitude(a) < magnitude(b) ? a : r;
+}
+PULLBACK_INLINE double fmod_near(double a, double b) {
+  const double q = (a / b + kRound) - kRound;
+  const double product = q * b;
+  return fmod_from((a - product) - product_rest(q, b, product), a, b);
+}
+PULLBACK_INLINE float fmod_near(float a, float b) {
+  const double x = a, y = b;
+  const double q = (x / y + kRound) - kRound;
+  return static_cast<float>(fmod_from(x - q * y, x, y));
+}
+PULLBACK_INLINE float fmod_far(float a, float b) { return __builtin_fmodf(a, b); }
+PULLBACK_INLINE double fmod_far(double a, double b) { return __builtin_fmod(a, b); }
+
+// Python's, from r = fmod(a, b): the sign of b, and floor_divide(a, b) * b + remainder(a, b) == a
+// as near as can be.
+template <class F>
+PULLBACK_INLINE F remainder_from(F r, F b) {
+  return with_sign_of(r + kept_if(is_other_side(r, b), b), b);
+}
+template <class F>
+PULLBACK_INLINE F floor_divide_from(F r, F a, F b) {
+  const F q = (a - r) / b - kept_if(is_other_side(r, b), F(1));
+  const F whole = static_cast<F>(__builtin_floor(q));
+  const F y = with_sign_of(whole + kept_if(q - whole > F(0.5), F(1)), a / b);
+  return b == F(0) ? a / b : y;
+}
+
+}  // namespace m
+}  // namespace
+}  // namespace pullback
