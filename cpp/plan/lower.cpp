@@ -193,31 +193,17 @@ class Lowering {
         return emit_matmul(member);
       case Op::concat:
         return emit_concat(member);
-      case Op::embed: {
-        const View in = operand(member, 0);
-        View place = whole_view(member);
-        const Strides strides = place.strides;
-        place.shape = in.shape;
-        for (int64_t d = 0; d < in.shape.rank; ++d) {
-          place.offset += node->window->start[d] * strides[d];
-          place.strides[d] = strides[d] * node->window->step[d];
-        }
-        return add_step(Layout{in, place, true}, op);
+      case Op::embed:
+        return add_step(Layout{operand(member, 0), window_of(node), true}, op);
+      case Op::at_window: {
+        const View in = operand(member, 1);
+        copy_base(member);
+        return add_step(Layout{in, window_of(node), false, node->attr.update == Update::Add}, op);
       }
       case Op::take:
-      case Op::scatter_add: {
-        const View in = dense_operand(member, 0);
-        const View indices = dense_operand(member, 1);
-        const Shape& axes = op == Op::take ? in.shape : node->shape;
-        const int64_t axis = node->attr.axis;
-        int64_t outer = 1;
-        int64_t inner = 1;
-        for (int64_t d = 0; d < axis; ++d) outer *= axes[d];
-        for (int64_t d = axis + 1; d < axes.rank; ++d) inner *= axes[d];
-        const View out = whole_view(member);
-        if (op == Op::take) return add_step(Gather{in, indices, out, outer, axes[axis], inner}, op);
-        return add_step(ScatterAdd{in, indices, out, outer, axes[axis], inner}, op);
-      }
+      case Op::scatter_add:
+      case Op::at_index:
+        return emit_indexed(member);
       case Op::argmax:
       case Op::argmin: {
         const View in = dense_operand(member, 0);
@@ -231,6 +217,63 @@ class Lowering {
                                scalar_[a_.reads(member)[1].base], whole_view(member)},
                         op);
     }
+  }
+
+  // The part of a node's memory that its window names.
+  View window_of(const Node* node) {
+    View place = whole_view(node->index);
+    const Strides strides = place.strides;
+    place.shape = node->in[node->op == Op::at_window]->shape;
+    for (int64_t d = 0; d < place.shape.rank; ++d) {
+      place.offset += node->window->start[d] * strides[d];
+      place.strides[d] = strides[d] * node->window->step[d];
+    }
+    return place;
+  }
+
+  // at_window and at_index change a copy of their base.
+  void copy_base(uint32_t member) {
+    add_step(Layout{operand(member, 0), whole_view(member)}, nodes_[member]->op);
+  }
+
+  // An operand as [outer, middle, inner], the middle being `count` axes from `axis` on: copied
+  // where its axes do not merge.
+  View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count) {
+    const Shape shape = a_.reads(member)[k].shape;
+    Shape three;
+    for (const auto& [from, to] : {std::pair{int64_t{0}, axis}, std::pair{axis, axis + count},
+                                   std::pair{axis + count, shape.rank}}) {
+      three.append(1);
+      for (int64_t d = from; d < to; ++d) three[three.rank - 1] *= shape[d];
+    }
+    NodeView merged;
+    if (!reshape_view(a_.reads(member)[k], three, &merged)) {
+      View copy = dense_operand(member, k);
+      copy.shape = three;
+      copy.strides = row_major(three);
+      return copy;
+    }
+    View view = operand(member, k);
+    view.shape = three;
+    view.strides = merged.strides;
+    return view;
+  }
+
+  void emit_indexed(uint32_t member) {
+    const Node* node = nodes_[member];
+    const bool based = node->op == Op::at_index;
+    const int64_t axis = node->attr.axis;
+    const View indices = dense_operand(member, based ? 2 : 1);
+    if (node->op == Op::take) {
+      const View in = three_axes(member, 0, axis, 1);
+      const View out = whole_view(member);
+      return add_step(Gather{in, indices, out, in.shape[0], in.shape[1], in.shape[2]}, node->op);
+    }
+    const View in = three_axes(member, based ? 1 : 0, axis, indices.shape.rank);
+    if (based) copy_base(member);
+    add_step(ScatterAdd{in, indices, whole_view(member), in.shape[0], node->shape[axis],
+                        in.shape[2], based ? node->attr.update : Update::Add, !based},
+             node->op);
   }
 
   void emit_matmul(uint32_t member) {

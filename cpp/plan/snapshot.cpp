@@ -10,8 +10,8 @@ namespace pullback {
 namespace {
 
 bool expensive(Op op) {
-  return op == Op::matmul || op == Op::scatter_add || op == Op::argmax || op == Op::argmin ||
-         is_reduction(op);
+  return op == Op::matmul || op == Op::scatter_add || op == Op::at_index || op == Op::argmax ||
+         op == Op::argmin || is_reduction(op);
 }
 
 // Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds them,
@@ -67,9 +67,8 @@ class KeyWriter {
     if (leaf) return;
     put(node->attr);
     if (node->window) {
-      const int64_t rank = op == Op::embed ? node->in[0]->shape.rank : node->shape.rank;
-      for (int64_t i = 0; i < rank; ++i) put(node->window->start[i]);
-      for (int64_t i = 0; i < rank; ++i) put(node->window->step[i]);
+      for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->start[i]);
+      for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->step[i]);
     }
     const auto inputs = value_inputs(node);
     put(static_cast<uint32_t>(inputs.size()));

@@ -36,17 +36,19 @@ Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots);
 using Compiled = std::variant<TilesStep, GemmProgram, LayoutProgram, Gather, ScatterAdd, ArgReduce,
                               Random, Iota>;
 
-Compiled compile_step(const TileGroup& work) {
+Compiled compile_step(const Plan&, const TileGroup& work) {
   TilesStep out;
   out.program = compile_tiles(work);
   out.reduces = !work.reductions.empty();
   if (out.reduces) out.reduce = compile_reduction(work.reductions.front(), out.program);
   return out;
 }
-Compiled compile_step(const Gemm& work) { return compile_gemm(work); }
-Compiled compile_step(const Layout& work) { return compile_layout(work); }
+Compiled compile_step(const Plan&, const Gemm& work) { return compile_gemm(work); }
+Compiled compile_step(const Plan& plan, const Layout& work) {
+  return compile_layout(work, plan.slots[work.out.slot].bytes);
+}
 template <class Work>
-Compiled compile_step(const Work& work) {
+Compiled compile_step(const Plan&, const Work& work) {
   return work;
 }
 
@@ -55,7 +57,8 @@ class CpuExecutable : public Executable {
   explicit CpuExecutable(const Plan& plan) : plan_(plan) {
     steps_.reserve(plan.steps.size());
     for (const Step& step : plan.steps) {
-      steps_.push_back(std::visit([](const auto& work) { return compile_step(work); }, step.work));
+      steps_.push_back(
+          std::visit([&](const auto& work) { return compile_step(plan, work); }, step.work));
     }
   }
 
