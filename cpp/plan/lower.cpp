@@ -27,6 +27,7 @@ class Lowering {
       plan_.arguments.push_back(slot_[s.arguments[k]]);
     }
     find_crossings();
+    find_shared();
     for (uint32_t u = 0; u < a_.units.size(); ++u) {
       if (a_.units[u].tiles) {
         emit_tiles(u);
@@ -48,6 +49,7 @@ class Lowering {
 
   // The memory of a computed node, made when its step is.
   int32_t slot_of(uint32_t position) {
+    while (shares_[position] >= 0) position = static_cast<uint32_t>(shares_[position]);
     int32_t& slot = slot_[position];
     if (slot < 0) {
       const Node* node = nodes_[position];
@@ -75,6 +77,29 @@ class Lowering {
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       for (const NodeView& read : a_.reads(i)) {
         if (a_.unit_of[read.base] != a_.unit_of[i]) crosses_[read.base] = 1;
+      }
+    }
+  }
+
+  // at_window and at_index work in the memory of their base where nobody needs it afterwards.
+  void find_shared() {
+    shares_.assign(nodes_.size(), -1);
+    std::vector<int32_t> last(nodes_.size(), -1);  // unit that reads a node last
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      for (const NodeView& read : a_.reads(i)) {
+        last[read.base] = std::max(last[read.base], a_.unit_of[i]);
+      }
+    }
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (a_.kind[i] != Analysis::Other) continue;
+      if (nodes_[i]->op != Op::at_window && nodes_[i]->op != Op::at_index) continue;
+      const auto operands = a_.reads(i);
+      const NodeView& base = operands[0];
+      const bool also_else = std::any_of(operands.begin() + 1, operands.end(),
+                                         [&](const auto& o) { return o.base == base.base; });
+      if (a_.kind[base.base] >= Analysis::Elementwise && !a_.stored[base.base] &&
+          is_flat(base, nodes_[base.base]) && last[base.base] == a_.unit_of[i] && !also_else) {
+        shares_[base.base] = static_cast<int32_t>(i);
       }
     }
   }
@@ -231,8 +256,9 @@ class Lowering {
     return place;
   }
 
-  // at_window and at_index change a copy of their base.
+  // at_window and at_index change a copy of their base, or the base itself.
   void copy_base(uint32_t member) {
+    if (shares_[a_.reads(member)[0].base] == static_cast<int32_t>(member)) return;
     add_step(Layout{operand(member, 0), whole_view(member)}, nodes_[member]->op);
   }
 
@@ -313,6 +339,7 @@ class Lowering {
   const std::vector<Node*>& nodes_;
   Plan plan_;
   std::vector<int32_t> slot_;    // per node
+  std::vector<int32_t> shares_;  // per node: the later node whose memory it is given
   std::vector<int32_t> scalar_;  // per scalar node: position in the run's scalars
   std::vector<uint8_t> crosses_;
 };

@@ -41,7 +41,7 @@ def _entry(entry: Any) -> Any:
                 )
             return entry.numpy()
         if entry.dtype.kind == "i":
-            return _core.identity(entry)
+            return entry if isinstance(entry, Tensor) else _core.identity(entry)
         raise _wrong_kind(f"a {entry.dtype} tensor")
     if isinstance(entry, (float, complex, str, bytes, dict)):
         raise _wrong_kind(type(entry).__name__)
@@ -321,7 +321,7 @@ def _update(x: Tensor, key: Any, value: TensorLike, update: str) -> Tensor:
 
 
 def _is_mask(key: Any) -> bool:
-    return isinstance(key, (np.ndarray, Tensor, Variable)) and key.dtype == bool
+    return isinstance(key, (np.ndarray, Tensor, Variable)) and key.dtype.kind == "b"
 
 
 def _where(x: Tensor, mask: Any, value: Tensor, update: str) -> Tensor | None:
