@@ -1,6 +1,6 @@
-"""x[index] and x.at[index] with any index NumPy takes, drawn at random and compared with NumPy's own
-assignment and unbuffered `at`; their gradients, whose exact values follow from the same calls; what
-happens to entries named twice; masks, dtypes, errors, traced functions and threads."""
+"""x[index] and x.at[index] with any index NumPy takes, drawn at random and compared with NumPy's
+own assignment and unbuffered `at`; their gradients, whose exact values follow from the same calls;
+what happens to entries named twice; masks, dtypes, errors, traced functions and threads."""
 
 from __future__ import annotations
 
@@ -362,7 +362,7 @@ def test_tensors_out_of_range_are_found_when_computed() -> None:
     # Of several, each axis is checked by itself, though the position would exist.
     assert X[0, 3] == X.reshape(-1)[3]
     for key in ((pb.constant([0]), pb.constant([7])), ([0], pb.constant([7]))):
-        with pytest.raises(IndexError, match="7 is out of range .* length 4"):
+        with pytest.raises(IndexError, match=r"7 is out of range .* length 4"):
             x[key].numpy()
 
 

@@ -321,7 +321,7 @@ def _update(x: Tensor, key: Any, value: TensorLike, update: str) -> Tensor:
 
 
 def _is_mask(key: Any) -> bool:
-    return isinstance(key, (np.ndarray, Tensor, Variable)) and key.dtype.kind == "b"
+    return isinstance(key, (np.ndarray, Tensor, Variable)) and str(key.dtype) == "bool"
 
 
 def _where(x: Tensor, mask: Any, value: Tensor, update: str) -> Tensor | None:
