@@ -31,6 +31,7 @@ from support.cases import (
     numbers,
     reduction,
     truth,
+    updates,
 )
 from support.process import live
 
@@ -170,6 +171,20 @@ CASES: list[Case] = [
     indexed("scatter_add", lambda x, i: _core.scatter_add(x, i, 0, 4), ref.scatter_add,
             ((5,), (5,)), ((3, 2), (3,)), ((2, 2), (2, 2)), ((0,), (0,)), ((2, 2, 3), (2, 2)),
             dtypes=NUMBERS, ulp=2.0, size=lambda x, i: ref.scatter_add(abs(x), i)),
+    *calls("at_window", ref.at, ref.put, ([(6,), (2,)], np.s_[1:5:2], "set"),
+           ([(4, 5), ()], np.s_[1], "set"), ([(4, 5), (1, 3)], np.s_[::-1, 1:4], "set"),
+           ([(6,), (6,)], np.s_[::-1], "add"), ([(4, 5), (4, 1, 2)], np.s_[:, None, 3:0:-2], "add"),
+           ([(2, 3), ()], np.s_[...], "add"), ([(3,), (0,)], np.s_[2:2], "set"),
+           ([(3, 4), (3,)], np.s_[:, 1], "multiply"), size=ref.put_size, name="at"),
+    *calls("at_index", ref.at, ref.put, ([(4,), (3,)], [2, 0, -1], "set"),
+           ([(4,), (4,)], [2, 0, 2, -2], "set"), ([(4, 3), (2, 1)], np.s_[[0, -1], ::2], "set"),
+           ([(4,), (5,)], [2, 0, 2, -2, 1], "add"), ([(3, 4), (3, 2)], np.s_[:, [1, 1]], "add"),
+           ([(3, 4, 2), (2, 3, 4)], np.s_[[[0], [2]], :, [[1, 0, 1]]], "add"),
+           ([(3, 4), (2, 3)], np.s_[[[0], [2]], [[1, 0, 3]]], "multiply"),
+           ([(4, 2), (2,)], [3, 0], "multiply"), ([(4,), (0,)], ([],), "set"),
+           size=ref.put_size, ulp=2.0, name="at"),
+    *updates("max", ((4, 3), (2, 2)), np.s_[[3, 1], 1:]),
+    *updates("min", ((2, 4), (2, 2)), np.s_[:, [3, 0]]),
     *calls("equal", lambda i: pb.one_hot(i, 4), ref.one_hot, ((),), ((5,),), ((2, 3),), ((0,),),
            domain=Domain(-1, 4, dtype="l"), dtypes="f", wrt=(), name="one_hot"),
     *calls("iota", lambda: pb.arange(2, 11, 3), lambda: np.arange(2, 11, 3), ([],), dtypes="l",

@@ -80,7 +80,7 @@ B = pb.Variable(np.ones((5, 2), np.float32))
         (lambda: A[0, 0, 0], IndexError, ["rank 2"]),
         (lambda: A[..., ...], IndexError, ["Ellipsis"]),
         (lambda: A[1.0], IndexError, ["float"]),
-        (lambda: A[[0, 1]], IndexError, ["take"]),
+        (lambda: A[[0, 3]], IndexError, ["3", "axis 0", "length 3"]),
         (lambda: A.__setitem__(0, 1.0), TypeError, ["assignment"]),
         # looking
         (lambda: float(A), ValueError, ["(3, 4)"]),

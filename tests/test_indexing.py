@@ -79,7 +79,7 @@ def test_a_tensor_is_an_index_where_it_is_an_integer() -> None:
     x = pb.constant(X)
     assert np.array_equal(x[pb.constant(2)].numpy(), X[2])
     assert np.array_equal(x[: pb.argmax(pb.constant([0, 5, 1]))].numpy(), X[:1])
-    with pytest.raises(IndexError, match="take"):
+    with pytest.raises(IndexError, match="got a float32 tensor"):
         x[pb.constant(2.0)]
 
 
@@ -94,10 +94,7 @@ def test_a_tensor_is_an_index_where_it_is_an_integer() -> None:
         (np.s_[..., 0, ...], "more than one Ellipsis"),
         (1.0, "got float"),
         ("a", "got str"),
-        (True, "got bool"),
-        ([0, 1], "got list"),
-        (np.array([0, 1]), "got ndarray"),
-        (X > 1, "where"),
+        ([0.0, 1.0], "got list of dtype float64"),
         (np.s_[(None,) * 6], "more than 8 axes"),
     ],
     ids=str,

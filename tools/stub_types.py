@@ -33,6 +33,7 @@ METHODS = {
 }
 ATTRIBUTES = {
     "T": "Tensor",
+    "at": "typing.Any",
     "dtype": "numpy.dtype[typing.Any]",
     "name": "str",
     "ndim": "int",

@@ -1,19 +1,45 @@
-// Basic indexing: integers, slices, None and Ellipsis become one window and a reshape.
+// Basic indexing: integers, slices, None and Ellipsis become one window and a reshape. Indices with
+// arrays, tensors or truth values among them go to pullback/indexing.py, which lowers them to basic
+// ones and positions along one axis.
 
 #include "bind/indexing.h"
-
-#include <pybind11/pybind11.h>
 
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "ops/ops.h"
+#include "bind/convert.h"
+#include "ops/expr.h"
 
 namespace pullback {
 namespace {
 
-namespace py = pybind11;
+bool is_basic_entry(PyObject* entry) {
+  if (PyLong_CheckExact(entry) || PySlice_Check(entry) || entry == Py_None ||
+      entry == Py_Ellipsis) {
+    return true;
+  }
+  return PyIndex_Check(entry) && !PyBool_Check(entry) && !is_tensor(entry) && !is_variable(entry) &&
+         !py::isinstance<py::array>(entry);
+}
+
+bool is_basic(PyObject* key) {
+  if (!PyTuple_Check(key)) return is_basic_entry(key);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+    if (!is_basic_entry(PyTuple_GET_ITEM(key, i))) return false;
+  }
+  return true;
+}
+
+// A function or class of pullback/indexing.py, which imports this module: looked up at first use.
+py::object from_package(const char* name) {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> storage;
+  const py::object& module = storage
+                                 .call_once_and_store_result([] {
+                                   return py::object(py::module_::import("pullback.indexing"));
+                                 })
+                                 .get_stored();
+  return module.attr(name);
+}
 
 // Resolves integers, slices, None and Ellipsis against a shape: a window, its shape, and the shape
 // after dropped and new axes.
@@ -84,14 +110,8 @@ struct Indexing {
   }
 
   void take_integer(const Shape& shape, int64_t axis, py::handle entry) {
-    const bool boolean = PyBool_Check(entry.ptr());
-    PyObject* number = boolean ? nullptr : PyNumber_Index(entry.ptr());
-    if (!number) {
-      PyErr_Clear();
-      fail(ErrorKind::Index, "index: expected integers, slices, None or Ellipsis, got ",
-           std::string(py::str(py::type::of(entry).attr("__name__"))),
-           "; use take(x, indices, axis) for positions and where() for masks");
-    }
+    PyObject* number = PyNumber_Index(entry.ptr());
+    if (!number) throw py::error_already_set();
     int64_t at = PyLong_AsLongLong(number);
     Py_DECREF(number);
     if (at == -1 && PyErr_Occurred()) {
@@ -107,15 +127,115 @@ struct Indexing {
   }
 };
 
-}  // namespace
-
-Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
+Ref<Node> get_basic(const Ref<Node>& x, PyObject* key) {
   const Indexing index(x->shape, key);
   Ref<Node> out = x;
   bool whole = index.windowed == x->shape;
   for (int64_t d = 0; whole && d < x->shape.rank; ++d) whole = index.window.step[d] == 1;
   out = whole ? identity(x) : slice(x, index.windowed, index.window);
   return reshape(out, index.result, "index");
+}
+
+// --- x.at[key]: new tensors with some entries changed
+
+Update update_from(const std::string& name) {
+  constexpr const char* names[] = {"set", "add", "multiply", "min", "max"};
+  for (int i = 0; i < 5; ++i) {
+    if (name == names[i]) return static_cast<Update>(i);
+  }
+  fail(ErrorKind::Value, "at[]: unknown update ", name);
+}
+
+// x and the value combined entry by entry, as the update does at one place.
+Ref<Node> combine(const Ref<Node>& x, const Ref<Node>& value, Update update) {
+  using namespace formula;
+  const bool boolean = x->dtype == DType::Bool;
+  switch (update) {
+    case Update::Set:
+      return value;
+    case Update::Add:
+      return boolean ? logical_or(x, value) : Expr(x) + Expr(value);
+    case Update::Multiply:
+      return boolean ? logical_and(x, value) : Expr(x) * Expr(value);
+    case Update::Min:
+      return boolean ? logical_and(x, value) : minimum(x, value);
+    default:
+      return boolean ? logical_or(x, value) : maximum(x, value);
+  }
+}
+
+// The value in the dtype of x, which it must not change in kind: bool before integers before
+// floats.
+Ref<Node> update_value(const Ref<Node>& x, py::handle value, const char* who) {
+  const bool list = is_number_list(value);
+  const Ref<Node> node = list ? node_from_array(value, nullptr, who) : to_node(value.ptr(), who);
+  const auto kind = [](DType dtype) { return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1; };
+  if (kind(node->dtype) > kind(x->dtype)) {
+    fail(ErrorKind::Type, who, ": a ", natural_dtype(node.get()),
+         " value does not fit into a tensor of ", x->dtype, "; cast one of them first");
+  }
+  if (list) return node_from_array(value, &x->dtype, who);
+  return node->flags & kWeak ? settle_weak(node, x->dtype) : cast(node, x->dtype);
+}
+
+// Broadcast as an assignment does: surplus leading axes of length 1 are dropped.
+Ref<Node> fit(const Ref<Node>& value, const Shape& shape, const char* who) {
+  Shape trimmed;
+  for (int64_t i = 0; i < value->shape.rank; ++i) {
+    const bool surplus = value->shape.rank - i > shape.rank && value->shape[i] == 1;
+    if (!surplus || trimmed.rank) trimmed.append(value->shape[i]);
+  }
+  if (!broadcasts_to(trimmed, shape)) {
+    fail(ErrorKind::Value, who, ": a value of shape ", value->shape,
+         " does not broadcast to the indexed shape ", shape);
+  }
+  return broadcast_to(reshape(value, trimmed), shape);
+}
+
+Ref<Node> update_basic(const Ref<Node>& x, PyObject* key, const Ref<Node>& value, Update update,
+                       const char* who) {
+  const Indexing index(x->shape, key);
+  Ref<Node> piece = reshape(fit(value, index.result, who), index.windowed);
+  const bool add = update == Update::Add;
+  if (!add && update != Update::Set) {
+    piece = combine(slice(x, index.windowed, index.window), piece, update);
+  }
+  return at_window(x, piece, index.window, add ? update : Update::Set);
+}
+
+}  // namespace
+
+Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
+  if (is_basic(key)) return get_basic(x, key);
+  return to_node(
+      from_package("get")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key)).ptr(),
+      "index");
+}
+
+PyObject* make_at(const Ref<Node>& x) {
+  return from_package("At")(py::reinterpret_steal<py::object>(wrap(x))).release().ptr();
+}
+
+void bind_indexing(py::module_& m) {
+  m.def("is_basic_index", [](py::handle key) { return is_basic(key.ptr()); });
+  m.def("update_value", [](const Ref<Node>& x, py::handle value, const std::string& who) {
+    return update_value(x, value, who.c_str());
+  });
+  m.def("fit", [](const Ref<Node>& value, const Shape& shape, const std::string& who) {
+    return fit(value, shape, who.c_str());
+  });
+  m.def("combine", [](const Ref<Node>& x, const Ref<Node>& value, const std::string& update) {
+    return combine(x, value, update_from(update));
+  });
+  m.def("update_basic",
+        [](const Ref<Node>& x, py::handle key, const Ref<Node>& value, const std::string& update) {
+          return update_basic(x, key.ptr(), value, update_from(update), ("at[]." + update).c_str());
+        });
+  m.def("at_index", [](const Ref<Node>& x, const Ref<Node>& value, const Ref<Node>& indices,
+                       Integer axis, const std::string& update, bool unique) {
+    return at_index(x, value, indices, axis, update_from(update), unique);
+  });
+  m.def("is_traced", [](const Ref<Node>& x) { return (x->flags & kTraced) != 0; });
 }
 
 }  // namespace pullback

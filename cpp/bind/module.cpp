@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "bind/convert.h"
 #include "bind/functions.h"
+#include "bind/indexing.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
 #include "graph/make.h"
@@ -167,6 +168,7 @@ PYBIND11_MODULE(_core, m) {
   bind_tensor(m);
   bind_variable(m);
   bind_functions(m);
+  bind_indexing(m);
   bind_gradients(m);
   m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info);

@@ -176,6 +176,10 @@ PyObject* get_transposed(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] { return wrap(transpose(to_node(self, "T"))); });
 }
 
+PyObject* get_at(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] { return make_at(to_node(self, "at")); });
+}
+
 PyObject* numpy_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(
       nullptr, [&] { return array_from_node(to_node(self, "numpy")).release().ptr(); });
@@ -232,6 +236,9 @@ PyGetSetDef attributes[] = {
     {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
     {"size", get_size, nullptr, "The number of elements.", nullptr},
     {"T", get_transposed, nullptr, "The tensor with its axes reversed.", nullptr},
+    {"at", get_at, nullptr,
+     "x.at[index].set(value), .add, .multiply, .min, .max: a tensor like x with other entries.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 void* slot(auto function) { return reinterpret_cast<void*>(function); }

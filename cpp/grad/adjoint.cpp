@@ -1,5 +1,7 @@
 #include "grad/adjoint.h"
 
+#include <algorithm>
+
 #include "ops/expr.h"
 
 namespace pullback {
@@ -8,6 +10,51 @@ namespace {
 Ref<Node> dense_of(const Cotangent& c) {
   if (c.mask == nullptr || c.clean) return c.value;
   return formula::where(Expr(c.mask), Expr(c.value), scalar(c.value->dtype, 0));
+}
+
+// A node that is zeros but for its input at some place: the cotangent of a slice or of a take. One
+// that is sealed no longer knows its input, one with an override is the user's.
+bool is_piece(const Node* node) {
+  return (node->op == Op::embed || node->op == Op::scatter_add) && node->inputs_count > 0 &&
+         !node->rule;
+}
+
+// Whether two nodes put something of one shape at the same place.
+bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b_piece) {
+  if (!(a_piece->shape == b_piece->shape)) return false;
+  if (a->window && b->window) {
+    const auto rank = static_cast<size_t>(a->shape.rank);
+    return std::equal(a->window->start, a->window->start + rank, b->window->start) &&
+           std::equal(a->window->step, a->window->step + rank, b->window->step);
+  }
+  return !a->window && !b->window && a->attr.axis == b->attr.axis &&
+         a->in[a->inputs_count - 1] == b->in[b->inputs_count - 1];
+}
+
+// `base` plus a piece put where `like` puts its own.
+Ref<Node> add_piece(const Ref<Node>& base, const Ref<Node>& piece, const Node* like) {
+  if (like->window) return at_window(base, piece, *like->window, Update::Add);
+  return at_index(base, piece, like->in[like->inputs_count - 1], like->attr.axis, Update::Add,
+                  false);
+}
+
+// A sum that costs no more than its smaller part, where that is a piece of the other.
+Ref<Node> sum_of(const Ref<Node>& sum, const Ref<Node>& more) {
+  if (!is_piece(more.get())) {
+    return is_piece(sum.get()) ? sum_of(more, sum) : Ref<Node>(Expr(sum) + Expr(more));
+  }
+  const Ref<Node> piece = more->in[0];
+  if (is_piece(sum.get()) && same_place(sum.get(), more.get(), sum->in[0], piece.get())) {
+    const Expr both = Expr(sum->in[0]) + Expr(piece);
+    if (more->window) return embed(both, more->shape, *more->window);
+    return scatter_add(both, more->in[1], more->attr.axis, more->shape[more->attr.axis]);
+  }
+  const bool added = (sum->op == Op::at_window || sum->op == Op::at_index) && !sum->rule &&
+                     sum->inputs_count > 0 && sum->attr.update == Update::Add;
+  if (added && same_place(sum.get(), more.get(), sum->in[1], piece.get())) {
+    return add_piece(sum->in[0], Expr(sum->in[1]) + Expr(piece), more.get());
+  }
+  return add_piece(sum, piece, more.get());
 }
 
 }  // namespace
@@ -33,7 +80,7 @@ void Adjoint::add(const Cotangent& contribution, const Shape& shape) {
     sum_.value = Expr(sum_.value) + Expr(c.value);
     sum_.clean &= c.clean;
   } else {
-    sum_ = {Cotangent::Value, Expr(dense()) + Expr(dense_of(c)), nullptr};
+    sum_ = {Cotangent::Value, sum_of(dense(), dense_of(c)), nullptr};
   }
 }
 

@@ -52,7 +52,7 @@ struct Node {
   Ref<Buffer> value;               // null while pending
   Ref<Rule> rule;                  // custom, or an override stamped when the node was made
   uint64_t variable = 0;           // Op::read: number of the variable whose value this was
-  std::unique_ptr<Window> window;  // slice, embed
+  std::unique_ptr<Window> window;  // slice, embed, at_window
   uint32_t inputs_count = 0;
   Node* in[3] = {};               // owned
   std::unique_ptr<Node*[]> rest;  // inputs past the third, owned

@@ -3,8 +3,11 @@
 
 #include "ops/index.h"
 
+#include <unordered_set>
+
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/expr.h"
 
 namespace pullback {
 namespace {
@@ -46,6 +49,17 @@ NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int6
   attr.axis = static_cast<int8_t>(axis);
   Node* inputs[] = {x.get(), indices.get()};
   return make_node(Op::scatter_add, x->dtype, shape, inputs, attr);
+}
+
+NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indices, int64_t axis,
+                 Update update, bool unique) {
+  check_indices(indices, "at_index");
+  Attr attr;
+  attr.axis = static_cast<int8_t>(axis);
+  attr.update = update;
+  attr.unique = unique;
+  Node* inputs[] = {base.get(), value.get(), indices.get()};
+  return make_node(Op::at_index, base->dtype, base->shape, inputs, attr);
 }
 
 NodeRef pick(const NodeRef& x, const NodeRef& indices) {
@@ -90,6 +104,124 @@ void take_vjp(const VjpCall& call, Cotangent* out) {
 
 void scatter_add_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, take(call.g, call.node->in[1], call.node->attr.axis), nullptr};
+}
+
+namespace {
+
+// One bool for each entry of `value`: whether it is the last with its position, so that it stayed.
+NodeRef last_of_position(const Node* value, const NodeRef& indices, int64_t axis, int64_t length) {
+  const NodeRef number = reshape(iota(indices->shape.size()), indices->shape);
+  const NodeRef last =
+      at_index(zeros({length}, DType::Int64), number, indices, 0, Update::Set, false);
+  Shape lifted;
+  for (int64_t i = 0; i < indices->shape.rank; ++i) lifted.append(indices->shape[i]);
+  while (lifted.rank + axis < value->shape.rank) lifted.append(1);
+  const Expr stays = Expr(take(last, indices, 0)) == Expr(number);
+  return broadcast_to(reshape(stays, lifted), value->shape);
+}
+
+void set_vjp(const VjpCall& call, Cotangent* out) {
+  const Node* base = call.node->in[0];
+  const Node* value = call.node->in[1];
+  const NodeRef indices = call.node->in[2];
+  const int64_t axis = call.node->attr.axis;
+  const bool unique = call.node->attr.unique;
+  if (call.live[0]) {
+    // What was set over is a structural zero; see slice_vjp.
+    NodeRef mask;
+    if (opdef(base->op).linear) {
+      mask = at_index(ones(base->shape, DType::Bool), zeros(value->shape, DType::Bool), indices,
+                      axis, Update::Set, unique);
+    }
+    out[0] = {
+        Cotangent::Value,
+        at_index(call.g, zeros(value->shape, call.g->dtype), indices, axis, Update::Set, unique),
+        mask, true};
+  }
+  if (call.live[1]) {
+    const NodeRef mask =
+        unique ? nullptr : last_of_position(value, indices, axis, base->shape[axis]);
+    out[1] = {Cotangent::Value, take(call.g, indices, axis), mask};
+  }
+}
+
+// A slope by one of several factors of the same entry is the product of the others, which is not
+// kept anywhere. Computes the indices if need be.
+void check_no_duplicates(const Node* indices, int64_t length) {
+  constexpr const char* kWhat =
+      "at[].multiply: the gradient by the value where an index comes twice is not implemented";
+  if (!indices->has_value() && !(indices->flags & kTraced)) {
+    evaluate_deep(const_cast<Node*>(indices));
+  }
+  if (!indices->has_value()) {
+    fail(ErrorKind::NotImplemented, kWhat,
+         ", and whether one does is unknown while a function is traced; "
+         "give the indices as a NumPy array");
+  }
+  const NodeRef known = as_value(Ref<Node>(const_cast<Node*>(indices)));
+  std::unordered_set<int64_t> seen;
+  for (int64_t i = 0; i < known->shape.size(); ++i) {
+    const int64_t index = known->dtype == DType::Int32
+                              ? static_cast<const int32_t*>(known->value->data)[i]
+                              : static_cast<const int64_t*>(known->value->data)[i];
+    if (!seen.insert(index < 0 ? index + length : index).second) {
+      fail(ErrorKind::NotImplemented, kWhat, "; ", index,
+           " does here. Multiply in turn: x.at[i].multiply(a).at[j].multiply(b)");
+    }
+  }
+}
+
+void multiply_vjp(const VjpCall& call, Cotangent* out) {
+  const NodeRef base = call.node->in[0];
+  const NodeRef value = call.node->in[1];
+  const NodeRef indices = call.node->in[2];
+  const Attr& attr = call.node->attr;
+  if (call.live[0]) {
+    const Expr factors = at_index(ones(base->shape, base->dtype), value, indices, attr.axis,
+                                  Update::Multiply, attr.unique);
+    out[0] = {Cotangent::Value, Expr(call.g) * factors, nullptr};
+  }
+  if (call.live[1]) {
+    if (!attr.unique) check_no_duplicates(indices.get(), base->shape[attr.axis]);
+    const Expr g = take(call.g, indices, attr.axis);
+    out[1] = {Cotangent::Value, g * Expr(take(base, indices, attr.axis)), nullptr};
+  }
+}
+
+// All that reach the extreme share equally, as in max and min.
+void extreme_vjp(const VjpCall& call, Cotangent* out) {
+  if (!is_float(call.node->dtype)) return;
+  const NodeRef base = call.node->in[0];
+  const NodeRef value = call.node->in[1];
+  const NodeRef indices = call.node->in[2];
+  const Attr& attr = call.node->attr;
+  const auto taken = [&](const NodeRef& x) { return take(x, indices, attr.axis); };
+  const Expr base_wins = formula::same(base, Expr(call.node));
+  const Expr value_wins = formula::same(value, Expr(taken(call.node)));
+  const Expr count = at_index(cast(base_wins, base->dtype), cast(value_wins, base->dtype), indices,
+                              attr.axis, Update::Add, attr.unique);
+  const Expr share = Expr(call.g) / count;
+  out[0] = formula::mask(base_wins, share);
+  out[1] = formula::mask(value_wins, Expr(taken(share)));
+}
+
+}  // namespace
+
+void at_index_vjp(const VjpCall& call, Cotangent* out) {
+  switch (call.node->attr.update) {
+    case Update::Set:
+      return set_vjp(call, out);
+    case Update::Add:
+      out[0] = {Cotangent::Value, call.g, nullptr};
+      if (call.live[1]) {
+        out[1] = {Cotangent::Value, take(call.g, call.node->in[2], call.node->attr.axis), nullptr};
+      }
+      return;
+    case Update::Multiply:
+      return multiply_vjp(call, out);
+    default:
+      return extreme_vjp(call, out);
+  }
 }
 
 // What was not picked is a structural zero; see slice_vjp.

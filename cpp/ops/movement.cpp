@@ -1,5 +1,5 @@
-// Movement: reshape, transpose, broadcast, slice and their kin. All but concat and embed are views
-// in a plan and cost nothing.
+// Movement: reshape, transpose, broadcast, slice and their kin. All but concat, embed and
+// at_window are views in a plan and cost nothing.
 
 #include "ops/movement.h"
 
@@ -144,6 +144,15 @@ NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window) {
   return with_window(Op::embed, x, shape, window);
 }
 
+NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update) {
+  Attr attr;
+  attr.update = update;
+  Node* inputs[] = {base.get(), value.get()};
+  NodeRef node = make_node(Op::at_window, base->dtype, base->shape, inputs, attr);
+  node->window = std::make_unique<Window>(window);
+  return node;
+}
+
 NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
   if (parts.empty()) fail(ErrorKind::Value, "concat: no tensors given");
   const Shape& first = parts[0]->shape;
@@ -241,6 +250,24 @@ void slice_vjp(const VjpCall& call, Cotangent* out) {
 
 void embed_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, slice(call.g, call.node->in[0]->shape, *call.node->window), nullptr};
+}
+
+// What was set over is a structural zero of the base; see slice_vjp.
+void at_window_vjp(const VjpCall& call, Cotangent* out) {
+  const Node* base = call.node->in[0];
+  const Shape& piece = call.node->in[1]->shape;
+  const Window& window = *call.node->window;
+  out[0] = {Cotangent::Value, call.g, nullptr};
+  if (call.node->attr.update == Update::Set && call.live[0]) {
+    NodeRef mask;
+    if (opdef(base->op).linear) {
+      mask =
+          at_window(ones(base->shape, DType::Bool), zeros(piece, DType::Bool), window, Update::Set);
+    }
+    out[0] = {Cotangent::Value, at_window(call.g, zeros(piece, call.g->dtype), window, Update::Set),
+              mask, true};
+  }
+  if (call.live[1]) out[1] = {Cotangent::Value, slice(call.g, piece, window), nullptr};
 }
 
 void concat_vjp(const VjpCall& call, Cotangent* out) {

@@ -36,9 +36,11 @@ enum class Op : uint16_t {
   // the rest: one kind of step each
   matmul,
   concat,
-  embed,  // zeros with the input at a slice's place: the adjoint of slice
+  embed,      // zeros with the input at a slice's place: the adjoint of slice
+  at_window,  // in[0] with in[1] set at, or added to, a slice's place
   take,
   scatter_add,  // the adjoint of take
+  at_index,     // in[0] with in[1] combined into it at the positions in[2] of one axis
   pick,         // one entry of each row (the last axis)
   place,        // zeros but for one entry of each row: the adjoint of pick
   iota,
@@ -54,6 +56,9 @@ constexpr bool is_elementwise(Op op) { return op <= Op::cast; }
 constexpr bool is_leaf(Op op) { return op >= Op::value && op <= Op::argument; }
 constexpr bool is_view(Op op) { return op >= Op::identity && op <= Op::slice; }
 constexpr bool is_reduction(Op op) { return op >= Op::sum && op <= Op::any; }
+
+// What at_window and at_index make of what they find and what they bring.
+enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
 
 const char* name_of(Op op);
 

@@ -46,6 +46,8 @@ NodeRef squeeze(const NodeRef& x, const Axes& axes);
 NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window);
 // Zeros of `shape` with x where `slice` with the same window would have read it.
 NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window);
+// base with value (its dtype, the window's shape) at the window: set, or added to what is there.
+NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update);
 NodeRef concat(std::span<const NodeRef> parts, int64_t axis);
 NodeRef stack(std::span<const NodeRef> parts, int64_t axis);
 std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t axis);
@@ -61,8 +63,14 @@ NodeRef matmul(const NodeRef& a, const NodeRef& b);
 NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t axis);
 // The adjoint of take: zeros with `length` along `axis`, plus x at the indices.
 NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length);
-// Entry indices[r] of each row of x (its last axis), and its adjoint: rows of `length` zeros with the
-// entries of x at the indices. An index outside 0 … length-1 is an IndexError when it is computed.
+// base with the entries of value (its dtype, the shape of the take) combined into it at the
+// indices, in their order: where one position comes twice, the last one set stays. `unique` says
+// that none does.
+NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indices, int64_t axis,
+                 Update update, bool unique);
+// Entry indices[r] of each row of x (its last axis), and its adjoint: rows of `length` zeros with
+// the entries of x at the indices. An index outside 0 … length-1 is an IndexError when it is
+// computed.
 NodeRef pick(const NodeRef& x, const NodeRef& indices);
 NodeRef place(const NodeRef& x, const NodeRef& indices, int64_t length);
 

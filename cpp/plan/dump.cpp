@@ -66,15 +66,19 @@ struct Printer {
     return g.then ? text(out, "\n    then ", (*this)(*g.then)) : out;
   }
   std::string operator()(const Layout& l) const {
-    return text(l.clear ? "embed " : "copy ", show(plan, l.in), " to ", show(plan, l.out));
+    return text(l.add     ? "add "
+                : l.clear ? "embed "
+                          : "copy ",
+                show(plan, l.in), " to ", show(plan, l.out));
   }
   std::string operator()(const Gather& g) const {
     return text("gather ", show(plan, g.in), " at ", show(plan, g.indices), " to ",
                 show(plan, g.out));
   }
   std::string operator()(const ScatterAdd& g) const {
-    return text("scatter_add ", show(plan, g.in), " at ", show(plan, g.indices), " to ",
-                show(plan, g.out));
+    constexpr const char* updates[] = {"set", "add", "multiply", "min", "max"};
+    return text("scatter_", updates[static_cast<int>(g.update)], " ", show(plan, g.in), " at ",
+                show(plan, g.indices), " to ", show(plan, g.out));
   }
   std::string operator()(const ArgReduce& a) const {
     return text(name_of(a.op), " ", show(plan, a.in), " to ", show(plan, a.out));

@@ -1,5 +1,6 @@
 #include "plan/lower.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -31,6 +32,7 @@ class Lowering {
       plan_.arguments.push_back(slot_[s.arguments[k]]);
     }
     find_crossings();
+    find_shared();
     for (uint32_t u = 0; u < f_.units.size(); ++u) {
       const Unit& unit = f_.units[u];
       if (!unit.tiles) {
@@ -59,6 +61,7 @@ class Lowering {
 
   // The memory of a computed node, made when its step is.
   int32_t slot_of(uint32_t position) {
+    while (shares_[position] >= 0) position = static_cast<uint32_t>(shares_[position]);
     int32_t& slot = slot_[position];
     if (slot < 0) {
       const Node* node = nodes_[position];
@@ -86,6 +89,29 @@ class Lowering {
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       for (const NodeView& read : a_.reads(i)) {
         if (f_.unit_of[read.base] != f_.unit_of[i]) crosses_[read.base] = 1;
+      }
+    }
+  }
+
+  // at_window and at_index work in the memory of their base where nobody needs it afterwards.
+  void find_shared() {
+    shares_.assign(nodes_.size(), -1);
+    std::vector<int32_t> last(nodes_.size(), -1);  // unit that reads a node last
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      for (const NodeView& read : a_.reads(i)) {
+        last[read.base] = std::max(last[read.base], f_.unit_of[i]);
+      }
+    }
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (a_.kind[i] != Analysis::Other) continue;
+      if (nodes_[i]->op != Op::at_window && nodes_[i]->op != Op::at_index) continue;
+      const auto operands = a_.reads(i);
+      const NodeView& base = operands[0];
+      const bool also_else = std::any_of(operands.begin() + 1, operands.end(),
+                                         [&](const auto& o) { return o.base == base.base; });
+      if (a_.computed(base.base) && !a_.stored[base.base] &&
+          is_flat(base, nodes_[base.base]) && last[base.base] == f_.unit_of[i] && !also_else) {
+        shares_[base.base] = static_cast<int32_t>(i);
       }
     }
   }
@@ -238,31 +264,17 @@ class Lowering {
         return emit_matmul(member);
       case Op::concat:
         return emit_concat(member);
-      case Op::embed: {
-        const View in = operand(member, 0);
-        View place = whole_view(member);
-        const Strides strides = place.strides;
-        place.shape = in.shape;
-        for (int64_t d = 0; d < in.shape.rank; ++d) {
-          place.offset += node->window->start[d] * strides[d];
-          place.strides[d] = strides[d] * node->window->step[d];
-        }
-        return add_step(Layout{in, place, true}, op);
+      case Op::embed:
+        return add_step(Layout{operand(member, 0), window_of(node), true}, op);
+      case Op::at_window: {
+        const View in = operand(member, 1);
+        copy_base(member);
+        return add_step(Layout{in, window_of(node), false, node->attr.update == Update::Add}, op);
       }
       case Op::take:
-      case Op::scatter_add: {
-        const View in = dense_operand(member, 0);
-        const View indices = dense_operand(member, 1);
-        const Shape& axes = op == Op::take ? in.shape : node->shape;
-        const int64_t axis = node->attr.axis;
-        int64_t outer = 1;
-        int64_t inner = 1;
-        for (int64_t d = 0; d < axis; ++d) outer *= axes[d];
-        for (int64_t d = axis + 1; d < axes.rank; ++d) inner *= axes[d];
-        const View out = whole_view(member);
-        if (op == Op::take) return add_step(Gather{in, indices, out, outer, axes[axis], inner}, op);
-        return add_step(ScatterAdd{in, indices, out, outer, axes[axis], inner}, op);
-      }
+      case Op::scatter_add:
+      case Op::at_index:
+        return emit_indexed(member);
       case Op::argmax:
       case Op::argmin: {
         const View in = dense_operand(member, 0);
@@ -276,6 +288,64 @@ class Lowering {
                                scalar_[a_.reads(member)[1].base], whole_view(member)},
                         op);
     }
+  }
+
+  // The part of a node's memory that its window names.
+  View window_of(const Node* node) {
+    View place = whole_view(node->index);
+    const Strides strides = place.strides;
+    place.shape = node->in[node->op == Op::at_window]->shape;
+    for (int64_t d = 0; d < place.shape.rank; ++d) {
+      place.offset += node->window->start[d] * strides[d];
+      place.strides[d] = strides[d] * node->window->step[d];
+    }
+    return place;
+  }
+
+  // at_window and at_index change a copy of their base, or the base itself.
+  void copy_base(uint32_t member) {
+    if (shares_[a_.reads(member)[0].base] == static_cast<int32_t>(member)) return;
+    add_step(Layout{operand(member, 0), whole_view(member)}, nodes_[member]->op);
+  }
+
+  // An operand as [outer, middle, inner], the middle being `count` axes from `axis` on: copied
+  // where its axes do not merge.
+  View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count) {
+    const Shape shape = a_.reads(member)[k].shape;
+    Shape three;
+    for (const auto& [from, to] : {std::pair{int64_t{0}, axis}, std::pair{axis, axis + count},
+                                   std::pair{axis + count, shape.rank}}) {
+      three.append(1);
+      for (int64_t d = from; d < to; ++d) three[three.rank - 1] *= shape[d];
+    }
+    NodeView merged;
+    if (!reshape_view(a_.reads(member)[k], three, &merged)) {
+      View copy = dense_operand(member, k);
+      copy.shape = three;
+      copy.strides = row_major(three);
+      return copy;
+    }
+    View view = operand(member, k);
+    view.shape = three;
+    view.strides = merged.strides;
+    return view;
+  }
+
+  void emit_indexed(uint32_t member) {
+    const Node* node = nodes_[member];
+    const bool based = node->op == Op::at_index;
+    const int64_t axis = node->attr.axis;
+    const View indices = dense_operand(member, based ? 2 : 1);
+    if (node->op == Op::take) {
+      const View in = three_axes(member, 0, axis, 1);
+      const View out = whole_view(member);
+      return add_step(Gather{in, indices, out, in.shape[0], in.shape[1], in.shape[2]}, node->op);
+    }
+    const View in = three_axes(member, based ? 1 : 0, axis, indices.shape.rank);
+    if (based) copy_base(member);
+    add_step(ScatterAdd{in, indices, whole_view(member), in.shape[0], node->shape[axis],
+                        in.shape[2], based ? node->attr.update : Update::Add, !based},
+             node->op);
   }
 
   void emit_matmul(uint32_t member) {
@@ -316,6 +386,7 @@ class Lowering {
   const std::vector<Node*>& nodes_;
   Plan plan_;
   std::vector<int32_t> slot_;    // per node
+  std::vector<int32_t> shares_;  // per node: the later node whose memory it is given
   std::vector<int32_t> scalar_;  // per node: position in the run's scalars, -1: none
   std::vector<int32_t> value_;   // per node: its number in the group that is being made
   std::vector<uint8_t> crosses_;

@@ -107,24 +107,29 @@ struct Gemm {
   std::optional<TileGroup> then;  // runs on c, a flat load of it, while c is in the cache
 };
 
-// Copies `in` to `out` element by element (same shape, any strides). With `clear`, the whole slot
-// of `out` is zeroed first.
+// Copies `in` to `out` element by element (same shape, any strides), or adds it to what is there.
+// With `clear`, the whole slot of `out` is zeroed first.
 struct Layout {
   View in, out;
   bool clear = false;
+  bool add = false;
 };
 
-// out[o, i, n] = in[o, indices[i], n] with in = [outer, axis, inner]. Negative indices count from
-// the end. All row-major.
+// out[o, i, n] = in[o, indices[i], n] with in = [outer, axis, inner], any strides. Negative indices
+// count from the end. indices and out are row-major.
 struct Gather {
   View in, indices, out;
   int64_t outer, axis, inner;
 };
 
-// out = zeros; out[o, indices[i], n] += in[o, i, n]. Duplicates are summed in index order.
+// out[o, indices[i], n] gets in[o, i, n], in index order, with in = [outer, n, inner], any strides;
+// indices and out = [outer, axis, inner] are row-major. With `clear`, out is zeroed first;
+// otherwise it holds the base already.
 struct ScatterAdd {
   View in, indices, out;
   int64_t outer, axis, inner;
+  Update update = Update::Add;
+  bool clear = true;
 };
 
 // The position of the largest or smallest entry along the middle axis of [outer, reduced, inner];

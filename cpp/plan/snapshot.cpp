@@ -16,6 +16,7 @@ bool expensive(const Node* node) {
   switch (node->op) {
     case Op::matmul:
     case Op::scatter_add:
+    case Op::at_index:
       return true;
     case Op::argmax:
     case Op::argmin:
@@ -84,9 +85,8 @@ class KeyWriter {
     }
     put(node->attr);
     if (node->window) {
-      const int64_t rank = op == Op::embed ? node->in[0]->shape.rank : node->shape.rank;
-      for (int64_t i = 0; i < rank; ++i) put(node->window->start[i]);
-      for (int64_t i = 0; i < rank; ++i) put(node->window->step[i]);
+      for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->start[i]);
+      for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->step[i]);
     }
     const auto inputs = value_inputs(node);
     put(static_cast<uint32_t>(inputs.size()));

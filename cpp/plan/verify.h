@@ -32,8 +32,15 @@ void for_each_view(const Step& step, F&& f) {
         } else if constexpr (std::is_same_v<W, Gather> || std::is_same_v<W, ScatterAdd>) {
           f(work.in, false);
           f(work.indices, false);
+          if constexpr (std::is_same_v<W, ScatterAdd>) {
+            if (!work.clear) f(work.out, false);
+          }
           f(work.out, true);
-        } else if constexpr (std::is_same_v<W, Layout> || std::is_same_v<W, ArgReduce>) {
+        } else if constexpr (std::is_same_v<W, Layout>) {
+          f(work.in, false);
+          if (work.add && !work.clear) f(work.out, false);
+          f(work.out, true);
+        } else if constexpr (std::is_same_v<W, ArgReduce>) {
           f(work.in, false);
           f(work.out, true);
         } else {

@@ -1,10 +1,9 @@
 #include "plan/views.h"
 
 namespace pullback {
-namespace {
 
-// Reshape of a strided window without copying: axes of equal element count are matched group by
-// group; a group of several input axes must be mergeable.
+// Axes of equal element count are matched group by group; a group of several input axes must be
+// mergeable.
 bool reshape_view(const NodeView& in, const Shape& shape, NodeView* out) {
   *out = in;
   out->shape = shape;
@@ -51,8 +50,6 @@ bool reshape_view(const NodeView& in, const Shape& shape, NodeView* out) {
   }
   return true;
 }
-
-}  // namespace
 
 NodeView whole(uint32_t position, const Shape& shape) {
   return {position, 0, shape, row_major(shape)};

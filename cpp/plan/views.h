@@ -19,6 +19,8 @@ bool is_row_major(const NodeView& view);
 // Exactly the base's elements, in order.
 bool is_flat(const NodeView& view, const Node* base);
 
+// A window in another shape without copying; false where that cannot be.
+bool reshape_view(const NodeView& input, const Shape& shape, NodeView* out);
 // What a view operation does to the view of its input. False where a reshape cannot be a view.
 bool apply_view(const Node* node, const NodeView& input, NodeView* out);
 

@@ -17,6 +17,8 @@ import numpy as np
 import pullback as pb
 from pullback import _core
 
+from . import reference as ref
+
 DTYPES = {"b": "bool", "i": "int32", "l": "int64", "f": "float32", "d": "float64"}
 FLOATS = "fd"
 NUMBERS = "ilfd"
@@ -285,6 +287,23 @@ def indexed(op: str, run: Any, reference: Any, *shapes: tuple[Shape, Shape], **m
     domains = (REAL, Domain(-4, 3, dtype="l"))
     name = more.pop("name", op)
     return Case(name, op, run, reference, domains, shapes, **{"dtypes": ALL, "wrt": (0,), **more})
+
+
+def updates(update: str, shapes: tuple[Shape, Shape], key: Any) -> list[Case]:
+    """x.at[key].min or .max, where no two entries come near each other."""
+    domains = (Domain(grid=0.5), Domain(grid=0.5, offset=0.25))
+    return [
+        Case(
+            f"at {update} {key}",
+            "at_index",
+            lambda x, value: ref.at(x, value, key, update),
+            lambda x, value: ref.put(x, value, key, update),
+            domains,
+            (shapes,),
+            ALL,
+            wrt=(0, 1),
+        )
+    ]
 
 
 @dataclass

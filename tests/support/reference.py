@@ -180,5 +180,26 @@ def scatter_add(x: Any, indices: Any) -> Any:
     return out
 
 
+UFUNCS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def put(x: Any, value: Any, key: Any, update: str) -> Any:
+    """What x.at[key].update(value) means, by assignment and by NumPy's unbuffered `at`."""
+    out = np.array(x)
+    if update == "set":
+        out[key] = value
+    else:
+        UFUNCS[update].at(out, key, np.broadcast_to(np.asarray(value, out.dtype), out[key].shape))
+    return out
+
+
+def put_size(x: Any, value: Any, key: Any, update: str) -> Any:
+    return put(abs(x), abs(value), key, update)
+
+
+def at(x: Any, value: Any, key: Any, update: str) -> Any:
+    return getattr(x.at[key], update)(value)
+
+
 def one_hot(indices: Any) -> Any:
     return (np.asarray(indices)[..., None] == np.arange(4)).astype(np.float32)

@@ -57,8 +57,8 @@ Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots);
 using Compiled = std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce,
                               Random, Iota>;
 
-Compiled compile_step(const TileGroup& work) { return compile_group(work); }
-Compiled compile_step(const Gemm& work) {
+Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
+Compiled compile_step(const Plan&, const Gemm& work) {
   GemmStep out{compile_gemm(work), {}};
   if (!work.then) return out;
   const int64_t rows = out.product.rows_of_panels();
@@ -67,9 +67,11 @@ Compiled compile_step(const Gemm& work) {
   out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }
-Compiled compile_step(const Layout& work) { return compile_layout(work); }
+Compiled compile_step(const Plan& plan, const Layout& work) {
+  return compile_layout(work, plan.slots[work.out.slot].bytes);
+}
 template <class Work>
-Compiled compile_step(const Work& work) {
+Compiled compile_step(const Plan&, const Work& work) {
   return work;
 }
 
@@ -87,7 +89,8 @@ class CpuExecutable : public Executable {
   explicit CpuExecutable(const Plan& plan) : plan_(plan) {
     steps_.reserve(plan.steps.size());
     for (const Step& step : plan.steps) {
-      steps_.push_back(std::visit([](const auto& work) { return compile_step(work); }, step.work));
+      steps_.push_back(
+          std::visit([&](const auto& work) { return compile_step(plan, work); }, step.work));
       const int64_t bytes =
           std::visit([](const auto& program) { return scratch_of(program); }, steps_.back());
       scratch_bytes_ = std::max(scratch_bytes_, bytes);

@@ -1,8 +1,8 @@
-// Gather and ScatterAdd. Indices are checked before anything is written, so a bad one leaves the
-// output as it was; afterwards no index is looked at twice.
+// Gather and ScatterAdd. Indices are checked before anything is written; afterwards no index is
+// looked at twice.
 //
 // ScatterAdd gives the same bits for any number of threads: work is split by where it is written,
-// never by the index list, so each entry receives its addends in index order.
+// never by the index list, so each entry receives what is for it in index order.
 #include "backend/cpu/index_run.h"
 
 #include <algorithm>
@@ -15,10 +15,7 @@ namespace pullback {
 namespace {
 
 template <class I>
-Status check(const I* indices, int64_t n, int64_t bound) {
-  bool bad = false;
-  for (int64_t i = 0; i < n; ++i) bad |= (indices[i] >= bound) | (indices[i] < -bound);
-  if (!bad) return {};
+Status first_bad(const I* indices, int64_t n, int64_t bound) {
   for (int64_t i = 0; i < n; ++i) {
     if (indices[i] >= bound || indices[i] < -bound) {
       Status out = failure(Problem::IndexOutOfRange);
@@ -31,47 +28,75 @@ Status check(const I* indices, int64_t n, int64_t bound) {
 }
 
 template <class I>
+Status check(const I* indices, int64_t n, int64_t bound) {
+  constexpr int64_t kPart = 64 * 1024;
+  std::atomic<bool> bad{false};
+  parallel_for(ceil_div(n, kPart), n > 256 * 1024, [&](int64_t part) {
+    bool mine = false;
+    const int64_t end = std::min((part + 1) * kPart, n);
+    for (int64_t i = part * kPart; i < end; ++i) {
+      mine |= (indices[i] >= bound) | (indices[i] < -bound);
+    }
+    if (mine) bad.store(true, std::memory_order_relaxed);
+  });
+  return bad.load() ? first_bad(indices, n, bound) : Status{};
+}
+
+template <class I>
 int64_t position(I index, int64_t axis) {
   return index < 0 ? index + axis : index;
 }
 
+// --- Gather
+
 template <class T, class I>
-void gather_elements(const T* in, const I* indices, T* out, int64_t n, int64_t axis) {
-  for (int64_t i = 0; i < n; ++i) out[i] = in[position(indices[i], axis)];
+void gather_elements(const T* in, int64_t stride, const I* indices, T* out, int64_t n,
+                     int64_t axis) {
+  if (stride == 1) {
+    for (int64_t i = 0; i < n; ++i) out[i] = in[position(indices[i], axis)];
+  } else {
+    for (int64_t i = 0; i < n; ++i) out[i] = in[position(indices[i], axis) * stride];
+  }
 }
 
-template <class I>
+// Rows of `inner` elements, `stride` elements apart in the input.
+template <class T, class I>
+void gather_rows(const T* in, int64_t stride, int64_t inner, int64_t inner_stride, const I* indices,
+                 T* out, int64_t n, int64_t axis) {
+  for (int64_t i = 0; i < n; ++i, out += inner) {
+    const T* row = in + position(indices[i], axis) * stride;
+    if (inner_stride == 1) {
+      std::memcpy(out, row, static_cast<size_t>(inner) * sizeof(T));
+    } else {
+      for (int64_t j = 0; j < inner; ++j) out[j] = row[j * inner_stride];
+    }
+  }
+}
+
+template <class T, class I>
 Status gather(const Gather& g, const Slots& slots) {
   const auto* indices = reinterpret_cast<const I*>(slots.at(g.indices));
   const int64_t n = g.indices.shape.size();
   const Status checked = check(indices, n, g.axis);
   if (!checked || g.outer * n * g.inner == 0) return checked;
-  const char* in = slots.at(g.in);
-  char* out = slots.at(g.out);
-  const int64_t element = size_of(g.in.dtype);
-  const int64_t row = g.inner * element;
+  const T* in = reinterpret_cast<const T*>(slots.at(g.in));
+  T* out = reinterpret_cast<T*>(slots.at(g.out));
+  const Strides& stride = g.in.strides;
   const int64_t rows = g.outer * n;
   const int64_t per_chunk = chunk_of(rows, g.inner);
-  parallel_for(ceil_div(rows, per_chunk), rows * row > 256 * 1024, [&](int64_t chunk) {
+  parallel_for(ceil_div(rows, per_chunk), rows * g.inner > 64 * 1024, [&](int64_t chunk) {
     int64_t r = chunk * per_chunk;
     const int64_t end = std::min(r + per_chunk, rows);
     while (r < end) {
       const int64_t o = r / n;
       const int64_t first = r - o * n;
       const int64_t take = std::min(end - r, n - first);
-      const char* source = in + o * g.axis * row;
-      char* target = out + r * row;
-      if (row == 4) {
-        gather_elements(reinterpret_cast<const uint32_t*>(source), indices + first,
-                        reinterpret_cast<uint32_t*>(target), take, g.axis);
-      } else if (row == 8) {
-        gather_elements(reinterpret_cast<const uint64_t*>(source), indices + first,
-                        reinterpret_cast<uint64_t*>(target), take, g.axis);
+      const T* from = in + o * stride[0];
+      if (g.inner == 1) {
+        gather_elements(from, stride[1], indices + first, out + r, take, g.axis);
       } else {
-        for (int64_t i = 0; i < take; ++i) {
-          std::memcpy(target + i * row, source + position(indices[first + i], g.axis) * row,
-                      static_cast<size_t>(row));
-        }
+        gather_rows(from, stride[1], g.inner, stride[2], indices + first, out + r * g.inner, take,
+                    g.axis);
       }
       r += take;
     }
@@ -79,25 +104,55 @@ Status gather(const Gather& g, const Slots& slots) {
   return {};
 }
 
+template <class T>
+Status gather_of(const Gather& g, const Slots& slots) {
+  return g.indices.dtype == DType::Int32 ? gather<T, int32_t>(g, slots)
+                                         : gather<T, int64_t>(g, slots);
+}
+
+// --- ScatterAdd
+
+// What each kind of update does to one entry. A NaN wins over numbers in min and max.
+template <Update update, class T, class Sum>
+void combine(Sum* to, T from) {
+  const Sum value = static_cast<Sum>(from);
+  if constexpr (update == Update::Set) {
+    *to = value;
+  } else if constexpr (update == Update::Add) {
+    if constexpr (sizeof(T) == 1) {
+      *to |= value;  // bool
+    } else {
+      *to += value;
+    }
+  } else if constexpr (update == Update::Multiply) {
+    *to *= value;
+  } else if constexpr (update == Update::Max) {
+    if (value > *to || value != value) *to = value;
+  } else {
+    if (value < *to || value != value) *to = value;
+  }
+}
+
 // Columns left … right-1 of outer block o; entries low … high-1 of the axis.
 struct Region {
   int64_t o, left, right, low, high;
 };
 
-template <class T, class Sum, class I>
+template <Update update, class T, class Sum, class I>
 void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
                     const Region& region) {
+  const Strides& stride = s.in.strides;
   for (int64_t i = 0; i < n; ++i) {
     if (i % 65536 == 0 && stop_requested()) return;
     const int64_t to = position(indices[i], s.axis);
     if (to < region.low || to >= region.high) continue;
-    const T* x = in + (region.o * n + i) * s.inner;
+    const T* x = in + region.o * stride[0] + i * stride[1];
     Sum* y = out + (region.o * s.axis + to) * s.inner;
-    for (int64_t j = region.left; j < region.right; ++j) {
-      if constexpr (sizeof(T) == 1) {
-        y[j] |= x[j];
-      } else {
-        y[j] += static_cast<Sum>(x[j]);
+    if (stride[2] == 1) {
+      for (int64_t j = region.left; j < region.right; ++j) combine<update, T>(y + j, x[j]);
+    } else {
+      for (int64_t j = region.left; j < region.right; ++j) {
+        combine<update, T>(y + j, x[j * stride[2]]);
       }
     }
   }
@@ -105,8 +160,8 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
 
 // Splits by outer block, then by columns where there are many, else by entries of the axis: then
 // each part reads all indices and takes its own.
-template <class T, class Sum, class I>
-void scatter(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
+template <Update update, class T, class Sum, class I>
+void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
   constexpr int64_t kParts = 8;
   constexpr int64_t kColumns = 64;
   const bool worth = s.outer * n * s.inner > 128 * 1024;
@@ -126,12 +181,12 @@ void scatter(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64
       region.low = part * entries;
       region.high = std::min(region.low + entries, s.axis);
     }
-    scatter_region(s, in, indices, out, n, region);
+    scatter_region<update, T>(s, in, indices, out, n, region);
   });
 }
 
-template <class T, class I>
-Status scatter_add(const ScatterAdd& s, const Slots& slots) {
+template <Update update, class T, class I>
+Status scatter(const ScatterAdd& s, const Slots& slots) {
   const auto* indices = reinterpret_cast<const I*>(slots.at(s.indices));
   const auto* in = reinterpret_cast<const T*>(slots.at(s.in));
   auto* out = reinterpret_cast<T*>(slots.at(s.out));
@@ -139,48 +194,92 @@ Status scatter_add(const ScatterAdd& s, const Slots& slots) {
   const int64_t size = s.outer * s.axis * s.inner;
   const Status checked = check(indices, n, s.axis);
   if (!checked || size == 0) return checked;
-  if constexpr (std::is_same_v<T, float>) {
+  constexpr int64_t kPart = 64 * 1024;
+  const auto each_part = [&](auto&& body) {
+    parallel_for(ceil_div(size, kPart), size > 256 * 1024,
+                 [&](int64_t part) { body(part * kPart, std::min((part + 1) * kPart, size)); });
+  };
+  if constexpr (std::is_same_v<T, float> && update == Update::Add) {
     // More addends than entries: many meet in one, and float32 would lose them.
     if (n > s.axis) {
       const StepMemory memory(size * 8);
       if (!memory.data()) return failure(Problem::Memory);
       auto* sums = reinterpret_cast<double*>(memory.data());
-      std::fill_n(sums, size, 0.0);
-      scatter(s, in, indices, sums, n);
-      for (int64_t i = 0; i < size; ++i) out[i] = static_cast<float>(sums[i]);
+      each_part([&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) sums[i] = s.clear ? 0.0 : out[i];
+      });
+      scatter_parts<update, T>(s, in, indices, sums, n);
+      each_part([&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) out[i] = static_cast<float>(sums[i]);
+      });
       return {};
     }
   }
-  std::fill_n(out, size, T(0));
-  scatter(s, in, indices, out, n);
+  if (s.clear) {
+    each_part([&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
+  }
+  scatter_parts<update, T>(s, in, indices, out, n);
   return {};
 }
 
-template <class I>
-Status scatter_add_of(const ScatterAdd& s, const Slots& slots) {
+template <Update update, class T>
+Status scatter_of(const ScatterAdd& s, const Slots& slots) {
+  return s.indices.dtype == DType::Int32 ? scatter<update, T, int32_t>(s, slots)
+                                         : scatter<update, T, int64_t>(s, slots);
+}
+
+// The unsigned types wrap; only min and max mind the sign. uint8_t is bool.
+template <Update update>
+Status arithmetic(const ScatterAdd& s, const Slots& slots) {
+  constexpr bool ordered = update == Update::Min || update == Update::Max;
   switch (s.out.dtype) {
     case DType::Bool:
-      return scatter_add<uint8_t, I>(s, slots);
+      return scatter_of<update, uint8_t>(s, slots);
     case DType::Int32:
-      return scatter_add<uint32_t, I>(s, slots);  // unsigned: wraps
+      return scatter_of<update, std::conditional_t<ordered, int32_t, uint32_t>>(s, slots);
     case DType::Int64:
-      return scatter_add<uint64_t, I>(s, slots);
+      return scatter_of<update, std::conditional_t<ordered, int64_t, uint64_t>>(s, slots);
     case DType::Float32:
-      return scatter_add<float, I>(s, slots);
+      return scatter_of<update, float>(s, slots);
     default:
-      return scatter_add<double, I>(s, slots);
+      return scatter_of<update, double>(s, slots);
   }
 }
 
 }  // namespace
 
 Status run_gather(const Gather& g, const Slots& slots) {
-  return g.indices.dtype == DType::Int32 ? gather<int32_t>(g, slots) : gather<int64_t>(g, slots);
+  switch (size_of(g.in.dtype)) {
+    case 1:
+      return gather_of<uint8_t>(g, slots);
+    case 4:
+      return gather_of<uint32_t>(g, slots);
+    default:
+      return gather_of<uint64_t>(g, slots);
+  }
 }
 
 Status run_scatter_add(const ScatterAdd& s, const Slots& slots) {
-  return s.indices.dtype == DType::Int32 ? scatter_add_of<int32_t>(s, slots)
-                                         : scatter_add_of<int64_t>(s, slots);
+  switch (s.update) {
+    case Update::Set:
+      break;
+    case Update::Add:
+      return arithmetic<Update::Add>(s, slots);
+    case Update::Multiply:
+      return arithmetic<Update::Multiply>(s, slots);
+    case Update::Min:
+      return arithmetic<Update::Min>(s, slots);
+    case Update::Max:
+      return arithmetic<Update::Max>(s, slots);
+  }
+  switch (size_of(s.out.dtype)) {
+    case 1:
+      return scatter_of<Update::Set, uint8_t>(s, slots);
+    case 4:
+      return scatter_of<Update::Set, uint32_t>(s, slots);
+    default:
+      return scatter_of<Update::Set, uint64_t>(s, slots);
+  }
 }
 
 }  // namespace pullback

@@ -1,13 +1,14 @@
-// Strided copies: transposes, concatenation, slices, embedding.
+// Strided copies: transposes, concatenation, slices, embedding; and their sums with what is there.
 //
-// The axes are sorted by the stride of the output and merged where both sides allow it; then a copy
-// is one of three loops: rows that are contiguous on both sides, a 2-D transpose in blocks that fit
-// the cache (one axis is contiguous in the output, another in the input), or single elements.
+// The axes are sorted by the stride of the output and merged where both sides allow it; the last is
+// the columns, and of the others the one closest together in the input is the rows. Rows x columns
+// are cut into units of a size that stays in the cache, and a unit is one of a few loops.
 #include "backend/cpu/layout_run.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "base/threads.h"
@@ -15,53 +16,61 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBlock = 32;               // side of a transposed block, elements
-constexpr int64_t kPieceBytes = 256 * 1024;  // of one long contiguous copy
+constexpr int64_t kBlock = 32;        // side of a transposed block, elements
+constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
+constexpr int64_t kShortRow = 16;     // elements
+constexpr int64_t kMemcpy = 512;      // bytes from which memcpy is worth its call
 
 struct Axis {
   int64_t dim, in, out;
 };
 
-// Element offsets of position `index` of the axes that are looped over outside.
-struct Offsets {
-  int64_t in = 0, out = 0;
+// Where a piece of the work lies: element offsets and extents.
+struct Block {
+  int64_t in, out, rows, columns;
 };
-Offsets offsets_at(const LayoutProgram& p, int64_t index) {
-  Offsets at;
-  for (int i = p.outer_rank - 1; i >= 0; --i) {
-    const int64_t position = index % p.dim[i];
-    index /= p.dim[i];
-    at.in += position * p.in_stride[i];
-    at.out += position * p.out_stride[i];
+
+template <class T, bool add>
+void put(T* to, T value) {
+  if constexpr (!add) {
+    *to = value;
+  } else if constexpr (sizeof(T) == 1) {
+    *to |= value;  // bool
+  } else {
+    *to += value;
   }
-  return at;
 }
 
-void copy_rows(const LayoutProgram& p, const char* in, char* out) {
-  const int64_t row = p.columns * p.element;
-  const int64_t piece = std::min(row, kPieceBytes);
-  const int64_t pieces = ceil_div(row, piece);
-  const int64_t units = p.outer * pieces;
-  const int64_t per_chunk =
-      std::max(ceil_div(units, kChunks), std::max<int64_t>(1, 64 * 1024 / piece));
-  parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
-    const int64_t end = std::min((chunk + 1) * per_chunk, units);
-    for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
-      const Offsets at = offsets_at(p, unit / pieces);
-      const int64_t from = unit % pieces * piece;
-      std::memcpy(out + at.out * p.element + from, in + at.in * p.element + from,
-                  static_cast<size_t>(std::min(piece, row - from)));
+template <class T, bool add>
+void copy_row(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t n) {
+  if (out_step == 1 && in_step == 1) {
+    if (!add && n * static_cast<int64_t>(sizeof(T)) >= kMemcpy) {
+      std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[i]);
     }
-  });
+  } else if (out_step == 1 && in_step == 0) {
+    const T value = *in;
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, value);
+  } else if (out_step == 1 && in_step == -1) {
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[-i]);
+  } else if (out_step == 1) {
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[i * in_step]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i * out_step, in[i * in_step]);
+  }
 }
 
-// rows x columns, any strides.
-template <class T>
-void copy_block(const T* in, int64_t in_row, int64_t in_column, T* out, int64_t out_row,
-                int64_t out_column, int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; ++r) {
+// Row by row, or column by column where rows are short.
+template <class T, bool add>
+void copy_any(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
+  if (columns < kShortRow && columns < rows) {
     for (int64_t c = 0; c < columns; ++c) {
-      out[r * out_row + c * out_column] = in[r * in_row + c * in_column];
+      copy_row<T, add>(in + c * p.in_column, p.in_row, out + c * p.out_column, p.out_row, rows);
+    }
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+      copy_row<T, add>(in + r * p.in_row, p.in_column, out + r * p.out_row, p.out_column, columns);
     }
   }
 }
@@ -93,64 +102,130 @@ void transpose_square(const uint64_t* in, int64_t in_column, uint64_t* out, int6
 }
 
 template <class T>
-void transpose_block(const T* in, int64_t in_column, T* out, int64_t out_row, int64_t rows,
-                     int64_t columns) {
-  constexpr int64_t kSide = sizeof(T) == 1 ? 1 : 16 / sizeof(T);
+void transpose_block(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
+  constexpr int64_t kSide = 16 / sizeof(T);
   const int64_t even_rows = rows / kSide * kSide;
   const int64_t even_columns = columns / kSide * kSide;
-  if constexpr (kSide > 1) {
-    for (int64_t r = 0; r < even_rows; r += kSide) {
-      for (int64_t c = 0; c < even_columns; c += kSide) {
-        transpose_square(in + c * in_column + r, in_column, out + r * out_row + c, out_row);
-      }
+  for (int64_t r = 0; r < even_rows; r += kSide) {
+    for (int64_t c = 0; c < even_columns; c += kSide) {
+      transpose_square(in + c * p.in_column + r, p.in_column, out + r * p.out_row + c, p.out_row);
     }
-    copy_block<T>(in + even_columns * in_column, 1, in_column, out + even_columns, out_row, 1,
-                  even_rows, columns - even_columns);
-    copy_block<T>(in + even_rows, 1, in_column, out + even_rows * out_row, out_row, 1,
-                  rows - even_rows, columns);
-  } else {
-    copy_block<T>(in, 1, in_column, out, out_row, 1, rows, columns);
+  }
+  if (even_columns < columns) {
+    copy_any<T, false>(p, in + even_columns * p.in_column, out + even_columns, even_rows,
+                       columns - even_columns);
+  }
+  if (even_rows < rows) {
+    copy_any<T, false>(p, in + even_rows, out + even_rows * p.out_row, rows - even_rows, columns);
   }
 }
 
-template <class T>
-void copy_blocks(const LayoutProgram& p, const char* in_bytes, char* out_bytes) {
-  const auto* in = reinterpret_cast<const T*>(in_bytes);
-  auto* out = reinterpret_cast<T*>(out_bytes);
-  const int64_t bands = ceil_div(p.rows, kBlock);
-  const int64_t units = p.outer * bands;
-  const int64_t band = kBlock * p.columns * p.element;
-  const int64_t per_chunk = std::max(ceil_div(units, kChunks),
-                                     std::max<int64_t>(1, 64 * 1024 / std::max<int64_t>(band, 1)));
-  parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
-    const int64_t end = std::min((chunk + 1) * per_chunk, units);
-    for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
-      const Offsets at = offsets_at(p, unit / bands);
-      const int64_t row = unit % bands * kBlock;
-      const int64_t rows = std::min(kBlock, p.rows - row);
-      for (int64_t column = 0; column < p.columns; column += kBlock) {
-        const T* from = in + at.in + row * p.in_row + column * p.in_column;
-        T* to = out + at.out + row * p.out_row + column * p.out_column;
-        const int64_t columns = std::min(kBlock, p.columns - column);
-        if (p.out_column == 1 && p.in_row == 1) {
-          transpose_block<T>(from, p.in_column, to, p.out_row, rows, columns);
-        } else {
-          copy_block<T>(from, p.in_row, p.in_column, to, p.out_row, p.out_column, rows, columns);
+bool transposes(const LayoutProgram& p) {
+  return p.out_column == 1 && p.in_row == 1 && p.in_column != 1 && p.rows > 1;
+}
+
+template <class T, bool add>
+void copy_unit(const LayoutProgram& p, const T* in, T* out, const Block& block) {
+  in += block.in;
+  out += block.out;
+  if constexpr (!add && sizeof(T) >= 4) {
+    if (transposes(p)) {
+      for (int64_t r = 0; r < block.rows; r += kBlock) {
+        for (int64_t c = 0; c < block.columns; c += kBlock) {
+          transpose_block<T>(p, in + r + c * p.in_column, out + r * p.out_row + c,
+                             std::min(kBlock, block.rows - r), std::min(kBlock, block.columns - c));
         }
       }
+      return;
     }
+  }
+  copy_any<T, add>(p, in, out, block.rows, block.columns);
+}
+
+// The units first … last-1, the pieces of one band behind each other.
+template <class T, bool add>
+void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int64_t last) {
+  const int64_t pieces = ceil_div(p.columns, p.piece);
+  const int64_t bands = ceil_div(p.rows, p.band);
+  int64_t column = first % pieces;
+  int64_t row = first / pieces % bands;
+  int64_t rest = first / pieces / bands;
+  int64_t at[kMaxRank];
+  int64_t in_offset = 0;
+  int64_t out_offset = 0;
+  for (int i = p.outer_rank - 1; i >= 0; --i) {
+    at[i] = rest % p.dim[i];
+    rest /= p.dim[i];
+    in_offset += at[i] * p.in_stride[i];
+    out_offset += at[i] * p.out_stride[i];
+  }
+  for (int64_t unit = first; unit < last; ++unit) {
+    const int64_t r = row * p.band;
+    const int64_t c = column * p.piece;
+    copy_unit<T, add>(
+        p, in, out,
+        {in_offset + r * p.in_row + c * p.in_column, out_offset + r * p.out_row + c * p.out_column,
+         std::min(p.band, p.rows - r), std::min(p.piece, p.columns - c)});
+    if (++column < pieces) continue;
+    column = 0;
+    if (++row < bands) continue;
+    row = 0;
+    for (int i = p.outer_rank - 1; i >= 0; --i) {
+      in_offset += p.in_stride[i];
+      out_offset += p.out_stride[i];
+      if (++at[i] < p.dim[i]) break;
+      in_offset -= p.dim[i] * p.in_stride[i];
+      out_offset -= p.dim[i] * p.out_stride[i];
+      at[i] = 0;
+    }
+  }
+}
+
+template <class T, bool add>
+void copy(const LayoutProgram& p, const char* in, char* out) {
+  const int64_t units = p.outer * ceil_div(p.rows, p.band) * ceil_div(p.columns, p.piece);
+  const int64_t per_chunk =
+      chunk_of(units, std::min(p.band, p.rows) * std::min(p.piece, p.columns));
+  parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
+    copy_units<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+                       chunk * per_chunk, std::min((chunk + 1) * per_chunk, units));
+  });
+}
+
+void add_to(const LayoutProgram& p, const char* in, char* out) {
+  switch (p.out.dtype) {
+    case DType::Bool:
+      return copy<uint8_t, true>(p, in, out);
+    case DType::Int32:
+      return copy<uint32_t, true>(p, in, out);  // unsigned: wraps
+    case DType::Int64:
+      return copy<uint64_t, true>(p, in, out);
+    case DType::Float32:
+      return copy<float, true>(p, in, out);
+    default:
+      return copy<double, true>(p, in, out);
+  }
+}
+
+// Zeroes in parallel: memory that is touched for the first time costs as much as writing it.
+void zero(char* out, int64_t bytes, bool worth) {
+  constexpr int64_t kBytes = 256 * 1024;
+  parallel_for(ceil_div(bytes, kBytes), worth, [&](int64_t chunk) {
+    std::memset(out + chunk * kBytes, 0,
+                static_cast<size_t>(std::min(kBytes, bytes - chunk * kBytes)));
   });
 }
 
 }  // namespace
 
-LayoutProgram compile_layout(const Layout& layout) {
+LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
   LayoutProgram p;
   p.in = layout.in;
   p.out = layout.out;
   p.clear = layout.clear;
+  p.add = layout.add && !layout.clear;
   p.element = size_of(layout.out.dtype);
-  p.worth = layout.out.shape.size() * p.element > 512 * 1024;
+  p.worth = (p.clear ? slot_bytes : layout.out.shape.size() * p.element) > 512 * 1024;
   p.empty = layout.out.shape.size() == 0;
 
   Axis axes[kMaxRank];
@@ -172,18 +247,13 @@ LayoutProgram compile_layout(const Layout& layout) {
   }
   rank = merged;
 
-  // The last axis is the columns; the rows of a transpose are the axis that the input has
-  // contiguous.
   if (rank > 0) {
     const Axis column = axes[--rank];
     p.columns = column.dim;
     p.in_column = column.in;
     p.out_column = column.out;
-    p.contiguous = column.in == 1 && column.out == 1;
-  } else {
-    p.contiguous = true;
   }
-  if (!p.contiguous && rank > 0) {
+  if (rank > 0) {
     int row = rank - 1;
     for (int i = 0; i < rank; ++i) {
       if (std::abs(axes[i].in) < std::abs(axes[row].in) && axes[i].in != 0) row = i;
@@ -201,24 +271,38 @@ LayoutProgram compile_layout(const Layout& layout) {
     p.out_stride[i] = axes[i].out;
     p.outer *= axes[i].dim;
   }
+  if (transposes(p)) {
+    p.band = 2 * kBlock;
+    p.piece = 8 * kBlock;
+  } else {
+    p.piece = std::min(p.columns, kUnit);
+    p.band = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.piece, 1));
+  }
+  // What the copy covers without gaps needs no zeros first.
+  const bool covers = p.rows == 1 && p.outer == 1 && p.out_column == 1 && !p.empty;
+  p.head = covers ? p.out.offset * p.element : slot_bytes;
+  p.tail = slot_bytes - p.head - (covers ? p.columns * p.element : 0);
   return p;
 }
 
 Status run_layout(const LayoutProgram& p, const Slots& slots) {
   const int64_t whole = slots.slot_bytes(p.out.slot);
   if (whole == 0) return {};  // without memory, not even an empty memset is allowed
-  if (p.clear) std::memset(slots.at(p.out.slot), 0, static_cast<size_t>(whole));
+  if (p.clear) {
+    zero(slots.at(p.out.slot), p.head, p.worth);
+    zero(slots.at(p.out.slot) + whole - p.tail, p.tail, p.worth);
+  }
   if (p.empty) return {};
   const char* in = slots.at(p.in);
   char* out = slots.at(p.out);
-  if (p.contiguous) {
-    copy_rows(p, in, out);
+  if (p.add) {
+    add_to(p, in, out);
   } else if (p.element == 4) {
-    copy_blocks<uint32_t>(p, in, out);
+    copy<uint32_t, false>(p, in, out);
   } else if (p.element == 8) {
-    copy_blocks<uint64_t>(p, in, out);
+    copy<uint64_t, false>(p, in, out);
   } else {
-    copy_blocks<uint8_t>(p, in, out);
+    copy<uint8_t, false>(p, in, out);
   }
   return {};
 }

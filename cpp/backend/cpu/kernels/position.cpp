@@ -1,0 +1,202 @@
+// Lanes that each keep their best value and where it was: along a row every lane sees every n-th
+// value, over columns each lane is a column. Short rows are turned into columns first, narrow
+// columns several rows at a time.
+#include "backend/cpu/kernels/position.h"
+
+#include <cstring>
+#include <type_traits>
+
+#ifndef PULLBACK_KERNELS
+#define PULLBACK_KERNELS kernels_baseline
+#endif
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kShortRow = 32;
+constexpr int64_t kStrip = kPositionColumns;
+constexpr int64_t kMostRows = int64_t{1} << 30;  // lanes count in 32 bits
+
+template <class T, bool largest>
+struct Lanes {
+  // Counts as wide as the values, so that one mask serves both.
+  using Count = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  // Bools are widened; everything else fills a vector of 64 bytes.
+  using Value = std::conditional_t<sizeof(T) == 1, int32_t, T>;
+  static constexpr int64_t kWidth = 64 / sizeof(Value);
+  using Values [[gnu::vector_size(64)]] = Value;
+  using Counts [[gnu::vector_size(64)]] = Count;
+
+  static Values load(const T* x) {
+    Values v;
+    if constexpr (sizeof(T) == 1) {
+      for (int64_t i = 0; i < kWidth; ++i) v[i] = x[i];
+    } else {
+      std::memcpy(&v, x, sizeof v);
+    }
+    return v;
+  }
+
+  // Scalars or vectors. Not `x > best`: a NaN is better than any number, and nothing than a NaN.
+  template <class V>
+  static auto better(const V& x, const V& best) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      if constexpr (largest) return ~(x <= best) & (best == best);
+      return ~(x >= best) & (best == best);
+    } else {
+      if constexpr (largest) return x > best;
+      return x < best;
+    }
+  }
+  static bool better_one(Value x, Value best) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      return (largest ? !(x <= best) : !(x >= best)) && best == best;
+    } else {
+      return largest ? x > best : x < best;
+    }
+  }
+  static bool equal_one(Value a, Value b) { return a == b || (a != a && b != b); }
+
+  struct Best {
+    Values value;
+    Counts at;
+    void see(const Values& x, const Counts& now) {
+      const Counts mask = better(x, value);
+      value = mask ? x : value;
+      at = mask ? now : at;
+    }
+  };
+
+  static int64_t of_row(const T* x, int64_t n) {
+    Value best = x[0];
+    int64_t at = 0;
+    int64_t i = 1;
+    if (n >= 4 * kWidth) {
+      Counts now[2] = {};
+      for (int64_t k = 0; k < 2 * kWidth; ++k) now[k / kWidth][k % kWidth] = static_cast<Count>(k);
+      Best lanes[2] = {{load(x), now[0]}, {load(x + kWidth), now[1]}};
+      for (i = 2 * kWidth; i + 2 * kWidth <= n; i += 2 * kWidth) {
+        for (int k = 0; k < 2; ++k) {
+          now[k] += static_cast<Count>(2 * kWidth);
+          lanes[k].see(load(x + i + k * kWidth), now[k]);
+        }
+      }
+      best = lanes[0].value[0];
+      at = lanes[0].at[0];
+      for (int64_t k = 1; k < 2 * kWidth; ++k) {
+        const Value value = lanes[k / kWidth].value[k % kWidth];
+        const int64_t place = lanes[k / kWidth].at[k % kWidth];
+        if (better_one(value, best) || (equal_one(value, best) && place < at)) {
+          best = value;
+          at = place;
+        }
+      }
+    }
+    for (; i < n; ++i) {
+      if (better_one(x[i], best)) {
+        best = x[i];
+        at = i;
+      }
+    }
+    return at;
+  }
+
+  // At least kWidth columns: the last vector may overlap the one before.
+  static void of_columns(const T* x, int64_t rows, int64_t stride, int64_t columns, Value* value,
+                         int64_t* out) {
+    Best lanes[kStrip / kWidth + 1];
+    const int64_t count = (columns + kWidth - 1) / kWidth;
+    const auto start = [&](int64_t k) { return k + 1 < count ? k * kWidth : columns - kWidth; };
+    for (int64_t k = 0; k < count; ++k) lanes[k] = {load(x + start(k)), Counts{}};
+    Counts now{};
+    for (int64_t r = 1; r < rows; ++r) {
+      now += 1;
+      const T* row = x + r * stride;
+      for (int64_t k = 0; k + 1 < count; ++k) lanes[k].see(load(row + k * kWidth), now);
+      lanes[count - 1].see(load(row + columns - kWidth), now);
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      for (int64_t j = 0; j < kWidth; ++j) {
+        out[start(k) + j] = lanes[k].at[j];
+        if (value) value[start(k) + j] = lanes[k].value[j];
+      }
+    }
+  }
+
+  // Fewer than kWidth columns, `group` rows as one where there are no gaps; or too many rows.
+  static void of_few(const T* x, int64_t rows, int64_t stride, int64_t columns, int64_t* out) {
+    int64_t group = 1;
+    while (group * columns % kWidth != 0 && group * columns < kStrip / 2) ++group;
+    Value best[kStrip];
+    int64_t at[kStrip];
+    int64_t done = 1;
+    for (int64_t j = 0; j < columns; ++j) {
+      best[j] = x[j];
+      out[j] = 0;
+    }
+    if (stride == columns && group * columns >= kWidth && rows >= 2 * group && rows <= kMostRows) {
+      done = rows / group * group;
+      of_columns(x, rows / group, group * columns, group * columns, best, at);
+      for (int64_t j = 0; j < columns; ++j) {
+        out[j] = at[j] * group;
+        for (int64_t g = 1; g < group; ++g) {
+          const int64_t k = g * columns + j;
+          const int64_t place = at[k] * group + g;
+          if (better_one(best[k], best[j]) || (equal_one(best[k], best[j]) && place < out[j])) {
+            best[j] = best[k];
+            out[j] = place;
+          }
+        }
+      }
+    }
+    for (int64_t r = done; r < rows; ++r) {
+      for (int64_t j = 0; j < columns; ++j) {
+        if (!better_one(x[r * stride + j], best[j])) continue;
+        best[j] = x[r * stride + j];
+        out[j] = r;
+      }
+    }
+  }
+
+  static void columns(const void* values, int64_t rows, int64_t stride, int64_t columns,
+                      int64_t* out) noexcept {
+    const auto* x = static_cast<const T*>(values);
+    if (columns < kWidth || rows > kMostRows) return of_few(x, rows, stride, columns, out);
+    of_columns(x, rows, stride, columns, nullptr, out);
+  }
+
+  static void rows(const void* values, int64_t rows, int64_t length, int64_t* out) noexcept {
+    const auto* x = static_cast<const T*>(values);
+    int64_t r = 0;
+    if (length < kShortRow) {
+      constexpr int64_t kRows = 64;
+      T turned[kShortRow * kRows];
+      for (; r + kRows <= rows; r += kRows) {
+        for (int64_t i = 0; i < kRows; ++i) {
+          for (int64_t j = 0; j < length; ++j) turned[j * kRows + i] = x[(r + i) * length + j];
+        }
+        of_columns(turned, length, kRows, kRows, nullptr, out + r);
+      }
+    }
+    for (; r < rows; ++r) out[r] = of_row(x + r * length, length);
+  }
+};
+
+template <class T, bool largest>
+constexpr PositionKernel kEntry = {&Lanes<T, largest>::rows, &Lanes<T, largest>::columns};
+
+}  // namespace
+
+namespace PULLBACK_KERNELS {
+
+#define PULLBACK_POSITIONS(largest)                                                 \
+  {                                                                                 \
+      kEntry<uint8_t, largest>, kEntry<int32_t, largest>, kEntry<int64_t, largest>, \
+      kEntry<float, largest>,   kEntry<double, largest>,                            \
+  }
+constinit const PositionTable kPositionTable = {
+    {PULLBACK_POSITIONS(false), PULLBACK_POSITIONS(true)}};
+
+}  // namespace PULLBACK_KERNELS
+
+}  // namespace pullback

@@ -1,0 +1,36 @@
+// Kernels of argmax and argmin: the position of the largest or smallest value, the first of equals;
+// a NaN wins. position.cpp is compiled once per instruction set, as the files of table.h are.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace pullback {
+
+constexpr int64_t kPositionColumns = 256;
+
+struct PositionKernel {
+  // out[r] is the position within row r of `length` values, fewer than 2³⁰.
+  void (*rows)(const void* values, int64_t rows, int64_t length, int64_t* out) noexcept;
+  // out[j] is the row of values[r * stride + j]. At most kPositionColumns columns; no fewer than 16
+  // unless columns == stride.
+  void (*columns)(const void* values, int64_t rows, int64_t stride, int64_t columns,
+                  int64_t* out) noexcept;
+};
+
+struct PositionTable {
+  PositionKernel of[2][kDTypes];  // [largest]
+};
+
+namespace kernels_baseline {
+extern const PositionTable kPositionTable;
+}
+namespace kernels_avx2 {
+extern const PositionTable kPositionTable;
+}
+namespace kernels_avx512 {
+extern const PositionTable kPositionTable;
+}
+
+}  // namespace pullback

@@ -1,0 +1,434 @@
+"""x[index] and x.at[index] with any index NumPy takes, drawn at random and compared with NumPy's
+own assignment and unbuffered `at`; their gradients, whose exact values follow from the same calls;
+what happens to entries named twice; masks, dtypes, errors, traced functions and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.reference import UFUNCS, put
+
+import pullback as pb
+from pullback import _core
+
+UPDATES = ["set", *UFUNCS]
+
+# --- a space of indices
+
+
+@st.composite
+def slices(draw: Any, length: int) -> slice:
+    bound = st.none() | st.integers(-length - 1, length + 1)
+    return slice(draw(bound), draw(bound), draw(st.sampled_from([None, 1, 2, -1, -2])))
+
+
+@st.composite
+def indexed(draw: Any) -> tuple[Any, Any]:
+    """An array of small integers as floats, and an index into it."""
+    lengths = st.lists(st.integers(1, 4) | st.integers(0, 5), max_size=4)
+    shape = tuple(draw(lengths))
+    block = tuple(draw(st.lists(st.integers(0, 3), max_size=2)))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    key: list[Any] = []
+    kinds = ["integer", "slice", "new", "rest", "array", "array", "mask", "truth", "end"]
+    axis = 0
+    while axis <= len(shape) and len(key) < 7:
+        kind = draw(st.sampled_from(kinds))
+        if kind == "end":
+            break
+        if kind == "new":
+            key.append(None)
+        elif kind == "truth":
+            key.append(draw(st.booleans()))
+        elif kind == "rest" and not any(entry is Ellipsis for entry in key):
+            key.append(Ellipsis)
+            axis += draw(st.integers(0, len(shape) - axis))
+        elif axis == len(shape):
+            break
+        elif kind == "slice":
+            key.append(draw(slices(shape[axis])))
+            axis += 1
+        elif kind == "mask":
+            end = draw(st.integers(axis + 1, min(axis + 2, len(shape))))
+            key.append(rng.random(shape[axis:end]) < 0.6)
+            axis = end
+        elif shape[axis] and kind == "integer":
+            key.append(draw(st.integers(-shape[axis], shape[axis] - 1)))
+            axis += 1
+        elif shape[axis] and kind == "array":
+            some = draw(st.sampled_from([block, block, block[-1:], (1,) * len(block), ()]))
+            dtype = draw(st.sampled_from(["int64", "int32", "int8"]))
+            key.append(rng.integers(-shape[axis], shape[axis], some).astype(dtype))
+            axis += 1
+    x = rng.integers(-9, 10, shape).astype(np.float64)
+    return x, key[0] if len(key) == 1 and draw(st.booleans()) else tuple(key)
+
+
+def as_tensors(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple(map(as_tensors, key))
+    return pb.constant(key) if isinstance(key, np.ndarray) else key
+
+
+def variants(key: Any) -> Iterator[Any]:
+    """The same index with NumPy arrays, with tensors, and with lists."""
+    yield key
+    yield as_tensors(key)
+    if isinstance(key, np.ndarray) and key.ndim:
+        yield key.tolist()
+
+
+def numpy_takes(x: Any, key: Any) -> bool:
+    try:
+        return x[key].ndim <= 8 and not sees_no_mask(x, key)
+    except IndexError:
+        with pytest.raises(IndexError):
+            pb.constant(x)[key]
+        return False
+
+
+def sees_no_mask(x: Any, key: Any) -> bool:
+    """NumPy lets an empty mask pass for an axis of another length if x is empty."""
+    try:
+        np.ones([max(n, 1) for n in x.shape])[key]
+    except IndexError:
+        return x.size == 0
+    return False
+
+
+@settings(max_examples=200, deadline=None)
+@given(indexed())
+def test_any_index_reads_as_in_numpy(pair: tuple[Any, Any]) -> None:
+    x, key = pair
+    if not numpy_takes(x, key):
+        return
+    want = x[key]
+    c = np.arange(1.0, want.size + 1).reshape(want.shape)
+    slope = np.zeros_like(x)
+    np.add.at(slope, key, c)
+    for same in variants(key):
+        v = pb.Variable(x)
+        y = v[same]
+        assert y.shape == want.shape and np.array_equal(y.numpy(), want)
+        assert np.array_equal(v.at[same].get().numpy(), want)
+        (g,) = pb.gradients(y, [v], grad_ys=c)
+        assert np.array_equal(g.numpy(), slope)
+
+
+@settings(max_examples=200, deadline=None)
+@given(indexed(), st.sampled_from(UPDATES), st.booleans(), st.integers(0, 2**32 - 1))
+def test_any_index_updates_as_in_numpy(
+    pair: tuple[Any, Any], update: str, narrow: bool, seed: int
+) -> None:
+    x, key = pair
+    if not numpy_takes(x, key):
+        return
+    shape = x[key].shape
+    if narrow:  # a value that is broadcast
+        shape = tuple(1 if n != 0 and k % 2 else n for k, n in enumerate(shape))[-2:]
+    value = np.random.default_rng(seed).integers(-9, 10, shape).astype(np.float64)
+    want = put(x, value, key, update)
+    for same in variants(key):
+        got = getattr(pb.constant(x).at[same], update)(value)
+        assert got.dtype == x.dtype and np.array_equal(got.numpy(), want)
+
+
+@settings(max_examples=100, deadline=None)
+@given(indexed(), st.integers(0, 2**32 - 1))
+def test_gradients_of_set_and_add(pair: tuple[Any, Any], seed: int) -> None:
+    """The one that was set last has the gradient, the others and what was there have none."""
+    x, key = pair
+    if not numpy_takes(x, key):
+        return
+    shape = x[key].shape
+    c = np.random.default_rng(seed).integers(-9, 10, x.shape).astype(np.float64)
+    number = np.arange(int(np.prod(shape))).reshape(shape)
+    owner = put(np.full(x.shape, -1), number, key, "set")
+    of_value = np.where(owner[key] == number, c[key], 0.0)
+    for same in variants(key):
+        v, value = pb.Variable(x), pb.Variable(np.zeros(shape))
+        set_, added = v.at[same].set(value), v.at[same].add(value)
+        gx, gv = pb.gradients(set_, [v, value], grad_ys=c)
+        assert np.array_equal(gx.numpy(), np.where(owner < 0, c, 0.0))
+        assert np.array_equal(gv.numpy(), of_value)
+        gx, gv = pb.gradients(added, [v, value], grad_ys=c)
+        assert np.array_equal(gx.numpy(), c)
+        assert np.array_equal(gv.numpy(), c[key])
+
+
+@settings(max_examples=100, deadline=None)
+@given(indexed(), st.sampled_from(["min", "max"]), st.integers(0, 2**32 - 1))
+def test_gradients_of_min_and_max_are_shared(pair: tuple[Any, Any], update: str, seed: int) -> None:
+    x, key = pair
+    if not numpy_takes(x, key):
+        return
+    rng = np.random.default_rng(seed)
+    x = np.sign(x)  # ties everywhere
+    value = rng.integers(-1, 2, x[key].shape).astype(np.float64)
+    c = rng.integers(-9, 10, x.shape).astype(np.float64)
+    y = put(x, value, key, update)
+    count = put((x == y).astype(np.float64), (value == y[key]).astype(np.float64), key, "add")
+    for same in variants(key):
+        v, w = pb.Variable(x), pb.Variable(value)
+        gx, gv = pb.gradients(getattr(v.at[same], update)(w), [v, w], grad_ys=c)
+        np.testing.assert_allclose(gx.numpy(), np.where(x == y, c / count, 0), rtol=1e-15)
+        want = np.where(value == y[key], (c / count)[key], 0)
+        np.testing.assert_allclose(gv.numpy(), want, rtol=1e-15)
+
+
+# --- entries named twice
+
+
+def test_products_of_entries_named_twice() -> None:
+    x, value = pb.Variable([2.0, 3.0, 5.0]), pb.Variable([7.0, 11.0])
+    y = x.at[[1, 1]].multiply(value)
+    assert y.numpy().tolist() == [2.0, 231.0, 5.0]
+    assert pb.gradients(y, [x])[0].numpy().tolist() == [1.0, 77.0, 1.0]
+    with pytest.raises(NotImplementedError, match=r"comes twice.*1 does here"):
+        pb.gradients(y, [value])
+    with pytest.raises(NotImplementedError, match="-2 does here"):
+        pb.gradients(x.at[pb.constant([1, -2])].multiply(value), [value])
+    # In turn, as the message says.
+    y = x.at[1].multiply(value[0]).at[1].multiply(value[1])
+    assert pb.gradients(y, [value])[0].numpy().tolist() == [33.0, 21.0]
+    # Indices that turn out to be different.
+    y = x.at[pb.constant([2, -3])].multiply(value)
+    assert pb.gradients(y, [value])[0].numpy().tolist() == [5.0, 2.0]
+
+
+def test_many_addends_meet_in_one_entry_without_losing_digits() -> None:
+    n = 300_000
+    x = pb.constant(np.array([1.0, 2.0], np.float32))
+    y = x.at[np.zeros(n, np.int64)].add(np.full(n, 0.1, np.float32)).numpy()
+    assert y.tolist() == [np.float32(1 + np.float64(np.float32(0.1)) * n), 2.0]
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("shape, axis", [((100_000,), 0), ((300, 400), 0), ((300, 400), 1)])
+def test_the_order_and_the_bits_do_not_depend_on_threads(
+    update: str, shape: tuple[int, ...], axis: int
+) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape)
+    indices = rng.integers(-shape[axis], shape[axis], 2 * shape[axis])
+    key = (slice(None),) * axis + (indices,)
+    value = rng.uniform(0.5, 1.5, x[key].shape)
+    want = put(x, value, key, update)
+    threads = pb.num_threads()
+    try:
+        for n in (1, 2, 3, 8):
+            pb.set_num_threads(n)
+            got = getattr(pb.constant(x).at[key], update)(value).numpy()
+            assert got.tobytes() == want.tobytes(), n
+    finally:
+        pb.set_num_threads(threads)
+
+
+# --- masks
+
+
+def test_masks_update_in_place_of_where() -> None:
+    x = pb.Variable([1.0, -2.0, 3.0])
+    y = x.at[x < 0].set(0.5)
+    assert y.numpy().tolist() == [1.0, 0.5, 3.0]
+    assert pb.gradients(y, [x])[0].numpy().tolist() == [1.0, 0.0, 1.0]
+
+    @pb.function
+    def clipped(x: Any, low: Any) -> Any:
+        return x.at[x < low].set(low)
+
+    assert clipped(np.array([1.0, -2.0, 3.0]), 2.0).numpy().tolist() == [2.0, 2.0, 3.0]
+
+    rows = np.array([True, False])
+    table = pb.constant([[1, 2, 3], [4, 5, 6]])
+    assert table.at[rows].add([10, 20, 30]).numpy().tolist() == [[11, 22, 33], [4, 5, 6]]
+    assert table.at[pb.constant(rows)].set([[7, 8, 9]]).numpy().tolist() == [[7, 8, 9], [4, 5, 6]]
+
+
+def test_a_mask_without_a_value_is_an_error_in_a_traced_function() -> None:
+    for f in (lambda x: x[x > 0], lambda x: x.at[x > 0].set([1.0, 2.0])):
+        with pytest.raises(IndexError, match="where"):
+            pb.function(f)(np.array([1.0, -1.0, 2.0]))
+
+
+# --- overwritten entries are structural zeros
+
+
+def test_what_was_overwritten_cannot_leak() -> None:
+    for key in (0, np.s_[:1], [0], np.array([True, False])):
+        x = pb.Variable([0.0, 2.0])
+        y = pb.log(x).at[key].set(3.0)
+        (g,) = pb.gradients(pb.sum(y), [x])
+        assert g.numpy().tolist() == [0.0, 0.5], key
+    # The value that was set over by a later one.
+    value = pb.Variable([0.0, 1.0])
+    y = pb.constant([5.0, 6.0]).at[[1, 1]].set(pb.log(value))
+    assert pb.gradients(pb.sum(y), [value])[0].numpy().tolist() == [0.0, 1.0]
+
+
+# --- dtypes
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("key", [0, [0]], ids=str)
+def test_the_dtype_is_that_of_the_tensor(dtype: str, key: Any) -> None:
+    x = pb.zeros(2, dtype)
+    order = ["bool", "int32", "int64", "float32", "float64"]
+    kind = {"bool": 0, "int32": 1, "int64": 1, "float32": 2, "float64": 2}
+    for other in order:
+        value = np.ones((), other)
+        if kind[other] > kind[dtype]:
+            with pytest.raises(TypeError, match=f"at\\[\\].set: a {other} value .* {dtype}"):
+                x.at[key].set(value)
+            continue
+        y = x.at[key].set(value)
+        assert y.dtype == dtype and y.numpy().tolist() == [1, 0]
+    if kind[dtype] < 2:
+        with pytest.raises(TypeError):
+            x.at[key].add(1.5)
+    if dtype != "bool":
+        assert x.at[key].add(1).dtype == dtype
+        assert x.at[key].set([True]).dtype == dtype
+    with pytest.raises(OverflowError):
+        pb.zeros(2, "int32").at[key].set(2**40)
+
+
+def test_lists_keep_their_digits() -> None:
+    x = pb.zeros(2, "float64")
+    assert x.at[[0, 1]].set([0.1, 0.2]).numpy().tolist() == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_truth_values(update: str) -> None:
+    x = np.array([True, True, False, False])
+    value = np.array([True, False, True, False])
+    for key in (np.s_[:], [0, 1, 2, 3], [3, 2, 3, 2]):
+        got = getattr(pb.constant(x).at[key], update)(value).numpy()
+        assert np.array_equal(got, put(x, value, key, update))
+
+
+def test_nan_wins_in_min_and_max() -> None:
+    nan = np.nan
+    for key in (np.s_[:], [0, 1, 2]):
+        for update in ("min", "max"):
+            at = pb.constant([nan, 1.0, 2.0]).at[key]
+            got = getattr(at, update)([1.0, nan, 2.0]).numpy()
+            assert np.array_equal(got, [nan, nan, 2.0], equal_nan=True)
+
+
+# --- errors
+
+X = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.mark.parametrize(
+    "key, text",
+    [
+        ([0, 3], "3 is out of range for axis 0 of length 3"),
+        (np.s_[:, [0, -5]], "-5 is out of range for axis 1 of length 4"),
+        (np.s_[[0], 4], "4 is out of range for axis 1 of length 4"),
+        (np.s_[[0, 1], [0, 1, 2]], r"shapes \(2,\), \(3,\) do not broadcast"),
+        (np.ones((3, 3), bool), r"a mask of shape \(3, 3\).*\(3, 4\)"),
+        (np.s_[..., np.ones(3, bool)], "a mask"),
+        (np.s_[[0], 0, 0], "3 indices for a tensor of rank 2"),
+        (np.array([0.0]), "float64"),
+        (np.s_[[0], "a"], "got str"),
+        (np.s_[[0], ..., ...], "more than one Ellipsis"),
+        (pb.constant([0.0]), "a float32 tensor"),
+        (np.uint64([2**63 + 5]), "out of range"),
+    ],
+    ids=str,
+)
+def test_bad_indices(key: Any, text: str) -> None:
+    x = pb.constant(X)
+    for attempt in (lambda: x[key], lambda: x.at[key].set(0.0), lambda: x.at[key].add(1)):
+        with pytest.raises(IndexError, match=text):
+            attempt()
+
+
+def test_tensors_out_of_range_are_found_when_computed() -> None:
+    x = pb.Variable(X)
+    bad = pb.constant([0, 7])
+    for y in (x[bad], x.at[bad].set(0.0), x.at[bad].add(1.0), x[:, bad]):
+        for _ in range(2):
+            with pytest.raises(IndexError, match=r"index 7 is out of range .* length [34]"):
+                y.numpy()
+    # Of several, each axis is checked by itself, though the position would exist.
+    assert X[0, 3] == X.reshape(-1)[3]
+    for key in ((pb.constant([0]), pb.constant([7])), ([0], pb.constant([7]))):
+        with pytest.raises(IndexError, match=r"7 is out of range .* length 4"):
+            x[key].numpy()
+
+
+def test_bad_values() -> None:
+    x = pb.constant(X)
+    with pytest.raises(ValueError, match=r"at\[\].set: a value of shape \(2,\) .* \(4,\)"):
+        x.at[0].set([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"at\[\].add: a value of shape \(3, 3\) .* \(2, 4\)"):
+        x.at[[0, 1]].add(np.zeros((3, 3)))
+    # An assignment drops surplus axes of length 1.
+    assert x.at[0].set(np.zeros((1, 1, 4))).numpy()[0].tolist() == [0.0] * 4
+    assert x.at[[0]].set(np.zeros((1, 1, 4))).numpy()[0].tolist() == [0.0] * 4
+
+
+# --- in functions, and what it costs
+
+
+def test_traced_indices() -> None:
+    @pb.function
+    def f(x: Any, i: Any, value: Any) -> Any:
+        return x[i, 1], x.at[i, -1].add(value)
+
+    i = np.array([2, 0, 2])
+    read, added = f(X, i, 10.0)
+    assert np.array_equal(read.numpy(), X[i, 1])
+    assert np.array_equal(added.numpy(), put(X, 10.0, (i, -1), "add"))
+    with pytest.raises(IndexError, match="5 is out of range"):
+        f(X, np.array([0, 5, 0]), 10.0)[0].numpy()
+
+
+def listing(*tensors: Any) -> str:
+    return str(_core.describe_plan(list(tensors)))
+
+
+def test_slices_of_one_tensor_cost_their_pieces() -> None:
+    """Their gradients are added where they belong, in the memory of the first."""
+    x = pb.Variable(np.ones((50, 3)))
+    (g,) = pb.gradients(sum(pb.sum(pb.sin(x[i])) for i in range(50)), [x])
+    steps = [line for line in listing(g).splitlines() if line[0].isdigit()]
+    kinds = [line.split()[1] for line in steps]
+    assert kinds.count("embed") == 1 and kinds.count("add") == 49 and "copy" not in kinds
+    assert np.array_equal(g.numpy(), np.cos(np.ones((50, 3))))
+
+
+def test_equal_slices_are_added_before_they_are_put_in_place() -> None:
+    x = pb.Variable(np.arange(5.0))
+    (g,) = pb.gradients(pb.sum(x[1:] * 2 + pb.square(x[1:])) + pb.sum(x[:-1]), [x])
+    kinds = [line.split()[1] for line in listing(g).splitlines() if line[0].isdigit()]
+    assert kinds.count("embed") + kinds.count("add") == 2
+    assert g.numpy().tolist() == [1.0, 5.0, 7.0, 9.0, 10.0]
+    rows = pb.constant([0, 1, 1])
+    (g,) = pb.gradients(pb.sum(pb.take(x, rows, axis=0)) + pb.sum(pb.square(x[rows])), [x])
+    assert listing(g).count("scatter_") == 1
+    assert g.numpy().tolist() == [1.0, 6.0, 0.0, 0.0, 0.0]
+
+
+def test_updates_in_a_row_copy_once() -> None:
+    x = pb.Variable(np.zeros(6))
+    y = x.at[0].set(1.0).at[[1, 2]].add(2.0).at[3:].set(3.0).at[-1].multiply(2.0)
+    assert listing(y).count("copy arg") == 1
+    assert y.numpy().tolist() == [1.0, 2.0, 2.0, 3.0, 3.0, 6.0]
+    # Who is still needed is left alone.
+    a = x + 1
+    b = a.at[0].set(5.0)
+    assert (a + b).numpy().tolist() == [6.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    a = x + 1
+    assert a.at[1:3].set(a[3:5] * 2).numpy().tolist() == [1.0, 2.0, 2.0, 1.0, 1.0, 1.0]
+    b = pb.square(x + 2)
+    assert b.at[1:].add(b[:-1]).numpy().tolist() == [4.0] + [8.0] * 5
