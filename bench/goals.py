@@ -69,4 +69,4 @@ def verdicts(content: dict[str, Any], result: dict[str, Any]) -> list[Verdict]:
         torch = best(same, ["torch"])
         if torch:
             out.append(_at_most("< torch", value, torch))
-    return out
+    return [Verdict(v.wanted, None) for v in out] if content["smoke"] else out

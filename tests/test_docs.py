@@ -9,7 +9,16 @@ import pytest
 import pullback as pb
 
 MODULES = ["arrays", "clip", "custom", "function", "gradients", "linalg", "logic", "nn", "ops"]
-MODULES += ["optimizers", "random", "reductions", "settings", "tape", "tensor", "transforms"]
+MODULES += [
+    "optimizers",
+    "profile",
+    "random",
+    "reductions",
+    "settings",
+    "tape",
+    "tensor",
+    "transforms",
+]
 # Helpers that a module has for its neighbours.
 INTERNAL = {"tensor_list", "wants_zeros", "with_zeros", "seed_list"}
 

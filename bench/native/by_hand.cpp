@@ -34,7 +34,7 @@ extern "C" double llsq(int64_t n, int64_t m, const double* x, const double* t, c
                        double* g) {
   double value = 0;
   std::fill(g, g + m, 0.0);
-#pragma omp parallel for reduction(+ : value, g[:m]) if (n * m > kSmall)
+#pragma omp parallel for reduction(+ : value, g[ : m]) if (n * m > kSmall)
   for (int64_t i = 0; i < n; ++i) {
     double residual = s[i];
     double power = 1;

@@ -96,6 +96,7 @@ from .ops import (
     subtract,
     tanh,
 )
+from .profile import Profile, ProfileStep, profile
 from .reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
 from .settings import bool_ as bool
 from .settings import (
@@ -129,6 +130,8 @@ _set_blas_path()
 
 __all__ = [
     "GradientTape",
+    "Profile",
+    "ProfileStep",
     "Tensor",
     "Variable",
     "__version__",
@@ -207,6 +210,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "profile",
     "random",
     "register_gradient",
     "relu",

@@ -11,6 +11,7 @@
 #include "backend/cpu/random_run.h"
 #include "backend/cpu/reduce_run.h"
 #include "backend/cpu/tile_run.h"
+#include "plan/profile.h"
 
 namespace pullback {
 namespace {
@@ -61,11 +62,13 @@ class CpuExecutable : public Executable {
 
   Status run(const RunArguments& arguments) const noexcept override {
     const Slots slots(plan_, arguments);
+    Recording* const recording = Recording::open();
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (i > 0 && arguments.interrupted && arguments.interrupted()) {
         return at_step(failure(Problem::Interrupted), i);
       }
       count_step(plan_.steps[i]);
+      const StepTimer timer(recording, plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
       if (!status) return at_step(status, i);
