@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .case import PEERS
-from .goals import best
+from .goals import best, of
 from .harness import RATES
 
 # Colours that are told apart without colour vision (Okabe and Ito), and a shape each.
@@ -19,6 +19,7 @@ LOOKS = {
     "C++": ("#cc79a7", "P"),
     "limit": ("#999999", "|"),
 }
+PLAIN = "pullback, plain code"
 
 
 def points(content: dict[str, Any]) -> dict[str, dict[str, float]]:
@@ -30,6 +31,7 @@ def points(content: dict[str, Any]) -> dict[str, dict[str, float]]:
         if not peer or row["unit"] in RATES:
             continue
         medians = {library: best(same, [library]) for library in LOOKS}
+        medians[PLAIN] = of(same, "pullback", "lazy")
         out[name] = {library: m / peer for library, m in medians.items() if m is not None}
     return out
 
@@ -43,14 +45,17 @@ def draw(path: Path, content: dict[str, Any]) -> None:
     from matplotlib import pyplot
 
     rows = points(content)
-    figure, axes = pyplot.subplots(figsize=(9, 1.8 + 0.34 * len(rows)), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(10, 1.8 + 0.34 * len(rows)), layout="constrained")
     names = list(rows)
-    for library, (colour, marker) in LOOKS.items():
-        here = [(rows[name][library], y) for y, name in enumerate(names) if library in rows[name]]
+
+    def scatter(key: str, **look: Any) -> None:
+        here = [(rows[name][key], y) for y, name in enumerate(names) if key in rows[name]]
         if here:
-            x, y = zip(*here, strict=True)
-            front = 3 if library == "pullback" else 2
-            axes.scatter(x, y, s=46, c=colour, marker=marker, label=library, zorder=front)
+            axes.scatter(*zip(*here, strict=True), s=46, label=key, **look)
+
+    for library, (colour, marker) in LOOKS.items():
+        scatter(library, c=colour, marker=marker, zorder=3 if library == "pullback" else 2)
+    scatter(PLAIN, facecolors="none", edgecolors=LOOKS["pullback"][0], marker="o", zorder=3)
     axes.axvline(1, color="#444444", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yticks(range(len(names)), names)
@@ -65,7 +70,6 @@ def draw(path: Path, content: dict[str, Any]) -> None:
         f"{about['processor']}",
         fontsize=10,
     )
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06 - 0.6 / (1 + len(rows))), ncols=7,
-                frameon=False)  # fmt: skip
+    figure.legend(loc="outside lower center", ncols=8, frameon=False, fontsize=9)
     figure.savefig(path, dpi=130)
     pyplot.close(figure)

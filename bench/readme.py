@@ -22,7 +22,9 @@ def human(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
     if unit == "µs" and value >= 10_000:
-        return f"{number(value / 1e3)} ms"
+        value, unit = value / 1e3, "ms"
+    if unit == "ms" and value >= 10_000:
+        value, unit = value / 1e3, "s"
     return f"{number(value)} {unit}"
 
 
@@ -50,7 +52,7 @@ def lines(content: dict[str, Any]) -> list[list[str]]:
 
 
 def versions(content: dict[str, Any]) -> dict[str, str]:
-    return {r["library"]: r["version"] for r in content["results"] if r["version"]}
+    return {r["library"]: r["version"].split("+")[0] for r in content["results"] if r["version"]}
 
 
 def speeds(content: dict[str, Any], row: str, unit: str) -> str:
@@ -65,7 +67,7 @@ def speeds(content: dict[str, Any], row: str, unit: str) -> str:
 
 def text(content: dict[str, Any]) -> str:
     about, known = content["machine"], versions(content)
-    head = ["value and gradient, or what it says", "pullback", "in `@pb.function`"]
+    head = ["value and gradient, or what is said", "pullback", "in `@pb.function`"]
     head += [f"{library} {known.get(library, '')}".strip() for library in PEERS]
     head += ["C++ by hand", "limit"]
     cells = lines(content)

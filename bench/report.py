@@ -113,7 +113,7 @@ def table(head: list[str], lines: list[list[str]]) -> str:
     used = [i for i in range(len(head)) if any(line[i] for line in lines)]
     rows = [[line[i] for i in used] for line in [head, *lines]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(used))]
-    is_text = [head[i] in {"row", "library", "style", "what", "goal", "native"} for i in used]
+    is_text = [i == 0 or head[i] in {"library", "style", "what", "goal"} for i in used]
 
     def text(row: list[str]) -> str:
         cells = [

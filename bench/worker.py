@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .case import Case, all_rows
+from .package import PARTS
 
 
 def peak_bytes() -> int:
@@ -32,7 +33,7 @@ def peak_bytes() -> int:
 
 def version_of(library: str) -> str:
     try:
-        return version(library)
+        return version(PARTS.get(library, [library])[0])
     except PackageNotFoundError:
         return ""
 
