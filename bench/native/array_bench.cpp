@@ -37,14 +37,14 @@ void triad(benchmark::State& state) {
 }
 
 // `passes` is how often the array's size goes over the bus.
-void add_array(const char* name, int64_t passes, auto make) {
+void add_array(const char* name, int64_t passes, const auto& make) {
   add(name, [=](benchmark::State& state) {
     const NodeRef x = array(DType::Float32, {elements()});
     measure_plan(state, Unit::Bytes, passes * x->bytes(), make(x));
   });
 }
 
-void add_matrix(const char* name, int64_t passes, auto make) {
+void add_matrix(const char* name, int64_t passes, const auto& make) {
   add(name, [=](benchmark::State& state) {
     const NodeRef z = array(DType::Float32, {small ? 4 : 4096, 1000});
     measure_plan(state, Unit::Bytes, passes * z->bytes(), make(z));
