@@ -70,8 +70,10 @@ def lse(parameters: list[Any]) -> Any:
 
 def llsq(parameters: list[Any], t: Any, s: Any) -> Any:
     (x,) = parameters
-    powers = t[:, None] ** pb.arange(x.shape[0], dtype=pb.float64)
-    return 0.5 * pb.sum(pb.square(s - powers @ x))
+    polynomial = x[-1]
+    for j in reversed(range(x.shape[0] - 1)):
+        polynomial = polynomial * t + x[j]
+    return 0.5 * pb.sum(pb.square(s - polynomial))
 
 
 def lstm(parameters: list[Any], text: Any, state: Any) -> Any:

@@ -68,8 +68,8 @@ def lse(parameters: list[Any]) -> Any:
 
 def llsq(parameters: list[Any], t: Any, s: Any) -> Any:
     (x,) = parameters
-    powers = t[:, None] ** tf.range(x.shape[0], dtype=tf.float64)
-    return 0.5 * tf.reduce_sum(tf.square(s - tf.linalg.matvec(powers, x)))
+    polynomial = tf.math.polyval(tf.unstack(x)[::-1], t)
+    return 0.5 * tf.reduce_sum(tf.square(s - polynomial))
 
 
 def lstm(parameters: list[Any], text: Any, state: Any) -> Any:

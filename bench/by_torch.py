@@ -70,6 +70,14 @@ def llsq(parameters: list[Any], t: Any, s: Any) -> Any:
     return 0.5 * (s - torch.vander(t, len(x), increasing=True) @ x).square().sum()
 
 
+def llsq_horner(parameters: list[Any], t: Any, s: Any) -> Any:
+    coefficients = parameters[0].unbind()
+    polynomial = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        polynomial = torch.addcmul(coefficient, polynomial, t)
+    return 0.5 * (s - polynomial).square().sum()
+
+
 def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     weights, biases, extra = parameters
     layers, _, width = weights.shape
@@ -88,9 +96,11 @@ def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     return -(text[1:] * log_p).sum() / (width * len(outputs))
 
 
-def _program(work: Workload, small: bool, compiled: bool) -> tuple[Any, list[Any], list[Any]]:
+def _program(
+    work: Workload, small: bool, compiled: bool, name: str = ""
+) -> tuple[Any, list[Any], list[Any]]:
     data = work.data(small)
-    formula = globals()[work.formula]
+    formula = globals()[name or work.formula]
 
     def f(parameters: list[Any], *inputs: Any) -> Any:
         return formula(parameters, *inputs, **data.static)
@@ -100,8 +110,8 @@ def _program(work: Workload, small: bool, compiled: bool) -> tuple[Any, list[Any
     return torch.compile(f) if compiled else f, parameters, inputs
 
 
-def eager(work: Workload, small: bool, compiled: bool = False) -> Case:
-    f, parameters, inputs = _program(work, small, compiled)
+def eager(work: Workload, small: bool, compiled: bool = False, name: str = "") -> Case:
+    f, parameters, inputs = _program(work, small, compiled, name)
 
     def run() -> Any:
         value = f(parameters, *inputs)
@@ -112,6 +122,14 @@ def eager(work: Workload, small: bool, compiled: bool = False) -> Case:
 
 def compile(work: Workload, small: bool) -> Case:
     return eager(work, small, compiled=True)
+
+
+def horner(work: Workload, small: bool) -> Case:
+    return eager(work, small, name="llsq_horner")
+
+
+def horner_compiled(work: Workload, small: bool) -> Case:
+    return eager(work, small, compiled=True, name="llsq_horner")
 
 
 def train(work: Workload, small: bool, compiled: bool = False) -> Case:

@@ -77,12 +77,18 @@ def lse_row(n: int) -> Row:
 
 
 def llsq_row(n: int) -> Row:
+    """By Horner's rule, or with the matrix of powers where a library is faster with it."""
+    work = WORKLOADS[f"llsq-{n}"]
+    torch = {
+        ("torch", "eager, Horner"): by("torch", "horner", work),
+        ("torch", "compile"): by("torch", "horner_compiled", work),
+    }
     return formula(
         f"llsq-{n}",
         f"least squares of {n} signs by a polynomial of 128 float64 coefficients",
         Goal(1.0, PEERS),
         lazy_most=1.3 if n >= 10_000 else None,
-        more=hand(f"llsq-{n}"),
+        more=hand(f"llsq-{n}") | torch,
     )
 
 
