@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import native_bench, peers
+from . import growth, native_bench, peers, plot
 from .case import all_rows
 from .harness import Report, Setting, run_row
-from .report import machine, render, write_json
+from .report import content_of, machine, render, write_json
 
 
 def arguments(names: list[str]) -> argparse.ArgumentParser:
@@ -18,11 +18,13 @@ def arguments(names: list[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--rows", nargs="+", choices=names, metavar="ROW", default=names,
                         help=f"of {', '.join(names)} (default: all)")  # fmt: skip
-    parser.add_argument("--smoke", action="store_true", help="everything once, in seconds")
+    parser.add_argument("--smoke", action="store_true", help="everything once, small, in seconds")
     parser.add_argument("--repetitions", type=int, default=7, metavar="N", help="default: 7")
     parser.add_argument("--seconds", type=float, default=0.1, metavar="S",
                         help="of one repetition, at least (default: 0.1)")  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample here")
+    parser.add_argument("--png", type=Path, metavar="FILE",
+                        help="draw times over the fastest peer's (needs matplotlib)")  # fmt: skip
     parser.add_argument("--cache", type=Path, default=Path(".bench"), metavar="DIR",
                         help="environments and builds (default: .bench)")  # fmt: skip
     parser.add_argument("--install-peers", nargs="*", choices=[*peers.PEERS], metavar="PEER",
@@ -33,7 +35,7 @@ def arguments(names: list[str]) -> argparse.ArgumentParser:
 
 def main() -> int:
     rows = all_rows()
-    parser = arguments([*rows, *native_bench.NAMES])
+    parser = arguments([*rows, "growth", *native_bench.NAMES])
     options = parser.parse_args()
     if options.repetitions < 1:
         parser.error(f"--repetitions: expected at least 1, got {options.repetitions}")
@@ -57,11 +59,16 @@ def main() -> int:
     for name in options.rows:
         if name in rows:
             run_row(report, setting, name, rows[name])
+        elif name == "growth":
+            growth.run(report, setting)
         else:
             native_bench.run(report, setting, name, pb._core.build_info()["blas"]["path"])
-    print(render(report, about, options.smoke))
+    content = content_of(report, rows, about, options.smoke)
+    print(render(content))
     if options.json:
-        write_json(options.json, report, about, options.smoke)
+        write_json(options.json, content)
+    if options.png:
+        plot.draw(options.png, content)
     return 1 if report.failures else 0
 
 

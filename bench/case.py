@@ -1,6 +1,9 @@
-"""Case: one thing that is timed. Row: the same work as done by several libraries.
+"""Case: one thing that is timed. Row: the same work as done by several libraries. Goal: what is
+wanted of pullback in a row.
 
-A new row is an entry in the ROWS of its family's file; a new family is a file in FAMILIES.
+A new row is an entry in the ROWS of its family's file; a new family is a file in FAMILIES. The
+module by_LIBRARY.py of a library imports it, so rows reach it by name only (`by`): the table is
+read in every environment.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-FAMILIES = ("overhead", "models", "package")
+FAMILIES = ("classifiers", "formulas", "overhead", "package", "machine")
 
 
 @dataclass(frozen=True)
@@ -21,21 +24,53 @@ class Case:
     names: dict[str, Any] = field(default_factory=dict)
     # Numbers from the result of the first call, the same whatever library made them.
     check: Callable[[Any], list[float]] | None = None
+    work: float = 0.0  # bytes or operations of a call, where the row's unit is a rate
+
+
+@dataclass(frozen=True)
+class Goal:
+    """At most this, of one style of pullback: times the fastest library of `over`, or where that is
+    empty a figure in the row's unit."""
+
+    most: float
+    over: tuple[str, ...] = ()
+    style: str = "function"
+
+
+PEERS = ("torch", "jax", "tensorflow", "autograd")
+
+Make = Callable[[bool], "Case | float"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """`make` by (library, style): a function that imports the library and sets the case up.
+    """`make` by (library, style): a function of `small` (inputs for a smoke run) that sets the case
+    up.
 
     Where each repetition needs a new process, or only one is wanted, it returns the figure itself.
-    The library "limit" is what no library can beat, measured in the same run.
+    The library "limit" is what no library can beat, measured in the same run; the style "value" of
+    pullback is the value without its gradient.
     """
 
     about: str
-    unit: str  # "µs": the figure is a time; else what the functions return
-    make: dict[tuple[str, str], Callable[[], Case | float]]
+    unit: str  # "µs": the figure is a time; "GB/s", "GFLOP/s": a rate; else what `make` returns
+    make: dict[tuple[str, str], Make]
     repeat: str = "call"  # or "process", or "once"
     slow: frozenset[tuple[str, str]] = frozenset()  # takes seconds to set up: not for --smoke
+    goal: Goal | None = None
+    lazy_most: float | None = None  # what plain code may take, in times of the function
+    tolerance: float = 1e-3  # between libraries; float32 sums in another order
+
+
+def by(library: str, style: str, *given: Any) -> Make:
+    """The function `style` of by_LIBRARY.py, which is imported when it is called."""
+
+    def make(small: bool) -> Case | float:
+        module = import_module(f"bench.by_{library}")
+        made: Case | float = getattr(module, style)(*given, small)
+        return made
+
+    return make
 
 
 def all_rows() -> dict[str, Row]:

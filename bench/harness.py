@@ -21,11 +21,10 @@ from threading import Timer
 from typing import Any
 
 from .case import Row
-from .peers import interpreter
+from .peers import built, interpreter
 
 ROOT = Path(__file__).resolve().parent.parent
-SCALE = {"µs": 1e6}  # from seconds
-TOLERANCE = 1e-3  # float32 sums in another order
+RATES = ("GB/s", "GFLOP/s")  # billions of Case.work a second; other rows are in µs
 PATIENCE = 300  # seconds until a silent process is killed
 
 
@@ -53,6 +52,7 @@ class Result:
 @dataclass
 class Report:
     results: list[Result] = field(default_factory=list)
+    growth: list[dict[str, Any]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # not installed, or not written yet
     failures: list[str] = field(default_factory=list)
 
@@ -62,13 +62,22 @@ class WorkerError(Exception):
 
 
 class Worker:
-    def __init__(self, python: str, result: Result) -> None:
+    def __init__(self, python: str, result: Result, setting: Setting) -> None:
         self.result = result
+        self._work = 0.0
         self._errors = tempfile.TemporaryFile()  # shown only if it dies  # noqa: SIM115
         self._process = subprocess.Popen(
-            [python, "-m", "bench.worker", result.row, result.library, result.style],
+            [
+                *(python, "-m", "bench.worker", result.row, result.library, result.style),
+                *(["--small"] if setting.smoke else []),
+            ],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": "", "JAX_PLATFORMS": "cpu"},
+            env={
+                **os.environ,
+                "PYTHONPATH": "",
+                "JAX_PLATFORMS": "cpu",
+                "BENCH_BY_HAND": str(built(setting.cache, "by_hand") or ""),
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -90,6 +99,21 @@ class Worker:
         self._errors.seek(0)
         last = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
         raise WorkerError(f"died with code {code} {''.join(last)}")
+
+    def open(self) -> dict[str, Any]:
+        """The first call, or the figure itself; only `missing` where there is no such module."""
+        hello = self.answer()
+        if "missing" in hello:
+            return hello
+        self.result.version = hello["version"]
+        first = self.answer()
+        self._work = first.get("work", 0.0)
+        return first
+
+    def figure(self, loops: int) -> float:
+        """One sample, in the row's unit."""
+        each = self.seconds(loops) / loops
+        return self._work / each / 1e9 if self.result.unit in RATES else 1e6 * each
 
     def seconds(self, loops: int) -> float:
         assert self._process.stdin
@@ -119,29 +143,35 @@ class Worker:
                 stream.close()
 
 
+def miss(report: Report, what: str) -> None:
+    if what not in report.missing:
+        report.missing.append(what)
+
+
 def _start(report: Report, setting: Setting, name: str, row: Row) -> list[Result]:
     """An empty result for everything that can run here."""
     results = []
     for library, style in row.make:
         if setting.smoke and (library, style) in row.slow:
             continue
-        if interpreter(setting.cache, library):
+        if library == "C++" and not built(setting.cache, "by_hand"):
+            miss(report, "C++: not built (--native)")
+        elif interpreter(setting.cache, library):
             results.append(Result(name, library, style, row.unit))
-        elif f"{library}: not installed" not in report.missing:
-            report.missing.append(f"{library}: not installed")
+        else:
+            miss(report, f"{library}: not installed (--install-peers)")
     return results
 
 
 def _open(report: Report, setting: Setting, result: Result) -> tuple[Worker, dict[str, Any]] | None:
     python = interpreter(setting.cache, result.library)
     assert python
-    worker = Worker(python, result)
+    worker = Worker(python, result, setting)
     with _reporting(report, result):
-        hello = worker.answer()
-        if "missing" not in hello:
-            result.version = hello["version"]
-            return worker, worker.answer()
-        report.missing.append(f"{_name(result)}: {hello['missing']}")
+        first = worker.open()
+        if "missing" not in first:
+            return worker, first
+        miss(report, f"{_name(result)}: {first['missing']}")
     worker.close()
     return None
 
@@ -176,8 +206,7 @@ def _calls(report: Report, setting: Setting, results: list[Result]) -> None:
             for worker in list(loops):
                 count = loops.pop(worker)
                 with _reporting(report, worker.result):
-                    scale = SCALE[worker.result.unit] / count
-                    worker.result.samples.append(scale * worker.seconds(count))
+                    worker.result.samples.append(worker.figure(count))
                     loops[worker] = count  # it lives: it has another turn
         for worker in loops:
             with _reporting(report, worker.result):
@@ -198,13 +227,13 @@ def _processes(report: Report, setting: Setting, results: list[Result], repetiti
             worker.close()
 
 
-def _compare(report: Report, results: list[Result]) -> None:
+def _compare(report: Report, results: list[Result], tolerance: float) -> None:
     checked = [result for result in results if result.check]
     for result in checked[1:]:
         known = checked[0]
         assert known.check and result.check
         if len(known.check) == len(result.check) and all(
-            math.isclose(a, b, rel_tol=TOLERANCE)
+            math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance**2)
             for a, b in zip(known.check, result.check, strict=True)
         ):
             continue
@@ -221,5 +250,5 @@ def run_row(report: Report, setting: Setting, name: str, row: Row) -> None:
         _calls(report, setting, results)
     else:
         _processes(report, setting, results, setting.repetitions if row.repeat == "process" else 1)
-    _compare(report, results)
+    _compare(report, results, row.tolerance)
     report.results += [result for result in results if result.samples]

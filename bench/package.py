@@ -9,16 +9,20 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import distribution
 
-from .case import Case, Row
-from .classifier_peers import jax_case, torch_case
-from .classifier_pullback import pullback_function, pullback_lazy
-from .models import MLP
+from .case import Case, Goal, Make, Row, by
+from .workloads import WORKLOADS
 
 # The distributions that are the library itself; what it depends on is not counted.
-PARTS = {"pullback": ["pullback"], "torch": ["torch"], "jax": ["jax", "jaxlib"]}
+PARTS = {
+    "pullback": ["pullback"],
+    "torch": ["torch"],
+    "jax": ["jax", "jaxlib"],
+    "tensorflow": ["tensorflow_cpu"],
+    "autograd": ["autograd"],
+}
 
 
-def import_time(library: str) -> float:
+def import_time(library: str, small: bool) -> float:
     import numpy  # noqa: F401 (every library needs it)
 
     began = time.perf_counter()
@@ -26,16 +30,16 @@ def import_time(library: str) -> float:
     return 1e3 * (time.perf_counter() - began)
 
 
-def first_call(library: str, make: Callable[..., Case]) -> float:
+def first_call(library: str, style: str, small: bool) -> float:
     import_module(library)
-    run = make(MLP).run
-    assert callable(run)
+    case = by(library, style, WORKLOADS["mlp"])(small)
+    assert isinstance(case, Case) and callable(case.run)
     began = time.perf_counter()
-    run()
+    case.run()
     return 1e3 * (time.perf_counter() - began)
 
 
-def wheel_size(library: str) -> float:
+def wheel_size(library: str, small: bool) -> float:
     """The installed files, each deflated as a wheel deflates them: no wheel is at hand."""
     total = 0
     for name in PARTS[library]:
@@ -51,28 +55,41 @@ def wheel_size(library: str) -> float:
     return total / 1e6
 
 
-def each(function: Callable[[str], float]) -> dict[tuple[str, str], Callable[[], float]]:
+def each(function: Callable[[str, bool], float]) -> dict[tuple[str, str], Make]:
     return {(library, ""): partial(function, library) for library in PARTS}
 
 
+FIRST = (
+    ("pullback", "lazy", "lazy"),
+    ("pullback", "function", "function"),
+    ("torch", "eager", "eager"),
+    ("jax", "jit", "jit"),
+    ("tensorflow", "function", "function"),
+    ("tensorflow", "XLA", "xla"),
+    ("autograd", "", "value_and_grad"),
+)
+
 ROWS = {
-    "import": Row("import beyond `import numpy`", "ms", each(import_time), repeat="process"),
+    "import": Row(
+        "import beyond `import numpy`",
+        "ms",
+        each(import_time),
+        repeat="process",
+        goal=Goal(60, style=""),
+    ),
     "first": Row(
         "mlp, first call in a new process after import",
         "ms",
-        {
-            ("pullback", "lazy"): partial(first_call, "pullback", pullback_lazy),
-            ("pullback", "function"): partial(first_call, "pullback", pullback_function),
-            ("torch", "eager"): partial(first_call, "torch", torch_case),
-            ("jax", "jit"): partial(first_call, "jax", jax_case),
-        },
+        {(library, name): partial(first_call, library, style) for library, name, style in FIRST},
         repeat="process",
+        goal=Goal(6),
     ),
     "wheel": Row(
         "size of the wheel",
         "MB",
         each(wheel_size),
         repeat="once",
-        slow=frozenset({("torch", ""), ("jax", "")}),
+        slow=frozenset((library, "") for library in PARTS if library != "pullback"),
+        goal=Goal(5, style=""),
     ),
 }

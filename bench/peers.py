@@ -10,7 +10,12 @@ from pathlib import Path
 
 # What pip installs for a peer. On Linux, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 # spares a gigabyte of CUDA libraries.
-PEERS = {"torch": ["numpy", "torch==2.13.0"], "jax": ["numpy", "jax==0.10.2"]}
+PEERS = {
+    "torch": ["numpy", "torch==2.13.0"],
+    "jax": ["numpy", "jax==0.10.2"],
+    "tensorflow": ["numpy", "tensorflow-cpu==2.21.0"],
+    "autograd": ["numpy", "scipy", "autograd==1.9.1"],
+}
 
 
 def _python(folder: Path) -> Path:
@@ -39,3 +44,12 @@ def interpreter(cache: Path, library: str) -> str | None:
     if python.exists():
         return str(python.absolute())
     return sys.executable if find_spec(library) else None
+
+
+def built(cache: Path, name: str) -> Path | None:
+    """A program or library of bench/native: from --native, else from a build of one's own."""
+    for folder in (cache / "native", *sorted(Path(__file__).parents[1].glob("build*"))):
+        for path in sorted((folder / "bench/native").glob(f"{name}*")):
+            if path.is_file() and path.suffix in {"", ".exe", ".so", ".dll"}:
+                return path
+    return None

@@ -1,19 +1,24 @@
-"""The table of a run, and the machine it ran on; the same as JSON with every sample."""
+"""The table of a run, and the machine it ran on; the same as JSON with every sample.
+
+python -m bench.report FILE                       the table of a JSON file
+python -m bench.report FILE --readme README.md    puts README's table there
+python -m bench.report FILE --png PICTURE         the picture of plot.py
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
-from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from .harness import Report, Result
-from .peers import PEERS
+from .case import PEERS, Row
+from .goals import best, middle, of, verdicts
+from .harness import RATES, Report
 
 BUSY = 0.5  # load before the run
 PREFIXES = ("PULLBACK_", "OMP_", "OPENBLAS_", "MKL_", "XLA_")
@@ -42,6 +47,32 @@ def machine(build_info: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def content_of(
+    report: Report, rows: dict[str, Row], about: dict[str, Any], smoke: bool
+) -> dict[str, Any]:
+    """Everything that is known about a run, as it goes to JSON."""
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": about,
+        "smoke": smoke,
+        "rows": {
+            name: {
+                "about": row.about,
+                "unit": row.unit,
+                "goal": asdict(row.goal) if row.goal else None,
+                "lazy_most": row.lazy_most,
+            }
+            for name, row in rows.items()
+        },
+        **asdict(report),
+    }
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def number(value: float | None) -> str:
     """Three digits that count, never an exponent."""
     if value is None:
@@ -50,34 +81,31 @@ def number(value: float | None) -> str:
     return f"{value:.{digits}f}" if abs(value) >= 0.1 or value == 0 else f"{value:.2g}"
 
 
-def best(results: Iterable[Result], libraries: Iterable[str]) -> float | None:
-    medians = [median(r.samples) for r in results if r.library in libraries]
-    return min(medians, default=None)
+def over(value: float, other: float | None) -> str:
+    return number(value / other) if other else ""
 
 
-def _lines(results: list[Result]) -> list[list[str]]:
-    out = []
-    for result in results:
-        same = [r for r in results if r.row == result.row]
-        middle = median(result.samples)
-        peer, limit = best(same, PEERS), best(same, ["limit"])
-        out.append(
-            [
-                result.row,
-                f"{result.library} {result.version}".strip(),
-                result.style,
-                f"{number(middle)} {result.unit}",
-                f"{number(min(result.samples))} to {number(max(result.samples))}",
-                number(middle / peer) if peer else "",
-                number(middle / limit) if limit else "",
-                number(result.first_ms),
-                number(result.peak_mb),
-            ]
-        )
-    return out
+HEAD = ["row", "library", "style", "median", "range"]
+HEAD += ["× peer", "× limit", "× value", "first ms", "peak MB", "goal"]
 
 
-HEAD = ["row", "library", "style", "median", "range", "× peer", "× limit", "first ms", "peak MB"]
+def line(content: dict[str, Any], result: dict[str, Any]) -> list[str]:
+    same = [r for r in content["results"] if r["row"] == result["row"]]
+    value, samples, rate = middle(result), result["samples"], result["unit"] in RATES
+    is_gradient = result["library"] == "pullback" and result["style"] in {"lazy", "function"}
+    return [
+        result["row"],
+        f"{result['library']} {result['version']}".strip(),
+        result["style"],
+        f"{number(value)} {result['unit']}",
+        f"{number(min(samples))} to {number(max(samples))}",
+        "" if rate or result["style"] == "value" else over(value, best(same, PEERS)),
+        "" if rate else over(value, best(same, ["limit"])),
+        over(value, of(same, "pullback", "value")) if is_gradient else "",
+        number(result["first_ms"]),
+        number(result["peak_mb"]),
+        ", ".join(map(str, verdicts(content, result))),
+    ]
 
 
 def table(head: list[str], lines: list[list[str]]) -> str:
@@ -85,53 +113,82 @@ def table(head: list[str], lines: list[list[str]]) -> str:
     used = [i for i in range(len(head)) if any(line[i] for line in lines)]
     rows = [[line[i] for i in used] for line in [head, *lines]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(used))]
+    is_text = [i == 0 or head[i] in {"library", "style", "what", "goal"} for i in used]
 
     def text(row: list[str]) -> str:
         cells = [
-            cell.ljust(width) if used[i] < 3 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(row, widths, is_text, strict=True)
         ]
         return "| " + " | ".join(cells) + " |"
 
-    rule = ["-" * (w - 1) + ("-" if used[i] < 3 else ":") for i, w in enumerate(widths)]
+    rule = ["-" * (w - 1) + ("-" if left else ":") for w, left in zip(widths, is_text, strict=True)]
     return "\n".join([text(rows[0]), text(rule), *map(text, rows[1:])])
 
 
-def render(report: Report, about: dict[str, Any], smoke: bool) -> str:
-    date = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+def growth_table(growth: list[dict[str, Any]]) -> str:
+    """Times and memory by length, and between two lengths by how much they grew."""
+    names = [name for name in growth[0] if name not in {"length", "planned again"}]
+    head = ["operations"] + [f"{name} {'MB' if name == 'memory' else 'ms'}" for name in names]
+    lines = []
+    for i, figures in enumerate(growth):
+        if i:
+            ratios = [over(figures[name], growth[i - 1][name]) for name in names]
+            lines.append(["", *(f"× {ratio}" for ratio in ratios)])
+        lines.append([str(figures["length"]), *(number(figures[name]) for name in names)])
+    return table(head, lines)
+
+
+def render(content: dict[str, Any]) -> str:
+    about = content["machine"]
     environment = [f"{k}={v}" for k, v in about["environment"].items()]
     parts = [
-        f"{date}, pullback {about['pullback']}, {about['processor']}, {about['cores']} cores,\n"
+        f"{content['date']}, pullback {about['pullback']}, {about['processor']}, "
+        f"{about['cores']} cores,\n"
         f"{about['system']}, Python {about['python']}, {about['cpu_level']} kernels, "
         f"BLAS {about['blas']}, {about['threads']} threads,\n"
         f"load {about['load']} at the start, environment {' '.join(environment) or 'plain'}"
     ]
-    if smoke:
-        parts.append("A smoke run: everything ran once, so the figures mean nothing.")
+    if content["smoke"]:
+        parts.append("A smoke run: everything ran once, small, so the figures mean nothing.")
     if (about["load"] or 0) > BUSY:
         parts.append("Others were using the machine: the figures are not to be trusted.")
-    ours = [r for r in report.results if r.library != "C++"]
-    native = [r for r in report.results if r.library == "C++"]
+    ours = [line(content, r) for r in content["results"] if r["library"] != "native"]
+    native = [line(content, r) for r in content["results"] if r["library"] == "native"]
     if ours:
-        parts.append(table(HEAD, _lines(ours)))
+        parts.append(table(HEAD, ours))
         parts.append(
-            f"× peer: over the fastest of {' and '.join(PEERS)} in the row; below 1 is better."
+            f"× peer: over the fastest of {', '.join(PEERS)} in the row; below 1 is better.\n"
+            "× limit: over what no library can beat, measured here. × value: over the value alone."
         )
+    if content["growth"]:
+        parts.append(growth_table(content["growth"]))
     if native:
-        head = ["native", "", "what", *HEAD[3:]]
-        parts.append(table(head, [[line[0], "", *line[2:]] for line in _lines(native)]))
-    if report.missing:
-        parts.append("Not there: " + "; ".join(report.missing))
-    if report.failures:
-        parts.append("FAILED\n" + "\n".join(report.failures))
+        head = ["native", "what", *HEAD[3:5]]
+        parts.append(table(head, [[cells[0], cells[2], *cells[3:5]] for cells in native]))
+    if content["missing"]:
+        parts.append("Not there: " + "; ".join(content["missing"]))
+    if content["failures"]:
+        parts.append("FAILED\n" + "\n".join(content["failures"]))
     return "\n\n".join(parts)
 
 
-def write_json(path: Path, report: Report, about: dict[str, Any], smoke: bool) -> None:
-    content = {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": about,
-        "smoke": smoke,
-        **asdict(report),
-    }
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+def main() -> None:
+    from . import plot, readme
+
+    parser = argparse.ArgumentParser(prog="python -m bench.report", description="A run, again.")
+    parser.add_argument("file", type=Path, help="what python -m bench --json wrote")
+    parser.add_argument("--readme", type=Path, metavar="FILE", help="write the table into FILE")
+    parser.add_argument("--png", type=Path, metavar="FILE", help="draw the picture")
+    options = parser.parse_args()
+    content = json.loads(options.file.read_text(encoding="utf-8"))
+    if options.readme:
+        readme.write(options.readme, content)
+    if options.png:
+        plot.draw(options.png, content)
+    if not options.readme and not options.png:
+        print(render(content))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,5 @@
-"""One library at work, in a process of its own: `python -m bench.worker ROW LIBRARY STYLE`.
+"""One library at work, in a process of its own: `python -m bench.worker ROW LIBRARY STYLE`, and
+`--small` for the inputs of a smoke run.
 
 Answers on stdout, a line of JSON each: first what it is (or why it cannot), then, for every number
 of loops that arrives on stdin, the seconds they took; when stdin ends, the peak of its memory. Runs
@@ -16,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .case import Case, all_rows
+from .package import PARTS
 
 
 def peak_bytes() -> int:
@@ -31,7 +33,7 @@ def peak_bytes() -> int:
 
 def version_of(library: str) -> str:
     try:
-        return version(library)
+        return version(PARTS.get(library, [library])[0])
     except PackageNotFoundError:
         return ""
 
@@ -45,7 +47,7 @@ def serve(case: Case, say: Any) -> None:
     began = time.perf_counter()
     result = call() if call else None
     first = time.perf_counter() - began if call else timer.timeit(1)
-    say(first=first, check=case.check(result) if case.check else None)
+    say(first=first, check=case.check(result) if case.check else None, work=case.work)
     del result
     for line in sys.stdin:
         loops = int(line)
@@ -54,7 +56,7 @@ def serve(case: Case, say: Any) -> None:
     say(peak=peak_bytes())
 
 
-def main(row: str, library: str, style: str) -> None:
+def main(row: str, library: str, style: str, *options: str) -> None:
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # whatever a library prints is not an answer
 
@@ -62,7 +64,7 @@ def main(row: str, library: str, style: str) -> None:
         print(json.dumps(answer), file=out, flush=True)
 
     try:
-        made = all_rows()[row].make[library, style]()
+        made = all_rows()[row].make[library, style]("--small" in options)
         say(version=version_of(library))
         if isinstance(made, Case):
             serve(made, say)

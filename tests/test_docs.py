@@ -9,8 +9,8 @@ import pytest
 import pullback as pb
 
 MODULES = ["arrays", "clip", "custom", "function", "gradients", "linalg", "logic", "nn", "ops"]
-MODULES += ["optimizers", "random", "reductions", "settings", "special", "tape", "tensor"]
-MODULES += ["transforms"]
+MODULES += ["optimizers", "profile", "random", "reductions", "settings", "special"]
+MODULES += ["tape", "tensor", "transforms"]
 ELSEWHERE = ("random", "optimizers", "special")  # namespaces of their own
 # Helpers that a module has for its neighbours.
 INTERNAL = {"tensor_list", "wants_zeros", "with_zeros", "seed_list"}

@@ -1,5 +1,5 @@
 // Plans of one step over arrays that no cache holds, and matrix products: what the CPU backend does
-// with both threads, without graph or planning.
+// with all threads, without graph or planning.
 //
 // Bytes are those that must be read and written once. "triad" is a = b + 1.7 c in a plain loop on
 // the same threads: the limit of everything else that runs over memory.
@@ -17,12 +17,15 @@ NodeRef unary(Op op, const NodeRef& x) {
   return elementwise(op, inputs);
 }
 
-void bench_triad(int64_t n) {
+int64_t elements() { return small ? 4096 : 10'000'000; }
+
+void triad(benchmark::State& state) {
+  const int64_t n = elements();
   const NodeRef b = array(DType::Float32, {n});
   const NodeRef c = array(DType::Float32, {n});
   const Ref<Buffer> a = make_buffer(b->bytes());
   constexpr int64_t chunk = 1 << 16;
-  measure("triad float32", Unit::GigabytesPerSecond, 3 * static_cast<double>(b->bytes()), [&] {
+  measure(state, Unit::Bytes, 3 * b->bytes(), [&] {
     parallel_for((n + chunk - 1) / chunk, true, [&](int64_t i) {
       auto* to = static_cast<float*>(a->data);
       const auto* x = static_cast<const float*>(b->value->data);
@@ -33,48 +36,57 @@ void bench_triad(int64_t n) {
   });
 }
 
-void bench_arrays(int64_t n, int64_t rows) {
-  const NodeRef x = array(DType::Float32, {n});
-  const NodeRef z = array(DType::Float32, {rows, 1000});
-  const auto plan = [](const char* name, int64_t bytes, const NodeRef& root) {
-    const Prepared prepared(root);
-    measure(name, Unit::GigabytesPerSecond, static_cast<double>(bytes), [&] { prepared.run(); });
-  };
-  const Axes across = std::vector<int64_t>{1};
-  const Axes down = std::vector<int64_t>{0};
-  plan("square float32", 2 * x->bytes(), unary(Op::square, x));
-  plan("tanh float32", 2 * x->bytes(), unary(Op::tanh, x));
-  plan("sum float32", x->bytes(), reduce(Op::sum, x, {}, false));
-  plan("sum of tanh float32", x->bytes(), reduce(Op::sum, unary(Op::tanh, x), {}, false));
-  plan("4096x1000: sum of each row", z->bytes(), reduce(Op::sum, z, across, false));
-  plan("4096x1000: sum of each column", z->bytes(), reduce(Op::sum, z, down, false));
-  plan("4096x1000: transpose", 2 * z->bytes(), transpose(z));
-  plan("4096x1000: softmax of each row", 2 * z->bytes(), softmax(z, -1));
+// `passes` is how often the array's size goes over the bus.
+void add_array(const char* name, int64_t passes, const auto& make) {
+  add(name, [=](benchmark::State& state) {
+    const NodeRef x = array(DType::Float32, {elements()});
+    measure_plan(state, Unit::Bytes, passes * x->bytes(), make(x));
+  });
 }
 
-void bench_product(DType dtype, int64_t m, int64_t k, int64_t n) {
-  const Prepared prepared(matmul(array(dtype, {m, k}), array(dtype, {k, n})));
+void add_matrix(const char* name, int64_t passes, const auto& make) {
+  add(name, [=](benchmark::State& state) {
+    const NodeRef z = array(DType::Float32, {small ? 4 : 4096, 1000});
+    measure_plan(state, Unit::Bytes, passes * z->bytes(), make(z));
+  });
+}
+
+void add_product(DType dtype, int64_t m, int64_t k, int64_t n) {
   const std::string name = "(" + std::to_string(m) + "x" + std::to_string(k) + ") (" +
                            std::to_string(k) + "x" + std::to_string(n) + ") " + name_of(dtype);
-  measure(name, Unit::GigaflopsPerSecond, 2.0 * static_cast<double>(m * k * n),
-          [&] { prepared.run(); });
+  add(name, [=](benchmark::State& state) {
+    measure_plan(state, Unit::Flops, 2 * m * k * n,
+                 matmul(array(dtype, {m, k}), array(dtype, {k, n})));
+  });
 }
 
 }  // namespace
 
-void run() {
-  const bool smoke = options().smoke;
-  bench_triad(smoke ? 4096 : 10'000'000);
-  bench_arrays(smoke ? 4096 : 10'000'000, smoke ? 4 : 4096);
-  const int64_t large = smoke ? 64 : 1024;
-  bench_product(DType::Float32, 64, 64, 64);
-  bench_product(DType::Float32, 100, 784, 10);  // softreg
-  bench_product(DType::Float32, 784, 100, 10);
-  bench_product(DType::Float32, 128, 784, 256);  // mlp
-  bench_product(DType::Float32, 784, 128, 256);
-  bench_product(DType::Float32, large, large, 1);
-  bench_product(DType::Float32, large, large, large);
-  bench_product(DType::Float64, large, large, large);
+void add_rows() {
+  const Axes across = std::vector<int64_t>{1};
+  const Axes down = std::vector<int64_t>{0};
+  add("triad float32", triad);
+  add_array("square float32", 2, [](const NodeRef& x) { return unary(Op::square, x); });
+  add_array("tanh float32", 2, [](const NodeRef& x) { return unary(Op::tanh, x); });
+  add_array("sum float32", 1, [](const NodeRef& x) { return reduce(Op::sum, x, {}, false); });
+  add_array("sum of tanh float32", 1,
+            [](const NodeRef& x) { return reduce(Op::sum, unary(Op::tanh, x), {}, false); });
+  add_matrix("4096x1000: sum of each row", 1,
+             [=](const NodeRef& z) { return reduce(Op::sum, z, across, false); });
+  add_matrix("4096x1000: sum of each column", 1,
+             [=](const NodeRef& z) { return reduce(Op::sum, z, down, false); });
+  add_matrix("4096x1000: transpose", 2, [](const NodeRef& z) { return transpose(z); });
+  add_matrix("4096x1000: softmax of each row", 2, [](const NodeRef& z) { return softmax(z, -1); });
+  const int64_t large = small ? 64 : 1024;
+  add_product(DType::Float32, 64, 64, 64);
+  add_product(DType::Float32, 100, 784, 10);  // softreg
+  add_product(DType::Float32, 784, 100, 10);
+  add_product(DType::Float32, 128, 784, 256);  // mlp
+  add_product(DType::Float32, 784, 128, 256);
+  add_product(DType::Float64, 1000, 64, 64);  // one of gmm's hundred
+  add_product(DType::Float32, large, large, 1);
+  add_product(DType::Float32, large, large, large);
+  add_product(DType::Float64, large, large, large);
 }
 
 }  // namespace pullback::bench

@@ -1,15 +1,16 @@
-// The timer of the native benches. measure() repeats a body until a sample is long enough for the
-// clock, takes seven samples, and prints them as one line of JSON, which `python -m bench` puts
-// into its table. With --smoke a body runs once and the figures mean nothing.
+// What the native benches share: rows for Google Benchmark, arrays, and plans ready to run.
+//
+// A program adds its rows in add_rows() and is run by this file's main(). A row is set up inside
+// its function, so nothing exists before its turn; with --small the sizes are those of a smoke run.
 #pragma once
 
-#include <chrono>
+#include <benchmark/benchmark.h>
+
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/make.h"
@@ -19,48 +20,27 @@
 
 namespace pullback::bench {
 
-struct Options {
-  bool smoke = false;
-  const char* only = "";  // rows whose name contains this
-};
+inline bool small = false;
 
-inline Options& options() {
-  static Options instance;
-  return instance;
-}
+// What a figure counts: `python -m bench` prints the time of an item, GB/s and GFLOP/s.
+enum class Unit : uint8_t { Items, Bytes, Flops };
 
-// What a figure is: the time of one item of the work, or the work done in a nanosecond.
-enum class Unit : uint8_t { Nanoseconds, GigabytesPerSecond, GigaflopsPerSecond };
-
-inline double seconds(int64_t loops, const auto& body) {
-  const auto began = std::chrono::steady_clock::now();
-  for (int64_t i = 0; i < loops; ++i) body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-}
-
-// `work` is what one call of the body does: items, bytes or floating-point operations.
-void measure(const std::string& name, Unit unit, double work, const auto& body) {
-  constexpr const char* names[] = {"ns", "GB/s", "GFLOP/s"};
-  constexpr double enough = 0.02;  // seconds a sample
-  if (name.find(options().only) == std::string::npos) return;
-  int64_t loops = 1;
-  body();  // may end the program, so before any output
-  if (!options().smoke) {
-    while (seconds(loops, body) < enough) loops *= 2;  // also the warm-up
+// Runs body as often as `state` asks; `work` is what one call does.
+void measure(benchmark::State& state, Unit unit, int64_t work, const auto& body) {
+  for (auto _ : state) body();
+  const int64_t total = state.iterations() * work;
+  if (unit == Unit::Items) state.SetItemsProcessed(total);
+  if (unit == Unit::Bytes) state.SetBytesProcessed(total);
+  if (unit == Unit::Flops) {
+    state.counters["flops"] =
+        benchmark::Counter(static_cast<double>(total), benchmark::Counter::kIsRate);
   }
-  std::printf(R"({"name": "%s", "unit": "%s", "samples": [)", name.c_str(),
-              names[static_cast<int>(unit)]);
-  const int samples = options().smoke ? 1 : 7;
-  for (int i = 0; i < samples; ++i) {
-    const double each = 1e9 * seconds(loops, body) / static_cast<double>(loops);
-    std::printf("%s%.6g", i ? ", " : "", unit == Unit::Nanoseconds ? each / work : work / each);
-  }
-  std::printf("]}\n");
-  std::fflush(stdout);
 }
 
-// Keeps the compiler from leaving out what made `value`.
-inline void keep(const void* value) { asm volatile("" : : "g"(value) : "memory"); }
+// By the clock on the wall: the work is on several threads.
+void add(const std::string& name, auto function) {
+  benchmark::RegisterBenchmark(name.c_str(), std::move(function))->UseRealTime();
+}
 
 // An array of numbers in [0.1, 0.9], where every elementwise operation is defined.
 inline NodeRef array(DType dtype, const Shape& shape) {
@@ -95,12 +75,13 @@ class Prepared {
         make_buffer(cached_->plan.arena_bytes + cached_->executable->scratch_bytes()));
   }
 
-  void run() const {
-    const Status status = cached_->executable->run(
-        {arguments_.data(), scalars_.data(), outputs_.data(), memory_.back()->data, nullptr});
-    if (status) return;
-    std::fprintf(stderr, "step %d failed (PULLBACK_BLAS names the BLAS)\n", status.step);
-    std::exit(1);
+  Status run() const {
+    RunArguments arguments{};
+    arguments.arguments = arguments_.data();
+    arguments.scalars = scalars_.data();
+    arguments.outputs = outputs_.data();
+    arguments.arena = memory_.back()->data;
+    return cached_->executable->run(arguments);
   }
 
  private:
@@ -112,21 +93,26 @@ class Prepared {
   std::vector<void*> outputs_;
 };
 
-void run();  // each program's own
+// The steps of `root`, again and again.
+inline void measure_plan(benchmark::State& state, Unit unit, int64_t work, const NodeRef& root) {
+  const Prepared prepared(root);
+  if (!prepared.run()) return state.SkipWithError("a step failed; PULLBACK_BLAS names the BLAS");
+  measure(state, unit, work, [&] { prepared.run(); });
+}
+
+void add_rows();  // each program's own
 
 }  // namespace pullback::bench
 
-// PROGRAM [--smoke] [TEXT]: with TEXT, only the rows whose name contains it.
 int main(int argc, char** argv) {
-  using pullback::bench::options;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--smoke")) {
-      options().smoke = true;
-    } else {
-      options().only = argv[i];
-    }
+  if (argc > 1 && !std::strcmp(argv[argc - 1], "--small")) {
+    pullback::bench::small = true;
+    --argc;
   }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   pullback::install_evaluation();
-  pullback::bench::run();
+  pullback::bench::add_rows();
+  benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -12,6 +12,8 @@
 namespace pullback::bench {
 namespace {
 
+using benchmark::DoNotOptimize;
+
 NodeRef apply(Op op, const NodeRef& a, const NodeRef& b) {
   Node* inputs[] = {a.get(), b.get()};
   return elementwise(op, inputs);
@@ -38,83 +40,100 @@ NodeRef differentiate(const NodeRef& y, const Ref<Variable>& x) {
   return gradients(request)[0];
 }
 
-std::string sized(const char* name, int64_t length) {
-  return std::string(name) + ", chain of " + std::to_string(length);
+Ref<Variable> vector() { return make_variable(array(DType::Float32, {3}), true, "x"); }
+Ref<Variable> square() { return make_variable(array(DType::Float32, {2, 2}), true, "square"); }
+
+// A row of the time per operation of a chain. The function gets the variable and the length.
+void add_chain(const std::string& name, int64_t length, const Backend& backend, auto function) {
+  add(name + ", chain of " + std::to_string(length), [=, &backend](benchmark::State& state) {
+    set_backend(backend);
+    const Ref<Variable> x = vector();
+    function(state, x, length);
+  });
 }
 
-void bench_nodes(const Ref<Variable>& variable) {
-  const NodeRef x = read(variable.get());
-  measure("node: x*x, made and freed", Unit::Nanoseconds, 1,
-          [&] { keep(apply(Op::multiply, x, x).get()); });
-  for (int64_t n : {1000, 100000}) {
-    measure(sized("node: made and freed", n), Unit::Nanoseconds, static_cast<double>(n),
-            [&] { keep(tile_chain(x, n).get()); });
-    const NodeRef y = tile_chain(x, n);
-    measure(sized("gradient: made and freed", n), Unit::Nanoseconds, static_cast<double>(n),
-            [&] { keep(differentiate(y, variable).get()); });
-  }
+void add_nodes(int64_t length) {
+  const Backend& backend = null_backend();
+  add_chain("node: made and freed", length, backend,
+            [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+              const NodeRef x = read(variable.get());
+              measure(state, Unit::Items, n, [&] { DoNotOptimize(tile_chain(x, n).get()); });
+            });
+  add_chain("gradient: made and freed", length, backend,
+            [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+              const NodeRef y = tile_chain(read(variable.get()), n);
+              measure(state, Unit::Items, n,
+                      [&] { DoNotOptimize(differentiate(y, variable).get()); });
+            });
 }
 
-void bench_lookup(const Ref<Variable>& variable) {
-  const NodeRef x = read(variable.get());
-  for (int64_t n : {1, 100, 1000, 100000}) {
-    const auto items = static_cast<double>(n);
-    const NodeRef y = tile_chain(x, n);
-    std::vector<Node*> found;
-    measure(sized("walk", n), Unit::Nanoseconds, items, [&] {
-      found.clear();
-      Node* roots[] = {y.get()};
-      walk(roots, &found, [](const Node* node) { return value_inputs(node); });
-    });
-    measure(sized("walk and key", n), Unit::Nanoseconds, items,
-            [&] { keep(snapshot_of(y).key.data()); });
-    const Snapshot snapshot = snapshot_of(y);
-    find_plan(snapshot);
-    measure(sized("cache hit", n), Unit::Nanoseconds, items,
-            [&] { keep(find_plan(snapshot).get()); });
-  }
+void add_lookup(int64_t length) {
+  const Backend& backend = null_backend();
+  add_chain("walk", length, backend,
+            [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+              const NodeRef y = tile_chain(read(variable.get()), n);
+              std::vector<Node*> found;
+              measure(state, Unit::Items, n, [&] {
+                found.clear();
+                Node* roots[] = {y.get()};
+                walk(roots, &found, [](const Node* node) { return value_inputs(node); });
+              });
+            });
+  add_chain("walk and key", length, backend,
+            [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+              const NodeRef y = tile_chain(read(variable.get()), n);
+              measure(state, Unit::Items, n, [&] { DoNotOptimize(snapshot_of(y).key.data()); });
+            });
+  add_chain("cache hit", length, backend,
+            [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+              const Snapshot snapshot = snapshot_of(tile_chain(read(variable.get()), n));
+              find_plan(snapshot);
+              measure(state, Unit::Items, n, [&] { DoNotOptimize(find_plan(snapshot).get()); });
+            });
 }
 
-void bench_evaluate(const Ref<Variable>& variable, const char* backend) {
-  const NodeRef x = read(variable.get());
-  for (int64_t n : {1, 1000}) {
-    measure(sized((std::string("evaluate: made, hit, freed, ") + backend).c_str(), n),
-            Unit::Nanoseconds, static_cast<double>(n), [&] { evaluate(tile_chain(x, n).get()); });
-  }
+void add_evaluate(int64_t length, const Backend& backend) {
+  add_chain(std::string("evaluate: made, hit, freed, ") + backend.name(), length, backend,
+            [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+              const NodeRef x = read(variable.get());
+              measure(state, Unit::Items, n, [&] { evaluate(tile_chain(x, n).get()); });
+            });
 }
 
 // Time per operation must not grow with the length.
-void bench_planning(const Ref<Variable>& variable, const Ref<Variable>& square,
-                    const char* backend) {
-  const auto plan = [&](const char* what, int64_t n, const NodeRef& y) {
-    const Snapshot snapshot = snapshot_of(y);
-    const std::string name = std::string("plan: ") + what + ", " + backend;
-    measure(sized(name.c_str(), n), Unit::Nanoseconds, static_cast<double>(n), [&] {
-      clear_cache();
-      keep(find_plan(snapshot).get());
-    });
+void add_planning(int64_t length, const Backend& backend) {
+  const auto plan = [&](const char* what, auto make) {
+    add_chain(std::string("plan: ") + what + ", " + backend.name(), length, backend,
+              [make](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
+                const NodeRef y = make(variable, n);
+                const Snapshot snapshot = snapshot_of(y);
+                measure(state, Unit::Items, n, [&] {
+                  clear_cache();
+                  DoNotOptimize(find_plan(snapshot).get());
+                });
+              });
   };
-  for (int64_t n : {1000, 10000, 100000}) {
-    if (options().smoke && n > 1000) break;
-    plan("fused", n, tile_chain(read(variable.get()), n));
-    plan("steps", n, step_chain(read(square.get()), n));
-    plan("fused with gradient", n, differentiate(tile_chain(read(variable.get()), n), variable));
-  }
+  plan("fused", [](const Ref<Variable>& x, int64_t n) { return tile_chain(read(x.get()), n); });
+  plan("steps", [](const Ref<Variable>&, int64_t n) {
+    static const Ref<Variable> x = square();
+    return step_chain(read(x.get()), n);
+  });
+  plan("fused with gradient", [](const Ref<Variable>& x, int64_t n) {
+    return differentiate(tile_chain(read(x.get()), n), x);
+  });
 }
 
 }  // namespace
 
-void run() {
-  const Ref<Variable> x = make_variable(array(DType::Float32, {3}), true, "x");
-  const Ref<Variable> square = make_variable(array(DType::Float32, {2, 2}), true, "square");
-  set_backend(null_backend());
-  bench_nodes(x);
-  bench_lookup(x);
-  bench_evaluate(x, "null");
-  bench_planning(x, square, "null");
-  set_backend(cpu_backend());
-  bench_evaluate(x, "cpu");
-  bench_planning(x, square, "cpu");
+void add_rows() {
+  for (int64_t n : {1, 1000, 100000}) add_nodes(n);
+  for (int64_t n : {1, 100, 1000, 100000}) add_lookup(n);
+  for (const Backend* backend : {&null_backend(), &cpu_backend()}) {
+    for (int64_t n : {1, 1000}) add_evaluate(n, *backend);
+    for (int64_t n : {1000, 10000, 100000}) {
+      if (!small || n == 1000) add_planning(n, *backend);
+    }
+  }
 }
 
 }  // namespace pullback::bench

@@ -34,40 +34,44 @@ std::string label(const char* what, Op op, DType dtype) {
   return std::string(what) + name_of(op) + " " + name_of(dtype);
 }
 
-void bench_elementwise(DType dtype) {
-  const NodeRef a = array(dtype, {kTile});
-  const Ref<Buffer> out = make_buffer(kTile * size_of(DType::Float64));
-  const void* in = a->value->data;
+void add_elementwise(DType dtype) {
   for (int i = 0; i < kElementwise; ++i) {
     const TileKernel kernel = kernels().elementwise.of[i][static_cast<int>(dtype)];
     const auto op = static_cast<Op>(i);
     if (!kernel) continue;
-    measure(label("", op, dtype), Unit::GigabytesPerSecond,
-            static_cast<double>(bytes_of(op, dtype)),
-            [&] { kernel(out->data, in, in, in, kTile); });
+    add(label("", op, dtype), [=](benchmark::State& state) {
+      const NodeRef a = array(dtype, {kTile});
+      const Ref<Buffer> out = make_buffer(kTile * size_of(DType::Float64));
+      const void* in = a->value->data;
+      measure(state, Unit::Bytes, bytes_of(op, dtype),
+              [&] { kernel(out->data, in, in, in, kTile); });
+    });
   }
 }
 
-void bench_folds(DType dtype) {
-  const NodeRef a = array(dtype, {kTile});
-  const void* in = a->value->data;
-  const auto bytes = static_cast<double>(a->bytes());
-  std::vector<double> accumulator(kTile);
+void add_folds(DType dtype) {
   for (Op op : {Op::sum, Op::max}) {
     const Fold& fold = kernels().folds.of[fold_index(op)][static_cast<int>(dtype)];
-    measure(label("rows of ", op, dtype), Unit::GigabytesPerSecond, bytes,
-            [&] { fold.rows(in, 4, kTile / 4, accumulator.data()); });
-    measure(label("columns of ", op, dtype), Unit::GigabytesPerSecond, bytes,
-            [&] { fold.columns(in, 4, kTile / 4, accumulator.data()); });
+    const auto add_fold = [&](const char* what, bool rows) {
+      add(label(what, op, dtype), [=, &fold](benchmark::State& state) {
+        const NodeRef a = array(dtype, {kTile});
+        std::vector<double> accumulator(kTile);
+        const auto kernel = rows ? fold.rows : fold.columns;
+        measure(state, Unit::Bytes, a->bytes(),
+                [&] { kernel(a->value->data, 4, kTile / 4, accumulator.data()); });
+      });
+    };
+    add_fold("rows of ", true);
+    add_fold("columns of ", false);
   }
 }
 
 }  // namespace
 
-void run() {
+void add_rows() {
   for (DType dtype : {DType::Float32, DType::Float64}) {
-    bench_elementwise(dtype);
-    bench_folds(dtype);
+    add_elementwise(dtype);
+    add_folds(dtype);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "graph/make.h"
 #include "plan/cache.h"
 #include "plan/evaluate.h"
+#include "plan/profile.h"
 #include "runtime/memory.h"
 
 namespace pullback {
@@ -111,11 +112,8 @@ py::dict status() {
   const CacheStatus cache = cache_status();
   const MemoryStatus memory = memory_status();
   const StepCounts steps = step_counts();
-  constexpr const char* kinds[] = {"tiles",       "gemm",   "layout", "gather",
-                                   "scatter_add", "argmax", "random", "iota"};
-  static_assert(std::size(kinds) == std::variant_size_v<Work>);
   py::dict counts;
-  for (size_t i = 0; i < std::size(kinds); ++i) counts[kinds[i]] = steps.of[i];
+  for (size_t i = 0; i < std::size(kWorkNames); ++i) counts[kWorkNames[i]] = steps.of[i];
   py::dict out;
   out["plan_hits"] = cache.hits;
   out["plan_misses"] = cache.misses;
@@ -126,6 +124,19 @@ py::dict status() {
   out["peak_bytes"] = memory.peak_bytes;
   out["cached_bytes"] = memory.cached_bytes;
   out["steps"] = counts;
+  return out;
+}
+
+// (kind, operation, bytes, operations, seconds) of every step that runs while `call` does.
+py::list recorded_steps(const py::function& call) {
+  const Recording recording;
+  call();
+  if (!recording.complete()) fail(ErrorKind::Memory, "profile: no memory for the figures");
+  py::list out;
+  for (const StepRecord& step : recording.steps()) {
+    out.append(py::make_tuple(step.kind, name_of(step.source), step.cost.bytes,
+                              step.cost.operations, step.seconds));
+  }
   return out;
 }
 
@@ -173,6 +184,7 @@ PYBIND11_MODULE(_core, m) {
   m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info);
   m.def("status", &status);
+  m.def("recorded_steps", &recorded_steps);
   m.def("set_blas_path", &set_blas_path);
   m.def("num_threads", &num_threads);
   m.def("set_num_threads", &set_num_threads);

@@ -116,6 +116,7 @@ from .ops import (
     subtract,
     tanh,
 )
+from .profile import Profile, ProfileStep, profile
 from .reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
 from .settings import bool_ as bool
 from .settings import (
@@ -149,6 +150,8 @@ _set_blas_path()
 
 __all__ = [
     "GradientTape",
+    "Profile",
+    "ProfileStep",
     "Tensor",
     "Variable",
     "__version__",
@@ -233,6 +236,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "profile",
     "random",
     "register_gradient",
     "relu",

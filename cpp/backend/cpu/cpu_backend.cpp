@@ -13,6 +13,7 @@
 #include "backend/cpu/layout_run.h"
 #include "backend/cpu/random_run.h"
 #include "base/threads.h"
+#include "plan/profile.h"
 
 namespace pullback {
 namespace {
@@ -104,9 +105,11 @@ class CpuExecutable : public Executable {
     const Slots slots(plan_, arguments);
     Interruption interruption(arguments.interrupted);
     const size_t no_return = arguments.in_place ? plan_.point_of_no_return : steps_.size();
+    Recording* const recording = Recording::open();
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (i == no_return) interruption.refuse();
       count_step(plan_.steps[i]);
+      const StepTimer timer(recording, plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
       if (!status) return at_step(status, i);

@@ -1,0 +1,153 @@
+"""The formulas of workloads.py in torch, eager and compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .case import Case
+from .workloads import (
+    GAMMA,
+    PRIOR_M,
+    RATE,
+    Workload,
+    below_diagonal,
+    gmm_constant,
+    step_summary,
+    summary,
+)
+
+cross_entropy = torch.nn.functional.cross_entropy
+
+
+def rosen(parameters: list[Any]) -> Any:
+    (x,) = parameters
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def classifier(parameters: list[Any], x: Any, digits: Any, labels: Any) -> Any:
+    for i in range(0, len(parameters), 2):
+        x = torch.addmm(parameters[i + 1], torch.relu(x) if i else x, parameters[i])
+    return cross_entropy(x, digits)
+
+
+def elem(parameters: list[Any]) -> Any:
+    (x,) = parameters
+    return (torch.tanh(1.5 * x + 0.3) * torch.exp(-x * x)).sum()
+
+
+def xent(parameters: list[Any], digits: Any) -> Any:
+    return cross_entropy(parameters[0], digits)
+
+
+def chain(parameters: list[Any], steps: int) -> Any:
+    (x,) = parameters
+    for _ in range(steps):
+        x = 1.01 * torch.sin(x) + 0.1
+    return x.sum()
+
+
+def gmm(parameters: list[Any], x: Any) -> Any:
+    alpha, mu, q, l = parameters  # noqa: E741 (the formula's names)
+    (k, d), n = mu.shape, len(x)
+    rows, columns = map(torch.from_numpy, below_diagonal(d))
+    big_q = torch.diag_embed(torch.exp(q))
+    big_q[:, rows, columns] = l
+    distances = (x - mu[:, None, :]) @ big_q.mT
+    beta = (alpha + q.sum(1))[:, None] - 0.5 * distances.square().sum(2)
+    likelihood = torch.logsumexp(beta, 0).sum() - n * torch.logsumexp(alpha, 0)
+    prior = PRIOR_M * q.sum() - GAMMA**2 / 2 * big_q.square().sum()
+    return likelihood + prior + gmm_constant(n, d, k)
+
+
+def lse(parameters: list[Any]) -> Any:
+    return torch.logsumexp(parameters[0], 0)
+
+
+def llsq(parameters: list[Any], t: Any, s: Any) -> Any:
+    (x,) = parameters
+    return 0.5 * (s - torch.vander(t, len(x), increasing=True) @ x).square().sum()
+
+
+def llsq_horner(parameters: list[Any], t: Any, s: Any) -> Any:
+    coefficients = parameters[0].unbind()
+    polynomial = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        polynomial = torch.addcmul(coefficient, polynomial, t)
+    return 0.5 * (s - polynomial).square().sum()
+
+
+def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
+    weights, biases, extra = parameters
+    layers, _, width = weights.shape
+    w, b = weights.flatten(1).unbind(), biases.flatten(1).unbind()  # all gates of a layer at once
+    h, c = (list(part.unbind()) for part in state.unbind(1))
+    outputs = []
+    for a in (text[:-1] * extra[0]).unbind():
+        for i in range(layers):
+            gates = torch.cat((a, h[i], a, h[i])) * w[i] + b[i]
+            forget, ingate, outgate = torch.sigmoid(gates[: 3 * width]).chunk(3)
+            c[i] = c[i] * forget + ingate * torch.tanh(gates[3 * width :])
+            a = h[i] = outgate * torch.tanh(c[i])
+        outputs.append(a)
+    y = torch.stack(outputs) * extra[1] + extra[2]
+    log_p = y - torch.log(2 + y.exp().sum(1, keepdim=True))
+    return -(text[1:] * log_p).sum() / (width * len(outputs))
+
+
+def _program(
+    work: Workload, small: bool, compiled: bool, name: str = ""
+) -> tuple[Any, list[Any], list[Any]]:
+    data = work.data(small)
+    formula = globals()[name or work.formula]
+
+    def f(parameters: list[Any], *inputs: Any) -> Any:
+        return formula(parameters, *inputs, **data.static)
+
+    parameters = [torch.tensor(p, requires_grad=True) for p in data.parameters]
+    inputs = [torch.from_numpy(x) for x in data.inputs]
+    return torch.compile(f) if compiled else f, parameters, inputs
+
+
+def eager(work: Workload, small: bool, compiled: bool = False, name: str = "") -> Case:
+    f, parameters, inputs = _program(work, small, compiled, name)
+
+    def run() -> Any:
+        value = f(parameters, *inputs)
+        return value.detach(), torch.autograd.grad(value, parameters)
+
+    return Case(run, check=lambda result: summary(*result))
+
+
+def compile(work: Workload, small: bool) -> Case:
+    return eager(work, small, compiled=True)
+
+
+def horner(work: Workload, small: bool) -> Case:
+    return eager(work, small, name="llsq_horner")
+
+
+def horner_compiled(work: Workload, small: bool) -> Case:
+    return eager(work, small, compiled=True, name="llsq_horner")
+
+
+def train(work: Workload, small: bool, compiled: bool = False) -> Case:
+    f, parameters, inputs = _program(work, small, compiled)
+    before = [p.detach().clone().numpy() for p in parameters]
+    optimizer = torch.optim.SGD(parameters, lr=RATE)
+
+    def run() -> Any:
+        optimizer.zero_grad()
+        loss = f(parameters, *inputs)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return Case(
+        run, check=lambda loss: step_summary(loss, before, [p.detach() for p in parameters])
+    )
+
+
+def train_compiled(work: Workload, small: bool) -> Case:
+    return train(work, small, compiled=True)

@@ -1,0 +1,101 @@
+"""README's table: one line for each kind of work, one column for each library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .case import PEERS
+from .goals import best, middle, of
+from .report import number, table
+
+BEGIN, END = "<!-- bench: python -m bench.report FILE --readme README.md -->", "<!-- /bench -->"
+
+# Styles of pullback and the column they stand in; the last have a line of their own.
+PLAIN = ("lazy", "tape", "a + b", "")
+IN_FUNCTION = ("function", "tape in function")
+OWN_LINE = {"Session.run": "the same, `compat.tf1` `Session.run`"}
+LEFT_OUT = {"triad", "gemm"}  # the machine's, said above the table
+
+
+def human(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    if unit == "µs" and value >= 10_000:
+        value, unit = value / 1e3, "ms"
+    if unit == "ms" and value >= 10_000:
+        value, unit = value / 1e3, "s"
+    return f"{number(value)} {unit}"
+
+
+def first_of(results: list[dict[str, Any]], styles: tuple[str, ...]) -> float | None:
+    found = (of(results, "pullback", style) for style in styles)
+    return next((value for value in found if value is not None), None)
+
+
+def lines(content: dict[str, Any]) -> list[list[str]]:
+    out = []
+    for name, row in content["rows"].items():
+        same = [r for r in content["results"] if r["row"] == name]
+        if name in LEFT_OUT or not same:
+            continue
+        unit = row["unit"]
+        others = [best(same, [library]) for library in (*PEERS, "C++", "limit")]
+        cells = [human(value, unit) for value in others]
+        plain, function = first_of(same, PLAIN), first_of(same, IN_FUNCTION)
+        out.append([row["about"], human(plain, unit), human(function, unit), *cells])
+        for style, about in OWN_LINE.items():
+            value = of(same, "pullback", style)
+            if value is not None:
+                out.append([about, human(value, unit), "–", *cells])
+    return out
+
+
+def versions(content: dict[str, Any]) -> dict[str, str]:
+    return {r["library"]: r["version"].split("+")[0] for r in content["results"] if r["version"]}
+
+
+def speeds(content: dict[str, Any], row: str, unit: str) -> str:
+    """What the machine did, the best of each kind."""
+    kinds: dict[str, float] = {}
+    for result in content["results"]:
+        if result["row"] == row:
+            kind = result["style"].split(", ")[0] if ", " in result["style"] else ""
+            kinds[kind] = max(kinds.get(kind, 0), middle(result))
+    return " and ".join(f"{number(value)} {unit} {kind}".strip() for kind, value in kinds.items())
+
+
+def text(content: dict[str, Any]) -> str:
+    about, known = content["machine"], versions(content)
+    head = ["value and gradient, or what is said", "pullback", "in `@pb.function`"]
+    head += [f"{library} {known.get(library, '')}".strip() for library in PEERS]
+    head += ["C++ by hand", "limit"]
+    cells = lines(content)
+    used = [i for i in range(len(head)) if i < 3 or any(row[i] != "–" for row in cells)]
+    measured = [speeds(content, "triad", "GB/s"), speeds(content, "gemm", "GFLOP/s")]
+    limits = "; ".join(filter(None, measured))
+    return "\n".join(
+        [
+            f"Medians of one run of `python -m bench` on {content['date'][:10]}: {about['cores']} "
+            f"cores of {about['processor']},",
+            f"{about['cpu_level']} kernels{f' ({limits})' if limits else ''}. Every library in its "
+            "own process, repetitions",
+            "interleaved, the form of each peer that was fastest. *Limit* is what the row cannot "
+            "do without:",
+            "its matrix products alone, or reading and writing its arrays.",
+            "",
+            table([head[i] for i in used], [[row[i] for i in used] for row in cells]),
+        ]
+    )
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Replaces what stands between the two marks."""
+    if content["smoke"]:
+        raise SystemExit(f"{path}: the figures of a smoke run mean nothing")
+    old = path.read_text(encoding="utf-8")
+    if BEGIN not in old or END not in old:
+        raise SystemExit(f"{path}: put the table's place between {BEGIN} and {END}")
+    before, rest = old.split(BEGIN)
+    new = f"{before}{BEGIN}\n{text(content)}\n{END}{rest.split(END)[1]}"
+    path.write_text(new, encoding="utf-8")

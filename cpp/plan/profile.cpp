@@ -1,0 +1,91 @@
+#include "plan/profile.h"
+
+#include <algorithm>
+
+#include "plan/verify.h"
+
+namespace pullback {
+namespace {
+
+thread_local Recording* open_recording = nullptr;
+
+int64_t elements_in_memory(const View& view) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < view.shape.rank; ++d) {
+    if (view.strides[d] != 0 || view.shape[d] == 0) count *= view.shape[d];
+  }
+  return count;
+}
+
+// A view read twice comes from a cache; one that is read and written moves twice.
+bool same_place(const View& a, const View& b) {
+  return a.slot == b.slot && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
+}
+
+int64_t bytes_of(const Step& step) {
+  std::vector<std::pair<const View*, bool>> seen;
+  int64_t bytes = 0;
+  const auto* gather = std::get_if<Gather>(&step.work);
+  for_each_view(step, [&](const View& view, bool written) {
+    for (const auto& [other, how] : seen) {
+      if (how == written && same_place(*other, view)) return;
+    }
+    seen.emplace_back(&view, written);
+    int64_t elements = elements_in_memory(view);
+    // Of what it chooses from, a gather reads what it writes.
+    if (gather && &view == &gather->in) {
+      elements = std::min(elements, elements_in_memory(gather->out));
+    }
+    bytes += elements * size_of(view.dtype);
+  });
+  return bytes;
+}
+
+int64_t operations_of(const TileGroup& group) {
+  int64_t total = static_cast<int64_t>(group.reductions.size()) * group.count;
+  for (const Instruction& instruction : group.instructions) {
+    const bool folds = instruction.op == Op::sum || instruction.op == Op::max ||
+                       instruction.op == Op::min || instruction.op == Op::all ||
+                       instruction.op == Op::any;
+    total += instruction.row && !folds ? group.rows() : group.count;
+  }
+  return total;
+}
+
+int64_t operations_of(const Gemm& gemm) {
+  const Shape& c = gemm.c.shape;
+  const int64_t product = 2 * c.size() * gemm.a.shape[gemm.a.shape.rank - 1];
+  return product + (gemm.then ? operations_of(*gemm.then) : 0);
+}
+
+int64_t operations_of(const ScatterAdd& scatter) { return scatter.in.shape.size(); }
+int64_t operations_of(const ArgReduce& reduce) { return reduce.in.shape.size(); }
+int64_t operations_of(const Random& random) { return random.out.shape.size(); }
+
+template <class Work>
+int64_t operations_of(const Work&) {  // they only move
+  return 0;
+}
+
+}  // namespace
+
+StepCost cost_of(const Step& step) {
+  return {bytes_of(step),
+          std::visit([](const auto& work) { return operations_of(work); }, step.work)};
+}
+
+Recording::Recording() : outer_(open_recording) { open_recording = this; }
+
+Recording::~Recording() { open_recording = outer_; }
+
+Recording* Recording::open() { return open_recording; }
+
+void Recording::add(const Step& step, double seconds) noexcept {
+  try {
+    steps_.push_back({kWorkNames[step.work.index()], step.source, cost_of(step), seconds});
+  } catch (...) {
+    complete_ = false;
+  }
+}
+
+}  // namespace pullback

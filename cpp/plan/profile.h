@@ -1,0 +1,75 @@
+// Where the time of plans goes, step by step. While a Recording is open on a thread, every step
+// that this thread runs leaves a StepRecord in it.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace pullback {
+
+// Names of the kinds of Work, in its order.
+constexpr const char* kWorkNames[] = {"tiles",       "gemm",   "layout", "gather",
+                                      "scatter_add", "argmax", "random", "iota"};
+static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
+
+// What a step must do, whatever runs it.
+struct StepCost {
+  // Read and written once: of every different view what lies in memory, broadcast axes once.
+  int64_t bytes = 0;
+  // 2mnk for a product, and one for each operation on an element.
+  int64_t operations = 0;
+};
+StepCost cost_of(const Step& step);
+
+struct StepRecord {
+  const char* kind;
+  Op source;
+  StepCost cost;
+  double seconds;
+};
+
+class Recording {
+ public:
+  Recording();
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  // The one that is open on this thread, or null.
+  static Recording* open();
+
+  void add(const Step& step, double seconds) noexcept;
+  // False where there was no memory for some of them.
+  bool complete() const { return complete_; }
+  const std::vector<StepRecord>& steps() const { return steps_; }
+
+ private:
+  Recording* outer_;
+  std::vector<StepRecord> steps_;
+  bool complete_ = true;
+};
+
+// Times the step that runs while it lives. A backend looks up the recording once a run.
+class StepTimer {
+ public:
+  StepTimer(Recording* recording, const Step& step) : recording_(recording), step_(step) {
+    if (recording_) began_ = Clock::now();
+  }
+  ~StepTimer() {
+    if (recording_) {
+      recording_->add(step_, std::chrono::duration<double>(Clock::now() - began_).count());
+    }
+  }
+  StepTimer(const StepTimer&) = delete;
+  StepTimer& operator=(const StepTimer&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Recording* recording_;
+  const Step& step_;
+  Clock::time_point began_;
+};
+
+}  // namespace pullback
