@@ -128,7 +128,7 @@ def test_a_handler_may_compute() -> None:
         seen.append(float(pb.sum(pb.ones((600, 600)) @ pb.ones((600, 600)))))
 
     with threads(2):
-        n = 4000
+        n = 3000
         result = product(n, np.float64)
         with signal_soon(look):
             assert float(pb.sum(result)) == 4.0 * n**3
