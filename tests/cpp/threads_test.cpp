@@ -43,7 +43,7 @@ void test_chunks() {
   for (int i = 0; i < 20;
        ++i) {  // long enough for the team to be anywhere between awake and asleep
     std::this_thread::sleep_for(std::chrono::microseconds(50 * pick(20)));
-    if (pick(2)) wake_threads();
+    check(worth_threads(1e6) && !worth_threads(1000), "what is worth a thread");
     ok &= once_each(10);
   }
   check(ok, "after pauses");

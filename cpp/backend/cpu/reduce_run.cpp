@@ -48,9 +48,7 @@ class Reducer {
   Status run();
 
  private:
-  bool worth() const {
-    return program_.cost * static_cast<double>(program_.count) > kWorthNanoseconds;
-  }
+  bool worth() const { return worth_threads(program_.cost * static_cast<double>(program_.count)); }
   int64_t frame_bytes() const { return (TileFrame::frame_bytes(program_) + 63) / 64 * 64; }
   // Accumulators behind the frame: two sets of one tile or strip.
   int64_t set_bytes() const {

@@ -83,8 +83,6 @@ inline Status failure(Problem problem) {
   return out;
 }
 
-// Work below this many nanoseconds (estimated) is not worth waking another thread for.
-constexpr double kWorthNanoseconds = 40000;
 // How many chunks a large loop is cut into: enough to balance any number of threads we expect, few
 // enough that what each sets up does not show.
 constexpr int64_t kChunks = 64;

@@ -65,7 +65,7 @@ namespace {
 Status run_large(const TileProgram& program, const Slots& slots) {
   const int64_t tiles = ceil_div(program.count, program.tile);
   const int64_t per_chunk = chunk_of(tiles, program.tile);
-  const bool worth = program.cost * static_cast<double>(program.count) > kWorthNanoseconds;
+  const bool worth = worth_threads(program.cost * static_cast<double>(program.count));
   FirstProblem first;
   parallel_for(ceil_div(tiles, per_chunk), worth, [&](int64_t chunk) {
     if (first.any()) return;
