@@ -91,18 +91,18 @@ class Team {
   void recall(Worker& worker) const;
   void work(int number);
 
-  // What a worker may read while its word is kTaken.
+  // Number 0 is the caller, whoever it is.
+  Worker workers_[kMaxThreads];
+  Range ranges_[kMaxThreads];
+  // The job. A worker may look at it, and at the ranges, only while its word is kTaken.
   void (*body_)(void*, int64_t) = nullptr;
   void* context_ = nullptr;
   Interruption* interruption_ = nullptr;
-  int threads_ = 1;
-  Range ranges_[kMaxThreads];
-
-  std::atomic_flag busy_;
-  std::atomic<int> started_{0};  // workers; number 0 is the caller, whoever it is
   std::atomic<std::chrono::microseconds> spin_{kSpin};
+  int threads_ = 1;
+  std::atomic<int> started_{0};  // workers
   const int cores_ = usable_cores();
-  Worker workers_[kMaxThreads];
+  std::atomic_flag busy_;
 };
 
 Team& team() {
