@@ -1,11 +1,16 @@
 // A run of a plan: outputs of their own, or in the memory of an argument that nobody needs any more
 // (Plan::donors); a failure leaves every value as it was.
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "check.h"
 #include "graph/make.h"
+#include "ops/ops.h"
 #include "plan/evaluate.h"
 #include "plans.h"
 #include "runtime/memory.h"
@@ -15,8 +20,7 @@ namespace {
 
 constexpr int64_t kCount = 5000;
 
-// out = x + 1 in place of x if that is allowed, after a step that may fail: gathered =
-// other[index].
+// out = x + 1 in place of x if that is allowed, after two steps that may fail: picked = x[index].
 std::unique_ptr<CachedPlan> add_one() {
   auto out = std::make_unique<CachedPlan>();
   Plan& plan = out->plan;
@@ -29,6 +33,7 @@ std::unique_ptr<CachedPlan> add_one() {
   plan.steps.push_back({Gather{row_view(0, DType::Float32, all), row_view(1, DType::Int64, {1}),
                                row_view(2, DType::Float32, {1}), 1, kCount, 1},
                         Op::take});
+  plan.steps.push_back(plan.steps.front());
   TileGroup group;
   group.count = kCount;
   group.loads = {row_view(0, DType::Float32, all)};
@@ -42,7 +47,7 @@ std::unique_ptr<CachedPlan> add_one() {
   plan.output_bytes = {4, bytes};
   plan.scalars = 1;
   plan.donors = {-1, 0};
-  plan.point_of_no_return = 1;
+  plan.point_of_no_return = 2;
   out->executable = cpu_backend().compile(plan);
   return out;
 }
@@ -141,10 +146,55 @@ void test_interrupt() {
   const auto plan = add_one();
   const Ref<Node> x = values();
   set_lock_hooks({nullptr, nullptr, always, nullptr});
-  check(!fails(*plan, x, place(0)), "a run that writes in place is not interrupted after it began");
-  check(at(x->value, 0) == 1, "and ends well");
+  check(fails(*plan, x, place(0)), "a run is interrupted before it writes in place");
+  check(x->value && at(x->value, 0) == 0, "and leaves the argument as it was");
+  static int asked;
+  asked = 0;
+  set_lock_hooks({nullptr, nullptr, [] { return ++asked == 2; }, nullptr});
+  check(!fails(*plan, x, place(0)) && asked == 1, "nobody asks from the first such write on");
+  check(at(x->value, 0) == 1, "it ends well");
   const Ref<Buffer> shared = x->value;
-  check(fails(*plan, x, place(0)), "another is");
+  asked = 0;
+  check(fails(*plan, x, place(0)) && asked == 2, "a run with outputs of its own can be stopped");
+  set_lock_hooks({});
+}
+
+// What stands for the interpreter lock, and how far the other thread is.
+std::mutex lock;
+std::atomic<bool> writing{false};
+std::atomic<bool> looking{false};
+
+// Asked between the steps of the run, while the argument is lent and the lock is away.
+bool wait_for_the_other() {
+  writing = true;
+  while (!looking) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return false;
+}
+
+void test_two_threads() {
+  const auto plan = add_one();
+  set_lock_hooks({[]() -> void* {
+                    lock.unlock();
+                    return nullptr;
+                  },
+                  [](void*) { lock.lock(); }, wait_for_the_other, nullptr});
+  const Ref<Node> x = values();
+  std::thread other([&] {
+    while (!writing) std::this_thread::yield();
+    lock.lock();
+    looking = true;
+    check((x->flags & kLent) && !x->value, "a value that is being replaced is lent");
+    Node* input = x.get();
+    const Ref<Node> y = elementwise(Op::negative, {&input, 1});
+    evaluate(y.get());
+    check(at(y->value, 3) == -4, "who comes to it meanwhile waits and sees the new one");
+    lock.unlock();
+  });
+  lock.lock();
+  check(!fails(*plan, x, place(0)), "the run itself");
+  lock.unlock();
+  other.join();
   set_lock_hooks({});
 }
 
@@ -180,6 +230,7 @@ int main() {
   test_donation();
   test_failure();
   test_interrupt();
+  test_two_threads();
   test_peak();
   return report();
 }
