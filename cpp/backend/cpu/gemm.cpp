@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kBlasLimit = std::numeric_limits<int>::max();
 constexpr double kPanelFlops = 8e6;         // a panel is not cut below this,
-constexpr double kLargestPanelFlops = 2e9;  // Ctrl-C waits for a panel
+constexpr double kLargestPanelFlops = 4e9;  // Ctrl-C waits for a panel
 constexpr double kVectorFlops = 1e6;        // (bound by memory: a matrix times a vector)
 constexpr int64_t kSmallestSide = 96;       // nor below this many rows or columns,
 constexpr int64_t kSmallestDepth = 512;     // nor its sums
