@@ -33,7 +33,7 @@ def threads(n: int) -> Iterator[None]:
 @contextmanager
 def signal_soon(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.15)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         yield
     finally:
@@ -72,7 +72,7 @@ def product(n: int, dtype: Any) -> pb.Tensor:
 def scattered() -> pb.Tensor:
     w = pb.Variable(np.zeros(1000))
     places = pb.constant(np.arange(40_000_000) % 1000)
-    (g,) = pb.gradients(pb.sum(pb.take(w, places) ** 2), [w])
+    g: pb.Tensor = pb.gradients(pb.sum(pb.take(w, places) ** 2), [w])[0]
     return g
 
 
@@ -128,7 +128,7 @@ def test_a_handler_may_compute() -> None:
         seen.append(float(pb.sum(pb.ones((600, 600)) @ pb.ones((600, 600)))))
 
     with threads(2):
-        n = 4000
+        n = 3000
         result = product(n, np.float64)
         with signal_soon(look):
             assert float(pb.sum(result)) == 4.0 * n**3

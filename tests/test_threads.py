@@ -103,7 +103,7 @@ def test_first_use_on_several_threads() -> None:
 
 
 def test_a_forked_child_computes() -> None:
-    """After a parallel step in the parent; GNU's OpenMP hangs in a child that asks for threads."""
+    """After a parallel step in the parent: the child has none of its threads."""
     code = """if True:
     import os, sys
     import numpy as np

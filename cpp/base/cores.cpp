@@ -59,11 +59,15 @@ int quota(int cores) {
 }  // namespace
 
 int usable_cores() {
-  int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  static const int usable = [] {
+    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 #if defined(__linux__)
-  cores = quota(affinity(cores));
+    return std::max(1, quota(affinity(cores)));
+#else
+    return cores;
 #endif
-  return std::max(1, cores);
+  }();
+  return usable;
 }
 
 }  // namespace pullback

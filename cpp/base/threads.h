@@ -21,8 +21,9 @@ namespace pullback {
 int num_threads();
 void set_num_threads(int n);
 
-// Gets the team up while there is still something else to do. It goes back to sleep by itself.
-void wake_threads();
+// Whether work that takes one thread so many nanoseconds is worth another one. A team that is still
+// awake from the last loop comes at once; one that sleeps takes its time and some of ours.
+bool worth_threads(double nanoseconds);
 
 // While one lives, the loops of its thread ask `question` between chunks. Once the answer is true,
 // it is not asked again: chunks that have not begun are skipped, in that loop and all later ones.

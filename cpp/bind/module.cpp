@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "backend/cpu/blas.h"
 #include "base/cpu_level.h"
@@ -54,8 +55,21 @@ using Clock = std::chrono::steady_clock;
 py::error_already_set* pending_signal = nullptr;
 std::atomic<Clock::rep> last_signal_check{0};
 
+// Python's main thread, the only one that handles signals; in a forked child the one that forked.
+std::atomic<unsigned long> main_thread{0};
+
+void find_main_thread() {
+  // Importing threading takes time; without it nobody has made another thread.
+  const py::dict modules = py::module_::import("sys").attr("modules");
+  main_thread = modules.contains("threading")
+                    ? modules["threading"].attr("main_thread")().attr("ident").cast<unsigned long>()
+                    : PyThread_get_thread_ident();
+  at_fork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+}
+
 // Asked between steps and chunks without the lock. Taking it costs, so at most every 20 ms.
 bool interrupted() {
+  if (PyThread_get_thread_ident() != main_thread) return false;
   const Clock::rep now = Clock::now().time_since_epoch().count();
   if (now - last_signal_check.load(std::memory_order_relaxed) <
       std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(20)).count()) {
@@ -67,6 +81,17 @@ bool interrupted() {
   delete pending_signal;
   pending_signal = new py::error_already_set;
   return true;
+}
+
+// A daemon thread that comes back when the interpreter is gone is ended by unwinding its stack,
+// which our frames do not allow, and what they hold is gone too: it stays here until the process
+// ends.
+void take_lock(void* state) {
+  try {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+  } catch (...) {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
 }
 
 void check_signals() {
@@ -171,9 +196,9 @@ PYBIND11_MODULE(_core, m) {
       PyErr_SetString(exception_class(error.kind()), error.what());
     }
   });
-  set_lock_hooks({[]() -> void* { return PyEval_SaveThread(); },
-                  [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); },
-                  interrupted, check_signals});
+  find_main_thread();
+  set_lock_hooks(
+      {[]() -> void* { return PyEval_SaveThread(); }, take_lock, interrupted, check_signals});
   install_evaluation();
   warn_many_nodes = warn_many;
   bind_tensor(m);

@@ -108,16 +108,13 @@ class CpuExecutable : public Executable {
     Recording* const recording = Recording::open();
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (i == no_return) interruption.refuse();
+      if (i > 0 && interruption.ask()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
       const StepTimer timer(recording, plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
       if (!status) return at_step(status, i);
-      // What a loop left out, or this is the moment to ask.
-      const bool last = i + 1 == steps_.size();
-      if (interruption.stopped() || (!last && interruption.ask())) {
-        return at_step(failure(Problem::Interrupted), i);
-      }
+      if (interruption.stopped()) return at_step(failure(Problem::Interrupted), i);
     }
     return {};
   }

@@ -67,7 +67,7 @@ class PanelHook {
 
 // Loads the BLAS if the program needs it; without one, raises Error here and not in a run.
 // Ctrl-C waits for a panel.
-constexpr double kLargestPanelFlops = 2e9;
+constexpr double kLargestPanelFlops = 4e9;
 
 GemmProgram compile_gemm(const Gemm& gemm);
 // `scratch` has scratch_bytes. `hook` only where rows_of_panels() is not 0.

@@ -62,7 +62,7 @@ void cut(GroupProgram* p) {
 
 void finish_compiling(const TileGroup& group, GroupProgram* p) {
   const auto rows = static_cast<double>(p->tiles.rows);
-  p->worth = p->tiles.cost * rows > kWorthNanoseconds;
+  p->nanoseconds = p->tiles.cost * rows;
   bool columns = false;
   for (size_t i = 0; i < p->tiles.reduced.size(); ++i) {
     compile_reduction(group.reductions[i], p->tiles.reduced[i], p);

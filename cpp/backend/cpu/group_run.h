@@ -27,8 +27,8 @@ struct GroupProgram {
 
   TileProgram tiles;
   std::vector<Reduce> reductions;
-  int64_t set_bytes = 0;  // of the accumulators of all reductions
-  bool worth = false;     // threads
+  int64_t set_bytes = 0;   // of the accumulators of all reductions
+  double nanoseconds = 0;  // on one thread, roughly
 
   int64_t outer = 1, reduced = 0, inner = 1;
   int64_t width = 1, strips = 1;

@@ -45,7 +45,7 @@ void fill_iota(T* out, int64_t n) {
 void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
   fill_iota(out, n);
   for (int64_t i = n - 1; i > 0; --i) {
-    if (i % 65536 == 0 && stop_requested()) return;
+    if ((n - 1 - i) % 65536 == 0 && stop_requested()) return;
     const PhiloxWords w = philox(seed, counter, static_cast<uint64_t>(i));
     const uint64_t word = w.x[0] | static_cast<uint64_t>(w.x[1]) << 32;
     const auto wide = static_cast<unsigned __int128>(word) * static_cast<unsigned __int128>(i + 1);

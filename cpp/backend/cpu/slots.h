@@ -86,8 +86,6 @@ class FirstProblem {
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// Work below this many nanoseconds (estimated) is not worth waking another thread for.
-constexpr double kWorthNanoseconds = 40000;
 // How many chunks a large loop is cut into: enough to balance any number of threads we expect, few
 // enough that what each sets up does not show.
 constexpr int64_t kChunks = 64;
