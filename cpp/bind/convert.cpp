@@ -142,7 +142,28 @@ py::tuple shape_tuple(const Shape& shape) {
   return out;
 }
 
+// A copy of an array that lies in memory as ours do; null for any other, which NumPy converts.
+Ref<Node> node_from_plain_array(py::handle object) {
+  if (Py_TYPE(object.ptr()) != py::detail::npy_api::get().PyArray_Type_) return nullptr;
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  const py::dtype dtype = array.dtype();
+  DType own;
+  if (!dtype_of_array(dtype, &own) || size_of(own) != dtype.itemsize() ||
+      (dtype.byteorder() != '=' && dtype.byteorder() != '|') || array.ndim() > kMaxRank ||
+      !(array.flags() & py::array::c_style)) {
+    return nullptr;
+  }
+  Shape shape;
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
+  Ref<Buffer> buffer = make_buffer(array.nbytes());
+  std::memcpy(buffer->data, array.data(), array.nbytes());
+  return make_value(own, shape, std::move(buffer));
+}
+
 Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who) {
+  if (!wish) {
+    if (Ref<Node> node = node_from_plain_array(object)) return node;
+  }
   const std::string name = who ? std::string(who) + ": " : std::string();
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   if (list && contains_tensor(object)) {

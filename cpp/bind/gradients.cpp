@@ -128,8 +128,8 @@ void bind_tape(py::module_& m) {
 }
 
 void bind_trace(py::module_& m) {
-  py::class_<Trace>(m, "Trace")
-      .def(py::init<>())
+  py::class_<Trace, std::shared_ptr<Trace>>(m, "Trace")
+      .def(py::init<std::string>(), py::arg("name") = "")
       .def("open", &Trace::open)
       .def("abandon", &Trace::abandon)
       .def("argument", [](Trace& trace, DType dtype, const Shape& shape,
@@ -137,16 +137,10 @@ void bind_trace(py::module_& m) {
       .def("close", &Trace::close)
       .def("replay",
            [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
-             return trace.replay(arguments);
+             std::vector<Ref<Node>> results(trace.returned());
+             trace.replay(arguments, results);
+             return results;
            })
-      .def("inline_call",
-           [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
-             return trace.inline_call(arguments);
-           })
-      .def_property_readonly("reads_trainable", &Trace::reads_trainable)
-      .def_property_readonly("captures_tracked", &Trace::captures_tracked)
-      .def_property_readonly("assigns", &Trace::assigns)
-      .def("describe", &Trace::describe)
       .def_static("active", &Trace::active);
 }
 

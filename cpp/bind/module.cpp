@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "base/threads.h"
 #include "bind/convert.h"
+#include "bind/function.h"
 #include "bind/functions.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
@@ -165,6 +166,8 @@ PYBIND11_MODULE(_core, m) {
   bind_variable(m);
   bind_functions(m);
   bind_gradients(m);
+  bind_tree(m);
+  bind_function(m);
   m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info);
   m.def("status", &status);

@@ -32,6 +32,7 @@ enum NodeFlag : uint8_t {
                  // a trace a float64 made from nothing but such numbers
   kCounter = 8,  // a random counter: a replayed function draws a new one each time
   kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
+  kDeferred = 32,  // has a value, and a history that nobody has built yet: its rule is a History
 };
 
 struct Node {
@@ -76,5 +77,7 @@ Node* new_node();
 
 int64_t live_nodes();
 uint64_t next_seq();
+// Sets numbers aside for nodes that will be made later and belong here; returns the first.
+uint64_t reserve_seqs(uint64_t count);
 
 }  // namespace pullback

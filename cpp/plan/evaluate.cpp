@@ -8,6 +8,7 @@
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
+#include "plan/trace.h"
 
 namespace pullback {
 namespace {
@@ -60,12 +61,17 @@ class Running {
   }
 }
 
-[[noreturn]] void refuse_argument(std::span<Node* const> roots) {
-  const Node* root = roots.empty() ? nullptr : roots[0];
-  fail(ErrorKind::Runtime, root ? display_name(root) : "evaluate", ": this tensor",
-       root ? text(" (shape ", root->shape, ", ", root->dtype, ")") : std::string(),
-       " has no value while its function is being traced; return it from the function to see it, "
-       "or choose with where() instead of if");
+// The trace that a tensor without a value belongs to, as far as its arguments say.
+const TraceOrigin* origin_of(Node* node) {
+  std::vector<Node*> below;
+  walk({&node, 1}, &below, [](const Node* node) {
+    return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
+  });
+  for (const Node* leaf : below) {
+    if (leaf->op != Op::argument) continue;
+    if (const auto* origin = dynamic_cast<const TraceOrigin*>(leaf->rule.get())) return origin;
+  }
+  return nullptr;
 }
 
 // Variables whose pending update this evaluation computes too.
@@ -82,20 +88,32 @@ void evaluate_once(std::span<Node* const> roots) {
   const Snapshot snapshot = take_snapshot(roots, true);
   if (snapshot.nodes.empty()) return;
   for (uint32_t i : snapshot.arguments) {
-    if (!snapshot.nodes[i]->value) refuse_argument(roots);
+    if (snapshot.nodes[i]->value) continue;
+    // The argument itself where no root says more: an update of a variable may need it.
+    refuse_traced(roots.empty() ? snapshot.nodes[i] : roots[0], "evaluate",
+                  "return it from the function to see it, or choose with where() instead of if");
   }
   const auto cached = find_plan(snapshot);
+  // Other threads may drop handles while the lock is away: hold what is read and published.
   std::vector<Ref<Buffer>> arguments;
+  std::vector<const void*> addresses;
   std::vector<Scalar> scalars;
-  for (uint32_t i : snapshot.arguments) arguments.push_back(snapshot.nodes[i]->value);
+  for (uint32_t i : snapshot.arguments) {
+    arguments.push_back(snapshot.nodes[i]->value);
+    addresses.push_back(arguments.back()->data);
+  }
   for (uint32_t i : snapshot.scalars) scalars.push_back(snapshot.nodes[i]->scalar);
-  // Other threads may drop handles while the lock is away: hold what will be published.
   std::vector<Ref<Node>> wanted;
   for (uint32_t i : snapshot.outputs) wanted.emplace_back(snapshot.nodes[i]);
-  const std::vector<Ref<Buffer>> values = run_plan(*cached, arguments, scalars);
+  const Plan& plan = cached->plan;
+  std::vector<Ref<Buffer>> owned(plan.output_bytes.size());
+  run_plan(*cached, addresses.data(), scalars.data(), owned.data());
   for (size_t k = 0; k < wanted.size(); ++k) {
     Node* node = wanted[k].get();
-    if (!node->value) node->value = values[k];
+    const Slot& slot = plan.slots[plan.outputs[k]];
+    if (!node->value) {
+      node->value = slot.kind == SlotKind::Argument ? arguments[slot.index] : owned[slot.index];
+    }
     if (!node->tracked() || node->op == Op::read) seal(node);
   }
   settle_variables();
@@ -119,31 +137,39 @@ void evaluate_own(const Ref<Node>& update, Node* next) {
 
 void set_lock_hooks(const LockHooks& h) { hooks = h; }
 
-std::vector<Ref<Buffer>> run_plan(const CachedPlan& cached, std::span<const Ref<Buffer>> arguments,
-                                  std::span<const Scalar> scalars) {
-  const Plan& plan = cached.plan;
-  std::vector<Ref<Buffer>> owned;
-  std::vector<void*> outputs;
-  for (int64_t bytes : plan.output_bytes) {
-    owned.push_back(make_buffer(bytes));
-    outputs.push_back(owned.back()->data);
+void refuse_traced(Node* node, const std::string& who, const std::string& advice) {
+  const TraceOrigin* origin = origin_of(node);
+  const std::string tensor =
+      text(who, ": this tensor (shape ", node->shape, ", ", node->dtype, ")");
+  const std::string name = origin && !origin->name.empty() ? origin->name : "its function";
+  if (origin ? origin->open : Trace::active()) {
+    fail(ErrorKind::Runtime, tensor, " has no value while its function is being traced",
+         origin && !origin->name.empty() ? ", " + name : std::string(), "; ", advice);
   }
-  Ref<Buffer> arena = plan.arena_bytes ? make_buffer(plan.arena_bytes) : nullptr;
-  std::vector<const void*> inputs;
-  for (const Ref<Buffer>& buffer : arguments) inputs.push_back(buffer->data);
+  fail(ErrorKind::Runtime, tensor, " was made while ", name,
+       " was traced, and has no value outside of it; return it from the function");
+}
+
+void run_plan(const CachedPlan& cached, const void* const* arguments, const Scalar* scalars,
+              Ref<Buffer>* owned) {
+  const Plan& plan = cached.plan;
+  const size_t count = plan.output_bytes.size();
+  constexpr size_t kFew = 64;  // more than that get a list from the heap
+  void* few[kFew];
+  std::vector<void*> many(count > kFew ? count : 0);
+  void** outputs = count > kFew ? many.data() : few;
+  for (size_t i = 0; i < count; ++i) {
+    owned[i] = make_buffer(plan.output_bytes[i]);
+    outputs[i] = owned[i]->data;
+  }
+  const Ref<Buffer> arena = plan.arena_bytes ? make_buffer(plan.arena_bytes) : nullptr;
   Status status;
   {
     Running running;
-    status = cached.executable->run({inputs.data(), scalars.data(), outputs.data(),
-                                     arena ? arena->data : nullptr, hooks.interrupted});
+    status = cached.executable->run(
+        {arguments, scalars, outputs, arena ? arena->data : nullptr, hooks.interrupted});
   }
   if (!status) raise(plan, status);
-  std::vector<Ref<Buffer>> results;
-  for (int32_t slot : plan.outputs) {
-    const Slot& s = plan.slots[slot];
-    results.push_back(s.kind == SlotKind::Argument ? arguments[s.index] : owned[s.index]);
-  }
-  return results;
 }
 
 void evaluate(std::span<Node* const> roots) {

@@ -26,9 +26,13 @@ void set_lock_hooks(const LockHooks& hooks);
 void evaluate(std::span<Node* const> roots);
 inline void evaluate(Node* root) { evaluate(std::span<Node* const>(&root, 1)); }
 
-// Runs a plan on given buffers; returns one buffer per plan output. Raises what the plan reports.
-std::vector<Ref<Buffer>> run_plan(const CachedPlan& cached, std::span<const Ref<Buffer>> arguments,
-                                  std::span<const Scalar> scalars);
+// Runs a plan on given memory; `owned` receives a buffer for each of its Output slots. Raises what
+// the plan reports.
+void run_plan(const CachedPlan& cached, const void* const* arguments, const Scalar* scalars,
+              Ref<Buffer>* owned);
+
+// What to say about a node that has no value because it belongs to a trace.
+[[noreturn]] void refuse_traced(Node* node, const std::string& who, const std::string& advice);
 
 // Connects the hooks of the lower layers (deep chains, second updates) to evaluate().
 void install_evaluation();

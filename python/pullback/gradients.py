@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _core
@@ -204,15 +203,6 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     return register
 
 
-class _Active(local):
-    """How many override maps are active on this thread."""
-
-    maps = 0
-
-
-active = _Active()
-
-
 def gradient_override_map(overrides: Mapping[str, Any]) -> AbstractContextManager[None]:
     """Context manager: operations made inside get another gradient.
 
@@ -239,8 +229,6 @@ class _Overriding(AbstractContextManager[None]):
 
     def __enter__(self) -> None:
         _core.push_overrides(self._rules)
-        active.maps += 1
 
     def __exit__(self, *_: object) -> None:
-        active.maps -= 1
         _core.pop_overrides()

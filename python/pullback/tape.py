@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import _core
-from ._core import Tensor, Variable
-from ._tree import flatten, unflatten
+from ._core import Tensor, Variable, flatten, unflatten
 from .gradients import seed_list, wants_zeros, with_zeros
 
 

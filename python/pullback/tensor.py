@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._core import Tensor, Variable
-from ._tree import flatten, unflatten
+from ._core import Tensor, Variable, flatten, unflatten
 
 if TYPE_CHECKING:
     from ._typing import DType, TensorLike

@@ -7,9 +7,8 @@ from functools import wraps
 from typing import Any
 
 from . import _core
-from ._core import Tensor, Variable
+from ._core import Tensor, Variable, flatten, unflatten
 from ._rules import place
-from ._tree import flatten, unflatten
 from .gradients import with_zeros
 
 
