@@ -49,26 +49,16 @@ struct RuleHandle {
   Ref<Rule> rule;
 };
 
-OverrideMap override_map(const py::dict& overrides) {
-  OverrideMap map;
-  for (auto [key, value] : overrides) {
-    map[py::cast<std::string>(key)] = py::cast<RuleHandle&>(value).rule;
-  }
-  return map;
-}
-
-Source source_of(py::handle x, const char* what, size_t position) {
-  if (is_variable(x.ptr())) {
-    return {nullptr, reinterpret_cast<PyVariable*>(x.ptr())->variable->id};
-  }
-  if (is_tensor(x.ptr())) return {as_node(x.ptr()), 0};
-  fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(position), "] is a ",
-       std::string(py::str(py::type::of(x).attr("__name__"))), "; expected a Tensor or a Variable");
-}
-
 std::vector<Source> sources(const py::list& list, const char* what) {
   std::vector<Source> out;
-  for (py::handle x : list) out.push_back(source_of(x, what, out.size()));
+  for (py::handle x : list) {
+    if (!is_variable(x.ptr()) && !is_tensor(x.ptr())) {
+      fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(out.size()), "] is a ",
+           std::string(py::str(py::type::of(x).attr("__name__"))),
+           "; expected a Tensor or a Variable");
+    }
+    out.push_back(source_of(x.ptr()));
+  }
   return out;
 }
 
@@ -149,6 +139,21 @@ void bind_trace(py::module_& m) {
 PyObject* callable_of(Rule* rule) {
   auto* python = dynamic_cast<PythonRule*>(rule);
   return python ? python->fn.ptr() : nullptr;
+}
+
+OverrideMap override_map(const py::dict& overrides) {
+  OverrideMap map;
+  for (auto [key, value] : overrides) {
+    map[py::cast<std::string>(key)] = py::cast<RuleHandle&>(value).rule;
+  }
+  return map;
+}
+
+Source source_of(PyObject* x) {
+  if (!is_variable(x)) return {as_node(x), 0};
+  const Variable* variable = reinterpret_cast<PyVariable*>(x)->variable;
+  if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
+  return {nullptr, variable->id};
 }
 
 void bind_gradients(py::module_& m) {

@@ -166,6 +166,7 @@ PYBIND11_MODULE(_core, m) {
   bind_variable(m);
   bind_functions(m);
   bind_gradients(m);
+  bind_entries(m);
   bind_tree(m);
   bind_function(m);
   m.attr("__version__") = PULLBACK_VERSION;

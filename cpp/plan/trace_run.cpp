@@ -18,8 +18,7 @@ namespace pullback {
 // they had been made then.
 class Trace::Call : public History {
  public:
-  explicit Call(std::shared_ptr<Trace> trace)
-      : trace(std::move(trace)), first_seq(reserve_seqs(this->trace->recorded_.size())) {}
+  explicit Call(std::shared_ptr<Trace> trace) : trace(std::move(trace)) {}
 
   void build(Node* result) override {
     if (built.empty()) {
@@ -30,7 +29,7 @@ class Trace::Call : public History {
   }
 
   std::shared_ptr<Trace> trace;
-  uint64_t first_seq;
+  uint64_t first_seq = 0;
   std::vector<Ref<Node>> inputs;  // arguments, then what was read of the states
   std::vector<Scalar> counters;
   std::vector<Ref<Node>> built;  // the outputs
@@ -100,6 +99,8 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
                      : call         ? pullback::read(state.variable.get())
                                     : state.variable->current);
   }
+  // After the inputs, which must be older than what is made from them.
+  if (call) call->first_seq = reserve_seqs(recorded_.size());
   for (const Ref<Node>& input : inputs) ready &= !input || input->has_value();
   if (!ready) {
     std::vector<Node*> pending;

@@ -58,30 +58,18 @@ def gradients(
     >>> pb.gradients(y, x, stop_gradients=[y])
     [None]
     """
-    targets = tensor_list(ys, "gradients: ys")
-    sources = tensor_list(xs, "gradients: xs")
-    stops = (
-        [] if stop_gradients is None else tensor_list(stop_gradients, "gradients: stop_gradients")
-    )
-    zeros = wants_zeros(unconnected_gradients, "gradients")
-    seeds = seed_list(grad_ys, targets, "gradients: grad_ys")
+    zeros = unconnected_gradients != "none" and wants_zeros(unconnected_gradients, "gradients")
+    seeds = None
+    if grad_ys is not None:
+        _core.check_tensors(ys, "gradients: ys")
+        seeds = seed_list(grad_ys, _listed(ys), "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
-    if not sources:
-        return []
-    _check_tracked(targets, sources)
-    answers = _core.gradients(targets, sources, seeds, stops, rules)
-    return with_zeros(answers, sources) if zeros else answers
+    answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules)
+    return with_zeros(answers, _listed(xs)) if zeros else answers
 
 
-def tensor_list(value: Any, who: str) -> list[Any]:
-    """One tensor or variable, or a list or tuple of them, as a list."""
-    entries = list(value) if isinstance(value, (list, tuple)) else [value]
-    for i, entry in enumerate(entries):
-        if not isinstance(entry, (Tensor, Variable)):
-            raise TypeError(
-                f"{who}[{i}] is a {type(entry).__name__}; expected a Tensor or a Variable"
-            )
-    return entries
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def wants_zeros(mode: Any, who: str) -> bool:
@@ -102,7 +90,7 @@ def seed_list(values: Any, targets: list[Any], who: str) -> list[Any] | None:
     """The cotangents that a reverse pass starts with: one for each target, None for ones."""
     if values is None:
         return None
-    entries = list(values) if isinstance(values, (list, tuple)) else [values]
+    entries = _listed(values)
     if len(entries) != len(targets):
         raise ValueError(f"{who}: {len(entries)} entries for {len(targets)} targets")
     return [
@@ -124,24 +112,6 @@ def _seed(value: Any, y: Any, who: str) -> Any:
     if g.shape != y.shape:
         raise ValueError(f"{who} has shape {g.shape} for a target of shape {y.shape}")
     return g
-
-
-def _check_tracked(targets: list[Any], sources: list[Any]) -> None:
-    for i, x in enumerate(sources):
-        if isinstance(x, Tensor) and x.dtype.kind == "f" and not _core.is_tracked(x):
-            raise ValueError(
-                f"gradients: xs[{i}] (shape {x.shape}, {x.dtype}) is not tracked, so what was "
-                "made from it kept no history; make it a Variable, watch it with a GradientTape "
-                "before it is used, or differentiate a function of it with grad"
-            )
-    # What is made from a variable is always tracked, so for variables None is the true answer.
-    known = all(isinstance(x, Variable) for x in sources) or any(map(_core.is_tracked, targets))
-    if targets and not known:
-        raise ValueError(
-            "gradients: none of the ys is tracked: they depend on no variable and on no tensor "
-            "that was watched when they were made, so their history was not kept; watch the xs "
-            "with a GradientTape before they are used, or differentiate a function with grad"
-        )
 
 
 def stop_gradient(x: TensorLike, /) -> Tensor:
