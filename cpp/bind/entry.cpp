@@ -1,6 +1,9 @@
 // evaluate() and gradients() as the package calls them: arguments are checked here, without lists
 // made in between.
 
+#include <algorithm>
+#include <optional>
+
 #include "bind/convert.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
@@ -49,31 +52,33 @@ PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded<PyObject*>(nullptr, [&] { return evaluated(args, count).release().ptr(); });
 }
 
-// --- gradients(ys, xs, seeds, stops, overrides)
+// --- gradients(ys, xs, seeds, stops, overrides, zeros)
 
-// Calls each(entry) for one tensor or variable, or for every entry of a list or tuple of them.
+// Calls each(entry) for one tensor or variable, or for every entry of a list or tuple of them; or
+// of any other nest, whose structure is then returned.
 template <class Each>
-void for_tensors(PyObject* value, const char* who, Each&& each) {
+std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   PyObject** entries = &value;
   Py_ssize_t count = 1;
   if (PyList_Check(value) || PyTuple_Check(value)) {
     entries = PySequence_Fast_ITEMS(value);
     count = PySequence_Fast_GET_SIZE(value);
   }
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!has_value_to_see(entries[i])) {
+  if (std::all_of(entries, entries + count, has_value_to_see)) {
+    std::for_each(entries, entries + count, each);
+    return std::nullopt;
+  }
+  std::vector<py::object> leaves;
+  Tree tree = Tree::flatten(value, &leaves);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!has_value_to_see(leaves[i].ptr())) {
       fail(ErrorKind::Type, who, "[", static_cast<int64_t>(i), "] is a ",
-           std::string(py::str(py::type::of(entries[i]).attr("__name__"))),
+           std::string(py::str(py::type::of(leaves[i]).attr("__name__"))),
            "; expected a Tensor or a Variable");
     }
-    each(entries[i]);
+    each(leaves[i].ptr());
   }
-}
-
-std::vector<Source> sources(PyObject* value, const char* who) {
-  std::vector<Source> out;
-  for_tensors(value, who, [&](PyObject* x) { out.push_back(source_of(x)); });
-  return out;
+  return tree;
 }
 
 void check_tracked(const GradientRequest& request) {
@@ -99,13 +104,26 @@ void check_tracked(const GradientRequest& request) {
        "GradientTape before they are used, or differentiate a function with grad");
 }
 
+// Zeros for an x that the ys do not depend on.
+Ref<Node> zeros_like(PyObject* x) {
+  if (!is_variable(x)) return zeros(as_node(x)->shape, as_node(x)->dtype);
+  const Variable* variable = reinterpret_cast<PyVariable*>(x)->variable;
+  return zeros(variable->shape, variable->dtype);
+}
+
 py::object checked_gradients(PyObject* const* args) {
   GradientRequest request;
+  std::vector<PyObject*> xs;
   for_tensors(args[0], "gradients: ys", [&](PyObject* y) { request.ys.push_back(as_node(y)); });
-  request.xs = sources(args[1], "gradients: xs");
-  if (args[3] != Py_None) request.stop = sources(args[3], "gradients: stop_gradients");
-  if (request.xs.empty()) return py::list();
-  check_tracked(request);
+  const std::optional<Tree> structure = for_tensors(args[1], "gradients: xs", [&](PyObject* x) {
+    xs.push_back(x);
+    request.xs.push_back(source_of(x));
+  });
+  if (args[3] != Py_None) {
+    for_tensors(args[3], "gradients: stop_gradients",
+                [&](PyObject* x) { request.stop.push_back(source_of(x)); });
+  }
+  if (!xs.empty()) check_tracked(request);
   if (args[2] != Py_None) {
     for (py::handle g : py::handle(args[2])) {
       request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
@@ -116,18 +134,24 @@ py::object checked_gradients(PyObject* const* args) {
     overrides = override_map(py::reinterpret_borrow<py::dict>(args[4]));
     request.overrides = &overrides;
   }
-  const std::vector<Ref<Node>> answers = gradients(request);
-  py::list out(answers.size());
+  std::vector<Ref<Node>> answers;
+  if (!xs.empty()) answers = gradients(request);
+  std::vector<py::object> out;
   for (size_t i = 0; i < answers.size(); ++i) {
-    PyObject* answer = answers[i] ? wrap(answers[i]) : py::none().release().ptr();
-    PyList_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i), answer);
+    if (!answers[i] && args[5] == Py_True) answers[i] = zeros_like(xs[i]);
+    out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
   }
-  return out;
+  if (structure) return structure->unflatten(out);
+  py::list list(out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), out[i].release().ptr());
+  }
+  return list;
 }
 
 PyObject* gradients_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded<PyObject*>(nullptr, [&] {
-    if (count != 5) fail(ErrorKind::Type, "gradients: expected 5 arguments");
+    if (count != 6) fail(ErrorKind::Type, "gradients: expected 6 arguments");
     return checked_gradients(args).release().ptr();
   });
 }
@@ -141,7 +165,7 @@ PyMethodDef functions[] = {
      "evaluate(*nested: typing.Any) -> typing.Any"},
     {"checked_gradients", fast(gradients_entry), METH_FASTCALL,
      "checked_gradients(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
-     "overrides: typing.Any) -> list[typing.Any]"},
+     "overrides: typing.Any, zeros: bool) -> typing.Any"},
 };
 
 }  // namespace
@@ -151,8 +175,11 @@ void bind_entries(py::module_& m) {
     m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
                                        &function, nullptr, m.attr("__name__").ptr())));
   }
-  m.def("check_tensors",
-        [](py::handle value, const char* who) { for_tensors(value.ptr(), who, [](PyObject*) {}); });
+  m.def("tensors_of", [](py::handle value, const char* who) {
+    py::list out;
+    for_tensors(value.ptr(), who, [&](PyObject* x) { out.append(py::handle(x)); });
+    return out;
+  });
 }
 
 }  // namespace pullback

@@ -132,8 +132,7 @@ py::object TracedFunction::call(const CallArguments& arguments) {
     ++hits_;
   } else {
     ++misses_;
-    record = trace(arguments, signature);
-    records_.emplace(hash, record);
+    record = trace_new(arguments, signature, hash);
   }
   return run(*record, arguments, signature);
 }
@@ -150,10 +149,16 @@ std::shared_ptr<FunctionRecord> TracedFunction::record_of(const CallArguments& a
   read_signature(arguments, &signature);
   const uint64_t hash = signature.hash();
   std::shared_ptr<FunctionRecord> record = find(signature, hash);
-  if (!record) {
-    record = trace(arguments, signature);
-    records_.emplace(hash, record);
-  }
+  return record ? record : trace_new(arguments, signature, hash);
+}
+
+std::shared_ptr<FunctionRecord> TracedFunction::trace_new(const CallArguments& arguments,
+                                                          const Signature& signature,
+                                                          uint64_t hash) {
+  std::shared_ptr<FunctionRecord> record = trace(arguments, signature);
+  // Another thread may have traced the same meanwhile.
+  if (auto other = find(signature, hash)) return other;
+  records_.emplace(hash, record);
   return record;
 }
 

@@ -64,6 +64,8 @@ class TracedFunction {
   std::shared_ptr<FunctionRecord> find(const Signature& signature, uint64_t hash) const;
   std::shared_ptr<FunctionRecord> trace(const CallArguments& arguments,
                                         const Signature& signature) const;
+  std::shared_ptr<FunctionRecord> trace_new(const CallArguments& arguments,
+                                            const Signature& signature, uint64_t hash);
   py::object run(FunctionRecord& record, const CallArguments& arguments,
                  const Signature& signature) const;
   // Calls f with `replace(leaf)` in place of the traced leaves; notes the structures.

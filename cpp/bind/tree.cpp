@@ -76,10 +76,10 @@ Nest nest_of(PyObject* object) {
 
 PyObject* field_names(PyTypeObject* type) { return dataclass_entry(type).names.ptr(); }
 
-py::list sorted_keys(PyObject* dict) {
+py::list keys_of(PyObject* dict, Nest nest) {
   auto keys = py::reinterpret_steal<py::list>(PyDict_Keys(dict));
   if (!keys) throw py::error_already_set();
-  if (strings_in_order(keys.ptr())) return keys;
+  if (nest == Nest::OrderedDict || strings_in_order(keys.ptr())) return keys;
   const auto sorted = py::reinterpret_steal<py::list>(PySequence_List(keys.ptr()));
   if (PyList_Sort(sorted.ptr()) == 0) return sorted;
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();

@@ -1,6 +1,6 @@
 // Nests of Python containers (pytrees): dict, list, tuple, namedtuple and dataclass, with anything
-// else as a leaf. The entries of a dict are taken in the order of its sorted keys, those of a
-// dataclass in the order of its fields.
+// else as a leaf. The entries of a dict are taken in the order of its sorted keys, those of an
+// OrderedDict in its own, those of a dataclass in the order of its fields.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -28,8 +28,8 @@ enum class Nest : uint8_t {
 Nest nest_of(PyObject* object);
 // The names of the fields of a dataclass type, a tuple.
 PyObject* field_names(PyTypeObject* type);
-// The keys of a dict, sorted where they have an order.
-py::list sorted_keys(PyObject* dict);
+// The keys of a dict, sorted where they have an order; those of an OrderedDict as they are.
+py::list keys_of(PyObject* dict, Nest nest);
 
 // Guards against nests that contain themselves.
 class Nesting {
@@ -53,7 +53,7 @@ void visit_nest(PyObject* object, Visitor& visitor) {
   }
   const Nesting nesting;
   if (nest == Nest::Dict || nest == Nest::OrderedDict) {
-    const py::list keys = sorted_keys(object);
+    const py::list keys = keys_of(object, nest);
     const auto count = static_cast<Py_ssize_t>(keys.size());
     visitor.open(nest, Py_TYPE(object), count);
     for (py::handle key : keys) visitor.key(key.ptr());

@@ -101,14 +101,12 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
 
 void Trace::record() {
   std::vector<Node*> reached;
-  std::vector<Node*> outside;
   walk(roots(), &reached, traced_inputs);
   for (Node* node : reached) {
     if (node->flags & kTraced) continue;
-    captures_tracked_ |= node->tracked();
-    outside.push_back(node);
+    outside_.push_back(node);
   }
-  fold_constants(outside);
+  fold_constants(outside_);
   std::unordered_map<const Node*, int32_t> inputs;
   for (size_t i = 0; i < arguments_.size(); ++i) {
     inputs[arguments_[i].get()] = static_cast<int32_t>(i);

@@ -53,8 +53,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
 
   bool reads_trainable() const { return reads_trainable_; }
-  // Whether what it returns depends on a tracked tensor that was made outside.
-  bool captures_tracked() const { return captures_tracked_; }
+  // Whether what it returns depends on a tensor from outside that is tracked, or watched by now.
+  bool captures_tracked() const;
   bool assigns() const { return !assigned_.empty(); }
   // Whether it holds the call of a custom_gradient. Such a rule holds tensors of this trace, so
   // neither inline_call nor replay_tracked may be used.
@@ -115,7 +115,6 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   const std::vector<uint64_t>& reach();
 
   bool open_ = false;
-  bool captures_tracked_ = false;
   bool reads_trainable_ = false;
   bool has_own_rules_ = false;
   VariableScope* outer_ = nullptr;
@@ -129,6 +128,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
 
   std::vector<Recorded> recorded_;  // oldest first
   std::vector<int32_t> links_;
+  std::vector<Node*> outside_;      // what it uses from outside
   std::vector<int32_t> output_at_;  // per output its position in recorded_, or -1
   size_t counters_ = 0;
 

@@ -79,6 +79,11 @@ void Trace::check_arguments(std::span<const Ref<Node>> arguments) const {
   }
 }
 
+bool Trace::captures_tracked() const {
+  return std::any_of(outside_.begin(), outside_.end(),
+                     [](const Node* node) { return node->tracked(); });
+}
+
 void Trace::replay(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results) {
   run(arguments, results, nullptr);
 }

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _core
-from ._core import Rule, Tensor, Variable
+from ._core import Rule, Tensor, Variable, flatten
 from ._rules import op_rule, registered, rule_map
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: str = "none",
     overrides: Mapping[str, Any] | None = None,
-) -> list[Any]:
+) -> Any:
     """The gradient of the sum of all elements of all ys, by each of the xs.
 
-    ys, xs: tensors or variables, one or a list. An x is any tensor that the ys were made from, or
-        a variable, which stands for all its reads.
+    ys, xs: tensors or variables, one, a list, or a nest of dicts, lists, tuples and dataclasses. An
+        x is any tensor that the ys were made from, or a variable, which stands for all its reads.
     grad_ys: weights of the elements, one entry per y, of its dtype and shape; a number counts for
         all elements, None means ones.
     stop_gradients: tensors and variables that count as constants (for all xs but themselves).
@@ -42,7 +42,8 @@ def gradients(
     overrides: {operation: rule}, as in `gradient_override_map`, but for a graph that exists
         already.
 
-    Returns a list with a tensor of the dtype and shape of each x, or None.
+    Returns a list with a tensor of the dtype and shape of each x, or None; for a dict, a dataclass
+    or a nest of several levels, the same structure with these in it.
 
     Raises TypeError where an entry is not a tensor, naming it; ValueError for a grad_ys that does
     not fit, for an x that is not tracked (operations on plain constants keep no history: make it a
@@ -55,21 +56,21 @@ def gradients(
     [Tensor([2., 4., 6.], dtype=float32)]
     >>> pb.gradients([y, 2 * x], [x, y], grad_ys=[0.5, 10])
     [Tensor([21., 22., 23.], dtype=float32), Tensor([0.5, 0.5, 0.5], dtype=float32)]
+    >>> pb.gradients(y, {"x": x})
+    {'x': Tensor([2., 4., 6.], dtype=float32)}
     >>> pb.gradients(y, x, stop_gradients=[y])
     [None]
     """
     zeros = unconnected_gradients != "none" and wants_zeros(unconnected_gradients, "gradients")
     seeds = None
     if grad_ys is not None:
-        _core.check_tensors(ys, "gradients: ys")
-        seeds = seed_list(grad_ys, _listed(ys), "gradients: grad_ys")
+        targets = _core.tensors_of(ys, "gradients: ys")
+        weights = grad_ys
+        if not isinstance(ys, (Tensor, Variable, list, tuple)):
+            weights = flatten(grad_ys)[0]
+        seeds = seed_list(weights, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
-    answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules)
-    return with_zeros(answers, _listed(xs)) if zeros else answers
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    return _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
 
 
 def wants_zeros(mode: Any, who: str) -> bool:
@@ -90,7 +91,7 @@ def seed_list(values: Any, targets: list[Any], who: str) -> list[Any] | None:
     """The cotangents that a reverse pass starts with: one for each target, None for ones."""
     if values is None:
         return None
-    entries = _listed(values)
+    entries = list(values) if isinstance(values, (list, tuple)) else [values]
     if len(entries) != len(targets):
         raise ValueError(f"{who}: {len(entries)} entries for {len(targets)} targets")
     return [
