@@ -112,6 +112,13 @@ def test_rules_of_the_gradient_call_and_stops():
     assert float(outside) == pytest.approx(3 / np.cosh(6.0) ** 2, rel=1e-5)
 
 
+def test_no_operation_of_ours_is_in_between():
+    w = pb.Variable(2.0)
+    wrong = {"identity": lambda op, g: 100 * g, "cast": lambda op, g: 100 * g}
+    y = pb.function(lambda x: w * x)(3.0)
+    assert float(pb.gradients(y, w, overrides=wrong)[0]) == 3.0
+
+
 def test_tapes_see_calls_as_they_were_made():
     w = pb.Variable(2.0)
     f = Counted(lambda x: w * x)

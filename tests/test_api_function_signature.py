@@ -1,5 +1,5 @@
-"""What tells the calls of a traced function apart: nests with dataclasses, static arguments; and what
-the decorator shows: cache_info, plan, graph, and the function it wraps."""
+"""What tells the calls of a traced function apart: nests with dataclasses, static arguments; and
+what the decorator shows: cache_info, plan, graph, and the function it wraps."""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ Nest nest_of(PyObject* object) {
   return dataclass_entry(type).names ? Nest::Dataclass : Nest::Leaf;
 }
 
-PyObject* field_names(PyTypeObject* type) { return dataclass_entry(type).names.ptr(); }
+py::tuple field_names(PyTypeObject* type) {
+  return py::reinterpret_borrow<py::tuple>(dataclass_entry(type).names);
+}
 
 py::list keys_of(PyObject* dict, Nest nest) {
   auto keys = py::reinterpret_steal<py::list>(PyDict_Keys(dict));
@@ -174,10 +176,10 @@ struct Tree::Reader {
     static PyObject* no_arguments = PyTuple_New(0);
     const auto out =
         py::reinterpret_steal<py::object>(checked(type->tp_new(type, no_arguments, nullptr)));
-    PyObject* names = field_names(type);
+    const py::tuple names = field_names(type);
     for (uint32_t i = 0; i < e.count; ++i) {
       const py::object value = next();
-      if (PyObject_GenericSetAttr(out.ptr(), PyTuple_GET_ITEM(names, i), value.ptr()) < 0) {
+      if (PyObject_GenericSetAttr(out.ptr(), PyTuple_GET_ITEM(names.ptr(), i), value.ptr()) < 0) {
         throw py::error_already_set();
       }
     }

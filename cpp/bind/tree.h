@@ -26,8 +26,8 @@ enum class Nest : uint8_t {
 
 // What an object is; a leaf is nearly always recognised by its type alone.
 Nest nest_of(PyObject* object);
-// The names of the fields of a dataclass type, a tuple.
-PyObject* field_names(PyTypeObject* type);
+// The names of the fields of a dataclass type.
+py::tuple field_names(PyTypeObject* type);
 // The keys of a dict, sorted where they have an order; those of an OrderedDict as they are.
 py::list keys_of(PyObject* dict, Nest nest);
 
@@ -66,11 +66,11 @@ void visit_nest(PyObject* object, Visitor& visitor) {
       visit_nest(py::reinterpret_borrow<py::object>(value).ptr(), visitor);
     }
   } else if (nest == Nest::Dataclass) {
-    PyObject* names = field_names(Py_TYPE(object));
-    const Py_ssize_t count = PyTuple_GET_SIZE(names);
+    const py::tuple names = field_names(Py_TYPE(object));
+    const Py_ssize_t count = PyTuple_GET_SIZE(names.ptr());
     visitor.open(nest, Py_TYPE(object), count);
     for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names, i));
+      PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
       if (!value) throw py::error_already_set();
       visit_nest(py::reinterpret_steal<py::object>(value).ptr(), visitor);
     }

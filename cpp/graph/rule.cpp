@@ -25,7 +25,8 @@ void give_history(Node* node, Node* origin) {
   add_ref(origin);
   node->in[0] = origin;
   node->inputs_count = 1;
-  node->op = Op::identity;
+  node->op = Op::custom;  // without a rule: gradients pass to what is inside
+  node->scalar.i = 0;
   node->flags &= ~kDeferred;
   node->rule = nullptr;  // last: the history may go with it
 }

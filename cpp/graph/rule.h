@@ -65,7 +65,8 @@ struct History : Rule {
 };
 // Makes a value node deferred; `output` says which result of the call it is (Node::scalar).
 void defer_history(Node* node, History* history, int64_t output);
-// Turns it into an identity of `origin`, an older node.
+// Gives it what is behind `origin`, an older node of the same value. No operation stands between
+// them that an override or a registered rule could mean.
 void give_history(Node* node, Node* origin);
 
 using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;

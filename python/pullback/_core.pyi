@@ -10,7 +10,9 @@ import typing
 import numpy
 
 __all__: list[str] = [
+    "Function",
     "Rule",
+    "Structure",
     "Tape",
     "Tensor",
     "Trace",
@@ -26,6 +28,7 @@ __all__: list[str] = [
     "build_info",
     "cast",
     "ceil",
+    "checked_gradients",
     "clear_plans",
     "clip",
     "concat",
@@ -43,6 +46,7 @@ __all__: list[str] = [
     "eye",
     "fail_allocation",
     "fail_run",
+    "flatten",
     "floor",
     "floor_divide",
     "full",
@@ -65,6 +69,7 @@ __all__: list[str] = [
     "logical_or",
     "logical_xor",
     "logsumexp",
+    "make_function",
     "matmul",
     "max",
     "max_share",
@@ -122,7 +127,9 @@ __all__: list[str] = [
     "take",
     "tanh",
     "tanh_slope",
+    "tensors_of",
     "transpose",
+    "unflatten",
     "where",
 ]
 
@@ -269,22 +276,56 @@ class Tape:
 class Trace:
     @staticmethod
     def active() -> bool: ...
-    def __init__(self) -> None: ...
+    def __init__(self, name: str = "") -> None: ...
     def abandon(self) -> None: ...
     def argument(
         self, arg0: typing.Any, arg1: int | collections.abc.Sequence[int], arg2: bool
     ) -> Tensor: ...
     def close(self, arg0: collections.abc.Sequence[typing.Any]) -> None: ...
-    def describe(self) -> str: ...
-    def inline_call(self, arg0: collections.abc.Sequence[typing.Any]) -> list[Tensor]: ...
     def open(self) -> None: ...
     def replay(self, arg0: collections.abc.Sequence[typing.Any]) -> list[Tensor]: ...
-    @property
-    def assigns(self) -> bool: ...
-    @property
-    def captures_tracked(self) -> bool: ...
-    @property
-    def reads_trainable(self) -> bool: ...
+
+class Structure:
+    """
+    The structure of a nest without its leaves.
+    """
+
+class Function:
+    """
+    A function that is traced once for each signature; `pullback.function` makes it.
+    """
+    def __call__(self, *args, **kwargs):
+        """
+        Call self as a function.
+        """
+    def __get__(self, instance, owner=None):
+        """
+        Return an attribute of instance, which is of type owner.
+        """
+    def __repr__(self):
+        """
+        Return repr(self).
+        """
+    def cache_info(self) -> typing.Any:
+        """
+        How many calls found a trace (hits) and how many made one (misses), and the number of traces (currsize).
+        """
+    def clear_cache(self) -> None:
+        """
+        Forgets all traces; the next call traces again.
+        """
+    def graph(self, *args: typing.Any, **kwargs: typing.Any) -> str:
+        """
+        The operations recorded for a call with these arguments, one a line: name, operation, inputs, dtype and shape.
+
+        Traces if no such call was made before; runs nothing.
+        """
+    def plan(self, *args: typing.Any, **kwargs: typing.Any) -> str:
+        """
+        The plan that a call with these arguments runs, one line a step.
+
+        Traces if no such call was made before; runs nothing.
+        """
 
 def abs(a: typing.Any) -> Tensor: ...
 def add(a: typing.Any, b: typing.Any) -> Tensor: ...
@@ -301,6 +342,14 @@ def broadcast_to(arg0: typing.Any, arg1: int | collections.abc.Sequence[int]) ->
 def build_info() -> dict[str, typing.Any]: ...
 def cast(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def ceil(a: typing.Any) -> Tensor: ...
+def checked_gradients(
+    ys: typing.Any,
+    xs: typing.Any,
+    seeds: typing.Any,
+    stops: typing.Any,
+    overrides: typing.Any,
+    zeros: bool,
+) -> typing.Any: ...
 def clear_plans() -> None: ...
 def clip(a: typing.Any, b: typing.Any, c: typing.Any) -> Tensor: ...
 def concat(arg0: collections.abc.Sequence[typing.Any], arg1: int) -> Tensor: ...
@@ -315,13 +364,18 @@ def default_float() -> numpy.dtype[typing.Any]: ...
 def describe_plan(arg0: collections.abc.Sequence[typing.Any]) -> str: ...
 def divide(a: typing.Any, b: typing.Any) -> Tensor: ...
 def equal(a: typing.Any, b: typing.Any) -> Tensor: ...
-def evaluate(arg0: collections.abc.Sequence[typing.Any]) -> None: ...
+def evaluate(*nested: typing.Any) -> typing.Any: ...
 def exp(a: typing.Any) -> Tensor: ...
 def expand_dims(arg0: typing.Any, arg1: int | collections.abc.Sequence[int] | None) -> Tensor: ...
 def expm1(a: typing.Any) -> Tensor: ...
 def eye(arg0: int, arg1: int, arg2: int, arg3: typing.Any) -> Tensor: ...
 def fail_allocation(after: typing.SupportsInt | typing.SupportsIndex) -> None: ...
 def fail_run(after: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+def flatten(tree: typing.Any) -> tuple[list, typing.Any]:
+    """
+    The leaves of a nest, in order, and its structure.
+    """
+
 def floor(a: typing.Any) -> Tensor: ...
 def floor_divide(a: typing.Any, b: typing.Any) -> Tensor: ...
 def full(
@@ -356,6 +410,13 @@ def logical_xor(a: typing.Any, b: typing.Any) -> Tensor: ...
 def logsumexp(
     x: typing.Any, axis: int | collections.abc.Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor: ...
+def make_function(
+    f: typing.Any,
+    name: str,
+    place: str,
+    positions: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    names: collections.abc.Sequence[typing.Any],
+) -> typing.Any: ...
 def matmul(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def max(
     x: typing.Any, axis: int | collections.abc.Sequence[int] | None = None, keepdims: bool = False
@@ -429,7 +490,13 @@ def sum(
 def take(arg0: typing.Any, arg1: typing.Any, arg2: int) -> Tensor: ...
 def tanh(a: typing.Any) -> Tensor: ...
 def tanh_slope(a: typing.Any) -> Tensor: ...
+def tensors_of(arg0: typing.Any, arg1: str) -> list[typing.Any]: ...
 def transpose(x: typing.Any, axes: int | collections.abc.Sequence[int] | None = None) -> Tensor: ...
+def unflatten(structure: Structure, leaves: collections.abc.Iterable) -> typing.Any:
+    """
+    A nest of this structure with these leaves.
+    """
+
 def where(a: typing.Any, b: typing.Any, c: typing.Any) -> Tensor: ...
 
 __version__: str = "0.1.0"

@@ -30,8 +30,8 @@ def evaluate(*nested: Any) -> Any:
     """Computes all tensors in the arguments together; gives their values as NumPy arrays.
 
     Each argument may be a nest of dicts, lists, tuples and dataclasses, and comes back in the same
-    structure; several arguments come back as a tuple. Variables give their present values. What is not a
-    tensor, such as a gradient that is None, comes back as it is. The arrays are read-only.
+    structure; several arguments come back as a tuple. Variables give their present values. What is
+    not a tensor, such as a gradient that is None, comes back as it is. The arrays are read-only.
 
     One call makes one plan, so whatever the tensors share is computed once.
 
