@@ -7,6 +7,7 @@
 #include "bind/tensor.h"
 #include "bind/traced.h"
 #include "grad/tape.h"
+#include "graph/make.h"
 #include "graph/rule.h"
 #include "ops/ops.h"
 
@@ -187,8 +188,16 @@ py::object TracedFunction::call_with(const CallArguments& arguments, Replace&& r
 
 py::object TracedFunction::call_directly(const CallArguments& arguments) const {
   std::vector<Tree> trees;
-  return call_with(
-      arguments, [](PyObject* leaf) { return tensor_object(to_node(leaf, "function")); }, &trees);
+  const auto tensor = [](PyObject* leaf) {
+    if (!PyFloat_CheckExact(leaf)) return tensor_object(to_node(leaf, "function"));
+    // What a trace makes of a Python float, with a value.
+    Scalar scalar;
+    scalar.f = PyFloat_AS_DOUBLE(leaf);
+    const Ref<Node> node = as_value(make_scalar(DType::Float64, scalar));
+    node->flags |= kWeak;
+    return tensor_object(node);
+  };
+  return call_with(arguments, tensor, &trees);
 }
 
 std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& arguments,

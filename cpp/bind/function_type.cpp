@@ -108,14 +108,13 @@ PyMethodDef methods[] = {
      "Traces if no such call was made before; runs nothing."},
     {"graph", as_function(graph_method), METH_FASTCALL | METH_KEYWORDS,
      "graph(self, *args: typing.Any, **kwargs: typing.Any) -> str\n\n"
-     "The operations recorded for a call with these arguments, one a line: name, operation, "
-     "inputs, "
-     "dtype and shape.\n\n"
+     "The operations recorded for a call with these arguments, one a line: name, operation,\n"
+     "inputs, dtype and shape.\n\n"
      "Traces if no such call was made before; runs nothing."},
     {"cache_info", cache_info_method, METH_NOARGS,
      "cache_info(self) -> typing.Any\n\n"
-     "How many calls found a trace (hits) and how many made one (misses), and the number of traces "
-     "(currsize)."},
+     "How many calls found a trace (hits) and how many made one (misses), and the number of\n"
+     "traces (currsize)."},
     {"clear_cache", clear_cache_method, METH_NOARGS,
      "clear_cache(self) -> None\n\nForgets all traces; the next call traces again."},
     {nullptr, nullptr, 0, nullptr}};
