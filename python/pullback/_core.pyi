@@ -308,7 +308,8 @@ class Function:
         """
     def cache_info(self) -> typing.Any:
         """
-        How many calls found a trace (hits) and how many made one (misses), and the number of traces (currsize).
+        How many calls found a trace (hits) and how many made one (misses), and the number of
+        traces (currsize).
         """
     def clear_cache(self) -> None:
         """
@@ -316,7 +317,8 @@ class Function:
         """
     def graph(self, *args: typing.Any, **kwargs: typing.Any) -> str:
         """
-        The operations recorded for a call with these arguments, one a line: name, operation, inputs, dtype and shape.
+        The operations recorded for a call with these arguments, one a line: name, operation,
+        inputs, dtype and shape.
 
         Traces if no such call was made before; runs nothing.
         """
