@@ -4,9 +4,11 @@ what the decorator shows: cache_info, plan, graph, and the function it wraps."""
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import gc
 import inspect
+import pickle
 import weakref
 from typing import Any
 
@@ -238,6 +240,17 @@ def test_it_looks_like_the_function():
         g()
     with pytest.raises(TypeError):
         pb._core.Function()
+
+
+@pb.function
+def doubled(x):
+    return 2 * x
+
+
+def test_copies_are_the_function_itself():
+    local = pb.function(lambda x: x)
+    assert copy.copy(local) is local and copy.deepcopy({"f": local})["f"] is local
+    assert pickle.loads(pickle.dumps(doubled)) is doubled
 
 
 def test_methods_static_and_class():

@@ -97,6 +97,11 @@ PyObject* clear_cache_method(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+// By name, as Python functions are pickled and copied.
+PyObject* reduce_method(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
 PyCFunction as_function(FastMethod method) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
 }
@@ -117,6 +122,7 @@ PyMethodDef methods[] = {
      "traces (currsize)."},
     {"clear_cache", clear_cache_method, METH_NOARGS,
      "clear_cache(self) -> None\n\nForgets all traces; the next call traces again."},
+    {"__reduce__", reduce_method, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef attributes[] = {

@@ -294,6 +294,8 @@ class Function:
     """
     A function that is traced once for each signature; `pullback.function` makes it.
     """
+    @staticmethod
+    def __reduce__(*args, **kwargs): ...
     def __call__(self, *args, **kwargs):
         """
         Call self as a function.
