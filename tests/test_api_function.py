@@ -180,6 +180,27 @@ def test_python_floats_are_as_if_untraced(body, dtype):
         np.testing.assert_array_equal(got.numpy(), expected.numpy())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("body", WITH_A_FLOAT)
+def test_python_floats_of_calls_inside_calls(body, dtype):
+    x, inner = np.array([1, 3], dtype), pb.function(body)
+    expected = body(pb.constant(x), 0.1)
+    calls = [
+        lambda: pb.function(lambda x: inner(x, 0.1))(x),
+        lambda: pb.function(lambda x, r: inner(x, r))(x, 0.1),
+        lambda: overridden(inner, x, 0.1),
+    ]
+    for call in calls:
+        got = call()
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got.numpy(), expected.numpy())
+
+
+def overridden(f, *args):
+    with pb.gradient_override_map({"sign": lambda op, g: g}):
+        return f(*args)
+
+
 # --- variables
 
 

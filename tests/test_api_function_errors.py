@@ -3,6 +3,10 @@ at or escapes. Variables are as they were, no trace stays open, and the next cal
 
 from __future__ import annotations
 
+import re
+import sys
+from typing import Any
+
 import numpy as np
 import pytest
 from support.traced import Counted
@@ -44,14 +48,62 @@ def test_an_exception_while_running():
     assert f(np.int64(1)).item() == 3
 
 
+def place(line: int) -> str:
+    """A line of this file, counted from the one that calls."""
+    return f"{__file__}:{sys._getframe(1).f_lineno + line}"
+
+
+LOOKS = [
+    ("float", float, "return it"),
+    ("int", int, "return it"),
+    ("bool", bool, r"where\(\) instead of if"),
+    ("bool", lambda t: 1 if t > 0 else 2, r"where\(\) instead of if"),
+    ("bool", lambda t: t > 0 and t < 5, r"instead of .* and"),
+    ("item", lambda t: t.item(), "return it"),
+    ("numpy", lambda t: t.numpy(), "pullback's operations"),
+    ("numpy", np.asarray, "pullback's operations"),
+    ("evaluate", pb.evaluate, "return it"),
+]
+
+
+@pytest.mark.parametrize(("who", "look", "advice"), LOOKS)
+def test_looking_at_a_traced_tensor(who, look, advice):
+    def body(x):
+        return look(x * 2)
+
+    f = pb.function(body)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=advice) as caught:
+            f(pb.constant(1.0))
+        text = str(caught.value)
+        assert text.startswith(f"{who} (") and __file__ in text
+        assert "no value while its function is being traced" in text and "body (" in text
+        assert not pb._core.Trace.active()
+
+
 @pytest.mark.parametrize(
-    "look", [float, bool, int, lambda t: t.numpy(), lambda t: t.item(), np.asarray]
+    "use",
+    [
+        lambda n: [10, 20][n],
+        lambda n: range(n),
+        lambda n: "ab" * n,
+        lambda n: pb.ones(3)[n : n + 1],
+    ],
 )
-def test_looking_at_a_traced_tensor(look):
-    f = Counted(lambda x: look(x * 2))
-    with pytest.raises(RuntimeError, match="no value while its function is being traced"):
-        f(pb.constant(1.0))
-    assert not pb._core.Trace.active()
+def test_a_traced_tensor_as_index(use):
+    f = pb.function(use)
+    with pytest.raises(RuntimeError, match=r"index \(.*take\(\)"):
+        f(np.int64(1))
+    assert f(1) is not None  # a Python integer is known
+
+
+def test_the_users_line_is_named():
+    def body(x):
+        y = x * 2
+        return pb.where(y > 0, y, 0) if y > 0 else y
+
+    with pytest.raises(RuntimeError, match=re.escape(place(-2))):
+        pb.function(body)(1.0)
 
 
 def test_repr_of_a_traced_tensor():
@@ -66,17 +118,65 @@ def test_repr_of_a_traced_tensor():
     ]
 
 
-def test_a_traced_tensor_that_escapes():
-    escaped = []
+ESCAPED_LOOKS = [
+    lambda t: t.numpy(),
+    float,
+    lambda t: float(t + 1),
+    lambda t: pb.evaluate({"t": t}),
+    lambda t: pb.Variable(1.0, dtype="float64").assign(t),
+    lambda t: pb.Variable(1.0, dtype="float64").assign_add(t),
+    lambda t: float(pb.function(lambda x: x * 1)(t)),
+    lambda t: pb.function(lambda x: x * t)(1.0),
+    lambda t: pb.function(lambda: t)(),
+]
 
-    @pb.function
-    def f(x):
-        escaped.append(x * 2)
+
+@pytest.mark.parametrize("look", ESCAPED_LOOKS)
+def test_a_traced_tensor_that_escapes(look):
+    escaped: list[Any] = []
+
+    def leaking(x):
+        escaped.append(pb.cast(x * 2, "float64"))
         return x
 
+    f = pb.function(leaking)
     f(1.0)
-    with pytest.raises(RuntimeError):
-        escaped[0].numpy()
-    with pytest.raises(RuntimeError):
-        pb.Variable(1.0).assign(escaped[0])
+    with pytest.raises(RuntimeError, match=r"leaking \(.*:\d+\).*return it from") as caught:
+        look(escaped[0])
+    assert __file__ in str(caught.value)
     assert float(f(2.0)) == 2.0
+
+
+def test_a_draw_that_escapes():
+    escaped: list[Any] = []
+    pb.function(lambda: escaped.append(pb.random.normal(2)))()
+    with pytest.raises(RuntimeError, match="was traced, and has no value outside"):
+        pb.evaluate(escaped[0])
+
+
+def test_a_variable_made_inside_names_the_line():
+    def body():
+        return pb.Variable(1.0)
+
+    with pytest.raises(RuntimeError, match=re.escape(place(-2)) + ".*make it outside"):
+        pb.function(body)()
+
+
+def test_listings_are_refused_inside():
+    inner = pb.function(lambda x: x * 2)
+    with pytest.raises(RuntimeError, match=r"plan: .*being traced"):
+        pb.function(lambda x: inner.plan(x))(1.0)
+    with (
+        pytest.raises(RuntimeError, match=r"graph: .*gradient_override_map"),
+        pb.gradient_override_map({"tanh": lambda op, g: g}),
+    ):
+        inner.graph(1.0)
+
+
+def test_an_exception_while_a_call_is_tracked():
+    w = pb.Variable(3)
+    f = pb.function(lambda n: w // n)
+    assert f(np.int64(2)).item() == 1
+    with pytest.raises(ZeroDivisionError):
+        f(np.int64(0))
+    assert f(np.int64(3)).item() == 1

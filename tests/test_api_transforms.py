@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -26,6 +29,33 @@ def test_argnums():
     assert isinstance(pb.grad(f, [1])(2.0, 3.0, 5.0), tuple)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, pb.function])
+def test_has_aux(wrap):
+    def f(x, y):
+        z = x * y
+        return pb.sum(z * z), {"z": z, "text": "aux"}
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    for _ in range(2):
+        (value, aux), (dx, dy) = wrap(pb.value_and_grad(f, argnums=(0, 1), has_aux=True))(x, y)
+        assert float(value) == 73.0 and aux["text"] == "aux"
+        np.testing.assert_array_equal(aux["z"].numpy(), [3.0, 8.0])
+        np.testing.assert_array_equal(dx.numpy(), [18.0, 64.0])
+        np.testing.assert_array_equal(dy.numpy(), [6.0, 32.0])
+        dx, aux = pb.grad(wrap(f), has_aux=True)(x, y)
+        assert dx.numpy().tolist() == [18.0, 64.0] and aux["z"].shape == (2,)
+
+
+def test_aux_has_no_part_in_the_gradient():
+    def f(x):
+        return x * x, 100 * x
+
+    (value, aux), g = pb.value_and_grad(f, has_aux=True)(3.0)
+    assert (float(value), float(aux), float(g)) == (9.0, 300.0, 6.0)
+    outer = pb.grad(lambda x: pb.grad(f, has_aux=True)(x)[1])
+    assert float(outer(3.0)) == 100.0
+
+
 def test_other_arguments_are_passed_as_they_are():
     seen = []
 
@@ -46,6 +76,20 @@ def test_nests():
     g = pb.grad(f)(params, np.array([10.0, 20.0]))
     assert g["w"].numpy().tolist() == [30.0, 60.0]
     assert isinstance(g["b"], tuple) and [float(t) for t in g["b"]] == [50.0, 8.0]
+
+
+def test_dataclasses():
+    @dataclasses.dataclass(frozen=True)
+    class Params:
+        w: Any
+        b: Any
+
+    def f(p, x):
+        return pb.sum(p.w * x) + p.b["k"] ** 2
+
+    g = pb.grad(f)(Params(np.array([1.0, 2.0]), {"k": 4.0}), np.array([10.0, 20.0]))
+    assert type(g) is Params and g.w.numpy().tolist() == [10.0, 20.0]
+    assert float(g.b["k"]) == 8.0
 
 
 def test_variables_and_python_integers():
@@ -106,6 +150,13 @@ def test_the_name_is_kept():
         (lambda: pb.grad(lambda x: x * 1)("text"), TypeError, "str"),
         (lambda: pb.grad(lambda x: x * 1, argnums=1)(1.0), TypeError, "1 positional"),
         (lambda: pb.grad(lambda x: x * 1)(), TypeError, "0 positional"),
+        (lambda: pb.grad(lambda x: x * 1, argnums=(0, -2))(1.0), TypeError, "number -2"),
+        (lambda: pb.grad(lambda x, y: x * y, argnums=(0, -2))(1.0, 2.0), ValueError, "twice"),
+        (lambda: pb.grad(lambda x: x, argnums="0"), TypeError, "argnums"),
+        (lambda: pb.grad(lambda x: x, argnums=(1.5,)), TypeError, "got 1.5"),
+        (lambda: pb.grad(lambda x: x, has_aux=True)(1.0), TypeError, "pair (value, aux)"),
+        (lambda: pb.grad(lambda x: (x, 1, 2), has_aux=True)(1.0), TypeError, "got a tuple"),
+        (lambda: pb.grad(lambda x: (1.0, x), has_aux=True)(1.0), TypeError, "returned a float"),
     ],
 )
 def test_refused(call, error, words):

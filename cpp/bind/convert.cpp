@@ -18,6 +18,7 @@ constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
 struct NumPy {
   py::object asarray, copyto, loaded_modules;
   py::object dtypes[kDTypes];
+  py::object scalar_types[kDTypes];  // numpy.float32, …
 };
 
 const NumPy& numpy() {
@@ -28,9 +29,11 @@ const NumPy& numpy() {
         NumPy made{module.attr("asarray"),
                    module.attr("copyto"),
                    py::module_::import("sys").attr("modules"),
+                   {},
                    {}};
         for (int i = 0; i < kDTypes; ++i) {
           made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
+          made.scalar_types[i] = made.dtypes[i].attr("type");
         }
         return made;
       })
@@ -142,7 +145,59 @@ py::tuple shape_tuple(const Shape& shape) {
   return out;
 }
 
+// A NumPy array that writes to a buffer of ours.
+py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
+  const std::vector<py::ssize_t> lengths(shape.dim.begin(), shape.dim.begin() + shape.rank);
+  return py::array(py::reinterpret_borrow<py::dtype>(dtype_handle(dtype)), lengths, buffer->data,
+                   py::capsule(buffer->data, [](void*) {}));
+}
+
+// A NumPy number of one of our dtypes; null for anything else.
+Ref<Node> node_from_numpy_scalar(py::handle object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
+  for (int i = 0; i < kDTypes; ++i) {
+    if (numpy().scalar_types[i].ptr() != type) continue;
+    const auto dtype = static_cast<DType>(i);
+    Scalar scalar;
+    if (is_float(dtype)) {
+      scalar.f = PyFloat_AsDouble(object.ptr());
+    } else {
+      scalar.i = dtype == DType::Bool ? PyObject_IsTrue(object.ptr()) : py::cast<int64_t>(object);
+    }
+    return as_value(make_scalar(dtype, scalar));
+  }
+  return nullptr;
+}
+
+// An array of one of our dtypes; null for anything else, which NumPy converts.
+Ref<Node> node_from_plain_array(py::handle object) {
+  if (Py_TYPE(object.ptr()) != py::detail::npy_api::get().PyArray_Type_) return nullptr;
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  const py::dtype dtype = array.dtype();
+  DType own;
+  if (!dtype_of_array(dtype, &own) || size_of(own) != dtype.itemsize() ||
+      (dtype.byteorder() != '=' && dtype.byteorder() != '|') || array.ndim() > kMaxRank) {
+    return nullptr;
+  }
+  Shape shape;
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
+  Ref<Buffer> buffer = make_buffer(array.nbytes());
+  if (array.flags() & py::array::c_style) {
+    std::memcpy(buffer->data, array.data(), array.nbytes());
+  } else {
+    const py::array target = array_over(buffer.get(), own, shape);
+    if (py::detail::npy_api::get().PyArray_CopyInto_(target.ptr(), object.ptr()) < 0) {
+      throw py::error_already_set();
+    }
+  }
+  return make_value(own, shape, std::move(buffer));
+}
+
 Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who) {
+  if (!wish) {
+    if (Ref<Node> node = node_from_plain_array(object)) return node;
+    if (Ref<Node> node = node_from_numpy_scalar(object)) return node;
+  }
   const std::string name = who ? std::string(who) + ": " : std::string();
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   if (list && contains_tensor(object)) {
@@ -180,8 +235,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   check_shape(shape, who ? who : "constant");
   // A snapshot: later changes of the array are not seen. NumPy does the conversion and the strides.
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
-  py::array target(py::dtype::from_args(dtype_object(dtype)), array.request().shape, buffer->data,
-                   py::capsule(buffer->data, [](void*) {}));
+  const py::array target = array_over(buffer.get(), dtype, shape);
   numpy().copyto(target, array, py::arg("casting") = "unsafe");
   return make_value(dtype, shape, std::move(buffer));
 }
@@ -232,7 +286,8 @@ py::array array_from_node(const Ref<Node>& node) {
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
   std::vector<py::ssize_t> shape(value->shape.dim.begin(),
                                  value->shape.dim.begin() + value->shape.rank);
-  py::array out(py::dtype::from_args(dtype_object(value->dtype)), shape, value->value->data, owner);
+  py::array out(py::reinterpret_borrow<py::dtype>(dtype_handle(value->dtype)), shape,
+                value->value->data, owner);
   // The value belongs to the graph too: writing to it would change other tensors.
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;

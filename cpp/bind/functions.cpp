@@ -169,11 +169,6 @@ void bind_functions(py::module_& m) {
       py::arg("shape"), py::arg("dtype") = none);
   m.def("permutation", [](Integer length) { return permutation(length); });
 
-  m.def("evaluate", [](const NodeList& nodes) {
-    std::vector<Node*> roots;
-    for (const Ref<Node>& node : nodes) roots.push_back(node.get());
-    evaluate(roots);
-  });
   m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
 }
 

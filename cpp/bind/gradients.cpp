@@ -49,26 +49,16 @@ struct RuleHandle {
   Ref<Rule> rule;
 };
 
-OverrideMap override_map(const py::dict& overrides) {
-  OverrideMap map;
-  for (auto [key, value] : overrides) {
-    map[py::cast<std::string>(key)] = py::cast<RuleHandle&>(value).rule;
-  }
-  return map;
-}
-
-Source source_of(py::handle x, const char* what, size_t position) {
-  if (is_variable(x.ptr())) {
-    return {nullptr, reinterpret_cast<PyVariable*>(x.ptr())->variable->id};
-  }
-  if (is_tensor(x.ptr())) return {as_node(x.ptr()), 0};
-  fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(position), "] is a ",
-       std::string(py::str(py::type::of(x).attr("__name__"))), "; expected a Tensor or a Variable");
-}
-
 std::vector<Source> sources(const py::list& list, const char* what) {
   std::vector<Source> out;
-  for (py::handle x : list) out.push_back(source_of(x, what, out.size()));
+  for (py::handle x : list) {
+    if (!is_variable(x.ptr()) && !is_tensor(x.ptr())) {
+      fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(out.size()), "] is a ",
+           std::string(py::str(py::type::of(x).attr("__name__"))),
+           "; expected a Tensor or a Variable");
+    }
+    out.push_back(source_of(x.ptr()));
+  }
   return out;
 }
 
@@ -128,8 +118,8 @@ void bind_tape(py::module_& m) {
 }
 
 void bind_trace(py::module_& m) {
-  py::class_<Trace>(m, "Trace")
-      .def(py::init<>())
+  py::class_<Trace, std::shared_ptr<Trace>>(m, "Trace")
+      .def(py::init<std::string>(), py::arg("name") = "")
       .def("open", &Trace::open)
       .def("abandon", &Trace::abandon)
       .def("argument", [](Trace& trace, DType dtype, const Shape& shape,
@@ -137,16 +127,10 @@ void bind_trace(py::module_& m) {
       .def("close", &Trace::close)
       .def("replay",
            [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
-             return trace.replay(arguments);
+             std::vector<Ref<Node>> results(trace.returned());
+             trace.replay(arguments, results);
+             return results;
            })
-      .def("inline_call",
-           [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
-             return trace.inline_call(arguments);
-           })
-      .def_property_readonly("reads_trainable", &Trace::reads_trainable)
-      .def_property_readonly("captures_tracked", &Trace::captures_tracked)
-      .def_property_readonly("assigns", &Trace::assigns)
-      .def("describe", &Trace::describe)
       .def_static("active", &Trace::active);
 }
 
@@ -155,6 +139,21 @@ void bind_trace(py::module_& m) {
 PyObject* callable_of(Rule* rule) {
   auto* python = dynamic_cast<PythonRule*>(rule);
   return python ? python->fn.ptr() : nullptr;
+}
+
+OverrideMap override_map(const py::dict& overrides) {
+  OverrideMap map;
+  for (auto [key, value] : overrides) {
+    map[py::cast<std::string>(key)] = py::cast<RuleHandle&>(value).rule;
+  }
+  return map;
+}
+
+Source source_of(PyObject* x) {
+  if (!is_variable(x)) return {as_node(x), 0};
+  const Variable* variable = reinterpret_cast<PyVariable*>(x)->variable;
+  if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
+  return {nullptr, variable->id};
 }
 
 void bind_gradients(py::module_& m) {

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "base/threads.h"
 #include "bind/convert.h"
+#include "bind/function.h"
 #include "bind/functions.h"
 #include "bind/indexing.h"
 #include "bind/rules.h"
@@ -206,6 +207,9 @@ PYBIND11_MODULE(_core, m) {
   bind_functions(m);
   bind_indexing(m);
   bind_gradients(m);
+  bind_entries(m);
+  bind_tree(m);
+  bind_function(m);
   m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info);
   m.def("status", &status);

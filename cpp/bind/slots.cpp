@@ -3,6 +3,7 @@
 #include "bind/convert.h"
 #include "bind/indexing.h"
 #include "bind/tensor.h"
+#include "bind/traced.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -86,14 +87,32 @@ PyObject* compare_slot(PyObject* left, PyObject* right, int operation) {
 
 // --- looking at values
 
+// What to do about a value that is not there yet.
+constexpr const char* kReturnIt =
+    "return it from the function to see it, and compute on with operations of tensors";
+
+py::object number_of(PyObject* self, const char* who) {
+  const Ref<Node> x = to_node(self, who);
+  check_has_value(x, who, kReturnIt);
+  return item_of(x);
+}
+
+py::array array_of(PyObject* self, const char* who) {
+  const Ref<Node> x = to_node(self, who);
+  check_has_value(x, who,
+                  "use pullback's operations on it instead of NumPy's, or return it from the "
+                  "function to see it");
+  return array_from_node(x);
+}
+
 PyObject* float_slot(PyObject* self) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return py::float_(item_of(to_node(self, "float"))).release().ptr(); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return py::float_(number_of(self, "float")).release().ptr(); });
 }
 
 PyObject* int_slot(PyObject* self) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return py::int_(item_of(to_node(self, "int"))).release().ptr(); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return py::int_(number_of(self, "int")).release().ptr(); });
 }
 
 PyObject* index_slot(PyObject* self) {
@@ -103,6 +122,9 @@ PyObject* index_slot(PyObject* self) {
       fail(ErrorKind::Type, "only an integer tensor of rank 0 can be used as an index; got ",
            x->dtype, " of shape ", x->shape);
     }
+    check_has_value(x, "index",
+                    "indices and lengths must be known: pass a Python integer, or take elements "
+                    "with take()");
     return item_of(x).release().ptr();
   });
 }
@@ -114,6 +136,9 @@ int bool_slot(PyObject* self) {
       fail(ErrorKind::Value, "the truth value of a tensor of shape ", x->shape,
            " is ambiguous; use pb.any or pb.all");
     }
+    check_has_value(x, "bool",
+                    "choose with where() instead of if, while, and, or, or pass what decides as a "
+                    "Python bool, which is traced once for each value");
     return py::bool_(item_of(x)).ptr() == Py_True ? 1 : 0;
   });
 }
@@ -181,12 +206,10 @@ PyObject* get_at(PyObject* self, void*) {
 }
 
 PyObject* numpy_method(PyObject* self, PyObject*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return array_from_node(to_node(self, "numpy")).release().ptr(); });
+  return guarded<PyObject*>(nullptr, [&] { return array_of(self, "numpy").release().ptr(); });
 }
 PyObject* item_method(PyObject* self, PyObject*) {
-  return guarded<PyObject*>(nullptr,
-                            [&] { return item_of(to_node(self, "item")).release().ptr(); });
+  return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
 }
 
 PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
@@ -198,7 +221,7 @@ PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
     return nullptr;
   }
   return guarded<PyObject*>(nullptr, [&] {
-    py::object array = array_from_node(to_node(self, "__array__"));
+    py::object array = array_of(self, "numpy");
     const py::object wish =
         dtype == Py_None
             ? py::object(array.attr("dtype"))

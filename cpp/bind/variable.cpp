@@ -5,6 +5,7 @@
 
 #include "bind/convert.h"
 #include "bind/tensor.h"
+#include "bind/traced.h"
 
 // After Python.h, which it needs and does not include.
 #include <structmember.h>
@@ -39,8 +40,8 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
       value = to_node_of(initial, dtype_from(dtype), "Variable");
     }
     if (variable_scope_active()) {
-      fail(ErrorKind::Runtime,
-           "Variable: made while a function is being traced, so a later call "
+      fail(ErrorKind::Runtime, "Variable", user_place(),
+           ": made while a function is being traced, so a later call "
            "would not make it again; make it outside of the function");
     }
     Ref<Variable> variable = make_variable(value, trainable != 0, name ? name : "Variable");
@@ -85,6 +86,7 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
       Node* inputs[] = {old.get(), node.get()};
       node = elementwise(op, inputs);
     }
+    if (!variable_scope_active()) check_has_value(node, who, "return it from the function");
     assign(variable, node, who);
     Py_INCREF(self);
     return self;

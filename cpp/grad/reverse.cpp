@@ -80,11 +80,29 @@ class ReversePass {
     }
     std::vector<Node*> roots;
     for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
-    walk(roots, &nodes_, [&](Node* node) -> std::span<Node* const> {
-      if (node->seq <= oldest || !node->tracked() || stopped(node)) return {};
-      if (request_.tape && !request_.tape->recorded(node)) return {};
-      return exit_of(node).inputs;
+    const auto ends = [&](const Node* node) {
+      return node->seq <= oldest || !node->tracked() || stopped(node) ||
+             (request_.tape && !request_.tape->recorded(node));
+    };
+    if (History::live) build_histories(roots, ends);
+    walk(roots, &nodes_, [&](const Node* node) {
+      return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
     });
+  }
+
+  // Histories that nobody has asked for yet. Not in the walk itself: making nodes may start another
+  // one, whose marks would spoil it. Here they only make a node be seen twice.
+  template <class Ends>
+  void build_histories(std::vector<Node*> pending, const Ends& ends) const {
+    const uint32_t epoch = new_epoch();
+    while (!pending.empty()) {
+      Node* node = pending.back();
+      pending.pop_back();
+      if (node->mark == epoch || ends(node)) continue;
+      node->mark = epoch;
+      if (node->flags & kDeferred) static_cast<History*>(node->rule.get())->build(node);
+      for (Node* input : exit_of(node).inputs) pending.push_back(input);
+    }
   }
 
   // Number of a node of the walk. Node::index is right until some other walk renumbers the node

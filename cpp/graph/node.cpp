@@ -83,6 +83,12 @@ void seal(Node* node) {
 int64_t live_nodes() { return live; }
 uint64_t next_seq() { return last_seq + 1; }
 
+uint64_t reserve_seqs(uint64_t count) {
+  const uint64_t first = last_seq + 1;
+  last_seq += count;
+  return first;
+}
+
 Node* new_node() {
   auto* node = new (take_cell()) Node;
   node->seq = ++last_seq;

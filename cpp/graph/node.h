@@ -34,6 +34,7 @@ enum NodeFlag : uint8_t {
   kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
   kLent = 32,     // without its value while a run writes the next one into the memory
   kConstant = 64,  // a scalar written in this library's own formulas: part of a plan's structure
+  kDeferred = 128, // has a value, and a history that nobody has built yet: its rule is a History
 };
 
 struct Node {
@@ -78,5 +79,7 @@ Node* new_node();
 
 int64_t live_nodes();
 uint64_t next_seq();
+// Sets numbers aside for nodes that will be made later and belong here; returns the first.
+uint64_t reserve_seqs(uint64_t count);
 
 }  // namespace pullback

@@ -13,6 +13,24 @@ void release(Rule* rule) {
   if (--rule->refs == 0) delete rule;
 }
 
+int64_t History::live = 0;
+
+void defer_history(Node* node, History* history, int64_t output) {
+  node->flags |= kTracked | kDeferred;
+  node->rule = history;
+  node->scalar.i = output;
+}
+
+void give_history(Node* node, Node* origin) {
+  add_ref(origin);
+  node->in[0] = origin;
+  node->inputs_count = 1;
+  node->op = Op::custom;  // without a rule: gradients pass to what is inside
+  node->scalar.i = 0;
+  node->flags &= ~kDeferred;
+  node->rule = nullptr;  // last: the history may go with it
+}
+
 void push_overrides(OverrideMap overrides) { override_stack.push_back(std::move(overrides)); }
 
 void pop_overrides() {

@@ -53,6 +53,22 @@ struct Rule {
   virtual std::vector<Cotangent> apply(const RuleCall& call) = 0;
 };
 
+// Builds the history of a value that came without one: a result of a replayed function. It is the
+// rule of such a node (kDeferred) until the reverse pass asks, before it walks.
+struct History : Rule {
+  History() { ++live; }
+  ~History() override { --live; }
+  std::vector<Cotangent> apply(const RuleCall&) override { return {}; }
+  // Must call give_history(node, …).
+  virtual void build(Node* node) = 0;
+  static int64_t live;  // where it is 0, nobody needs to look for deferred nodes
+};
+// Makes a value node deferred; `output` says which result of the call it is (Node::scalar).
+void defer_history(Node* node, History* history, int64_t output);
+// Gives it what is behind `origin`, an older node of the same value. No operation stands between
+// them that an override or a registered rule could mean.
+void give_history(Node* node, Node* origin);
+
 using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
 
 // gradient_override_map: while an entry is active on this thread, new nodes of that name are

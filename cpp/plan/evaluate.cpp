@@ -9,6 +9,7 @@
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
+#include "plan/trace.h"
 
 namespace pullback {
 namespace {
@@ -90,12 +91,17 @@ void wait_for(const Ref<Node>& node) {
   }
 }
 
-[[noreturn]] void refuse_argument(std::span<Node* const> roots) {
-  const Node* root = roots.empty() ? nullptr : roots[0];
-  fail(ErrorKind::Runtime, root ? display_name(root) : "evaluate", ": this tensor",
-       root ? text(" (shape ", root->shape, ", ", root->dtype, ")") : std::string(),
-       " has no value while its function is being traced; return it from the function to see it, "
-       "or choose with where() instead of if");
+// The trace that a tensor without a value belongs to, as far as its arguments say.
+const TraceOrigin* origin_of(Node* node) {
+  std::vector<Node*> below;
+  walk({&node, 1}, &below, [](const Node* node) {
+    return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
+  });
+  for (const Node* leaf : below) {
+    if (leaf->op != Op::argument) continue;
+    if (const auto* origin = dynamic_cast<const TraceOrigin*>(leaf->rule.get())) return origin;
+  }
+  return nullptr;
 }
 
 // Variables whose pending update this evaluation computes too.
@@ -123,7 +129,10 @@ void evaluate_once(std::span<Node* const> roots) {
   }
   if (snapshot.nodes.empty()) return;
   for (uint32_t i : snapshot.arguments) {
-    if (!snapshot.nodes[i]->value) refuse_argument(roots);
+    if (snapshot.nodes[i]->value) continue;
+    // The argument itself where no root says more: an update of a variable may need it.
+    refuse_traced(roots.empty() ? snapshot.nodes[i] : roots[0], "evaluate",
+                  "return it from the function to see it, or choose with where() instead of if");
   }
   const auto cached = find_plan(snapshot);
   PlanRun run;
@@ -161,6 +170,19 @@ void evaluate_own(const Ref<Node>& update, Node* next) {
 }  // namespace
 
 void set_lock_hooks(const LockHooks& h) { hooks = h; }
+
+void refuse_traced(Node* node, const std::string& who, const std::string& advice) {
+  const TraceOrigin* origin = origin_of(node);
+  const std::string tensor =
+      text(who, ": this tensor (shape ", node->shape, ", ", node->dtype, ")");
+  const std::string name = origin && !origin->name.empty() ? origin->name : "its function";
+  if (origin ? origin->open : Trace::active()) {
+    fail(ErrorKind::Runtime, tensor, " has no value while its function is being traced",
+         origin && !origin->name.empty() ? ", " + name : std::string(), "; ", advice);
+  }
+  fail(ErrorKind::Runtime, tensor, " was made while ", name,
+       " was traced, and has no value outside of it; return it from the function");
+}
 
 thread_local PlanRun::Vectors PlanRun::spare;
 

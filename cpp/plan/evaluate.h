@@ -58,6 +58,9 @@ class PlanRun {
   Vectors v_;
 };
 
+// What to say about a node that has no value because it belongs to a trace.
+[[noreturn]] void refuse_traced(Node* node, const std::string& who, const std::string& advice);
+
 // Connects the hooks of the lower layers (deep chains, second updates) to evaluate().
 void install_evaluation();
 

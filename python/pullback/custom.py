@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from threading import local
 from typing import Any, TypeVar, overload
 
 from . import _core
-from ._core import Rule, Tensor, Variable
+from ._core import Rule, Tensor, Variable, flatten, unflatten
 from ._rules import as_cotangents, place
-from ._tree import flatten, unflatten
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class _Calls(local):
-    """How many custom gradients were applied on this thread: `function` wants to know."""
-
-    count = 0
-
-
-calls = _Calls()
 
 
 @overload
@@ -91,7 +80,6 @@ def custom_gradient(f: Any = None) -> Any:
         # constant() settles a Python float that a `function` was given in its dtype.
         given = [_core.constant(x) for x in (*inputs, *variables)]
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
-        calls.count += 1
         return unflatten(structure, [next(outputs) if _is_tensor(y) else y for y in leaves])
 
     call._undecorated = lambda *args, **kwargs: f(*args, **kwargs)[0]  # type: ignore[attr-defined]

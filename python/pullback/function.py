@@ -1,38 +1,66 @@
-"""function: trace once, replay after."""
+"""function: trace once, replay after. The call path is in cpp/bind/function.cpp."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
-
-import numpy
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any, TypeVar, overload
 
 from . import _core
-from ._core import Tensor, Variable
-from ._tree import Structure, flatten, unflatten
-from .custom import calls
-from .gradients import active
-from .settings import float64
+from ._rules import place
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def function(f: F) -> F:
+@overload
+def function(f: F) -> F: ...
+@overload
+def function(
+    f: None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Callable[[F], F]: ...
+def function(
+    f: Any = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Any:
     """Decorator: runs f once for each signature and records it; later calls replay the record.
 
-    The signature is the structure of the arguments (nests of dict, list, tuple, namedtuple) with
-    the dtype and shape of every tensor, NumPy array, NumPy number and Python float among them,
-    which are traced; and everything else by value, Python integers and bool included, which must be
-    hashable. So f runs again for another shape or another integer, and not for another float.
+    The signature is the structure of the arguments (nests of dict, list, tuple, namedtuple and
+    dataclass) with the dtype and shape of every tensor, NumPy array, NumPy number and Python float
+    among them, which are traced; and everything else by value, Python integers and bool included,
+    which must be hashable. So f runs again for another shape or another integer, and not for
+    another float. A dataclass reaches f, and comes back, as a new object with the same fields,
+    made without `__init__`.
+
+    static_argnums, static_argnames: positional arguments by number, and arguments by name, that
+        count by value as a whole: a Python float there is part of the signature and a float inside
+        f. The first argument of a method, `self`, is number 0.
 
     Inside, a traced tensor has no value: choose with `where` instead of `if`. Variables are read
-    and assigned as if f ran, in every call; they must be made outside. Python side effects happen
-    only while f is traced. An exception while tracing leaves nothing behind.
+    and assigned as if f ran, in every call; they must be made outside. What f makes of constants
+    alone is computed once. Python side effects happen only while f is traced. An exception while
+    tracing leaves nothing behind.
 
-    The result is as differentiable as without the decorator. What is not asked to be (no tracked
-    argument, no trainable variable that is only read) runs as one plan with nothing built in
-    between, which is what makes a training step fast: let it compute its gradients inside.
+    The result is as differentiable as without the decorator. While a tape records, a call builds
+    the operations of f into the graph, and nothing is computed before somebody looks. Otherwise the
+    plan runs at the call, and a result that depends on something tracked remembers the arguments,
+    and the variables as they were; the operations are built when a gradient asks for them, and what
+    the gradient needs of f's inside is then computed again. So let a training step compute its
+    gradients inside, or record it with a tape. A function that assigns variables is such a step:
+    outside of a tape its result is differentiable by its arguments only.
+
+    The result of the decorator has further attributes: `cache_info()` with the numbers of hits,
+    misses and traces; `clear_cache()`; `plan(*args, **kwargs)` and `graph(*args, **kwargs)`,
+    readable listings of the plan that such a call runs and of what was recorded for it. They trace
+    if no such call was made yet, and run nothing. For a method pass the object too:
+    `Model.step.plan(model, x)`.
+
+    Raises TypeError for arguments that are neither tensors nor hashable; ValueError for a static
+    argument that f does not have; RuntimeError, while tracing, where f looks at a value.
 
     >>> v = pb.Variable(1.0)
     >>> @pb.function
@@ -42,116 +70,57 @@ def function(f: F) -> F:
     ...     return loss
     >>> float(step(pb.ones(3), 0.5)), float(step(pb.ones(3), 0.25)), float(v)
     (25.0, 0.0, 6.0)
+    >>> step.cache_info()
+    CacheInfo(hits=1, misses=1, currsize=1)
+
+    >>> @pb.function(static_argnums=1)
+    ... def power(x, k):
+    ...     return x**k if k > 0.5 else pb.sqrt(x)
+    >>> float(power(4.0, 2.0)), float(power(4.0, 0.5))
+    (16.0, 2.0)
     """
-    records: dict[Any, _Record] = {}
-
-    @wraps(f)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        leaves, structure = flatten((args, kwargs))
-        tensors, key = _signature(leaves)
-        if _core.Trace.active() or active.maps:
-            return _called(f, leaves, structure, tensors)
-        key = (structure, *key, _core.default_float())
-        try:
-            record = records.get(key)
-        except TypeError:
-            raise TypeError(f"function: {f.__qualname__}: {_unhashable(leaves)}") from None
-        if record is None:
-            record = records[key] = _Record(f, leaves, structure, tensors)
-        if not record.must_differentiate(tensors):
-            return record.result(record.trace.replay(tensors))
-        if record.own_rules:
-            return _called(f, leaves, structure, tensors)
-        return record.result(record.trace.inline_call(tensors))
-
-    return call  # type: ignore[return-value]
+    if f is None:
+        return lambda f: function(f, static_argnums=static_argnums, static_argnames=static_argnames)
+    if not callable(f):
+        raise TypeError(f"function: expected a function, got {f!r}")
+    positions, names = _static(f, static_argnums, static_argnames)
+    name = getattr(f, "__qualname__", type(f).__qualname__)
+    return update_wrapper(_core.make_function(f, name, place(f), positions, names), f)
 
 
-class _Record:
-    """One trace of a function, and what it returned."""
+def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
+    """Positions and names of the static arguments: each by both where f's signature says how."""
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    names = [argnames] if isinstance(argnames, str) else list(argnames)
+    for what, entries, kind in (("argnums", numbers, int), ("argnames", names, str)):
+        for entry in entries:
+            if not isinstance(entry, kind) or isinstance(entry, bool):
+                raise TypeError(
+                    f"function: static_{what}: expected {kind.__name__} or a tuple of them, "
+                    f"got {entry!r}"
+                )
+    if not numbers and not names:
+        return [], []
+    from inspect import signature
 
-    def __init__(
-        self, f: Callable[..., Any], leaves: list[Any], structure: Structure, tensors: list[Tensor]
-    ) -> None:
-        self.held = [x for x in leaves if isinstance(x, Variable)]  # their ids are in the key
-        self.trace = _core.Trace()
-        self.trace.open()
-        try:
-            kinds = [type(leaf) is float for leaf in leaves if _is_traced(leaf)]
-            traced = [
-                self.trace.argument(x.dtype, x.shape, python_float)
-                for x, python_float in zip(tensors, kinds, strict=True)
-            ]
-            before = calls.count
-            result = _called(f, leaves, structure, traced)
-            self.leaves, self.structure = flatten(result)
-            # Rules of custom_gradient hold tensors of this trace, so they cannot be copied.
-            self.own_rules = calls.count != before
-        except BaseException:
-            self.trace.abandon()
-            raise
-        # constant() settles what was made of Python floats alone in its dtype.
-        outputs = [_core.constant(leaf) for leaf in self.leaves if isinstance(leaf, Tensor)]
-        self.leaves = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in self.leaves]
-        self.trace.close(outputs)
-        self.tracked = self.trace.reads_trainable or self.trace.captures_tracked
-        self.assigns = self.trace.assigns
-
-    def must_differentiate(self, tensors: list[Tensor]) -> bool:
-        """Whether somebody may want the gradient of what a call returns."""
-        if self.tracked and (not self.assigns or _core.Tape.any_recording()):
-            return True
-        return any(_core.is_tracked(x) for x in tensors)
-
-    def result(self, outputs: list[Tensor]) -> Any:
-        values = iter(outputs)
-        leaves = [next(values) if leaf is None else leaf[0] for leaf in self.leaves]
-        return unflatten(self.structure, leaves)
-
-
-def _called(
-    f: Callable[..., Any], leaves: list[Any], structure: Structure, tensors: list[Tensor]
-) -> Any:
-    """f with these tensors in place of the leaves that are traced."""
-    values = iter(tensors)
-    args, kwargs = unflatten(
-        structure, [next(values) if _is_traced(leaf) else leaf for leaf in leaves]
-    )
-    return f(*args, **kwargs)
-
-
-def _is_traced(leaf: Any) -> bool:
-    return isinstance(leaf, (Tensor, float, numpy.ndarray, numpy.generic))
-
-
-def _signature(leaves: list[Any]) -> tuple[list[Tensor], tuple[Any, ...]]:
-    """The tensors among the leaves, and a key for all of them.
-
-    A Python float is traced in float64 and still takes the dtype of what is next to it.
-    """
-    tensors = []
-    key: list[Any] = []
-    for leaf in leaves:
-        if type(leaf) is float:
-            tensors.append(_core.constant(leaf, float64))
-            key.append(float)
-        elif _is_traced(leaf):
-            tensors.append(leaf if isinstance(leaf, Tensor) else _core.constant(leaf))
-            key += (tensors[-1].dtype, tensors[-1].shape)
-        elif isinstance(leaf, Variable):
-            key += (Variable, id(leaf))
-        else:
-            key += (type(leaf), leaf)
-    return tensors, tuple(key)
-
-
-def _unhashable(leaves: list[Any]) -> str:
-    for leaf in leaves:
-        try:
-            hash(leaf)
-        except TypeError:
-            return (
-                f"an argument of type {type(leaf).__name__} is neither a tensor nor hashable; "
-                "make it a tensor or an array, or pass what identifies it"
+    parameters = list(signature(f).parameters.values())
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    count = len(positional)
+    open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    for number in numbers:
+        if number < -count or (number >= count and not open_ended):
+            raise ValueError(
+                f"function: static_argnums: {place(f)} has {count} positional arguments, "
+                f"got {number}; expected {-count} to {count - 1}"
             )
-    return "an argument is not hashable"
+    known = {p.name: p for p in parameters}
+    for name in names:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise ValueError(
+                f"function: static_argnames: {place(f)} has no argument {name!r}; "
+                f"expected one of {', '.join(known)}"
+            )
+    positions = {number + count if number < 0 else number for number in numbers}
+    positions |= {i for i, p in enumerate(positional) if p.name in names}
+    both = {positional[i].name for i in positions if i < count}
+    return sorted(positions), sorted(both | set(names))

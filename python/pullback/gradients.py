@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _core
-from ._core import Rule, Tensor, Variable
+from ._core import Rule, Tensor, Variable, flatten
 from ._rules import op_rule, registered, rule_map
 
 if TYPE_CHECKING:
@@ -30,11 +29,11 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: str = "none",
     overrides: Mapping[str, Any] | None = None,
-) -> list[Any]:
+) -> Any:
     """The gradient of the sum of all elements of all ys, by each of the xs.
 
-    ys, xs: tensors or variables, one or a list. An x is any tensor that the ys were made from, or
-        a variable, which stands for all its reads.
+    ys, xs: tensors or variables, one, a list, or a nest of dicts, lists, tuples and dataclasses. An
+        x is any tensor that the ys were made from, or a variable, which stands for all its reads.
     grad_ys: weights of the elements, one entry per y, of its dtype and shape; a number counts for
         all elements, None means ones.
     stop_gradients: tensors and variables that count as constants (for all xs but themselves).
@@ -43,7 +42,8 @@ def gradients(
     overrides: {operation: rule}, as in `gradient_override_map`, but for a graph that exists
         already.
 
-    Returns a list with a tensor of the dtype and shape of each x, or None.
+    Returns a list with a tensor of the dtype and shape of each x, or None; for a dict, a dataclass
+    or a nest of several levels, the same structure with these in it.
 
     Raises TypeError where an entry is not a tensor, naming it; ValueError for a grad_ys that does
     not fit, for an x that is not tracked (operations on plain constants keep no history: make it a
@@ -56,33 +56,21 @@ def gradients(
     [Tensor([2., 4., 6.], dtype=float32)]
     >>> pb.gradients([y, 2 * x], [x, y], grad_ys=[0.5, 10])
     [Tensor([21., 22., 23.], dtype=float32), Tensor([0.5, 0.5, 0.5], dtype=float32)]
+    >>> pb.gradients(y, {"x": x})
+    {'x': Tensor([2., 4., 6.], dtype=float32)}
     >>> pb.gradients(y, x, stop_gradients=[y])
     [None]
     """
-    targets = tensor_list(ys, "gradients: ys")
-    sources = tensor_list(xs, "gradients: xs")
-    stops = (
-        [] if stop_gradients is None else tensor_list(stop_gradients, "gradients: stop_gradients")
-    )
-    zeros = wants_zeros(unconnected_gradients, "gradients")
-    seeds = seed_list(grad_ys, targets, "gradients: grad_ys")
+    zeros = unconnected_gradients != "none" and wants_zeros(unconnected_gradients, "gradients")
+    seeds = None
+    if grad_ys is not None:
+        targets = _core.tensors_of(ys, "gradients: ys")
+        weights = grad_ys
+        if not isinstance(ys, (Tensor, Variable, list, tuple)):
+            weights = flatten(grad_ys)[0]
+        seeds = seed_list(weights, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
-    if not sources:
-        return []
-    _check_tracked(targets, sources)
-    answers = _core.gradients(targets, sources, seeds, stops, rules)
-    return with_zeros(answers, sources) if zeros else answers
-
-
-def tensor_list(value: Any, who: str) -> list[Any]:
-    """One tensor or variable, or a list or tuple of them, as a list."""
-    entries = list(value) if isinstance(value, (list, tuple)) else [value]
-    for i, entry in enumerate(entries):
-        if not isinstance(entry, (Tensor, Variable)):
-            raise TypeError(
-                f"{who}[{i}] is a {type(entry).__name__}; expected a Tensor or a Variable"
-            )
-    return entries
+    return _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
 
 
 def wants_zeros(mode: Any, who: str) -> bool:
@@ -125,24 +113,6 @@ def _seed(value: Any, y: Any, who: str) -> Any:
     if g.shape != y.shape:
         raise ValueError(f"{who} has shape {g.shape} for a target of shape {y.shape}")
     return g
-
-
-def _check_tracked(targets: list[Any], sources: list[Any]) -> None:
-    for i, x in enumerate(sources):
-        if isinstance(x, Tensor) and x.dtype.kind == "f" and not _core.is_tracked(x):
-            raise ValueError(
-                f"gradients: xs[{i}] (shape {x.shape}, {x.dtype}) is not tracked, so what was "
-                "made from it kept no history; make it a Variable, watch it with a GradientTape "
-                "before it is used, or differentiate a function of it with grad"
-            )
-    # What is made from a variable is always tracked, so for variables None is the true answer.
-    known = all(isinstance(x, Variable) for x in sources) or any(map(_core.is_tracked, targets))
-    if targets and not known:
-        raise ValueError(
-            "gradients: none of the ys is tracked: they depend on no variable and on no tensor "
-            "that was watched when they were made, so their history was not kept; watch the xs "
-            "with a GradientTape before they are used, or differentiate a function with grad"
-        )
 
 
 def stop_gradient(x: TensorLike, /) -> Tensor:
@@ -204,15 +174,6 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     return register
 
 
-class _Active(local):
-    """How many override maps are active on this thread."""
-
-    maps = 0
-
-
-active = _Active()
-
-
 def gradient_override_map(overrides: Mapping[str, Any]) -> AbstractContextManager[None]:
     """Context manager: operations made inside get another gradient.
 
@@ -239,8 +200,6 @@ class _Overriding(AbstractContextManager[None]):
 
     def __enter__(self) -> None:
         _core.push_overrides(self._rules)
-        active.maps += 1
 
     def __exit__(self, *_: object) -> None:
-        active.maps -= 1
         _core.pop_overrides()

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import _core
-from ._core import Tensor, Variable
-from ._tree import flatten, unflatten
+from ._core import Tensor, Variable, flatten, unflatten
 from .gradients import seed_list, wants_zeros, with_zeros
 
 
@@ -114,7 +113,7 @@ class GradientTape:
         targets = _tensors(target, "target")
         xs = _tensors(sources, "sources")
         weights = output_gradients
-        if weights is not None and isinstance(target, (dict, list, tuple)):
+        if weights is not None and not isinstance(target, (Tensor, Variable)):
             weights = flatten(weights)[0]
         seeds = seed_list(weights, targets, "gradient: output_gradients")
         if not self._entered:

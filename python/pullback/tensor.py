@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._core import Tensor, Variable
-from ._tree import flatten, unflatten
+from ._core import Tensor
 
 if TYPE_CHECKING:
     from ._typing import DType, TensorLike
@@ -30,9 +29,9 @@ def constant(value: TensorLike, dtype: DType = None) -> Tensor:
 def evaluate(*nested: Any) -> Any:
     """Computes all tensors in the arguments together; gives their values as NumPy arrays.
 
-    Each argument may be a nest of dicts, lists and tuples, and comes back in the same structure;
-    several arguments come back as a tuple. Variables give their present values. What is not a
-    tensor, such as a gradient that is None, comes back as it is. The arrays are read-only.
+    Each argument may be a nest of dicts, lists, tuples and dataclasses, and comes back in the same
+    structure; several arguments come back as a tuple. Variables give their present values. What is
+    not a tensor, such as a gradient that is None, comes back as it is. The arrays are read-only.
 
     One call makes one plan, so whatever the tensors share is computed once.
 
@@ -41,8 +40,4 @@ def evaluate(*nested: Any) -> Any:
     >>> pb.evaluate({"y": y, "gradient": pb.gradients(y, [x])})
     {'gradient': [array(6., dtype=float32)], 'y': array(9., dtype=float32)}
     """
-    leaves, structure = flatten(nested)
-    _core.evaluate([leaf for leaf in leaves if isinstance(leaf, (Tensor, Variable))])
-    values = [leaf.numpy() if isinstance(leaf, (Tensor, Variable)) else leaf for leaf in leaves]
-    result = unflatten(structure, values)
-    return result[0] if len(nested) == 1 else result
+    return _core.evaluate(*nested)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pullback
 
-from ..._tree import flatten, unflatten
+from ..._core import flatten, unflatten
 from . import mode
 from .convert import convert_to_tensor, graph_of, is_tensor
 from .create import add_outputs

@@ -12,7 +12,7 @@ from typing import Any
 
 import pullback
 
-from ..._tree import flatten, unflatten
+from ..._core import flatten, unflatten
 from . import mode
 from .backprop import ReversePass, UnconnectedGradients, _seeds, unconnected
 from .convert import convert_to_tensor, graph_of

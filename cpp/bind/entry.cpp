@@ -1,0 +1,185 @@
+// evaluate() and gradients() as the package calls them: arguments are checked here, without lists
+// made in between.
+
+#include <algorithm>
+#include <optional>
+
+#include "bind/convert.h"
+#include "bind/rules.h"
+#include "bind/tensor.h"
+#include "bind/traced.h"
+#include "bind/tree.h"
+#include "grad/reverse.h"
+#include "plan/evaluate.h"
+
+namespace pullback {
+namespace {
+
+// --- evaluate(*nested)
+
+bool has_value_to_see(PyObject* object) { return is_tensor(object) || is_variable(object); }
+
+py::object evaluated(PyObject* const* args, Py_ssize_t count) {
+  std::vector<py::object> leaves;
+  std::vector<Tree> trees;
+  for (Py_ssize_t i = 0; i < count; ++i) trees.push_back(Tree::flatten(args[i], &leaves));
+  std::vector<Ref<Node>> held;
+  std::vector<Node*> roots;
+  for (const py::object& leaf : leaves) {
+    if (!has_value_to_see(leaf.ptr())) continue;
+    held.push_back(as_node(leaf.ptr()));
+    check_has_value(held.back(), "evaluate", "return it from the function to see it");
+    roots.push_back(held.back().get());
+  }
+  evaluate(roots);
+  size_t next = 0;
+  for (py::object& leaf : leaves) {
+    if (has_value_to_see(leaf.ptr())) leaf = array_from_node(held[next++]);
+  }
+  const std::span<py::object> all(leaves);
+  if (count == 1) return trees[0].unflatten(all);
+  py::tuple out(count);
+  size_t first = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    py::object value = trees[i].unflatten(all.subspan(first, trees[i].leaves()));
+    first += trees[i].leaves();
+    PyTuple_SET_ITEM(out.ptr(), i, value.release().ptr());
+  }
+  return out;
+}
+
+PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded<PyObject*>(nullptr, [&] { return evaluated(args, count).release().ptr(); });
+}
+
+// --- gradients(ys, xs, seeds, stops, overrides, zeros)
+
+// Calls each(entry) for one tensor or variable, or for every entry of a list or tuple of them; or
+// of any other nest, whose structure is then returned.
+template <class Each>
+std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
+  PyObject** entries = &value;
+  Py_ssize_t count = 1;
+  if (PyList_Check(value) || PyTuple_Check(value)) {
+    entries = PySequence_Fast_ITEMS(value);
+    count = PySequence_Fast_GET_SIZE(value);
+  }
+  if (std::all_of(entries, entries + count, has_value_to_see)) {
+    std::for_each(entries, entries + count, each);
+    return std::nullopt;
+  }
+  std::vector<py::object> leaves;
+  Tree tree = Tree::flatten(value, &leaves);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!has_value_to_see(leaves[i].ptr())) {
+      fail(ErrorKind::Type, who, "[", static_cast<int64_t>(i), "] is a ",
+           std::string(py::str(py::type::of(leaves[i]).attr("__name__"))),
+           "; expected a Tensor or a Variable");
+    }
+    each(leaves[i].ptr());
+  }
+  return tree;
+}
+
+void check_tracked(const GradientRequest& request) {
+  bool variables = true;
+  for (size_t i = 0; i < request.xs.size(); ++i) {
+    const Node* x = request.xs[i].node.get();
+    if (!x) continue;
+    variables = false;
+    if (!is_float(x->dtype) || x->tracked()) continue;
+    fail(ErrorKind::Value, "gradients: xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
+         x->dtype,
+         ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
+         "with a GradientTape before it is used, or differentiate a function of it with grad");
+  }
+  // What is made from a variable is always tracked, so for variables None is the true answer.
+  if (variables || request.ys.empty()) return;
+  for (const Ref<Node>& y : request.ys) {
+    if (y->tracked()) return;
+  }
+  fail(ErrorKind::Value,
+       "gradients: none of the ys is tracked: they depend on no variable and on no tensor that was "
+       "watched when they were made, so their history was not kept; watch the xs with a "
+       "GradientTape before they are used, or differentiate a function with grad");
+}
+
+// Zeros for an x that the ys do not depend on.
+Ref<Node> zeros_like(PyObject* x) {
+  if (!is_variable(x)) return zeros(as_node(x)->shape, as_node(x)->dtype);
+  const Variable* variable = reinterpret_cast<PyVariable*>(x)->variable;
+  return zeros(variable->shape, variable->dtype);
+}
+
+py::object checked_gradients(PyObject* const* args) {
+  GradientRequest request;
+  std::vector<PyObject*> xs;
+  for_tensors(args[0], "gradients: ys", [&](PyObject* y) { request.ys.push_back(as_node(y)); });
+  const std::optional<Tree> structure = for_tensors(args[1], "gradients: xs", [&](PyObject* x) {
+    xs.push_back(x);
+    request.xs.push_back(source_of(x));
+  });
+  if (args[3] != Py_None) {
+    for_tensors(args[3], "gradients: stop_gradients",
+                [&](PyObject* x) { request.stop.push_back(source_of(x)); });
+  }
+  if (!xs.empty()) check_tracked(request);
+  if (args[2] != Py_None) {
+    for (py::handle g : py::handle(args[2])) {
+      request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
+    }
+  }
+  OverrideMap overrides;
+  if (args[4] != Py_None) {
+    overrides = override_map(py::reinterpret_borrow<py::dict>(args[4]));
+    request.overrides = &overrides;
+  }
+  std::vector<Ref<Node>> answers;
+  if (!xs.empty()) answers = gradients(request);
+  std::vector<py::object> out;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i] && args[5] == Py_True) answers[i] = zeros_like(xs[i]);
+    out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
+  }
+  if (structure) return structure->unflatten(out);
+  py::list list(out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), out[i].release().ptr());
+  }
+  return list;
+}
+
+PyObject* gradients_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded<PyObject*>(nullptr, [&] {
+    if (count != 6) fail(ErrorKind::Type, "gradients: expected 6 arguments");
+    return checked_gradients(args).release().ptr();
+  });
+}
+
+PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef functions[] = {
+    {"evaluate", fast(evaluate_nests), METH_FASTCALL,
+     "evaluate(*nested: typing.Any) -> typing.Any"},
+    {"checked_gradients", fast(gradients_entry), METH_FASTCALL,
+     "checked_gradients(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
+     "overrides: typing.Any, zeros: bool) -> typing.Any"},
+};
+
+}  // namespace
+
+void bind_entries(py::module_& m) {
+  for (PyMethodDef& function : functions) {
+    m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
+                                       &function, nullptr, m.attr("__name__").ptr())));
+  }
+  m.def("tensors_of", [](py::handle value, const char* who) {
+    py::list out;
+    for_tensors(value.ptr(), who, [&](PyObject* x) { out.append(py::handle(x)); });
+    return out;
+  });
+}
+
+}  // namespace pullback

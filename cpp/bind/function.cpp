@@ -1,0 +1,275 @@
+#include "bind/function.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "bind/tensor.h"
+#include "bind/traced.h"
+#include "grad/tape.h"
+#include "graph/make.h"
+#include "graph/rule.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+py::object stolen(PyObject* object) {
+  if (!object) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+py::object tensor_object(const Ref<Node>& node) { return stolen(wrap(node)); }
+
+Ref<Node> settled(Ref<Node> node) {
+  return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : std::move(node);
+}
+
+}  // namespace
+
+TracedFunction::TracedFunction(py::object f, std::string name, std::string place,
+                               std::vector<size_t> positions, std::vector<py::object> names)
+    : f_(std::move(f)),
+      name_(std::move(name)),
+      place_(std::move(place)),
+      positions_(std::move(positions)),
+      names_(std::move(names)) {}
+
+// Calls each(i) for every argument: positional ones as they come, named ones by their names, so
+// that their order in the call does not matter.
+template <class Each>
+void TracedFunction::in_order(const CallArguments& arguments, Each&& each) const {
+  for (Py_ssize_t i = 0; i < arguments.positional; ++i) each(i);
+  const Py_ssize_t named = arguments.named();
+  if (!named) return;
+  std::array<Py_ssize_t, 32> few;
+  std::vector<Py_ssize_t> many(named > 32 ? named : 0);
+  const std::span<Py_ssize_t> order(named > 32 ? many.data() : few.data(), named);
+  for (Py_ssize_t k = 0; k < named; ++k) order[k] = k;
+  std::sort(order.begin(), order.end(), [&](Py_ssize_t a, Py_ssize_t b) {
+    return PyUnicode_Compare(PyTuple_GET_ITEM(arguments.names, a),
+                             PyTuple_GET_ITEM(arguments.names, b)) < 0;
+  });
+  for (Py_ssize_t k : order) each(arguments.positional + k);
+}
+
+bool TracedFunction::is_static(const CallArguments& arguments, Py_ssize_t i) const {
+  if (i < arguments.positional) {
+    return std::find(positions_.begin(), positions_.end(), static_cast<size_t>(i)) !=
+           positions_.end();
+  }
+  PyObject* name = PyTuple_GET_ITEM(arguments.names, i - arguments.positional);
+  return std::any_of(names_.begin(), names_.end(), [&](const py::object& fixed) {
+    return fixed.ptr() == name || PyUnicode_Compare(fixed.ptr(), name) == 0;
+  });
+}
+
+void TracedFunction::read_signature(const CallArguments& arguments, Signature* signature) const {
+  signature->word(static_cast<uint64_t>(default_float()) |
+                  static_cast<uint64_t>(arguments.positional) << 8);
+  in_order(arguments, [&](Py_ssize_t i) {
+    try {
+      if (i >= arguments.positional) {
+        signature->key(PyTuple_GET_ITEM(arguments.names, i - arguments.positional));
+      }
+      if (is_static(arguments, i)) {
+        signature->fixed(arguments.values[i]);
+      } else {
+        visit_nest(arguments.values[i], *signature);
+      }
+    } catch (const Unhashable& problem) {
+      refuse(arguments, i, problem.value);
+    }
+  });
+}
+
+void TracedFunction::refuse(const CallArguments& arguments, Py_ssize_t i, py::handle value) const {
+  const std::string type = py::str(py::type::of(value).attr("__name__"));
+  if (!is_static(arguments, i)) {
+    fail(ErrorKind::Type, "function: ", name_, ": an argument of type ", type,
+         " is neither a tensor nor hashable; make it a tensor or an array, or pass what "
+         "identifies it");
+  }
+  const std::string which = i < arguments.positional
+                                ? text("argument ", static_cast<int64_t>(i))
+                                : text("argument '",
+                                       std::string(py::str(py::handle(PyTuple_GET_ITEM(
+                                           arguments.names, i - arguments.positional)))),
+                                       "'");
+  fail(ErrorKind::Type, "function: ", name_, ": static ", which,
+       ": expected a hashable value, got a ", type,
+       is_tensor(value.ptr()) ? "; do not make it static"
+                              : "; pass a tuple instead of a list, or "
+                                "what identifies the object");
+}
+
+std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature,
+                                                     uint64_t hash) const {
+  const auto [begin, end] = records_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second->key.matches(signature, true)) return it->second;
+  }
+  // Comparing values may run Python code, which may change the table.
+  std::vector<std::shared_ptr<FunctionRecord>> candidates;
+  for (auto it = begin; it != end; ++it) candidates.push_back(it->second);
+  for (const auto& candidate : candidates) {
+    if (candidate->key.matches(signature, false)) return candidate;
+  }
+  return nullptr;
+}
+
+py::object TracedFunction::call(const CallArguments& arguments) {
+  if (Trace::active() || overrides_active()) return call_directly(arguments);
+  std::array<std::byte, 2048> room;
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
+  Signature signature(&memory);
+  signature.words.reserve(48);
+  signature.tensors.reserve(16);
+  signature.values.reserve(16);
+  read_signature(arguments, &signature);
+  const uint64_t hash = signature.hash();
+  std::shared_ptr<FunctionRecord> record = find(signature, hash);
+  if (record) {
+    ++hits_;
+  } else {
+    ++misses_;
+    record = trace_new(arguments, signature, hash);
+  }
+  return run(*record, arguments, signature);
+}
+
+std::shared_ptr<FunctionRecord> TracedFunction::record_of(const CallArguments& arguments,
+                                                          const char* who) {
+  if (Trace::active() || overrides_active()) {
+    fail(ErrorKind::Runtime, who, ": ", name_,
+         ": not while a function is being traced or a gradient_override_map is active: then a call "
+         "runs the Python function");
+  }
+  std::pmr::monotonic_buffer_resource memory;
+  Signature signature(&memory);
+  read_signature(arguments, &signature);
+  const uint64_t hash = signature.hash();
+  std::shared_ptr<FunctionRecord> record = find(signature, hash);
+  return record ? record : trace_new(arguments, signature, hash);
+}
+
+std::shared_ptr<FunctionRecord> TracedFunction::trace_new(const CallArguments& arguments,
+                                                          const Signature& signature,
+                                                          uint64_t hash) {
+  std::shared_ptr<FunctionRecord> record = trace(arguments, signature);
+  // Another thread may have traced the same meanwhile.
+  if (auto other = find(signature, hash)) return other;
+  records_.emplace(hash, record);
+  return record;
+}
+
+template <class Replace>
+py::object TracedFunction::call_with(const CallArguments& arguments, Replace&& replace,
+                                     std::vector<Tree>* trees) const {
+  std::vector<py::object> values(arguments.size());
+  in_order(arguments, [&](Py_ssize_t i) {
+    if (is_static(arguments, i)) {
+      values[i] = py::reinterpret_borrow<py::object>(arguments.values[i]);
+      return;
+    }
+    std::vector<py::object> leaves;
+    Tree tree = Tree::flatten(arguments.values[i], &leaves);
+    for (py::object& leaf : leaves) {
+      if (is_traced_leaf(leaf.ptr())) leaf = replace(leaf.ptr());
+    }
+    values[i] = tree.unflatten(leaves);
+    trees->push_back(std::move(tree));
+  });
+  std::vector<PyObject*> pointers;
+  for (const py::object& value : values) pointers.push_back(value.ptr());
+  return stolen(
+      PyObject_Vectorcall(f_.ptr(), pointers.data(), arguments.positional, arguments.names));
+}
+
+py::object TracedFunction::call_directly(const CallArguments& arguments) const {
+  std::vector<Tree> trees;
+  const auto tensor = [](PyObject* leaf) {
+    if (!PyFloat_CheckExact(leaf)) return tensor_object(to_node(leaf, "function"));
+    // What a trace makes of a Python float, with a value.
+    Scalar scalar;
+    scalar.f = PyFloat_AS_DOUBLE(leaf);
+    const Ref<Node> node = as_value(make_scalar(DType::Float64, scalar));
+    node->flags |= kWeak;
+    return tensor_object(node);
+  };
+  return call_with(arguments, tensor, &trees);
+}
+
+std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& arguments,
+                                                      const Signature& signature) const {
+  auto record = std::make_shared<FunctionRecord>(signature);
+  record->trace = std::make_shared<Trace>(place_);
+  Trace& trace = *record->trace;  // abandons itself where anything fails
+  trace.open();
+  size_t next = 0;
+  const py::object result = call_with(
+      arguments,
+      [&](PyObject* leaf) {
+        const Node* node = signature.tensors[next++].get();
+        return tensor_object(
+            trace.add_argument(node->dtype, node->shape, PyFloat_CheckExact(leaf) != 0));
+      },
+      &record->arguments);
+  record->results = Tree::flatten(result.ptr(), &record->leaves);
+  std::vector<Ref<Node>> outputs;
+  for (py::object& leaf : record->leaves) {
+    if (!is_tensor(leaf.ptr())) continue;
+    outputs.push_back(settled(as_node(leaf.ptr())));
+    leaf = {};
+  }
+  trace.close(std::move(outputs));
+  return record;
+}
+
+py::object TracedFunction::run(FunctionRecord& record, const CallArguments& arguments,
+                               const Signature& signature) const {
+  Trace& trace = *record.trace;
+  const bool recording = Tape::any_recording();
+  // A function that assigns is a step of its own: outside of tapes nobody differentiates through
+  // its variables.
+  bool differentiable =
+      (trace.reads_trainable() || trace.captures_tracked()) && (!trace.assigns() || recording);
+  for (const Ref<Node>& x : signature.tensors) differentiable |= x->tracked();
+  if (differentiable && trace.has_own_rules()) return call_directly(arguments);
+  std::array<Ref<Node>, 16> few;
+  std::vector<Ref<Node>> many(trace.returned() > few.size() ? trace.returned() : 0);
+  const std::span<Ref<Node>> results(many.empty() ? few.data() : many.data(), trace.returned());
+  if (!differentiable) {
+    trace.replay(signature.tensors, results);
+  } else if (recording) {
+    trace.inline_call(signature.tensors, results);
+  } else {
+    trace.replay_tracked(signature.tensors, results);
+  }
+  if (record.results.is_leaf()) {
+    return record.leaves[0] ? record.leaves[0] : tensor_object(results[0]);
+  }
+  size_t next = 0;
+  std::vector<py::object> leaves;
+  leaves.reserve(record.leaves.size());
+  for (const py::object& leaf : record.leaves) {
+    leaves.push_back(leaf ? leaf : tensor_object(results[next++]));
+  }
+  return record.results.unflatten(leaves);
+}
+
+int TracedFunction::traverse(visitproc visit, void* arg) const {
+  Py_VISIT(f_.ptr());
+  for (const auto& [hash, record] : records_) {
+    if (record.use_count() > 1) continue;  // a call is running it
+    for (const py::object& value : record->key.values) Py_VISIT(value.ptr());
+    for (const py::object& leaf : record->leaves) Py_VISIT(leaf.ptr());
+    for (const Tree& tree : record->arguments) {
+      if (const int stop = tree.traverse(visit, arg)) return stop;
+    }
+    if (const int stop = record->results.traverse(visit, arg)) return stop;
+  }
+  return 0;
+}
+
+}  // namespace pullback

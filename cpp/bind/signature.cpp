@@ -1,0 +1,122 @@
+#include "bind/signature.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "bind/convert.h"
+#include "bind/once.h"
+#include "graph/make.h"
+
+namespace pullback {
+namespace {
+
+// The low byte of a word says what it begins.
+enum Word : uint64_t { kOpen = 1, kTensor, kFloat, kVariable, kStatic, kStaticFloat, kStaticTuple };
+
+py::handle numpy_scalar() {
+  return found_once([]() -> py::object { return py::module_::import("numpy").attr("generic"); });
+}
+
+bool is_array(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
+      object == Py_None) {
+    return false;
+  }
+  if (PyType_IsSubtype(type, py::detail::npy_api::get().PyArray_Type_)) return true;
+  return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(numpy_scalar().ptr()));
+}
+
+}  // namespace
+
+bool is_traced_leaf(PyObject* object) {
+  return is_tensor(object) || PyFloat_Check(object) || is_array(object);
+}
+
+void Signature::open(Nest nest, PyTypeObject* type, Py_ssize_t count) {
+  words.push_back(kOpen | static_cast<uint64_t>(nest) << 8 | static_cast<uint64_t>(count) << 16);
+  if (nest >= Nest::Sequence) words.push_back(reinterpret_cast<uintptr_t>(type));
+}
+
+void Signature::leaf(PyObject* object) {
+  if (is_tensor(object)) {
+    tensor(as_node(object));
+  } else if (PyFloat_CheckExact(object)) {
+    // Traced in float64; it still takes the dtype of what is next to it.
+    Scalar scalar;
+    scalar.f = PyFloat_AS_DOUBLE(object);
+    words.push_back(kFloat);
+    tensors.push_back(make_scalar(DType::Float64, scalar));
+  } else if (is_variable(object)) {
+    const Variable* variable = reinterpret_cast<PyVariable*>(object)->variable;
+    if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
+    words.push_back(kVariable);
+    words.push_back(variable->id);
+  } else if (PyFloat_Check(object) || is_array(object)) {
+    tensor(to_node(object, "function"));
+  } else {
+    fixed(object);
+  }
+}
+
+void Signature::tensor(Ref<Node> node) {
+  if (node->flags & kWeak) node = settle_weak(node, natural_dtype(node.get()));
+  words.push_back(kTensor | static_cast<uint64_t>(node->dtype) << 8 |
+                  static_cast<uint64_t>(node->shape.rank) << 16);
+  for (int64_t i = 0; i < node->shape.rank; ++i) words.push_back(node->shape[i]);
+  tensors.push_back(std::move(node));
+}
+
+void Signature::fixed(PyObject* object) {
+  if (PyFloat_CheckExact(object)) {
+    // By its bits: -0.0 is not 0.0 here, and a NaN is itself.
+    uint64_t bits;
+    const double value = PyFloat_AS_DOUBLE(object);
+    std::memcpy(&bits, &value, sizeof bits);
+    words.push_back(kStaticFloat);
+    words.push_back(bits);
+  } else if (PyTuple_CheckExact(object)) {
+    // (1,) and (True,) are equal, and not the same.
+    const Nesting nesting;
+    words.push_back(kStaticTuple | static_cast<uint64_t>(PyTuple_GET_SIZE(object)) << 8);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) fixed(PyTuple_GET_ITEM(object, i));
+  } else if (is_tensor(object)) {
+    throw Unhashable{py::reinterpret_borrow<py::object>(object)};
+  } else {
+    words.push_back(kStatic);
+    words.push_back(reinterpret_cast<uintptr_t>(Py_TYPE(object)));
+    hashed(object);
+  }
+}
+
+void Signature::hashed(PyObject* object) {
+  const Py_hash_t hash = PyObject_Hash(object);
+  if (hash == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();
+    throw Unhashable{py::reinterpret_borrow<py::object>(object)};
+  }
+  words.push_back(static_cast<uint64_t>(hash));
+  values.push_back(py::reinterpret_borrow<py::object>(object));
+}
+
+uint64_t Signature::hash() const {
+  return hash_bytes(words.data(), words.size() * sizeof(uint64_t));
+}
+
+bool SignatureKey::matches(const Signature& signature, bool by_identity) const {
+  if (words.size() != signature.words.size() || values.size() != signature.values.size() ||
+      std::memcmp(words.data(), signature.words.data(), words.size() * sizeof(uint64_t)) != 0) {
+    return false;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is(signature.values[i])) continue;
+    if (by_identity) return false;
+    const int same = PyObject_RichCompareBool(values[i].ptr(), signature.values[i].ptr(), Py_EQ);
+    if (same < 0) throw py::error_already_set();
+    if (!same) return false;
+  }
+  return true;
+}
+
+}  // namespace pullback

@@ -1,0 +1,115 @@
+// Nests of Python containers (pytrees): dict, list, tuple, namedtuple and dataclass, with anything
+// else as a leaf. The entries of a dict are taken in the order of its sorted keys, those of an
+// OrderedDict in its own, those of a dataclass in the order of its fields.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pullback {
+
+namespace py = pybind11;
+
+enum class Nest : uint8_t {
+  Leaf,
+  Tuple,
+  List,
+  Dict,
+  OrderedDict,
+  Sequence,  // another subclass of list or tuple, made from a list of its entries
+  NamedTuple,
+  Dataclass,
+};
+
+// What an object is; a leaf is nearly always recognised by its type alone.
+Nest nest_of(PyObject* object);
+// The names of the fields of a dataclass type.
+py::tuple field_names(PyTypeObject* type);
+// The keys of a dict, sorted where they have an order; those of an OrderedDict as they are.
+py::list keys_of(PyObject* dict, Nest nest);
+
+// Guards against nests that contain themselves.
+class Nesting {
+ public:
+  Nesting() {
+    if (Py_EnterRecursiveCall(" in a nest of containers")) throw py::error_already_set();
+  }
+  ~Nesting() { Py_LeaveRecursiveCall(); }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+};
+
+// Visits a nest depth first: visitor.open(nest, type, count) for a container, then visitor.key(key)
+// for each entry of a dict, then the entries; visitor.leaf(object) for everything else.
+template <class Visitor>
+void visit_nest(PyObject* object, Visitor& visitor) {
+  const Nest nest = nest_of(object);
+  if (nest == Nest::Leaf) {
+    visitor.leaf(object);
+    return;
+  }
+  const Nesting nesting;
+  if (nest == Nest::Dict || nest == Nest::OrderedDict) {
+    const py::list keys = keys_of(object, nest);
+    const auto count = static_cast<Py_ssize_t>(keys.size());
+    visitor.open(nest, Py_TYPE(object), count);
+    for (py::handle key : keys) visitor.key(key.ptr());
+    for (py::handle key : keys) {
+      PyObject* value = PyDict_GetItemWithError(object, key.ptr());
+      if (!value) {
+        if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, key.ptr());
+        throw py::error_already_set();
+      }
+      visit_nest(py::reinterpret_borrow<py::object>(value).ptr(), visitor);
+    }
+  } else if (nest == Nest::Dataclass) {
+    const py::tuple names = field_names(Py_TYPE(object));
+    const Py_ssize_t count = PyTuple_GET_SIZE(names.ptr());
+    visitor.open(nest, Py_TYPE(object), count);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
+      if (!value) throw py::error_already_set();
+      visit_nest(py::reinterpret_steal<py::object>(value).ptr(), visitor);
+    }
+  } else {
+    // A leaf's code may change the list meanwhile, so its length is asked for every time.
+    visitor.open(nest, Py_TYPE(object), PySequence_Fast_GET_SIZE(object));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+      const auto entry = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(object, i));
+      visit_nest(entry.ptr(), visitor);
+    }
+  }
+}
+
+// The structure of a nest without its leaves.
+class Tree {
+ public:
+  // Appends the leaves of `object`, borrowed from it, and describes it.
+  static Tree flatten(PyObject* object, std::vector<py::object>* leaves);
+
+  size_t leaves() const { return leaves_; }
+  bool is_leaf() const { return entries_.size() == 1 && leaves_ == 1; }
+  // A nest with these leaves, as many as leaves(); takes over their references.
+  py::object unflatten(std::span<py::object> leaves) const;
+  int traverse(visitproc visit, void* arg) const;
+
+ private:
+  friend struct TreeBuilder;
+  struct Entry {
+    Nest nest;
+    uint32_t count;  // of entries
+    py::object type;
+  };
+  struct Reader;
+
+  std::vector<Entry> entries_;  // depth first
+  std::vector<py::object> keys_;
+  size_t leaves_ = 0;
+};
+
+void bind_tree(py::module_& m);
+
+}  // namespace pullback
