@@ -19,7 +19,14 @@ namespace {
 
 bool has_value_to_see(PyObject* object) { return is_tensor(object) || is_variable(object); }
 
+Ref<Node> node_to_see(PyObject* object) {
+  Ref<Node> node = as_node(object);
+  check_has_value(node, "evaluate", "return it from the function to see it");
+  return node;
+}
+
 py::object evaluated(PyObject* const* args, Py_ssize_t count) {
+  if (count == 1 && has_value_to_see(args[0])) return array_from_node(node_to_see(args[0]));
   std::vector<py::object> leaves;
   std::vector<Tree> trees;
   for (Py_ssize_t i = 0; i < count; ++i) trees.push_back(Tree::flatten(args[i], &leaves));
@@ -27,8 +34,7 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   std::vector<Node*> roots;
   for (const py::object& leaf : leaves) {
     if (!has_value_to_see(leaf.ptr())) continue;
-    held.push_back(as_node(leaf.ptr()));
-    check_has_value(held.back(), "evaluate", "return it from the function to see it");
+    held.push_back(node_to_see(leaf.ptr()));
     roots.push_back(held.back().get());
   }
   evaluate(roots);

@@ -110,6 +110,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void check_arguments(std::span<const Ref<Node>> arguments) const;
   void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, Call* call);
   bool dies(const Binding& binding, const Node* node, const Call* call) const;
+  void defer_histories(std::span<Ref<Node>> results, std::span<const Ref<Node>> inputs, Call* call);
   // Copies of the outputs and what is below them. With `call`, as of that call.
   std::vector<Ref<Node>> instance(std::span<const Ref<Node>> inputs, const Call* call) const;
   Ref<Node> copy_of(const Recorded& recorded, std::span<const Ref<Node>> copies) const;

@@ -50,6 +50,18 @@ struct Scratch {
   }
 };
 
+// Another thread may borrow a value while evaluate() has given the lock away: until all are there.
+void evaluate_inputs(std::span<const Ref<Node>> inputs) {
+  const auto ready = [](const Ref<Node>& input) { return !input || input->has_value(); };
+  while (!std::all_of(inputs.begin(), inputs.end(), ready)) {
+    std::vector<Node*> pending;
+    for (const Ref<Node>& input : inputs) {
+      if (input) pending.push_back(input.get());
+    }
+    evaluate(pending);
+  }
+}
+
 Scalar draw() {
   Scalar next;
   next.i = next_random_counter();
@@ -98,7 +110,7 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   check_arguments(arguments);
   Scratch scratch;
   auto inputs = scratch.list<Ref<Node>>(arguments.size() + states_.size());
-  for (const Ref<Node>& argument : arguments) inputs.push_back(argument);
+  inputs.assign(arguments.begin(), arguments.end());
   for (const State& state : states_) {
     inputs.push_back(!state.initial ? nullptr
                      : call         ? pullback::read(state.variable.get())
@@ -106,15 +118,7 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   }
   // After the inputs, which must be older than what is made from them.
   if (call) call->first_seq = reserve_seqs(recorded_.size());
-  // Another thread may borrow a value while evaluate() has given the lock away: until all are there.
-  for (bool ready = false; !ready;) {
-    ready = true;
-    for (const Ref<Node>& input : inputs) {
-      if (!input || input->has_value()) continue;
-      ready = false;
-      evaluate(input.get());
-    }
-  }
+  evaluate_inputs(inputs);
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
     const Ref<Node>& node = binding.captured ? binding.captured : inputs[binding.input];
@@ -135,21 +139,28 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   for (size_t k = 0; k < returned_; ++k) results[k] = result(k);
   if (call) {
     call->counters.assign(counters.begin(), counters.end());
-    const std::vector<uint64_t>& reached = reach();
-    const size_t words = reached.size() / std::max<size_t>(returned_, 1);
-    for (size_t k = 0; k < returned_; ++k) {
-      if (output_at_[k] < 0) continue;
-      const uint64_t* mask = reached.data() + k * words;
-      bool tracked = mask[0] & 1;
-      for (size_t i = 0; i < inputs.size() && !tracked; ++i) {
-        tracked = mask[(i + 1) / 64] >> ((i + 1) % 64) & 1 && inputs[i]->tracked();
-      }
-      if (tracked) defer_history(results[k].get(), call, static_cast<int64_t>(k));
-    }
+    defer_histories(results, inputs, call);
     call->inputs.assign(inputs.begin(), inputs.end());
   }
   for (size_t k = 0; k < assigned_.size(); ++k) {
     pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
+  }
+}
+
+// Marks the results that depend on something tracked.
+void Trace::defer_histories(std::span<Ref<Node>> results, std::span<const Ref<Node>> inputs,
+                            Call* call) {
+  if (results.empty()) return;
+  const std::vector<uint64_t>& reached = reach();
+  const size_t words = reached.size() / results.size();
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (output_at_[k] < 0) continue;
+    const uint64_t* mask = reached.data() + k * words;
+    bool tracked = mask[0] & 1;
+    for (size_t i = 0; i < inputs.size() && !tracked; ++i) {
+      tracked = mask[(i + 1) / 64] >> ((i + 1) % 64) & 1 && inputs[i]->tracked();
+    }
+    if (tracked) defer_history(results[k].get(), call, static_cast<int64_t>(k));
   }
 }
 
