@@ -41,6 +41,11 @@ void test_reductions() {
         TileGroup group;
         group.count = n;
         group.loads = {row_view(r.argument(values), dtype, {n})};
+        if (s[2] > 1 && pick(3) == 0) {  // a load that repeats itself
+          for (int64_t i = s[2]; i < n; ++i) values.set(i, values.get(i % s[2]));
+          group.loads[0].shape = {s[0] * s[1], s[2]};
+          group.loads[0].strides = {0, 1};
+        }
         int32_t value = 0;
         if (is_float(dtype) && pick(2)) {  // negated twice, and stored on the way
           group.instructions = {{Op::negative, dtype, dtype, {0, -1, -1}},
