@@ -122,6 +122,40 @@ void test_integer_problems() {
   }
 }
 
+// More values alive at once than the stack has room for.
+void test_many_instructions() {
+  for (int64_t n : {1, 16, 3000}) {
+    Array x = random_array(DType::Float32, n);
+    Runner r;
+    TileGroup g;
+    g.count = n;
+    g.loads = {row_view(r.argument(x), DType::Float32, {n})};
+    constexpr int32_t kMany = 2000;
+    for (int32_t i = 0; i < kMany; ++i) {
+      g.instructions.push_back(
+          {i % 2 ? Op::square : Op::negative, DType::Float32, DType::Float32, {i / 2, -1, -1}});
+    }
+    int32_t sum = 1;
+    for (int32_t i = 2; i <= kMany; ++i) {
+      g.instructions.push_back({Op::maximum, DType::Float32, DType::Float32, {sum, i, -1}});
+      sum = kMany + i - 1;
+    }
+    g.stores = {{sum, row_view(r.output(DType::Float32, n), DType::Float32, {n})}};
+    r.add(g);
+    check(bool(r.run_threads("many instructions")), "many instructions");
+    bool equal = true;
+    for (int64_t j = 0; j < n; ++j) {
+      std::vector<float> values{x.as<float>()[j]};
+      for (int32_t i = 0; i < kMany; ++i) {
+        const float from = values[i / 2];
+        values.push_back(i % 2 ? from * from : -from);
+      }
+      equal &= *std::max_element(values.begin() + 1, values.end()) == r.outputs[0].as<float>()[j];
+    }
+    check(equal, "many instructions: values");
+  }
+}
+
 void test_bad_index() {
   for (int64_t rows : {1, 40, 5000}) {
     for (int64_t bad : {-1, 10}) {
@@ -161,5 +195,6 @@ int main() {
   test_random_programs();
   test_integer_problems();
   test_bad_index();
+  test_many_instructions();
   return report();
 }

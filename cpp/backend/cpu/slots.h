@@ -39,10 +39,6 @@ class Slots {
   const RunArguments& run_;
 };
 
-// At least `bytes` of memory that belongs to this thread until it asks again; null when there is
-// none. It grows and stays until the thread ends, so that runs allocate nothing.
-char* thread_scratch(int64_t bytes) noexcept;
-
 // A large block for one step, from the library's allocator; null when there is none.
 class StepMemory {
  public:
