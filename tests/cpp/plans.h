@@ -158,12 +158,12 @@ struct Runner {
     const Ref<Buffer> arena = make_buffer(plan.arena_bytes + executable->scratch_bytes());
     return executable->run({in.data(), scalars.data(), out.data(), arena->data, interrupted});
   }
-  // Runs with 1, 2 and 3 threads and checks that the bits agree.
+  // Runs with 1, 2, 3 and 8 threads and checks that the bits agree.
   Status run_threads(const std::string& what) {
     set_num_threads(1);
     Status status = run();
     std::vector<Array> first = outputs;
-    for (int threads : {2, 3}) {
+    for (int threads : {2, 3, 8}) {
       set_num_threads(threads);
       for (Array& a : outputs) std::fill(a.bytes.begin(), a.bytes.end(), char(0x5a));
       run();

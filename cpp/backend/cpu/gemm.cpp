@@ -142,7 +142,6 @@ bool worth_own(const GemmProgram& p) {
 
 GemmMethod choose_method(const GemmProgram& p) {
   if (!is_float(p.dtype)) return GemmMethod::Plain;
-  if (p.m * p.n * p.k == 0) return GemmMethod::Own;  // nothing to call
   if (p.m > 1 && p.n > 1 && worth_own(p)) return GemmMethod::Own;
   if (std::max({p.n, p.a.leading, p.b.leading}) > kBlasLimit) return GemmMethod::Plain;
   return p.m == 1 || p.n == 1 ? GemmMethod::Vector : GemmMethod::Matrix;
@@ -161,9 +160,9 @@ void choose_panels(GemmProgram& p, bool rows) {
   if (p.method == GemmMethod::Own) {
     const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
     const int64_t near = std::max(kFewRows, kNearBytes / row);
-    p.panel_m = round_up(ceil_div(p.m, std::max<int64_t>(1, ceil_div(p.m, near))), 4);
+    p.panel_m = round_up(ceil_div(p.m, ceil_div(p.m, near)), 4);
   }
-  int64_t parts = p.batch * ceil_div(p.m, std::max<int64_t>(1, p.panel_m));
+  int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
   while (parts < kChunks && each > smallest) {
     const bool tall = p.panel_m >= 2 * kFewRows;
@@ -183,7 +182,7 @@ void choose_panels(GemmProgram& p, bool rows) {
 }
 
 int64_t scratch_of(const GemmProgram& p) {
-  if (p.method == GemmMethod::Plain || p.k == 0) return 0;
+  if (p.method == GemmMethod::Plain) return 0;
   const bool copies = p.method != GemmMethod::Own;
   const int64_t a = copies && p.a.packed ? p.a.packed_count * p.m * p.k : 0;
   const int64_t b = copies && p.b.packed ? p.b.packed_count * p.k * p.n : 0;
@@ -213,6 +212,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
     same_a &= axis.a_stride == 0;
     same_b &= axis.b_stride == 0;
   }
+  if (p.batch * p.m * p.n * p.k == 0) return p;  // nothing to multiply
   describe(&p.a, p.batch, same_a);
   describe(&p.b, p.batch, same_b);
   p.method = choose_method(p);
