@@ -26,7 +26,9 @@ constexpr int64_t kFewColumns = 96;      // columns,
 constexpr int64_t kSmallestDepth = 512;  // or sums
 constexpr double kSmallCall = 1e6;       // OpenBLAS: products in a call that its small kernels take
 constexpr int64_t kNearBytes = 384 << 10;  // of A and C of one call of our kernel: they stay in L2
-constexpr int64_t kLongStride = 4096;      // bytes: from here on copying A to be dense pays
+// Beyond these BLAS is as fast or faster, since it copies A to be dense.
+constexpr int64_t kLongStride = 4096;  // of A, bytes
+constexpr int64_t kLargeB = 512 * 512;
 
 double products(const GemmProgram& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
@@ -137,7 +139,7 @@ bool worth_own(const GemmProgram& p) {
   }
   if (p.b.transposed && !is_double) return false;
   const int64_t stride = p.a.leading * size_of(p.dtype);
-  return stride <= kLongStride && p.n >= (cpu_level() == CpuLevel::Avx512 ? 8 : 1);
+  return stride <= kLongStride && p.k * p.n <= kLargeB && p.n >= 8;
 }
 
 GemmMethod choose_method(const GemmProgram& p) {
@@ -145,6 +147,11 @@ GemmMethod choose_method(const GemmProgram& p) {
   if (p.m > 1 && p.n > 1 && worth_own(p)) return GemmMethod::Own;
   if (std::max({p.n, p.a.leading, p.b.leading}) > kBlasLimit) return GemmMethod::Plain;
   return p.m == 1 || p.n == 1 ? GemmMethod::Vector : GemmMethod::Matrix;
+}
+
+// A vector times a matrix that lies in memory row by row along k: cut along k, it is read in order.
+bool reads_along_k(const GemmProgram& p) {
+  return p.method == GemmMethod::Vector && (p.n == 1 ? p.a.transposed : !p.b.transposed);
 }
 
 // Halves panels until there are enough for any number of threads. With `rows`, whole rows of c
@@ -164,20 +171,19 @@ void choose_panels(GemmProgram& p, bool rows) {
   }
   int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
-  while (parts < kChunks && each > smallest) {
+  for (; parts < kChunks && each > smallest; parts *= 2, each /= 2) {
+    const bool deep = p.panel_k >= 2 * kSmallestDepth && !rows;
     const bool tall = p.panel_m >= 2 * kFewRows;
     const bool wide = p.panel_n >= 2 * kFewColumns && !rows;
-    if (tall && (!wide || p.panel_m >= p.panel_n)) {
+    if (deep && ((!tall && !wide) || reads_along_k(p))) {
+      p.panel_k = ceil_div(p.panel_k, 2);
+    } else if (tall && (!wide || p.panel_m >= p.panel_n)) {
       p.panel_m = round_up(ceil_div(p.panel_m, 2), 4);
     } else if (wide) {
       p.panel_n = round_up(ceil_div(p.panel_n, 2), 32);
-    } else if (p.panel_k >= 2 * kSmallestDepth && !rows) {
-      p.panel_k = ceil_div(p.panel_k, 2);
     } else {
       break;
     }
-    parts *= 2;
-    each /= 2;
   }
 }
 
