@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kBlasLimit = std::numeric_limits<int>::max();
 constexpr double kPanelFlops = 8e6;      // a panel is not cut below this,
 constexpr double kVectorFlops = 1e6;     // (bound by memory: a matrix times a vector)
-constexpr int64_t kFewRows = 64;         // nor below this many rows,
+constexpr int64_t kFewRows = 64;         // nor below this many rows (with BLAS kFewColumns),
 constexpr int64_t kFewColumns = 96;      // columns,
 constexpr int64_t kSmallestDepth = 512;  // or sums
 constexpr double kSmallCall = 1e6;       // OpenBLAS: products in a call that its small kernels take
@@ -128,16 +128,16 @@ void describe(GemmOperand* x, int64_t batch, bool same) {
 
 bool worth_own(const GemmProgram& p) {
   if (p.a.packed || p.b.packed) return p.k * p.n < 4096;
+  const bool avx512 = cpu_level() == CpuLevel::Avx512;
   const bool is_double = p.dtype == DType::Float64;
   const bool only_b = p.b.transposed && !p.a.transposed;
-  if (p.k < 8) return only_b && p.n > 1;
-  const double size = products(p);
-  if (size <= kSmallCall) {
-    if (cpu_level() != CpuLevel::Avx512) return is_double || !p.b.transposed || size <= 4096;
+  if (p.k < 8) return only_b;
+  if (products(p) <= kSmallCall) {
+    if (!avx512) return is_double || !p.b.transposed || products(p) <= 4096;
     const bool thin = !p.a.transposed && p.n >= 10 && p.n <= 16 && p.k >= 128;
-    return only_b ? is_double || size <= 32768 || p.k <= 16 : thin;
+    return only_b || thin;
   }
-  if (p.b.transposed && !is_double) return false;
+  if (!avx512 && !is_double && p.b.transposed) return false;
   const int64_t stride = p.a.leading * size_of(p.dtype);
   return stride <= kLongStride && p.k * p.n <= kLargeB && p.n >= 8;
 }
@@ -169,11 +169,12 @@ void choose_panels(GemmProgram& p, bool rows) {
     const int64_t near = std::max(kFewRows, kNearBytes / row);
     p.panel_m = round_up(ceil_div(p.m, ceil_div(p.m, near)), 4);
   }
+  const int64_t few_rows = p.method == GemmMethod::Own || rows ? kFewRows : kFewColumns;
   int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
   for (; parts < kChunks && each > smallest; parts *= 2, each /= 2) {
     const bool deep = p.panel_k >= 2 * kSmallestDepth && !rows;
-    const bool tall = p.panel_m >= 2 * kFewRows;
+    const bool tall = p.panel_m >= 2 * few_rows;
     const bool wide = p.panel_n >= 2 * kFewColumns && !rows;
     if (deep && ((!tall && !wide) || reads_along_k(p))) {
       p.panel_k = ceil_div(p.panel_k, 2);
