@@ -72,59 +72,59 @@ def _arrangements(
     size: Sizes,
 ) -> Iterator[tuple[int, Pair, Labels]]:
     """Every way to lay a and b out as matrices: elements copied, plan, labels of the result."""
-
-    def total(labels: Iterable[Label]) -> int:
-        return prod(size[x] for x in labels)
-
     for swap, order in product((False, True), (a, b)):
         left, right = (b, a) if swap else (a, b)
         inner = [x for x in order if x in summed]
-        ways = [list(_free_axes(x, {*batch, *summed}, size)) for x in (left, right)]
+        ways = [_free_axes(x, {*batch, *summed}, size) for x in (left, right)]
         for (rows, lead_rows), (columns, lead_columns) in product(*ways):
             lead = [*lead_rows, *lead_columns, *batch]
             if wish is not None:
                 lead.sort(key=wish.index)
-            if (lead_rows or lead_columns) and len(lead) > _MAX_RANK - 2:
+            if len(lead) > _MAX_RANK - 2 and len(lead) > len(batch):
                 continue
             result = (*lead, *rows, *columns)
-            cost = 0
+            cost = 0 if wish is None or result == wish else _total(result, size)
             for x, own in ((left, rows), (right, columns)):
                 if not (_adjacent(own, x, size) and _adjacent(inner, x, size)):
-                    cost += total(x)
-            if wish is not None and result != wish:
-                cost += total(result)
-            matrices = [(total(rows), total(inner)), (total(inner), total(columns))]
-            many = len(lead) > _MAX_RANK - 2
-            leads = [[size[x] if x in own else 1 for x in lead] for own in (left, right)]
-            shapes = tuple(
-                ((total(lead),) if many else tuple(one)) + matrix
-                for one, matrix in zip(leads, matrices, strict=True)
-            )
+                    cost += _total(x, size)
             orders = (
                 _order(left, [*(x for x in lead if x in left), *rows, *inner]),
                 _order(right, [*(x for x in lead if x in right), *inner, *columns]),
+            )
+            shapes = (
+                (*_lead_shape(lead, left, size), _total(rows, size), _total(inner, size)),
+                (*_lead_shape(lead, right, size), _total(inner, size), _total(columns, size)),
             )
             shape = tuple(size[x] for x in result)
             yield cost, Pair("matmul", swap, orders, shapes, 0, shape), result
 
 
-def _free_axes(
-    x: Labels, others: set[Label], size: Sizes
-) -> Iterator[tuple[list[Label], list[Label]]]:
+def _total(labels: Iterable[Label], size: Sizes) -> int:
+    return prod(size[x] for x in labels)
+
+
+def _lead_shape(lead: list[Label], own: Labels, size: Sizes) -> tuple[int, ...]:
+    """The batch axes of an operand, those that it lacks of length 1; one for all where the core
+    would have too many (both have all of them then)."""
+    if len(lead) > _MAX_RANK - 2:
+        return (_total(lead, size),)
+    return tuple(size[x] if x in own else 1 for x in lead)
+
+
+def _free_axes(x: Labels, others: set[Label], size: Sizes) -> list[tuple[list[Label], list[Label]]]:
     """The axes of x that are not in `others`: all as one axis of its matrix, or the longest run of
     neighbours as that and the rest as batch axes."""
     free = [label for label in x if label not in others]
-    yield free, []
     if _adjacent(free, x, size):
-        return
+        return [(free, [])]
     runs: list[list[Label]] = [[]]
     for label in x:
         if label in others:
             runs.append([])
         else:
             runs[-1].append(label)
-    longest = max(runs, key=lambda run: prod(size[label] for label in run) if run else 0)
-    yield longest, [label for label in free if label not in longest]
+    longest = max((run for run in runs if run), key=lambda run: _total(run, size))
+    return [(free, []), (longest, [label for label in free if label not in longest])]
 
 
 def _adjacent(group: Sequence[Label], x: Labels, size: Sizes) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -205,7 +206,7 @@ def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tupl
             )
         return tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
     try:
-        of_a, of_b = (tuple([x] if isinstance(x, int) else x) for x in axes)
+        of_a, of_b = (tuple(map(index, [x] if isinstance(x, int) else x)) for x in axes)
     except (TypeError, ValueError):
         raise ValueError(
             f"tensordot: expected a number of axes, or those of a and those of b, got {axes!r}"

@@ -1,5 +1,6 @@
-// Products: all dtypes, sizes from empty to several blocks, batches, transposed, broadcast and
-// reversed operands, against a plain sum at random places of the result.
+// Products: all dtypes, sizes from empty to several panels, batches, transposed, broadcast and
+// reversed operands, against a plain sum at random places of the result, with the same bits for any
+// number of threads.
 //
 // PULLBACK_BLAS names the library for floats. Without it only integers are tested; one that is
 // named and does not load is a failure.
@@ -18,60 +19,137 @@
 namespace pullback::test {
 namespace {
 
+double at(Array& array, const View& view, std::initializer_list<int64_t> index) {
+  int64_t offset = view.offset, axis = 0;
+  for (int64_t i : index) offset += i * view.strides[axis++];
+  return array.get(offset);
+}
+
+// c[p, q, m, n]: some entries against a plain sum, and all bits for every number of threads.
+void check_product(Array& a, Array& b, const View& va, const View& vb, const std::string& what,
+                   Runner* r) {
+  const DType dtype = a.dtype;
+  const Shape shape{va.shape[0], va.shape[1], va.shape[2], vb.shape[3]};
+  const int64_t k = va.shape[3], n = shape[3];
+  const View vc = row_view(r->output(dtype, shape.size()), dtype, shape);
+  r->add(Gemm{va, vb, vc, {}});
+  check(bool(r->run_threads(what)), what);
+  bool ok = true;
+  for (int64_t count = 0; count < 200 && r->outputs[0].n; ++count) {
+    const int64_t place = pick(r->outputs[0].n), column = place % n, row = place / n % shape[2],
+                  q = place / n / shape[2] % shape[1], p = place / n / shape[2] / shape[1];
+    double sum = 0, size = 0;
+    for (int64_t d = 0; d < k; ++d) {
+      const double t = at(a, va, {p, q, row, d}) * at(b, vb, {p, q, d, column});
+      sum += t;
+      size += std::fabs(t);
+    }
+    const double eps = dtype == DType::Float32 ? 1e-6 : dtype == DType::Float64 ? 1e-14 : 0;
+    ok &= std::fabs(r->outputs[0].get(place) - sum) <= eps * size;
+  }
+  check(ok, what);
+}
+
+// Exchanges the storage of the last two axes.
+void transpose_matrices(View* view) {
+  view->strides[2] = 1;
+  view->strides[3] = view->shape[2];
+}
+
+enum Kind { kPlain, kTransposeA, kTransposeB, kTransposeBoth, kOneB, kOneA, kReversed, kKinds };
+
 void test_gemm() {
   struct Case {
-    int64_t batch, m, k, n;
+    int64_t p, q, m, k, n;
   };
-  const Case cases[] = {{1, 1, 1, 1},     {1, 3, 4, 5},     {1, 100, 784, 10},  {1, 257, 129, 300},
-                        {5, 17, 9, 8},    {1, 0, 3, 4},     {1, 3, 0, 4},       {2, 3, 4, 0},
-                        {1, 1, 500, 700}, {1, 700, 500, 1}, {1, 40, 20000, 30}, {1, 1, 300000, 1},
-                        {3, 1, 20, 1},    {64, 2, 3, 2},    {1, 520, 300, 410}};
+  const Case cases[] = {// one
+                        {1, 1, 1, 1, 1},
+                        {1, 1, 3, 4, 5},
+                        {1, 1, 100, 784, 10},
+                        {1, 1, 257, 129, 300},
+                        {1, 1, 1, 500, 700},
+                        {1, 1, 700, 500, 1},
+                        {1, 1, 40, 20000, 30},
+                        {1, 1, 1, 300000, 1},
+                        {1, 1, 520, 300, 410},
+                        {1, 1, 300, 1, 200},
+                        {1, 1, 5000, 90, 33},
+                        {1, 1, 64, 9000, 64},
+                        // nothing
+                        {1, 1, 0, 3, 4},
+                        {1, 1, 3, 0, 4},
+                        {2, 1, 3, 4, 0},
+                        {0, 2, 3, 4, 5},
+                        // batches
+                        {5, 1, 17, 9, 8},
+                        {3, 1, 1, 20, 1},
+                        {3, 1, 1, 20, 7},
+                        {3, 1, 7, 20, 1},
+                        {64, 1, 2, 3, 2},
+                        {2, 3, 5, 4, 6},
+                        {2, 3, 1, 4, 6},
+                        {2, 3, 5, 4, 1},
+                        {70, 1, 33, 16, 40},
+                        {3, 2, 200, 64, 64}};
   const DType dtypes[] = {DType::Float32, DType::Float64, DType::Int32, DType::Int64};
   for (const Case& c : cases) {
     for (DType dtype : dtypes) {
       if (is_float(dtype) && !blas()) continue;
-      for (int kind = 0; kind < 6; ++kind) {
-        if (c.m * c.k * c.n > 1000000 && kind > 2) continue;
-        // 0 plain, 1 a transposed, 2 b transposed, 3 both, 4 broadcast batch of b, 5 reversed rows
-        Array a = random_array(dtype, c.batch * c.m * c.k),
-              b = random_array(dtype, c.batch * c.k * c.n);
+      for (int kind = 0; kind < kKinds; ++kind) {
+        if (!is_float(dtype) && c.m * c.k * c.n > 1000000 && kind > kTransposeB) continue;
+        Array a = random_array(dtype, c.p * c.q * c.m * c.k);
+        Array b = random_array(dtype, c.p * c.q * c.k * c.n);
         Runner r;
-        View va = row_view(r.argument(a), dtype, {c.batch, c.m, c.k});
-        View vb = row_view(r.argument(b), dtype, {c.batch, c.k, c.n});
-        if (kind == 1 || kind == 3) {
-          va.strides[1] = 1;
-          va.strides[2] = c.m;
-        }
-        if (kind == 2 || kind == 3) {
-          vb.strides[1] = 1;
-          vb.strides[2] = c.k;
-        }
-        if (kind == 4) vb.strides[0] = 0;
-        if (kind == 5 && c.m) {
+        View va = row_view(r.argument(a), dtype, {c.p, c.q, c.m, c.k});
+        View vb = row_view(r.argument(b), dtype, {c.p, c.q, c.k, c.n});
+        if (kind == kTransposeA || kind == kTransposeBoth) transpose_matrices(&va);
+        if (kind == kTransposeB || kind == kTransposeBoth) transpose_matrices(&vb);
+        if (kind == kOneB) vb.strides[0] = vb.strides[1] = 0;
+        if (kind == kOneA) va.strides[pick(2)] = 0;
+        if (kind == kReversed && c.m) {
           va.offset = (c.m - 1) * c.k;
-          va.strides[1] = -c.k;
+          va.strides[2] = -c.k;
         }
-        const View vc = row_view(r.output(dtype, c.batch * c.m * c.n), dtype, {c.batch, c.m, c.n});
-        r.add(Gemm{va, vb, vc, {}});
-        const std::string what = text("gemm ", c.batch, " ", c.m, " ", c.k, " ", c.n, " ", dtype,
-                                      " kind ", int64_t{kind});
-        check(bool(r.run_threads(what)), what);
-        bool ok = true;
-        for (int64_t q = 0; q < 200 && r.outputs[0].n; ++q) {
-          const int64_t at = pick(r.outputs[0].n), i = at / (c.m * c.n), row = at / c.n % c.m,
-                        column = at % c.n;
-          double sum = 0, size = 0;
-          for (int64_t d = 0; d < c.k; ++d) {
-            const double t =
-                a.get(va.offset + i * va.strides[0] + row * va.strides[1] + d * va.strides[2]) *
-                b.get(vb.offset + i * vb.strides[0] + d * vb.strides[1] + column * vb.strides[2]);
-            sum += t;
-            size += std::fabs(t);
-          }
-          const double eps = dtype == DType::Float32 ? 1e-6 : dtype == DType::Float64 ? 1e-14 : 0;
-          ok &= std::fabs(r.outputs[0].get(at) - sum) <= eps * size;
+        check_product(a, b, va, vb,
+                      text("gemm ", c.p, " ", c.q, " ", c.m, " ", c.k, " ", c.n, " ", dtype,
+                           " kind ", int64_t{kind}),
+                      &r);
+      }
+    }
+  }
+}
+
+// Every size up to a few blocks of the kernel, each with either operand transposed.
+void test_small() {
+  for (int64_t round = 0; round < 3000; ++round) {
+    const DType dtype = pick(2) ? DType::Float32 : DType::Float64;
+    const int64_t batch = 1 + pick(3), m = 1 + pick(40), k = 1 + pick(20), n = 1 + pick(70);
+    Array a = random_array(dtype, batch * m * k);
+    Array b = random_array(dtype, batch * k * n);
+    Runner r;
+    View va = row_view(r.argument(a), dtype, {1, batch, m, k});
+    View vb = row_view(r.argument(b), dtype, {1, batch, k, n});
+    if (pick(2)) transpose_matrices(&va);
+    if (pick(2)) transpose_matrices(&vb);
+    check_product(a, b, va, vb, text("small ", batch, " ", m, " ", k, " ", n, " ", dtype), &r);
+  }
+}
+
+// What C held before, and what lies behind the end of a row of B, must not show.
+void test_nan() {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    for (int64_t k : {1, 5, 300}) {
+      for (int64_t n : {1, 3, 17, 40}) {
+        const int64_t m = 70;
+        Array a = random_array(dtype, m * k), b = random_array(dtype, k * 2 * n);
+        for (int64_t i = 0; i < k * 2 * n; ++i) {
+          if (i / n % 2) b.set(i, std::nan(""));
         }
-        check(ok, what);
+        Runner r;
+        const View va = row_view(r.argument(a), dtype, {1, 1, m, k});
+        View vb = row_view(r.argument(b), dtype, {1, 1, k, n});
+        vb.strides[2] = 2 * n;
+        check_product(a, b, va, vb, text("nan ", k, " ", n, " ", dtype), &r);
       }
     }
   }
@@ -162,5 +240,9 @@ int main() {
   }
   test_gemm();
   test_then();
+  if (pullback::blas()) {
+    test_small();
+    test_nan();
+  }
   return report();
 }

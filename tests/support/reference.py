@@ -161,6 +161,20 @@ def matmul_size(a: Any, b: Any) -> Any:
     return np.matmul(np.abs(a), np.abs(b))
 
 
+def subscripted(einsum: Callable[..., Any]) -> Callable[..., Any]:
+    """einsum(text, a, b, …) as a function of a, b, …, text."""
+    return lambda *args: einsum(args[-1], *args[:-1])
+
+
+def size_of(product: Callable[..., Any]) -> Callable[..., Any]:
+    """What the rounding errors of a product are relative to: the product of the absolute values."""
+    return lambda *args: product(*[np.abs(x) if isinstance(x, np.ndarray) else x for x in args])
+
+
+def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
+    return np.sum(np.moveaxis(a, axis, -1) * np.moveaxis(b, axis, -1), -1, dtype=a.dtype)
+
+
 def embed(x: Any, shape: tuple[int, ...], key: Any) -> Any:
     out = np.zeros(shape, x.dtype)
     out[key] = x

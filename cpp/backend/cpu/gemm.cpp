@@ -21,12 +21,14 @@ namespace {
 constexpr int64_t kBlasLimit = std::numeric_limits<int>::max();
 constexpr double kPanelFlops = 8e6;      // a panel is not cut below this,
 constexpr double kVectorFlops = 1e6;     // (bound by memory: a matrix times a vector)
-constexpr int64_t kFewRows = 64;         // nor below this many rows,
+constexpr int64_t kFewRows = 64;         // nor below this many rows (with BLAS kFewColumns),
 constexpr int64_t kFewColumns = 96;      // columns,
 constexpr int64_t kSmallestDepth = 512;  // or sums
 constexpr double kSmallCall = 1e6;       // OpenBLAS: products in a call that its small kernels take
 constexpr int64_t kNearBytes = 384 << 10;  // of A and C of one call of our kernel: they stay in L2
-constexpr int64_t kLongStride = 4096;      // bytes: from here on copying A to be dense pays
+// Beyond these BLAS is as fast or faster, since it copies A to be dense.
+constexpr int64_t kLongStride = 4096;  // of A, bytes
+constexpr int64_t kLargeB = 512 * 512;
 
 double products(const GemmProgram& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
@@ -126,26 +128,30 @@ void describe(GemmOperand* x, int64_t batch, bool same) {
 
 bool worth_own(const GemmProgram& p) {
   if (p.a.packed || p.b.packed) return p.k * p.n < 4096;
+  const bool avx512 = cpu_level() == CpuLevel::Avx512;
   const bool is_double = p.dtype == DType::Float64;
   const bool only_b = p.b.transposed && !p.a.transposed;
-  if (p.k < 8) return only_b && p.n > 1;
-  const double size = products(p);
-  if (size <= kSmallCall) {
-    if (cpu_level() != CpuLevel::Avx512) return is_double || !p.b.transposed || size <= 4096;
+  if (p.k < 8) return only_b;
+  if (products(p) <= kSmallCall) {
+    if (!avx512) return is_double || !p.b.transposed || products(p) <= 4096;
     const bool thin = !p.a.transposed && p.n >= 10 && p.n <= 16 && p.k >= 128;
-    return only_b ? is_double || size <= 32768 || p.k <= 16 : thin;
+    return only_b || thin;
   }
-  if (p.b.transposed && !is_double) return false;
+  if (!avx512 && !is_double && p.b.transposed) return false;
   const int64_t stride = p.a.leading * size_of(p.dtype);
-  return stride <= kLongStride && p.n >= (cpu_level() == CpuLevel::Avx512 ? 8 : 1);
+  return stride <= kLongStride && p.k * p.n <= kLargeB && p.n >= 8;
 }
 
 GemmMethod choose_method(const GemmProgram& p) {
   if (!is_float(p.dtype)) return GemmMethod::Plain;
-  if (p.m * p.n * p.k == 0) return GemmMethod::Own;  // nothing to call
   if (p.m > 1 && p.n > 1 && worth_own(p)) return GemmMethod::Own;
   if (std::max({p.n, p.a.leading, p.b.leading}) > kBlasLimit) return GemmMethod::Plain;
   return p.m == 1 || p.n == 1 ? GemmMethod::Vector : GemmMethod::Matrix;
+}
+
+// A vector times a matrix that lies in memory row by row along k: cut along k, it is read in order.
+bool reads_along_k(const GemmProgram& p) {
+  return p.method == GemmMethod::Vector && (p.n == 1 ? p.a.transposed : !p.b.transposed);
 }
 
 // Halves panels until there are enough for any number of threads. With `rows`, whole rows of c
@@ -161,29 +167,30 @@ void choose_panels(GemmProgram& p, bool rows) {
   if (p.method == GemmMethod::Own) {
     const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
     const int64_t near = std::max(kFewRows, kNearBytes / row);
-    p.panel_m = round_up(ceil_div(p.m, std::max<int64_t>(1, ceil_div(p.m, near))), 4);
+    p.panel_m = round_up(ceil_div(p.m, ceil_div(p.m, near)), 4);
   }
-  int64_t parts = p.batch * ceil_div(p.m, std::max<int64_t>(1, p.panel_m));
+  const int64_t few_rows = p.method == GemmMethod::Own || rows ? kFewRows : kFewColumns;
+  int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
-  while ((parts < kChunks && each > smallest) || each > kLargestPanelFlops) {
-    const bool tall = p.panel_m >= 2 * kFewRows;
+  for (; (parts < kChunks && each > smallest) || each > kLargestPanelFlops;
+       parts *= 2, each /= 2) {
+    const bool deep = p.panel_k >= 2 * kSmallestDepth && !rows;
+    const bool tall = p.panel_m >= 2 * few_rows;
     const bool wide = p.panel_n >= 2 * kFewColumns && !rows;
-    if (tall && (!wide || p.panel_m >= p.panel_n)) {
+    if (deep && ((!tall && !wide) || reads_along_k(p))) {
+      p.panel_k = ceil_div(p.panel_k, 2);
+    } else if (tall && (!wide || p.panel_m >= p.panel_n)) {
       p.panel_m = round_up(ceil_div(p.panel_m, 2), 4);
     } else if (wide) {
       p.panel_n = round_up(ceil_div(p.panel_n, 2), 32);
-    } else if (p.panel_k >= 2 * kSmallestDepth && !rows) {
-      p.panel_k = ceil_div(p.panel_k, 2);
     } else {
       break;
     }
-    parts *= 2;
-    each /= 2;
   }
 }
 
 int64_t scratch_of(const GemmProgram& p) {
-  if (p.method == GemmMethod::Plain || p.k == 0) return 0;
+  if (p.method == GemmMethod::Plain) return 0;
   const bool copies = p.method != GemmMethod::Own;
   const int64_t a = copies && p.a.packed ? p.a.packed_count * p.m * p.k : 0;
   const int64_t b = copies && p.b.packed ? p.b.packed_count * p.k * p.n : 0;
@@ -213,6 +220,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
     same_a &= axis.a_stride == 0;
     same_b &= axis.b_stride == 0;
   }
+  if (p.batch * p.m * p.n * p.k == 0) return p;  // nothing to multiply
   describe(&p.a, p.batch, same_a);
   describe(&p.b, p.batch, same_b);
   p.method = choose_method(p);

@@ -34,10 +34,20 @@ constexpr int64_t kDeep = 256;  // a slice of B stays in the first-level cache
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 template <class T>
+struct IndexOf {
+  using Type = int32_t;
+};
+template <>
+struct IndexOf<double> {
+  using Type = int64_t;
+};
+
+template <class T>
 struct Lanes {
   static constexpr int kCount = kBytes / static_cast<int>(sizeof(T));
   typedef T Vector __attribute__((vector_size(kBytes)));
   typedef T Loose __attribute__((vector_size(kBytes), aligned(alignof(T)), may_alias));
+  typedef typename IndexOf<T>::Type Index __attribute__((vector_size(kBytes)));
 };
 
 template <class T>
@@ -128,6 +138,39 @@ void run_rows(Block<T> x, int64_t m) {
   go.template operator()<1>();
 }
 
+#if defined(__AVX512F__)  // elsewhere a shuffle of two vectors is several instructions
+// out[i, j] = in[j, i] for as many rows and columns as a vector has lanes: at step s, blocks of s x
+// s off the diagonal of blocks of 2s x 2s change places.
+template <class T>
+void transpose_square(const T* in, int64_t in_row, T* out, int64_t out_row) {
+  using Vector = typename Lanes<T>::Vector;
+  using Loose = typename Lanes<T>::Loose;
+  using Index = typename Lanes<T>::Index;
+  constexpr int kCount = Lanes<T>::kCount;
+  Vector row[kCount];
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) row[i] = *reinterpret_cast<const Loose*>(in + i * in_row);
+#pragma GCC unroll 4
+  for (int s = 1; s < kCount; s *= 2) {
+    Index low, high;
+    for (int j = 0; j < kCount; ++j) {
+      low[j] = j & s ? kCount + j - s : j;
+      high[j] = j & s ? kCount + j : j + s;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) {
+      if (i & s) continue;
+      const Vector first = row[i];
+      row[i] = __builtin_shuffle(first, row[i + s], low);
+      row[i + s] = __builtin_shuffle(first, row[i + s], high);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) *reinterpret_cast<Loose*>(out + i * out_row) = row[i];
+}
+
+#endif
+
 // Copies `k` rows of `width` entries to rows of `stride`, a vector or two. What lies behind `width`
 // in a row is never stored, so it may be anything; B ends with the last row's `width`.
 template <class T, int kVectors>
@@ -136,6 +179,15 @@ void pack(const T* b, int64_t b_row, int64_t b_column, int64_t k, int64_t width,
   constexpr int64_t kCount = Lanes<T>::kCount;
   constexpr int64_t kStride = kVectors * kCount;
   if (b_column != 1) {
+#if defined(__AVX512F__)
+    if (b_row == 1 && width == kStride) {
+      for (; k >= kCount; k -= kCount, b += kCount, out += kCount * kStride) {
+        for (int v = 0; v < kVectors; ++v) {
+          transpose_square(b + v * kCount * b_column, b_column, out + v * kCount, kStride);
+        }
+      }
+    }
+#endif
     for (int64_t j = 0; j < kStride; ++j) {
       const T* column = b + least(j, width - 1) * b_column;
       for (int64_t d = 0; d < k; ++d) out[d * kStride + j] = column[d * b_row];
