@@ -118,8 +118,21 @@ class Lowering {
     return known->back().second;
   }
 
+  // A view that is made real by itself: moved by blocks, which tiles are not.
+  bool emit_copy(uint32_t member) {
+    if (a_.kind[member] != Analysis::Copy) return false;
+    const NodeView& read = a_.reads(member)[0];
+    if (a_.kind[read.base] == Analysis::Number) return false;
+    View out = whole_view(member);
+    out.shape = read.shape;
+    out.strides = row_major(read.shape);
+    add_step(Layout{view_of(read), out}, nodes_[member]->op);
+    return true;
+  }
+
   void emit_tiles(uint32_t unit_number) {
     const Unit& unit = a_.units[unit_number];
+    if (unit.members.size() == 1 && emit_copy(unit.members[0])) return;
     TileGroup group;
     group.count = unit.count;
     // Loads and scalars come first in the numbering, so they are collected before anything else.
