@@ -377,6 +377,19 @@ def test_bad_values() -> None:
     assert x.at[[0]].set(np.zeros((1, 1, 4))).numpy()[0].tolist() == [0.0] * 4
 
 
+def test_positions_along_an_axis() -> None:
+    x = pb.constant(X)
+    top = pb.argmax(x, axis=1, keepdims=True)
+    assert np.array_equal(pb.take_along_axis(x, top).numpy(), X.max(1, keepdims=True))
+    for axis, text in ((2, "axis 2"), (0, r"rank 2.*\(3,\)")):
+        with pytest.raises(ValueError, match=text):
+            pb.take_along_axis(x, [0, 0, 0], axis=axis)
+    with pytest.raises(IndexError, match="3 is out of range for axis 0 of length 3"):
+        pb.take_along_axis(x, [[3] * 4], axis=0)
+    with pytest.raises(IndexError, match="7 is out of range for an axis of length 4"):
+        pb.take_along_axis(x, pb.constant([[7]] * 3)).numpy()
+
+
 # --- in functions, and what it costs
 
 
