@@ -363,4 +363,4 @@ def _without_duplicates(positions: Any, length: int) -> bool:
         return False
     seen = np.zeros(length, bool)
     seen[positions] = True
-    return int(np.count_nonzero(seen)) == positions.size
+    return bool(np.count_nonzero(seen) == positions.size)
