@@ -165,15 +165,26 @@ void combine_row(const T* x, int64_t step, Sum* y, int64_t left, int64_t right) 
   }
 }
 
+// The part of a row that one region reads lies behind a gap: nobody else sees it coming.
+template <class T>
+void prefetch_row(const T* x, int64_t count) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t j = 0; j < std::min(count, 4 * kLine); j += kLine) __builtin_prefetch(x + j);
+}
+
 template <Update update, class T, class Sum, class I>
 void scatter_all(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
                  const Region& region) {
   const Strides& stride = s.in.strides;
   constexpr int64_t kNear = 256 * 1024;  // bytes that the cache holds anyway
+  const bool partial = region.right - region.left < s.inner && stride[2] == 1;
   const bool far = s.axis * s.inner * static_cast<int64_t>(sizeof(Sum)) > kNear;
   for (int64_t i = 0; i < n; ++i) {
     if (far && i + kAhead < n) {
       __builtin_prefetch(out + position(indices[i + kAhead], s.axis) * s.inner + region.left, 1);
+    }
+    if (partial && i + kAhead < n) {
+      prefetch_row(in + (i + kAhead) * stride[1] + region.left, region.right - region.left);
     }
     Sum* y = out + position(indices[i], s.axis) * s.inner;
     if (s.inner == 1) {
@@ -210,6 +221,7 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
     for (int64_t k = 0; k < count; ++k) {
       if (k + kAhead < count) {
         __builtin_prefetch(out + to[k + kAhead] * s.inner + region.left, 1);
+        if (stride[2] == 1) prefetch_row(in + from[k + kAhead] * stride[1], s.inner);
       }
       combine_row<update, T>(in + from[k] * stride[1], stride[2], out + to[k] * s.inner,
                              region.left, region.right);
@@ -223,7 +235,7 @@ template <Update update, class T, class Sum, class I>
 void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
   constexpr int64_t kParts = 8;
   constexpr int64_t kColumns = 64;
-  constexpr int64_t kNarrow = 4;
+  constexpr int64_t kNarrow = 16;
   const bool worth = s.outer * n * s.inner > 128 * 1024;
   const bool by_columns = s.inner >= 2 * kColumns;
   const int64_t parts = !worth || s.outer >= kParts || s.inner < kNarrow ? 1
