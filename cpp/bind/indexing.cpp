@@ -203,10 +203,33 @@ Ref<Node> update_basic(const Ref<Node>& x, PyObject* key, const Ref<Node>& value
   return at_window(x, piece, index.window, add ? update : Update::Set);
 }
 
+// The commonest of the others without a detour: positions along the first axis. Null for any other.
+Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
+  if (x->shape.rank == 0) return nullptr;
+  if (is_tensor(key)) {
+    Ref<Node> node = as_node(key);
+    return is_integer(node->dtype) ? node : nullptr;
+  }
+  if (!py::isinstance<py::array>(key)) return nullptr;
+  const auto dtype = py::reinterpret_borrow<py::array>(key).dtype();
+  if (dtype.kind() != 'i') return nullptr;
+  const DType wide = DType::Int64;
+  Ref<Node> node = node_from_array(key, &wide, "index");
+  const auto* at = static_cast<const int64_t*>(node->value->data);
+  const int64_t length = x->shape[0];
+  for (int64_t i = 0; i < node->shape.size(); ++i) {
+    if (at[i] < -length || at[i] >= length) {
+      fail(ErrorKind::Index, "index: ", at[i], " is out of range for axis 0 of length ", length);
+    }
+  }
+  return node;
+}
+
 }  // namespace
 
 Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
   if (is_basic(key)) return get_basic(x, key);
+  if (const Ref<Node> positions = positions_of(x, key)) return take(x, positions, 0);
   return to_node(
       from_package("get")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key)).ptr(),
       "index");

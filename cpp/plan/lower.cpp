@@ -43,6 +43,7 @@ class Lowering {
         std::get<Gemm>(plan_.steps.back().work).then = std::move(group);
         continue;
       }
+      if (unit.members.size() == 1 && emit_copy(unit.members[0])) continue;
       Op source;
       TileGroup group = tiles(u, &source);
       if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
@@ -181,6 +182,18 @@ class Lowering {
       return nodes_[member]->dtype;
     }
     return nodes_[a_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
+  }
+
+  // A view that is made real by itself: moved by blocks, which tiles are not.
+  bool emit_copy(uint32_t member) {
+    if (a_.kind[member] != Analysis::Copy) return false;
+    const NodeView& read = a_.reads(member)[0];
+    if (a_.kind[read.base] == Analysis::Number) return false;
+    View out = whole_view(member);
+    out.shape = read.shape;
+    out.strides = row_major(read.shape);
+    add_step(Layout{view_of(read), out}, nodes_[member]->op);
+    return true;
   }
 
   TileGroup tiles(uint32_t unit_number, Op* source) {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from ._core import Tensor
+from .indexing import along_axis
 
 if TYPE_CHECKING:
     from ._typing import DType, Shape, TensorLike
@@ -222,6 +223,23 @@ def take(x: TensorLike, indices: TensorLike, /, *, axis: int | None = None) -> T
     if axis is None:
         return _core.take(_core.reshape(x, -1), indices, 0)
     return _core.take(x, indices, axis)
+
+
+def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """For each row of x along an axis the elements at its own positions: those that `argmax` gives,
+    for example.
+
+    The indices have the rank of x and broadcast against it along the other axes. A position outside
+    the axis is an IndexError: at the call, or when it is computed where the indices are a tensor.
+    The same index in `x.at` replaces these elements.
+
+    >>> x = pb.constant([[1.0, 5.0, 2.0], [6.0, 3.0, 4.0]])
+    >>> pb.take_along_axis(x, pb.argmax(x, axis=1, keepdims=True))
+    Tensor([[5.],
+            [6.]], dtype=float32)
+    """
+    x = _core.identity(x)
+    return x[along_axis(x.shape, indices, axis)]
 
 
 def one_hot(indices: TensorLike, /, depth: int, *, axis: int = -1, dtype: DType = None) -> Tensor:

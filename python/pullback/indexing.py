@@ -220,6 +220,25 @@ def _combined(indices: list[Any], lengths: list[int]) -> tuple[Any, tuple[int, .
     return np.broadcast_to(total, block), block
 
 
+def along_axis(shape: tuple[int, ...], indices: TensorLike, axis: int) -> tuple[Any, ...]:
+    """The index that names, in each row along an axis, the entries at the row's own positions."""
+    index = _entry(indices)
+    rank = len(shape)
+    if not -rank <= axis < rank:
+        raise ValueError(f"take_along_axis: axis {axis} of a tensor of rank {rank}")
+    if index.ndim != rank:
+        raise ValueError(
+            f"take_along_axis: expected indices of rank {rank} for x of shape {shape}, got indices "
+            f"of shape {index.shape}"
+        )
+    key: list[Any] = [
+        np.arange(length).reshape([-1 if d == k else 1 for d in range(rank)])
+        for k, length in enumerate(shape)
+    ]
+    key[axis] = index
+    return tuple(key)
+
+
 def get(x: Tensor, key: Any) -> Tensor:
     """x[key], where the key is not a basic one."""
     index = Advanced(x.shape, key)
@@ -321,7 +340,7 @@ def _update(x: Tensor, key: Any, value: TensorLike, update: str) -> Tensor:
 
 
 def _is_mask(key: Any) -> bool:
-    return isinstance(key, (np.ndarray, Tensor, Variable)) and str(key.dtype) == "bool"
+    return isinstance(key, (np.ndarray, Tensor, Variable)) and bool(key.dtype == np.bool_)
 
 
 def _where(x: Tensor, mask: Any, value: Tensor, update: str) -> Tensor | None:
@@ -344,4 +363,4 @@ def _without_duplicates(positions: Any, length: int) -> bool:
         return False
     seen = np.zeros(length, bool)
     seen[positions] = True
-    return int(np.count_nonzero(seen)) == positions.size
+    return bool(np.count_nonzero(seen) == positions.size)

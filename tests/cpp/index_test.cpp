@@ -1,5 +1,7 @@
-// Gather and ScatterAdd: positive and negative indices, duplicates, empty ones, and the report of
-// an index out of range.
+// Gather and ScatterAdd: positive and negative indices, duplicates, empty ones, strided operands,
+// every kind of update, and the report of an index out of range. ArgReduce: ties and NaN in rows
+// and columns of every width.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -74,11 +76,150 @@ void test_indices() {
   }
 }
 
+// [outer, middle, inner] seen inside an array twice as large, its axes in any order.
+View scattered(Array& storage, int32_t slot, const Shape& shape) {
+  View view{slot, storage.dtype, 0, shape, {}};
+  std::vector<int64_t> order = {0, 1, 2};
+  std::shuffle(order.begin(), order.end(), generator);
+  int64_t step = 1 + pick(2);
+  for (int64_t d : order) {
+    view.strides[d] = step;
+    step *= shape[d];
+  }
+  return view;
+}
+
+double updated(Update update, double to, double from) {
+  switch (update) {
+    case Update::Set:
+      return from;
+    case Update::Add:
+      return to + from;
+    case Update::Multiply:
+      return to * from;
+    case Update::Min:
+      return std::min(to, from);
+    default:
+      return std::max(to, from);
+  }
+}
+
+// In index order, on what is there: small integers, so that every dtype is exact.
+void test_updates() {
+  const int64_t shapes[][4] = {{1, 9, 1, 30},      {3, 4, 2, 5},    {2, 30, 40, 100},
+                               {1, 50, 300, 600},  {20, 6, 2, 500}, {1, 3000, 1, 200000},
+                               {1, 3000, 5, 60000}};
+  for (const auto& s : shapes) {
+    const int64_t outer = s[0], axis = s[1], inner = s[2], n = s[3];
+    for (DType dtype : {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64}) {
+      for (Update update : {Update::Set, Update::Add, Update::Multiply, Update::Min, Update::Max}) {
+        const std::string what =
+            text("update ", static_cast<int>(update), " ", outer, " ", axis, " ", n, " ", dtype);
+        Array base(dtype, outer * axis * inner), value(dtype, 2 * outer * n * inner),
+            index(DType::Int64, n);
+        for (int64_t i = 0; i < base.n; ++i) base.set(i, static_cast<double>(pick(2)));
+        for (int64_t i = 0; i < value.n; ++i) {
+          const bool sign = update == Update::Multiply || dtype == DType::Bool;
+          value.set(i, static_cast<double>(pick(2)) * (sign ? 1 : 3) - (sign ? 0 : 1));
+        }
+        for (int64_t i = 0; i < n; ++i) index.set(i, static_cast<double>(pick(2 * axis) - axis));
+        Runner r;
+        const View from = row_view(r.argument(base), dtype, {outer, axis, inner});
+        const View in = scattered(value, r.argument(value), {outer, n, inner});
+        const View at = row_view(r.argument(index), DType::Int64, {n});
+        const View out = row_view(r.output(dtype, base.n), dtype, {outer, axis, inner});
+        r.add(Layout{from, out});
+        r.add(ScatterAdd{in, at, out, outer, axis, inner, update, false});
+        check(bool(r.run_threads(what)), what);
+        Array expected = base;
+        for (int64_t o = 0; o < outer; ++o) {
+          for (int64_t i = 0; i < n; ++i) {
+            const auto to = (static_cast<int64_t>(index.get(i)) + axis) % axis;
+            for (int64_t j = 0; j < inner; ++j) {
+              const int64_t k = (o * axis + to) * inner + j;
+              const double x = value.get(o * in.strides[0] + i * in.strides[1] + j * in.strides[2]);
+              expected.set(k, updated(update, expected.get(k), x));
+            }
+          }
+        }
+        check(same(r.outputs[0], expected), what);
+      }
+    }
+  }
+}
+
+void test_strided_gather() {
+  for (int round = 0; round < 40; ++round) {
+    const int64_t outer = 1 + pick(4), axis = 1 + pick(50), inner = 1 + pick(70), n = pick(300);
+    const DType dtype = pick(2) ? DType::Float64 : pick(2) ? DType::Float32 : DType::Bool;
+    Array x = random_array(dtype, 2 * outer * axis * inner), index(DType::Int32, n);
+    for (int64_t i = 0; i < n; ++i) index.set(i, static_cast<double>(pick(2 * axis) - axis));
+    Runner r;
+    const View in = scattered(x, r.argument(x), {outer, axis, inner});
+    const View at = row_view(r.argument(index), DType::Int32, {n});
+    const View out = row_view(r.output(dtype, outer * n * inner), dtype, {outer, n, inner});
+    r.add(Gather{in, at, out, outer, axis, inner});
+    check(bool(r.run_threads("strided gather")), "strided gather");
+    bool ok = true;
+    for (int64_t i = 0; i < r.outputs[0].n; ++i) {
+      const int64_t o = i / (n * inner), k = i / inner % n, j = i % inner;
+      const auto to = (static_cast<int64_t>(index.get(k)) + axis) % axis;
+      ok &= same_element(r.outputs[0], i, x,
+                         o * in.strides[0] + to * in.strides[1] + j * in.strides[2]);
+    }
+    check(ok, text("strided gather ", outer, " ", axis, " ", inner, " ", n));
+  }
+}
+
+void test_positions() {
+  const int64_t lengths[] = {1, 2, 15, 31, 32, 63, 64, 65, 130, 1000, 300001};
+  const int64_t inners[] = {1, 2, 7, 9, 15, 16, 17, 63, 64, 255, 257, 513};
+  for (int64_t reduced : lengths) {
+    for (int64_t inner : inners) {
+      if (reduced * inner > 1'000'000) continue;
+      for (DType dtype :
+           {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64}) {
+        const int64_t outer = 1 + pick(reduced * inner > 5000 ? 2 : 70);
+        Array x(dtype, outer * reduced * inner);
+        const bool nan = is_float(dtype) && pick(2);
+        for (int64_t i = 0; i < x.n; ++i) {
+          x.set(i, nan && pick(40) == 0 ? NAN : static_cast<double>(pick(9) - (pick(2) ? 4 : 0)));
+        }
+        for (Op op : {Op::argmax, Op::argmin}) {
+          Runner r;
+          const View in = row_view(r.argument(x), dtype, {outer, reduced, inner});
+          const View out =
+              row_view(r.output(DType::Int64, outer * inner), DType::Int64, {outer, inner});
+          r.add(ArgReduce{op, in, out, outer, reduced, inner});
+          const std::string what = text("position ", outer, " ", reduced, " ", inner, " ", dtype);
+          check(bool(r.run_threads(what)), what);
+          bool ok = true;
+          for (int64_t i = 0; i < outer * inner; ++i) {
+            const int64_t o = i / inner, j = i % inner;
+            int64_t best = 0;
+            const auto value = [&](int64_t k) { return x.get((o * reduced + k) * inner + j); };
+            for (int64_t k = 1; k < reduced && !std::isnan(value(best)); ++k) {
+              const bool better =
+                  op == Op::argmax ? value(k) > value(best) : value(k) < value(best);
+              if (better || std::isnan(value(k))) best = k;
+            }
+            ok &= r.outputs[0].as<int64_t>()[i] == best;
+          }
+          check(ok, what);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
 int main() {
   using namespace pullback::test;
   test_indices();
+  test_updates();
+  test_strided_gather();
+  test_positions();
   return report();
 }

@@ -1,5 +1,5 @@
-// Layout steps: views of any strides copied into outputs of any axis order and step; what lies
-// between is zeroed with `clear` and untouched without.
+// Layout steps: views of any strides copied into outputs of any axis order and step, or added to
+// them; what lies between is zeroed with `clear` and untouched without.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -33,14 +33,28 @@ void test_layout() {
           step *= shape[i];
         }
         to.offset = 3;
-        const bool clear = pick(2);
-        r.add(Layout{from, to, clear});
-        const std::string what = text("layout ", shape, " ", dtype);
+        const int64_t mode = pick(3);
+        const bool clear = mode == 0;
+        // An addition needs something to add to: ones, put there by a copy before it.
+        Array ones(dtype, 1);
+        ones.set(0, 1);
+        if (mode == 2) {
+          View one = row_view(r.argument(ones), dtype, shape);
+          one.strides = {};
+          r.add(Layout{one, to});
+        }
+        r.add(Layout{from, to, clear, mode == 2});
+        const std::string what = text("layout ", shape, " ", dtype, " ", mode);
         Array expected(dtype, 2 * n + 3);
         std::fill(expected.bytes.begin(), expected.bytes.end(), char(clear ? 0 : 0x5a));
         std::fill(r.outputs[0].bytes.begin(), r.outputs[0].bytes.end(), char(0x5a));
         const auto a = offsets_of(from), b = offsets_of(to);
-        for (int64_t i = 0; i < n; ++i) expected.set(b[i], in.get(a[i]));
+        for (int64_t i = 0; i < n; ++i) {
+          expected.set(b[i], mode != 2 ? in.get(a[i])
+                             : dtype == DType::Float32
+                                 ? static_cast<double>(1.0F + static_cast<float>(in.get(a[i])))
+                                 : 1 + in.get(a[i]));
+        }
         check(bool(r.run_threads(what)), what);
         check(same(r.outputs[0], expected), what);
       }

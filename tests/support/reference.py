@@ -215,5 +215,9 @@ def at(x: Any, value: Any, key: Any, update: str) -> Any:
     return getattr(x.at[key], update)(value)
 
 
+def along(axis: int) -> Callable[..., Any]:
+    return lambda x, i: np.take_along_axis(np.asarray(x), np.asarray(i), axis)
+
+
 def one_hot(indices: Any) -> Any:
     return (np.asarray(indices)[..., None] == np.arange(4)).astype(np.float32)

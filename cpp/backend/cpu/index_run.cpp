@@ -59,14 +59,32 @@ void gather_elements(const T* in, int64_t stride, const I* indices, T* out, int6
   }
 }
 
+// Rows come from anywhere: the next ones are asked for ahead.
+constexpr int64_t kAhead = 8;
+
+// For rows too short for a call of memcpy.
+void copy_bytes(char* to, const char* from, int64_t bytes) {
+  constexpr int64_t kStep = 16;
+  if (bytes < kStep) {
+    for (int64_t i = 0; i < bytes; i += 4) std::memcpy(to + i, from + i, 4);
+    return;
+  }
+  for (int64_t i = 0; i + kStep < bytes; i += kStep) std::memcpy(to + i, from + i, kStep);
+  std::memcpy(to + bytes - kStep, from + bytes - kStep, kStep);
+}
+
 // Rows of `inner` elements, `stride` elements apart in the input.
 template <class T, class I>
 void gather_rows(const T* in, int64_t stride, int64_t inner, int64_t inner_stride, const I* indices,
                  T* out, int64_t n, int64_t axis) {
+  const int64_t bytes = inner * static_cast<int64_t>(sizeof(T));
   for (int64_t i = 0; i < n; ++i, out += inner) {
     const T* row = in + position(indices[i], axis) * stride;
-    if (inner_stride == 1) {
-      std::memcpy(out, row, static_cast<size_t>(inner) * sizeof(T));
+    if (i + kAhead < n) __builtin_prefetch(in + position(indices[i + kAhead], axis) * stride);
+    if (inner_stride == 1 && sizeof(T) >= 4 && bytes <= 256) {
+      copy_bytes(reinterpret_cast<char*>(out), reinterpret_cast<const char*>(row), bytes);
+    } else if (inner_stride == 1) {
+      std::memcpy(out, row, static_cast<size_t>(bytes));
     } else {
       for (int64_t j = 0; j < inner; ++j) out[j] = row[j * inner_stride];
     }
@@ -138,48 +156,102 @@ struct Region {
   int64_t o, left, right, low, high;
 };
 
+template <Update update, class T, class Sum>
+void combine_row(const T* x, int64_t step, Sum* y, int64_t left, int64_t right) {
+  if (step == 1) {
+    for (int64_t j = left; j < right; ++j) combine<update, T>(y + j, x[j]);
+  } else {
+    for (int64_t j = left; j < right; ++j) combine<update, T>(y + j, x[j * step]);
+  }
+}
+
+// The part of a row that one region reads lies behind a gap: nobody else sees it coming.
+template <class T>
+void prefetch_row(const T* x, int64_t count) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t j = 0; j < std::min(count, 4 * kLine); j += kLine) __builtin_prefetch(x + j);
+}
+
 template <Update update, class T, class Sum, class I>
-void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
-                    const Region& region) {
+void scatter_all(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
+                 const Region& region) {
   const Strides& stride = s.in.strides;
+  constexpr int64_t kNear = 256 * 1024;  // bytes that the cache holds anyway
+  const bool partial = region.right - region.left < s.inner && stride[2] == 1;
+  const bool far = s.axis * s.inner * static_cast<int64_t>(sizeof(Sum)) > kNear;
   for (int64_t i = 0; i < n; ++i) {
     if (i % 65536 == 0 && stop_requested()) return;
-    const int64_t to = position(indices[i], s.axis);
-    if (to < region.low || to >= region.high) continue;
-    const T* x = in + region.o * stride[0] + i * stride[1];
-    Sum* y = out + (region.o * s.axis + to) * s.inner;
-    if (stride[2] == 1) {
-      for (int64_t j = region.left; j < region.right; ++j) combine<update, T>(y + j, x[j]);
+    if (far && i + kAhead < n) {
+      __builtin_prefetch(out + position(indices[i + kAhead], s.axis) * s.inner + region.left, 1);
+    }
+    if (partial && i + kAhead < n) {
+      prefetch_row(in + (i + kAhead) * stride[1] + region.left, region.right - region.left);
+    }
+    Sum* y = out + position(indices[i], s.axis) * s.inner;
+    if (s.inner == 1) {
+      combine<update, T>(y, in[i * stride[1]]);
     } else {
-      for (int64_t j = region.left; j < region.right; ++j) {
-        combine<update, T>(y + j, x[j * stride[2]]);
-      }
+      combine_row<update, T>(in + i * stride[1], stride[2], y, region.left, region.right);
     }
   }
 }
 
-// Splits by outer block, then by columns where there are many, else by entries of the axis: then
-// each part reads all indices and takes its own.
+// First collects what is in the region, some at a time: a branch on every index would be wrong half
+// of the time.
+template <Update update, class T, class Sum, class I>
+void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
+                    const Region& region) {
+  constexpr int64_t kSome = 512;
+  const Strides& stride = s.in.strides;
+  in += region.o * stride[0];
+  out += region.o * s.axis * s.inner;
+  if (region.high - region.low == s.axis) {
+    return scatter_all<update, T>(s, in, indices, out, n, region);
+  }
+  int64_t from[kSome];
+  int64_t to[kSome];
+  for (int64_t first = 0; first < n; first += kSome) {
+    if (first % (128 * kSome) == 0 && stop_requested()) return;
+    const int64_t last = std::min(first + kSome, n);
+    int64_t count = 0;
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t at = position(indices[i], s.axis);
+      from[count] = i;
+      to[count] = at;
+      count += (at >= region.low) & (at < region.high);
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      if (k + kAhead < count) {
+        __builtin_prefetch(out + to[k + kAhead] * s.inner + region.left, 1);
+        if (stride[2] == 1) prefetch_row(in + from[k + kAhead] * stride[1], s.inner);
+      }
+      combine_row<update, T>(in + from[k] * stride[1], stride[2], out + to[k] * s.inner,
+                             region.left, region.right);
+    }
+  }
+}
+
+// Splits by outer block; where there are few, by columns if they are many, else by entries of the
+// axis, each part taking its own of all indices. Rows of a few numbers are not worth that.
 template <Update update, class T, class Sum, class I>
 void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
   constexpr int64_t kParts = 8;
   constexpr int64_t kColumns = 64;
+  constexpr int64_t kNarrow = 16;
   const bool worth = s.outer * n * s.inner > 128 * 1024;
   const bool by_columns = s.inner >= 2 * kColumns;
-  const int64_t parts = !worth || s.outer >= kParts ? 1
-                        : by_columns                ? std::min(kParts, s.inner / kColumns)
-                                                    : std::min(kParts, s.axis);
-  const int64_t columns = by_columns ? ceil_div(s.inner, parts) : s.inner;
-  const int64_t entries = by_columns ? s.axis : ceil_div(s.axis, parts);
+  const int64_t parts = !worth || s.outer >= kParts || s.inner < kNarrow ? 1
+                        : by_columns ? std::min(kParts, s.inner / kColumns)
+                                     : std::min(kParts / 2, s.axis);
   parallel_for(s.outer * parts, worth, [&](int64_t unit) {
     const int64_t part = unit % parts;
     Region region{unit / parts, 0, s.inner, 0, s.axis};
     if (by_columns) {
-      region.left = std::min(part * columns, s.inner);
-      region.right = std::min(region.left + columns, s.inner);
+      region.left = part * s.inner / parts;
+      region.right = (part + 1) * s.inner / parts;
     } else {
-      region.low = part * entries;
-      region.high = std::min(region.low + entries, s.axis);
+      region.low = part * s.axis / parts;
+      region.high = (part + 1) * s.axis / parts;
     }
     scatter_region<update, T>(s, in, indices, out, n, region);
   });

@@ -13,10 +13,15 @@
 
 #include "base/threads.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace pullback {
 namespace {
 
-constexpr int64_t kBlock = 32;        // side of a transposed block, elements
+constexpr int64_t kBlock = 64;        // side of a transposed block, elements
+constexpr int64_t kStream = 8 << 20;  // bytes that no cache would keep
 constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
 constexpr int64_t kShortRow = 16;     // elements
 constexpr int64_t kMemcpy = 512;      // bytes from which memcpy is worth its call
@@ -101,23 +106,65 @@ void transpose_square(const uint64_t* in, int64_t in_column, uint64_t* out, int6
   std::memcpy(out + out_row, &b, 16);
 }
 
+// Writes around the cache, where the compiler can and the memory is aligned; a whole line at a time
+// is then not read first.
+void stream_row(const char* from, char* to, int64_t bytes) {
+#if defined(__SSE2__)
+  if (((reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(bytes)) & 15) == 0) {
+    for (int64_t i = 0; i < bytes; i += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
+    return;
+  }
+#endif
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+// What was streamed is seen by other threads after this.
+void finish_streams(const LayoutProgram& p) {
+#if defined(__SSE2__)
+  if (p.stream) _mm_sfence();
+#endif
+}
+
+template <class T>
+void write_block(const LayoutProgram& p, const T* block, T* out, int64_t rows, int64_t columns) {
+  const int64_t bytes = columns * static_cast<int64_t>(sizeof(T));
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto* from = reinterpret_cast<const char*>(block + r * kBlock);
+    auto* to = reinterpret_cast<char*>(out + r * p.out_row);
+    if (p.stream) {
+      stream_row(from, to, bytes);
+    } else {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+    }
+  }
+}
+
+// By way of a block in the first-level cache, so that several lines behind each other are read and
+// written: lines that are far apart evict each other where the distance is a power of two.
 template <class T>
 void transpose_block(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16 / sizeof(T);
+  alignas(64) T block[kBlock * kBlock];
+  const bool direct = p.columns <= kShortRow;
+  T* to = direct ? out : block;
+  const int64_t step = direct ? p.out_row : kBlock;
   const int64_t even_rows = rows / kSide * kSide;
   const int64_t even_columns = columns / kSide * kSide;
-  for (int64_t r = 0; r < even_rows; r += kSide) {
-    for (int64_t c = 0; c < even_columns; c += kSide) {
-      transpose_square(in + c * p.in_column + r, p.in_column, out + r * p.out_row + c, p.out_row);
+  for (int64_t c = 0; c < even_columns; c += kSide) {
+    for (int64_t r = 0; r < even_rows; r += kSide) {
+      transpose_square(in + c * p.in_column + r, p.in_column, to + r * step + c, step);
+    }
+    for (int64_t i = c; i < c + kSide; ++i) {
+      for (int64_t r = even_rows; r < rows; ++r) to[r * step + i] = in[i * p.in_column + r];
     }
   }
-  if (even_columns < columns) {
-    copy_any<T, false>(p, in + even_columns * p.in_column, out + even_columns, even_rows,
-                       columns - even_columns);
+  for (int64_t c = even_columns; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r) to[r * step + c] = in[c * p.in_column + r];
   }
-  if (even_rows < rows) {
-    copy_any<T, false>(p, in + even_rows, out + even_rows * p.out_row, rows - even_rows, columns);
-  }
+  if (!direct) write_block(p, block, out, rows, columns);
 }
 
 bool transposes(const LayoutProgram& p) {
@@ -130,8 +177,8 @@ void copy_unit(const LayoutProgram& p, const T* in, T* out, const Block& block) 
   out += block.out;
   if constexpr (!add && sizeof(T) >= 4) {
     if (transposes(p)) {
-      for (int64_t r = 0; r < block.rows; r += kBlock) {
-        for (int64_t c = 0; c < block.columns; c += kBlock) {
+      for (int64_t c = 0; c < block.columns; c += kBlock) {
+        for (int64_t r = 0; r < block.rows; r += kBlock) {
           transpose_block<T>(p, in + r + c * p.in_column, out + r * p.out_row + c,
                              std::min(kBlock, block.rows - r), std::min(kBlock, block.columns - c));
         }
@@ -189,6 +236,7 @@ void copy(const LayoutProgram& p, const char* in, char* out) {
   parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
     copy_units<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
                        chunk * per_chunk, std::min((chunk + 1) * per_chunk, units));
+    finish_streams(p);
   });
 }
 
@@ -272,8 +320,9 @@ LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
     p.outer *= axes[i].dim;
   }
   if (transposes(p)) {
-    p.band = 2 * kBlock;
-    p.piece = 8 * kBlock;
+    p.band = 4 * kBlock;
+    p.piece = 4 * kBlock;
+    p.stream = p.out.shape.size() * p.element > kStream;
   } else {
     p.piece = std::min(p.columns, kUnit);
     p.band = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.piece, 1));

@@ -12,6 +12,7 @@ struct LayoutProgram {
   bool add = false;
   bool empty = false;
   bool worth = false;   // threads
+  bool stream = false;  // write around the cache
   int64_t element = 0;  // bytes
   int64_t outer = 1;
   int outer_rank = 0;

@@ -72,8 +72,10 @@ struct Lanes {
     int64_t at = 0;
     int64_t i = 1;
     if (n >= 4 * kWidth) {
-      Counts now[2] = {};
-      for (int64_t k = 0; k < 2 * kWidth; ++k) now[k / kWidth][k % kWidth] = static_cast<Count>(k);
+      Count first[2 * kWidth];
+      for (int64_t k = 0; k < 2 * kWidth; ++k) first[k] = static_cast<Count>(k);
+      Counts now[2];
+      std::memcpy(now, first, sizeof now);
       Best lanes[2] = {{load(x), now[0]}, {load(x + kWidth), now[1]}};
       for (i = 2 * kWidth; i + 2 * kWidth <= n; i += 2 * kWidth) {
         for (int k = 0; k < 2; ++k) {
