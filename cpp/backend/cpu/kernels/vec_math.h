@@ -221,30 +221,32 @@ PULLBACK_INLINE float softplus(float a) {
   return static_cast<float>(relu(a) + (e < 0x1p-27 ? e : log));
 }
 
-// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.8, else 1 - exp(-z) (g + t G(t)) with
+// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.9, else 1 - exp(-z) (g + t G(t)) with
 // t = (a - 2) / (a + 2); what the larger sums lose is added last.
 PULLBACK_INLINE double erf(double x) {
   const double a = magnitude(x) > 6.0 ? 6.0 : magnitude(x);
   const double z = a * a;
   constexpr double c = 0x1.06eba8214db68p-3, c_low = 0x1.1ae3a914fed80p-56;  // 2 / sqrt(pi) - 1
-  constexpr double k = -0x1.812746b0379d8p-2;
+  constexpr double k = -0x1.812746b0379e4p-2;
   const double zp =
-      z * polynomial(z, 0x1.ce2f21a041a33p-4, -0x1.b82ce31213976p-6, 0x1.565bccf66cc59p-8,
-                     -0x1.c02dae5a1aa2ep-11, 0x1.f9a2541c66275p-14, -0x1.f4bea843f5d4cp-17,
-                     0x1.b8b7737dc8542p-20, -0x1.540893e800ac7p-23, 0x1.7d5317575bbb2p-27);
+      z * polynomial(z, 0x1.ce2f21a0428cfp-4, -0x1.b82ce312759c4p-6, 0x1.565bcd0ab56c4p-8,
+                     -0x1.c02db329d6727p-11, 0x1.f9a30872cb471p-14, -0x1.f4cf8163b10bep-17,
+                     0x1.b9b926b4f7b3dp-20, -0x1.5d90071412447p-23, 0x1.e3045a1df0884p-27,
+                     -0x1.d3affd6b7530ap-31);
   const double slope = k + zp;
   const double shift = mad(z, slope, c);
   const double shift_low = mad(z, zp - (slope - k), c_low);
   const double near = a + mad(a, shift, a * shift_low);
   const double t = (a - 2.0) / (a + 2.0);
-  constexpr double g = 0x1.058671b52c77cp-2;
+  constexpr double g = 0x1.058671b52c776p-2;
   const double tg =
-      t * polynomial(t, -0x1.b57034efd4023p-2, 0x1.eeea7dc8a2e58p-3, -0x1.437f0b68e68d9p-4,
-                     0x1.e9471633d640ep-9, 0x1.ca95f033788dfp-8, -0x1.bc25b208c01d7p-11,
-                     -0x1.016d2d1c6057p-10, 0x1.6c812422903bdp-15, 0x1.6dd373750caa9p-13,
-                     0x1.e656b543d9977p-16, -0x1.8ed114ed254bbp-16, -0x1.64106e9321847p-17);
+      t * polynomial(t, -0x1.b57034efd3f7dp-2, 0x1.eeea7dc8a7619p-3, -0x1.437f0b68bfb43p-4,
+                     0x1.e94715a19e2f4p-9, 0x1.ca95ed6cd7f27p-8, -0x1.bc25abd545d8ap-11,
+                     -0x1.016b822bc4a88p-10, 0x1.6d5b53c295f1bp-15, 0x1.6dc1c1787f4f7p-13,
+                     0x1.d0c72cddfe296p-16, -0x1.cebe0071077f8p-16, -0x1.02d15a2ac2ac7p-16,
+                     -0x1.388272592731bp-19);
   const double factor = g + tg;
-  const ExpParts p = exp_parts(-z);
+  const ExpParts p = exp_parts(-z, -product_rest(a, a, z));
   const TwoPart e = one_plus(p);
   const double scale = power_of_two(p.shifted);
   const double rest = e.high * factor;
@@ -252,7 +254,7 @@ PULLBACK_INLINE double erf(double x) {
       product_rest(e.high, factor, rest) + mad(e.high, tg - (factor - g), e.low * factor);
   const double far = 1.0 - scale * rest;
   const double far_low = ((1.0 - far) - scale * rest) - scale * rest_low;
-  return with_sign_of(a < 0.8 ? near : far + far_low, x);
+  return with_sign_of(a < 0.9 ? near : far + far_low, x);
 }
 PULLBACK_INLINE float erf(float x) {
   const double a = clamped(x, -3.95f, 3.95f);
