@@ -14,21 +14,25 @@
 namespace pullback::test {
 namespace {
 
-void test_accuracy(const char* level, const ElementwiseTable& t, bool fused) {
+void test_accuracy(const Level& with) {
+  const char* level = with.name();
+  const ElementwiseTable& t = with.elementwise;
+  const bool fused = with.level != CpuLevel::Baseline, widest = with.level == CpuLevel::Avx512;
   using L = long double;
   struct Row {
     Op op;
     L (*exact)(L);
     // Of float32, and of float64 where the result is normal: the worst that search has found,
-    // rounded up. A subnormal float64 may be rounded twice and has a quarter of an ulp more.
+    // rounded up. A subnormal result may be rounded twice there and has a quarter of an ulp more.
     double single, twice;
+    double wide = single;  // float32 with AVX-512, where some have a way of their own
   };
   const Row rows[] = {
-      {Op::exp, [](L x) { return expl(x); }, 0.51, 0.53},
+      {Op::exp, [](L x) { return expl(x); }, 0.51, 0.53, 0.53},
       {Op::expm1, [](L x) { return expm1l(x); }, 0.51, 0.75},
       {Op::log, [](L x) { return logl(x); }, 0.51, 0.65},
       {Op::log1p, [](L x) { return log1pl(x); }, 0.57, 0.75},
-      {Op::tanh, [](L x) { return tanhl(x); }, 0.51, 0.55},
+      {Op::tanh, [](L x) { return tanhl(x); }, 0.51, 0.55, 0.64},
       {Op::sigmoid, [](L x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }, 0.51,
        0.76},
       {Op::softplus, [](L x) { return (x > 0 ? x : 0) + log1pl(expl(-fabsl(x))); }, 0.6, 1.2},
@@ -37,7 +41,7 @@ void test_accuracy(const char* level, const ElementwiseTable& t, bool fused) {
          const L e = expl(-2 * fabsl(x));
          return 4 * e / ((1 + e) * (1 + e));
        },
-       0.51, 3.7},  // slopes are to stay within 4
+       0.51, 3.7, 2.3},  // slopes are to stay within 4
       {Op::rsqrt, [](L x) { return 1 / fabsl(sqrtl(x)); }, 0.51, fused ? 0.51 : 1.6},
       {Op::sqrt, [](L x) { return sqrtl(x); }, 0.5, 0.5},
       {Op::sin, [](L x) { return sinl(x); }, 0.51, 0.8},
@@ -77,13 +81,13 @@ void test_accuracy(const char* level, const ElementwiseTable& t, bool fused) {
           frexpl(exact, &e);
           const double ulp =
               static_cast<double>(fabsl(ldexpl(got - exact, -std::max(e - digits, lowest))));
-          const double extra = !single && e < -1021 ? 0.25 : 0;
+          const double extra = e < (single ? -125 : -1021) && (!single || widest) ? 0.25 : 0;
           worst = std::isfinite(got) ? std::max(worst, ulp - extra) : 3e9;
         }
       }
-      check(
-          worst <= (single ? row.single : row.twice),
-          text(level, " ", name_of(row.op), " ", dtype, " worst ", std::to_string(worst), " ulp"));
+      const double bound = !single ? row.twice : widest ? row.wide : row.single;
+      check(worst <= bound, text(level, " ", name_of(row.op), " ", dtype, " worst ",
+                                 std::to_string(worst), " ulp"));
     }
   }
 }
@@ -179,7 +183,7 @@ void test_levels_agree() {
 int main() {
   using namespace pullback::test;
   for (const Level& level : levels()) {
-    test_accuracy(level.name(), level.elementwise, level.level != pullback::CpuLevel::Baseline);
+    test_accuracy(level);
     test_powers(level.name(), level.elementwise);
     test_ranges(level.name(), level.elementwise);
   }
