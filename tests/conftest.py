@@ -91,6 +91,7 @@ CASES: list[Case] = [
     numbers("relu",          ref.relu,         NONZERO),
     numbers("step",          ref.step,         NONZERO),
     floats ("erf",           ref.erf,          REAL),
+    floats ("erf_slope",     ref.erf_slope,    REAL,     ulp=1.5),
     numbers("round",         np.round,         FLAT),
     numbers("floor",         np.floor,         FLAT),
     numbers("ceil",          np.ceil,          FLAT),

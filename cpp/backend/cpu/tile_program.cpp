@@ -34,6 +34,7 @@ double cost_of(Op op) {
     case Op::sigmoid:
     case Op::softplus:
     case Op::erf:
+    case Op::erf_slope:
       return 0.7;
     default:
       return 0.12;

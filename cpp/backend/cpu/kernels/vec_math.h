@@ -256,6 +256,19 @@ PULLBACK_INLINE double erf(double x) {
   const double far_low = ((1.0 - far) - scale * rest) - scale * rest_low;
   return with_sign_of(a < 0.9 ? near : far + far_low, x);
 }
+// 2 / sqrt(pi) exp(-x^2); what x^2 loses would cost up to x^2 ulp.
+PULLBACK_INLINE double erf_slope(double x) {
+  const double a = magnitude(x) > 28.0 ? 28.0 : magnitude(x);
+  const double z = a * a;
+  const ExpParts p = exp_parts(-z, -product_rest(a, a, z));
+  return scaled(0x1.20dd750429b6dp0 * one_plus(p).high, p.shifted);
+}
+PULLBACK_INLINE float erf_slope(float x) {
+  const double a = clamped(x, -11.0f, 11.0f);
+  const RoughExp e = rough_exp(-a * a);
+  return static_cast<float>(0x1.20dd750429b6dp0 * mad(e.scale, e.p, e.scale));
+}
+
 PULLBACK_INLINE float erf(float x) {
   const double a = clamped(x, -3.95f, 3.95f);
   const double z = a * a;
