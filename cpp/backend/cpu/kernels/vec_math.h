@@ -295,19 +295,31 @@ PULLBACK_INLINE I pow(I a, I b) {
   return out;
 }
 
+// a / b towards zero, the smallest integer by -1 wrapping instead of trapping. That of two int32 is
+// exact in double, which vectorises.
+template <class I>
+PULLBACK_INLINE I truncated_quotient(I a, I b) {
+  const I divisor = b == -1 ? I(1) : b;
+  I q;
+  if constexpr (sizeof(I) == 4) {
+    q = static_cast<I>(static_cast<double>(a) / static_cast<double>(divisor));
+  } else {
+    q = a / divisor;
+  }
+  return b == -1 ? -a : q;
+}
 template <class I>
   requires(!kFloat<I>)
 PULLBACK_INLINE I floor_divide(I a, I b) {
-  if (b == -1) return -a;  // the smallest integer wraps instead of trapping
-  const I q = a / b;
-  return q - static_cast<I>((a % b != 0) & ((a < 0) != (b < 0)));
+  const I q = truncated_quotient(a, b);
+  const I r = a - q * b;
+  return q - static_cast<I>((r != 0) & ((r ^ b) < 0));
 }
 template <class I>
   requires(!kFloat<I>)
 PULLBACK_INLINE I remainder(I a, I b) {
-  if (b == -1) return 0;
-  const I r = a % b;
-  return (r != 0) & ((r < 0) != (b < 0)) ? r + b : r;
+  const I r = a - truncated_quotient(a, b) * b;
+  return r + ((r != 0) & ((r ^ b) < 0) ? b : I(0));
 }
 
 template <class F>
