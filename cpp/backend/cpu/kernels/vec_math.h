@@ -125,17 +125,22 @@ PULLBACK_INLINE double division_rest(double top, double bottom, double q) {
   const double product = q * bottom;
   return (top - product) - product_rest(q, bottom, product);
 }
-
-PULLBACK_INLINE double rsqrt(double a) {
-  const double root = sqrt(a);
-  const double q = 1.0 / (a == 0.0 ? 0.0 : root);  // of -0 too: +infinity
-  // (1 - a q^2) q / 2 is missing; at 0 and infinity that is NaN.
-  const double aq = a * q;
-  const double better = mad(0.5 * q, division_rest(1.0, aq, q) + division_rest(aq, a, q) * q, q);
-  return isnan(better) ? q : better;
+// Exact where multiplications and additions are fused.
+PULLBACK_INLINE float division_rest(float top, float bottom, float q) {
+  return mad(-q, bottom, top);
 }
-PULLBACK_INLINE float rsqrt(float a) {
-  return static_cast<float>(1.0 / magnitude(sqrt(static_cast<double>(a))));
+
+template <class F>
+PULLBACK_INLINE F rsqrt(F a) {
+#if !defined(__FMA__)
+  if constexpr (sizeof(F) == 4) return static_cast<F>(1.0 / magnitude(sqrt(double{a})));
+#endif
+  const F root = sqrt(a);
+  const F q = F(1) / (a == F(0) ? F(0) : root);  // of -0 too: +infinity
+  // (1 - a q^2) q / 2 is missing; at 0 and infinity that is NaN.
+  const F aq = a * q;
+  const F better = mad(F(0.5) * q, division_rest(F(1), aq, q) + division_rest(aq, a, q) * q, q);
+  return isnan(better) ? q : better;
 }
 template <class F>
 PULLBACK_INLINE F log_slope(F a) {
