@@ -117,7 +117,7 @@ void test_special_values(const char* level, const ElementwiseTable& t) {
       {Op::pow, -2, 3, 0, -8},
       {Op::pow, -2, 2, 0, 4},
       {Op::pow, -2, 0.5, 0, nan},
-      {Op::pow, -2, 4503599627370497.0, 0, -inf},
+      {Op::pow, -2, 8388609, 0, -inf},
       {Op::pow, 0.0, 3, 0, 0.0},
       {Op::pow, -0.0, 3, 0, -0.0},
       {Op::pow, -0.0, 2, 0, 0.0},
