@@ -94,6 +94,7 @@ CASES: list[Case] = [
     numbers("relu",          ref.relu,         NONZERO),
     floats ("gate",          ref.gate,         NONZERO,  REAL),
     floats ("erf",           ref.erf,          REAL),
+    floats ("erf_slope",     ref.erf_slope,    REAL,     ulp=1.5),
     numbers("round",         np.round,         FLAT),
     numbers("floor",         np.floor,         FLAT),
     numbers("ceil",          np.ceil,          FLAT),

@@ -42,6 +42,8 @@ FUNCTIONS: dict[str, tuple[Any, Any, Any, Any]] = {
     "tanh": (pb.tanh, mp.tanh, lambda x: mp.sech(x) ** 2,
              lambda x: -2 * mp.tanh(x) * mp.sech(x) ** 2),
     "sigmoid": (pb.sigmoid, s, lambda x: s(x) * s(-x), lambda x: -s(x) * s(-x) * mp.tanh(x / 2)),
+    "erf": (pb.special.erf, mp.erf, lambda x: 2 / mp.sqrt(mp.pi) * mp.exp(-x * x),
+            lambda x: -4 * x / mp.sqrt(mp.pi) * mp.exp(-x * x)),
     "softplus": (pb.softplus, lambda x: mp.log1p(mp.exp(x)), s, lambda x: s(x) * s(-x)),
 }  # fmt: skip
 NEEDS_POSITIVE = {"log", "sqrt", "x**-0.5"}

@@ -42,7 +42,7 @@ int64_t input_size(Op op, int input, DType dtype) {
 }
 
 void test_tails(const char* level, const ElementwiseTable& table) {
-  constexpr int64_t kLongest = 67;
+  constexpr int64_t kLongest = 67, kOffsets = 64;  // the offsets in bytes are 0 … 63
   for (int op = 0; op < kElementwise; ++op) {
     for (int d = 0; d < kDTypes; ++d) {
       const auto dtype = static_cast<DType>(d);
@@ -51,7 +51,7 @@ void test_tails(const char* level, const ElementwiseTable& table) {
       Array in[3];
       for (int i = 0; i < 3; ++i) {
         const bool condition = input_size(static_cast<Op>(op), i, dtype) == 1;
-        in[i] = special_array(condition ? DType::Bool : dtype, kLongest + 8);
+        in[i] = special_array(condition ? DType::Bool : dtype, kLongest + kOffsets);
         const bool nonzero = op == int(Op::floor_divide) || op == int(Op::remainder);
         for (int64_t j = 0; j < in[i].n && !is_float(dtype) && !condition; ++j) {
           if (nonzero && in[i].get(j) == 0) in[i].set(j, 5);
@@ -65,19 +65,20 @@ void test_tails(const char* level, const ElementwiseTable& table) {
       int64_t size = 8;
       while (size > 1 && probe[size - 1] == 0x77) size /= 2;
       const DType result = size == 1 ? DType::Bool : dtype;
-      Array alone(result, kLongest + 8);
-      const auto call = [&](Array& out, int64_t at, int64_t n) {
+      Array alone(result, kLongest + kOffsets);
+      const auto call = [&](Array& out, int64_t to, int64_t at, int64_t n) {
         const char* p[3];
         for (int i = 0; i < 3; ++i) p[i] = in[i].bytes.data() + at * input_size(Op(op), i, dtype);
-        kernel(out.bytes.data() + at * size_of(result), p[0], p[1], p[2], n);
+        kernel(out.bytes.data() + to * size_of(result), p[0], p[1], p[2], n);
       };
-      for (int64_t i = 0; i < alone.n; ++i) call(alone, i, 1);
+      for (int64_t i = 0; i < alone.n; ++i) call(alone, i, i, 1);
       bool equal = true;
+      Array out(result, kLongest + kOffsets);
       for (int64_t n = 1; n <= kLongest; ++n) {
-        for (int64_t at = 0; at < 8; ++at) {
-          Array out(result, kLongest + 8);
-          call(out, at, n);
-          for (int64_t i = at; i < at + n; ++i) equal &= same_element(out, i, alone, i);
+        for (int64_t at = 0; at < kOffsets / size_of(dtype); ++at) {
+          const int64_t to = at * 7 % kOffsets;
+          call(out, to, at, n);
+          for (int64_t i = 0; i < n; ++i) equal &= same_element(out, to + i, alone, at + i);
         }
       }
       check(equal, text(level, " ", int64_t{op}, " ", dtype, ": tail and body agree"));

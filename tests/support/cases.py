@@ -144,10 +144,11 @@ SHAPES_OF = {1: UNARY_SHAPES, 2: BINARY_SHAPES, 3: TERNARY_SHAPES}
 
 
 def public(name: str) -> Callable[..., Any]:
-    """pb.name, or the core's where a row is only used inside gradients (tanh_slope, …)."""
+    """pb.name or pb.special.name; the core's where a row is only used inside gradients."""
 
     def call(*args: Any) -> Any:
-        return getattr(pb, name, None)(*args) if hasattr(pb, name) else getattr(_core, name)(*args)
+        home: Any = next((m for m in (pb, pb.special) if hasattr(m, name)), _core)
+        return getattr(home, name)(*args)
 
     return call
 

@@ -88,12 +88,18 @@ def clip(a: Any, low: Any, high: Any) -> Any:
 
 def erf(a: Any) -> Any:
     """DLMF 7.6.2: 2/sqrt(pi) exp(-a^2) times the sum of 2^n a^(2n+1) / (2n+1)!!."""
-    x = np.asarray(a, np.longdouble)
+    x = np.clip(np.asarray(a, np.longdouble), -7, 7)  # erf(7) is 1 - 4e-23
     term = total = x
-    for n in range(1, 80):
+    for n in range(1, 300):
         term = term * (2 * x * x / (2 * n + 1))
         total = total + term
     value = total * np.exp(-x * x) / np.sqrt(np.arctan(np.longdouble(1)))
+    return value.astype(np.asarray(a).dtype)
+
+
+def erf_slope(a: Any) -> Any:
+    x = np.asarray(a, np.longdouble)
+    value = np.exp(-x * x) / np.sqrt(np.arctan(np.longdouble(1)))
     return value.astype(np.asarray(a).dtype)
 
 

@@ -21,6 +21,7 @@ double cost_of(Op op) {
     case Op::floor_divide:
     case Op::remainder:
     case Op::erf:
+    case Op::erf_slope:
     case Op::exp:
     case Op::expm1:
     case Op::log:

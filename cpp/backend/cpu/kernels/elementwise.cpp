@@ -6,6 +6,7 @@
 // compiler that such an overlap is exact, so that no iteration touches another's element.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
+#include "backend/cpu/kernels/wide_float.h"
 
 #ifndef PULLBACK_KERNELS
 #define PULLBACK_KERNELS kernels_baseline
@@ -103,12 +104,30 @@ PULLBACK_INLINE bool whole_tile_near(T* y, const T* a, const T* b, int64_t n) {
   return true;
 }
 
+// The few functions that have a faster way with sixteen floats than a loop over one.
+template <Op op>
+PULLBACK_INLINE bool ran_wide([[maybe_unused]] float* y, [[maybe_unused]] const float* x,
+                              [[maybe_unused]] int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (op == Op::exp)
+    return wide::over_tile(y, x, n, [](__m512 v) { return wide::exp(v); }), true;
+  if constexpr (op == Op::tanh)
+    return wide::over_tile(y, x, n, [](__m512 v) { return wide::tanh(v); }), true;
+  if constexpr (op == Op::tanh_slope)
+    return wide::over_tile(y, x, n, [](__m512 v) { return wide::tanh_slope(v); }), true;
+#endif
+  return false;
+}
+
 template <Op op, class Row, class Out, class T>
 int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
   auto* y = static_cast<Out*>(out);
   const auto* x = static_cast<const T*>(a);
   if constexpr (kHasNear<op, T>) {
     if (whole_tile_near<op>(y, x, x, n)) return kFine;
+  }
+  if constexpr (sizeof(T) == 4 && m::kFloat<T> && sizeof(Out) == 4) {
+    if (ran_wide<op>(y, x, n)) return kFine;
   }
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Row::of(x[i]));

@@ -121,17 +121,22 @@ PULLBACK_INLINE double division_rest(double top, double bottom, double q) {
   const double product = q * bottom;
   return (top - product) - product_rest(q, bottom, product);
 }
-
-PULLBACK_INLINE double rsqrt(double a) {
-  const double root = sqrt(a);
-  const double q = 1.0 / (a == 0.0 ? 0.0 : root);  // of -0 too: +infinity
-  // (1 - a q^2) q / 2 is missing; at 0 and infinity that is NaN.
-  const double aq = a * q;
-  const double better = mad(0.5 * q, division_rest(1.0, aq, q) + division_rest(aq, a, q) * q, q);
-  return isnan(better) ? q : better;
+// Exact where multiplications and additions are fused.
+PULLBACK_INLINE float division_rest(float top, float bottom, float q) {
+  return mad(-q, bottom, top);
 }
-PULLBACK_INLINE float rsqrt(float a) {
-  return static_cast<float>(1.0 / magnitude(sqrt(static_cast<double>(a))));
+
+template <class F>
+PULLBACK_INLINE F rsqrt(F a) {
+#if !defined(__FMA__)
+  if constexpr (sizeof(F) == 4) return static_cast<F>(1.0 / magnitude(sqrt(double{a})));
+#endif
+  const F root = sqrt(a);
+  const F q = F(1) / (a == F(0) ? F(0) : root);  // of -0 too: +infinity
+  // (1 - a q^2) q / 2 is missing; at 0 and infinity that is NaN.
+  const F aq = a * q;
+  const F better = mad(F(0.5) * q, division_rest(F(1), aq, q) + division_rest(aq, a, q) * q, q);
+  return isnan(better) ? q : better;
 }
 template <class F>
 PULLBACK_INLINE F log_slope(F a) {
@@ -217,30 +222,32 @@ PULLBACK_INLINE float softplus(float a) {
   return static_cast<float>(relu(a) + (e < 0x1p-27 ? e : log));
 }
 
-// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.8, else 1 - exp(-z) (g + t G(t)) with
+// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.9, else 1 - exp(-z) (g + t G(t)) with
 // t = (a - 2) / (a + 2); what the larger sums lose is added last.
 PULLBACK_INLINE double erf(double x) {
   const double a = magnitude(x) > 6.0 ? 6.0 : magnitude(x);
   const double z = a * a;
   constexpr double c = 0x1.06eba8214db68p-3, c_low = 0x1.1ae3a914fed80p-56;  // 2 / sqrt(pi) - 1
-  constexpr double k = -0x1.812746b0379d8p-2;
+  constexpr double k = -0x1.812746b0379e4p-2;
   const double zp =
-      z * polynomial(z, 0x1.ce2f21a041a33p-4, -0x1.b82ce31213976p-6, 0x1.565bccf66cc59p-8,
-                     -0x1.c02dae5a1aa2ep-11, 0x1.f9a2541c66275p-14, -0x1.f4bea843f5d4cp-17,
-                     0x1.b8b7737dc8542p-20, -0x1.540893e800ac7p-23, 0x1.7d5317575bbb2p-27);
+      z * polynomial(z, 0x1.ce2f21a0428cfp-4, -0x1.b82ce312759c4p-6, 0x1.565bcd0ab56c4p-8,
+                     -0x1.c02db329d6727p-11, 0x1.f9a30872cb471p-14, -0x1.f4cf8163b10bep-17,
+                     0x1.b9b926b4f7b3dp-20, -0x1.5d90071412447p-23, 0x1.e3045a1df0884p-27,
+                     -0x1.d3affd6b7530ap-31);
   const double slope = k + zp;
   const double shift = mad(z, slope, c);
   const double shift_low = mad(z, zp - (slope - k), c_low);
   const double near = a + mad(a, shift, a * shift_low);
   const double t = (a - 2.0) / (a + 2.0);
-  constexpr double g = 0x1.058671b52c77cp-2;
+  constexpr double g = 0x1.058671b52c776p-2;
   const double tg =
-      t * polynomial(t, -0x1.b57034efd4023p-2, 0x1.eeea7dc8a2e58p-3, -0x1.437f0b68e68d9p-4,
-                     0x1.e9471633d640ep-9, 0x1.ca95f033788dfp-8, -0x1.bc25b208c01d7p-11,
-                     -0x1.016d2d1c6057p-10, 0x1.6c812422903bdp-15, 0x1.6dd373750caa9p-13,
-                     0x1.e656b543d9977p-16, -0x1.8ed114ed254bbp-16, -0x1.64106e9321847p-17);
+      t * polynomial(t, -0x1.b57034efd3f7dp-2, 0x1.eeea7dc8a7619p-3, -0x1.437f0b68bfb43p-4,
+                     0x1.e94715a19e2f4p-9, 0x1.ca95ed6cd7f27p-8, -0x1.bc25abd545d8ap-11,
+                     -0x1.016b822bc4a88p-10, 0x1.6d5b53c295f1bp-15, 0x1.6dc1c1787f4f7p-13,
+                     0x1.d0c72cddfe296p-16, -0x1.cebe0071077f8p-16, -0x1.02d15a2ac2ac7p-16,
+                     -0x1.388272592731bp-19);
   const double factor = g + tg;
-  const ExpParts p = exp_parts(-z);
+  const ExpParts p = exp_parts(-z, -product_rest(a, a, z));
   const TwoPart e = one_plus(p);
   const double scale = power_of_two(p.shifted);
   const double rest = e.high * factor;
@@ -248,8 +255,21 @@ PULLBACK_INLINE double erf(double x) {
       product_rest(e.high, factor, rest) + mad(e.high, tg - (factor - g), e.low * factor);
   const double far = 1.0 - scale * rest;
   const double far_low = ((1.0 - far) - scale * rest) - scale * rest_low;
-  return with_sign_of(a < 0.8 ? near : far + far_low, x);
+  return with_sign_of(a < 0.9 ? near : far + far_low, x);
 }
+// 2 / sqrt(pi) exp(-x^2); what x^2 loses would cost up to x^2 ulp.
+PULLBACK_INLINE double erf_slope(double x) {
+  const double a = magnitude(x) > 28.0 ? 28.0 : magnitude(x);
+  const double z = a * a;
+  const ExpParts p = exp_parts(-z, -product_rest(a, a, z));
+  return scaled(0x1.20dd750429b6dp0 * one_plus(p).high, p.shifted);
+}
+PULLBACK_INLINE float erf_slope(float x) {
+  const double a = clamped(x, -11.0f, 11.0f);
+  const RoughExp e = rough_exp(-a * a);
+  return static_cast<float>(0x1.20dd750429b6dp0 * mad(e.scale, e.p, e.scale));
+}
+
 PULLBACK_INLINE float erf(float x) {
   const double a = clamped(x, -3.95f, 3.95f);
   const double z = a * a;
@@ -276,19 +296,31 @@ PULLBACK_INLINE I pow(I a, I b) {
   return out;
 }
 
+// a / b towards zero, the smallest integer by -1 wrapping instead of trapping. That of two int32 is
+// exact in double, which vectorises.
+template <class I>
+PULLBACK_INLINE I truncated_quotient(I a, I b) {
+  const I divisor = b == -1 ? I(1) : b;
+  I q;
+  if constexpr (sizeof(I) == 4) {
+    q = static_cast<I>(static_cast<double>(a) / static_cast<double>(divisor));
+  } else {
+    q = a / divisor;
+  }
+  return b == -1 ? -a : q;
+}
 template <class I>
   requires(!kFloat<I>)
 PULLBACK_INLINE I floor_divide(I a, I b) {
-  if (b == -1) return -a;  // the smallest integer wraps instead of trapping
-  const I q = a / b;
-  return q - static_cast<I>((a % b != 0) & ((a < 0) != (b < 0)));
+  const I q = truncated_quotient(a, b);
+  const I r = a - q * b;
+  return q - static_cast<I>((r != 0) & ((r ^ b) < 0));
 }
 template <class I>
   requires(!kFloat<I>)
 PULLBACK_INLINE I remainder(I a, I b) {
-  if (b == -1) return 0;
-  const I r = a % b;
-  return (r != 0) & ((r < 0) != (b < 0)) ? r + b : r;
+  const I r = a - truncated_quotient(a, b) * b;
+  return r + ((r != 0) & ((r ^ b) < 0) ? b : I(0));
 }
 
 template <class F>

@@ -26,12 +26,14 @@ PULLBACK_INLINE TwoPart log_two(double x) {
   const double s_low = rest * inverse;
   const double z = s * s;
   const double z_low = product_rest(s, s, z) + 2.0 * s * s_low;
-  const double t = z * polynomial(z, 0x1.9999999999b31p-2, 0x1.2492492457babp-2,
-                                  0x1.c71c722d89af2p-3, 0x1.745ce9d7eb5p-3, 0x1.3b1eee04dac8cp-3,
-                                  0x1.0f7fbcf5b0481p-3, 0x1.0e4441bf4ad97p-3);
+  const double fifth = polynomial(z, 0x1.9999999999996p-2, 0x1.2492492492f52p-2,
+                                  0x1.c71c71c5965ddp-3, 0x1.745d182974a46p-3, 0x1.3b1364c01232cp-3,
+                                  0x1.112070b25685p-3, 0x1.de3d2eebfdc2cp-4, 0x1.eac7fbc3989ddp-4);
+  const double t = z * fifth;
+  const double t_low = product_rest(z, fifth, t) + z_low * fifth;
   constexpr double third = 0x1.5555555555555p-1, third_low = 0x1.5555555555555p-55;
   const double w = third + t;
-  const double w_low = (t - (w - third)) + third_low;
+  const double w_low = (t - (w - third)) + (third_low + t_low);
   const double v = z * w;
   const double v_low = product_rest(z, w, v) + mad(z, w_low, z_low * w);
   const double sv = s * v;
