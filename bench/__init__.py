@@ -1,8 +1,9 @@
 """How fast pullback is, beside other libraries: `python -m bench` from the top of a checkout.
 
-    python -m bench                    the table, in half an hour, of the installed pullback
+    python -m bench                    the table of the installed pullback; long, with all peers
     python -m bench --install-peers    first makes .bench/torch and the others to compare with
-    python -m bench --native           first builds what is in C++ under bench/native
+    python -m bench --native           first builds bench/native (with Google Benchmark, which is
+                                       libbenchmark-dev on Debian and Ubuntu)
     python -m bench --rows op mlp      these rows only
     python -m bench --smoke            one repetition of everything, small, in seconds; no figures
     python -m bench --json FILE        also writes every sample, for python -m bench.report

@@ -25,7 +25,7 @@ from .peers import built, interpreter
 
 ROOT = Path(__file__).resolve().parent.parent
 RATES = ("GB/s", "GFLOP/s")  # billions of Case.work a second; other rows are in µs
-PATIENCE = 300  # seconds until a silent process is killed
+PATIENCE = 600  # seconds until a silent process is killed; some compile for minutes
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pullback as pb
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -129,6 +131,18 @@ def test_pullback_agrees_with_the_gradient_by_hand(name, style):
     for gradient, slope in zip(gradients, slopes, strict=True):
         scale = np.abs(slope).max()
         np.testing.assert_allclose(gradient.numpy(), slope, tolerance, tolerance * scale)
+
+
+@pytest.mark.parametrize("style", ["lazy", "function"])
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_second_evaluation_plans_nothing(name, style):
+    from bench import by_pullback
+
+    run = getattr(by_pullback, style)(WORKLOADS[name], True).run
+    run()
+    planned = pb._core.status()["plan_misses"]
+    run()
+    assert pb._core.status()["plan_misses"] == planned
 
 
 def test_lower_triangles():

@@ -1,6 +1,7 @@
 #include "plan/snapshot.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/hash.h"
 #include "graph/variable.h"
@@ -60,6 +61,26 @@ void mark_kept(Snapshot* s) {
   }
 }
 
+// Puts each leaf before the first node that uses it. By creation, a read that an earlier evaluation
+// left behind stands elsewhere than one made on the way, and the same program would have two keys.
+void order_leaves(std::vector<Node*>* nodes) {
+  std::vector<Node*> ordered;
+  ordered.reserve(nodes->size());
+  std::vector<uint8_t> placed(nodes->size(), 0);
+  const auto place = [&](Node* node) {
+    if (std::exchange(placed[node->index], 1)) return;
+    ordered.push_back(node);
+  };
+  for (Node* node : *nodes) {
+    if (is_input(node)) continue;
+    for (Node* input : value_inputs(node)) place(input);
+    place(node);
+  }
+  for (Node* node : *nodes) place(node);  // leaves that are roots
+  for (size_t i = 0; i < ordered.size(); ++i) ordered[i]->index = static_cast<uint32_t>(i);
+  nodes->swap(ordered);
+}
+
 class KeyWriter {
  public:
   explicit KeyWriter(std::vector<unsigned char>* out) : out_(out) {}
@@ -109,6 +130,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool keep) {
   walk(std::span<Node* const>(pending), &s.nodes, [](const Node* node) {
     return is_input(node) ? std::span<Node* const>() : value_inputs(node);
   });
+  order_leaves(&s.nodes);
   s.wanted.assign(s.nodes.size(), 0);
   for (const Node* root : pending) s.wanted[root->index] = 1;
   if (keep) mark_kept(&s);

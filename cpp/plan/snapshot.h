@@ -14,7 +14,7 @@
 namespace pullback {
 
 struct Snapshot {
-  std::vector<Node*> nodes;         // creation order; Node::index is the position
+  std::vector<Node*> nodes;         // inputs before users, leaves late; Node::index is the position
   std::vector<uint8_t> wanted;      // per node: 1 where its value leaves the plan
   std::vector<uint8_t> outlives;    // per node, with `keep`: 1 where somebody may still ask for it
   std::vector<uint32_t> arguments;  // positions of the leaves with a buffer

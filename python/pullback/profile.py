@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _core
 from .tensor import evaluate
 
 _WARM_UP = 2  # the first call plans; the second may be the first with a pending update
-_CALLS = 7
+_CALLS = 7  # odd, so that a median is one of them
 
 
-@dataclass(frozen=True)
-class ProfileStep:
+class ProfileStep(NamedTuple):
     """One step of a plan. `bytes` are those it must read and write at least once, `operations` what
     it computes: 2mnk for a product, one for each operation on an element.
 
@@ -47,8 +44,7 @@ class ProfileStep:
         return self.operations / self.seconds / 1e9 if self.seconds else 0.0
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(NamedTuple):
     """What `profile` found: `steps` in the order in which they ran, and `total`, the seconds of a
     whole call, with Python, building and looking up the plan. Printed, it is a table with the
     slowest step first.
@@ -79,7 +75,8 @@ class Profile:
         lines.append(f"{'':>4} {'a call':<34} {1e6 * self.total:>10.1f}")
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
@@ -115,10 +112,15 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
             "profile: the function did not run the same steps in each call; profile one that does, "
             "for example on arguments of one shape"
         )
-    total = median(totals)
+    total = _median(totals)
     steps: list[ProfileStep] = []
     for kind, source, moved, operations, _ in runs[0]:
-        seconds = median(run[len(steps)][4] for run in runs)
+        seconds = _median([run[len(steps)][4] for run in runs])
         share = seconds / total if total else 0.0
         steps.append(ProfileStep(kind, source, seconds, moved, operations, share))
     return Profile(tuple(steps), total)
+
+
+def _median(samples: list[float]) -> float:
+    """Without `statistics`, whose import costs more than a small package."""
+    return sorted(samples)[len(samples) // 2]
