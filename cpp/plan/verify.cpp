@@ -66,6 +66,7 @@ class GroupCheck {
     last_read_.push_back(-1);
   }
   Level entries_are_rows(int64_t entries, const char* what) const {
+    if (group_.count == 0 && entries == 0) return Level::Any;
     if (entries == group_.count) return Level::Element;
     if (entries != group_.rows()) broken(step_, text(what, " of another element count").c_str());
     return Level::Row;
@@ -100,7 +101,7 @@ class GroupCheck {
   void check_store(const Store& store) {
     const Level level = read(store.value, kEnd);
     const Level entries = entries_are_rows(store.view.shape.size(), "a store");
-    if (level != Level::Any && level != entries && group_.count > 0) {
+    if (level != Level::Any && entries != Level::Any && level != entries) {
       broken(step_, "a store of another level");
     }
     if (!is_flat(store.view)) broken(step_, "a store that is not flat");
@@ -111,7 +112,7 @@ class GroupCheck {
     const Level entries = entries_are_rows(r.outer * r.reduced * r.inner, "a reduction");
     if (level == Level::Element && entries == Level::Row) broken(step_, "a reduction of elements");
     const bool everything = r.outer == 1 && r.inner == 1;
-    const bool columns = r.outer == 1 && r.inner == group_.length && entries == Level::Element;
+    const bool columns = r.outer == 1 && r.inner == group_.length && entries != Level::Row;
     const bool alone = group_.length == 1 && group_.reductions.size() == 1;
     if (!everything && !columns && !alone) broken(step_, "a reduction of a form of its own");
   }

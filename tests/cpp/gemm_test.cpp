@@ -13,6 +13,7 @@
 #include "backend/cpu/blas.h"
 #include "base/error.h"
 #include "check.h"
+#include "plan/verify.h"
 #include "plans.h"
 
 namespace pullback::test {
@@ -154,6 +155,79 @@ void test_nan() {
   }
 }
 
+// A product and the group that runs on it, as one step or as two.
+void test_then() {
+  const int64_t sizes[][4] = {{1, 1000, 64, 64},  {1, 5000, 10, 300}, {1, 300, 300, 40},
+                              {2, 300, 40, 40},   {1, 7, 5, 3},       {1, 4, 3, 0},
+                              {1, 0, 4, 3},       {1, 3000, 1, 50},   {1, 1, 3000, 50},
+                              {1, 64, 64, 20000}, {1, 4096, 33, 100}};
+  for (const auto& s : sizes) {
+    for (DType dtype : {DType::Float32, DType::Float64, DType::Int64}) {
+      if (is_float(dtype) && !blas()) continue;
+      for (int form = 0; form < 4; ++form) {
+        const int64_t batch = s[0], m = s[1], n = s[2], k = s[3], count = batch * m * n;
+        Array a = random_array(dtype, batch * m * k), b = random_array(dtype, k * n);
+        Array bias = random_array(dtype, n);
+        std::vector<Array> one;
+        for (bool fused : {false, true}) {
+          Runner r;
+          const View va = row_view(r.argument(a), dtype, {batch, m, k});
+          const View vb = row_view(r.argument(b), dtype, {k, n});
+          const int32_t c = r.output(dtype, count);
+          TileGroup g;
+          g.count = count;
+          g.length = form % 2 ? n : 1;
+          View repeated{r.argument(bias), dtype, 0, {batch * m, n}, {}};
+          repeated.strides = {0, 1};
+          g.loads = {row_view(c, dtype, {count}), repeated};
+          g.instructions = {{Op::add, dtype, dtype, {0, 1, -1}},
+                            {Op::relu, dtype, dtype, {2, -1, -1}}};
+          int32_t last = 3;
+          if (form % 2 && n > 1) {
+            g.instructions.push_back({Op::max, dtype, dtype, {3, -1, -1}, true});
+            g.instructions.push_back({Op::subtract, dtype, dtype, {3, 4, -1}});
+            last = 5;
+          }
+          // In place of the product, or next to it.
+          const int32_t to = form < 2 ? c : r.output(dtype, count);
+          g.stores = {{last, row_view(to, dtype, {count})}};
+          g.reductions = {
+              {Op::sum, last, dtype, 1, count, 1, row_view(r.output(dtype, 1), dtype, {1})}};
+          if (form % 2) {
+            const int32_t columns = r.output(dtype, n);
+            g.reductions.push_back(
+                {Op::sum, last, dtype, 1, batch * m, n, row_view(columns, dtype, {n})});
+          }
+          const View vc = row_view(c, dtype, {batch, m, n});
+          if (fused) {
+            r.add(Gemm{va, vb, vc, g});
+          } else {
+            r.add(Gemm{va, vb, vc, {}});
+            r.add(g);
+          }
+          verify(r.plan);
+          const std::string what = text("product and group, form ", form, " ", dtype, " [", batch,
+                                        ", ", m, ", ", k, "] [", n, "]");
+          check(bool(r.run_threads(what)), what);
+          if (!fused) {
+            one = r.outputs;
+            continue;
+          }
+          for (size_t i = 0; i < one.size(); ++i) {
+            bool equal = true;
+            for (int64_t j = 0; j < one[i].n; ++j) {
+              const double x = one[i].get(j), y = r.outputs[i].get(j);
+              const bool sum = one[i].n != count || count == 1;
+              equal &= sum ? std::fabs(x - y) <= 1e-6 * std::fabs(x) : x == y;
+            }
+            check(equal, what + text(": output ", int64_t(i)));
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -165,6 +239,7 @@ int main() {
     if (std::getenv("PULLBACK_BLAS")) check(false, error);
   }
   test_gemm();
+  test_then();
   if (pullback::blas()) {
     test_small();
     test_nan();

@@ -41,6 +41,11 @@ void test_reductions() {
         TileGroup group;
         group.count = n;
         group.loads = {row_view(r.argument(values), dtype, {n})};
+        if (s[2] > 1 && pick(3) == 0) {  // a load that repeats itself
+          for (int64_t i = s[2]; i < n; ++i) values.set(i, values.get(i % s[2]));
+          group.loads[0].shape = {s[0] * s[1], s[2]};
+          group.loads[0].strides = {0, 1};
+        }
         int32_t value = 0;
         if (is_float(dtype) && pick(2)) {  // negated twice, and stored on the way
           group.instructions = {{Op::negative, dtype, dtype, {0, -1, -1}},
@@ -85,6 +90,43 @@ void test_reductions() {
           }
         }
         check(ok, what);
+      }
+    }
+  }
+}
+
+// A row of every length, with what is special among floats; bits count, but for NaNs.
+void test_rows() {
+  const double special[] = {0.0, -0.0, INFINITY, -INFINITY, 1e-40, -1e-40};
+  for (int d = 0; d < kDTypes; ++d) {
+    for (Op op : {Op::sum, Op::max, Op::min, Op::all, Op::any}) {
+      const auto dtype = static_cast<DType>(d);
+      const Fold& fold = kernels().folds.of[fold_index(op)][d];
+      const auto merge = kernels().elementwise.of[int(fold.merge)][int(fold.accumulator)];
+      const auto lift = kernels().elementwise.cast[d][int(fold.accumulator)];
+      for (int64_t length = 1; length <= 67; ++length) {
+        const int64_t rows = 1 + pick(40);
+        Array x = random_array(dtype, rows * length);
+        for (int64_t i = 0; i < x.n; ++i) {
+          x.set(i, std::round(x.get(i) * 64) / 64);  // sums are exact
+          if (op == Op::all && pick(20)) x.set(i, 1);
+          if (op == Op::sum || !is_float(dtype) || pick(3)) continue;
+          x.set(i, pick(40) ? special[pick(6)] : pick(2) ? NAN : -NAN);
+        }
+        Array got(fold.accumulator, rows), want(fold.accumulator, rows), one(fold.accumulator, 1);
+        const int64_t e = size_of(fold.accumulator);
+        for (int64_t r = 0; r < rows; ++r) {
+          store_scalar(fold.accumulator, fold.identity, got.bytes.data() + r * e);
+          store_scalar(fold.accumulator, fold.identity, want.bytes.data() + r * e);
+          char* sum = want.bytes.data() + r * e;
+          for (int64_t i = 0; i < length; ++i) {
+            lift(one.bytes.data(), x.bytes.data() + (r * length + i) * size_of(dtype), nullptr,
+                 nullptr, 1);
+            merge(sum, sum, one.bytes.data(), nullptr, 1);
+          }
+        }
+        fold.rows(x.bytes.data(), rows, length, got.bytes.data());
+        check(same(got, want), text("rows of ", length, ", op ", int64_t(op), " ", dtype));
       }
     }
   }
@@ -137,6 +179,7 @@ void test_arg_reduce() {
 int main() {
   using namespace pullback::test;
   test_reductions();
+  test_rows();
   test_arg_reduce();
   return report();
 }

@@ -1,5 +1,5 @@
 // Tile groups: random programs with strided loads against the same kernels on whole arrays, and the
-// errors of integer arithmetic.
+// errors of integer arithmetic and of indices.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -122,6 +122,71 @@ void test_integer_problems() {
   }
 }
 
+// More values alive at once than the stack has room for.
+void test_many_instructions() {
+  for (int64_t n : {1, 16, 3000}) {
+    Array x = random_array(DType::Float32, n);
+    Runner r;
+    TileGroup g;
+    g.count = n;
+    g.loads = {row_view(r.argument(x), DType::Float32, {n})};
+    constexpr int32_t kMany = 2000;
+    for (int32_t i = 0; i < kMany; ++i) {
+      g.instructions.push_back(
+          {i % 2 ? Op::square : Op::negative, DType::Float32, DType::Float32, {i / 2, -1, -1}});
+    }
+    int32_t sum = 1;
+    for (int32_t i = 2; i <= kMany; ++i) {
+      g.instructions.push_back({Op::maximum, DType::Float32, DType::Float32, {sum, i, -1}});
+      sum = kMany + i - 1;
+    }
+    g.stores = {{sum, row_view(r.output(DType::Float32, n), DType::Float32, {n})}};
+    r.add(g);
+    check(bool(r.run_threads("many instructions")), "many instructions");
+    bool equal = true;
+    for (int64_t j = 0; j < n; ++j) {
+      std::vector<float> values{x.as<float>()[j]};
+      for (int32_t i = 0; i < kMany; ++i) {
+        const float from = values[i / 2];
+        values.push_back(i % 2 ? from * from : -from);
+      }
+      equal &= *std::max_element(values.begin() + 1, values.end()) == r.outputs[0].as<float>()[j];
+    }
+    check(equal, "many instructions: values");
+  }
+}
+
+void test_bad_index() {
+  for (int64_t rows : {1, 40, 5000}) {
+    for (int64_t bad : {-1, 10}) {
+      for (bool picks : {true, false}) {
+        Array x = random_array(DType::Float32, rows * 10), index(DType::Int64, rows);
+        for (int64_t i = 0; i < rows; ++i) index.set(i, pick(10));
+        index.set(rows / 2, bad);
+        Runner r;
+        TileGroup g;
+        g.count = rows * 10;
+        g.length = 10;
+        g.loads = {row_view(r.argument(x), DType::Float32, {rows, 10}),
+                   row_view(r.argument(index), DType::Int64, {rows})};
+        g.instructions = {{Op::sum, DType::Float32, DType::Float32, {0, -1, -1}, true}};
+        if (picks) {
+          g.instructions.push_back({Op::pick, DType::Float32, DType::Float32, {0, 1, -1}, true});
+        } else {
+          g.instructions.push_back({Op::place, DType::Float32, DType::Float32, {2, 1, -1}, false});
+        }
+        const int64_t n = picks ? rows : rows * 10;
+        g.stores = {{3, row_view(r.output(DType::Float32, n), DType::Float32, {n})}};
+        r.add(g);
+        const Status status = r.run_threads("bad index");
+        check(status.problem == Problem::IndexOutOfRange && status.detail == bad &&
+                  status.bound == 10,
+              "an index out of range is reported with its bound");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -129,5 +194,7 @@ int main() {
   using namespace pullback::test;
   test_random_programs();
   test_integer_problems();
+  test_bad_index();
+  test_many_instructions();
   return report();
 }

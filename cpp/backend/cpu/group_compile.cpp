@@ -52,8 +52,10 @@ void cut(GroupProgram* p) {
   const double elements = static_cast<double>(tiles.length);
   const auto cheap = static_cast<int64_t>(kBlockNanoseconds * elements / (tiles.cost + 1e-3));
   const int64_t smallest = std::clamp<int64_t>(cheap, 1, kSmallestBlock);
-  const int64_t enough = ceil_div(kChunks, std::max<int64_t>(1, p->outer * p->strips));
-  const int64_t most = std::max<int64_t>(1, p->reduced * p->width * tiles.length / smallest);
+  const int64_t strip = p->reduced * p->width * tiles.length;  // elements
+  const int64_t enough = std::max(ceil_div(kChunks, std::max<int64_t>(1, p->outer * p->strips)),
+                                  strip / GroupProgram::kLargestBlock);
+  const int64_t most = std::max<int64_t>(1, strip / smallest);
   p->block = std::max<int64_t>(1, round_up(ceil_div(p->reduced, std::min(enough, most)), p->steps));
   p->blocks = ceil_div(p->reduced, p->block);
 }

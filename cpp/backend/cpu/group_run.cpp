@@ -171,7 +171,9 @@ Status GroupRun::run() {
     run_unit(frame, memory + TileFrame::frame_bytes(p_.tiles), 0);
     return frame.status();
   }
-  const int64_t per_chunk = ceil_div(units, kChunks);
+  const int64_t elements = p_.block * p_.width * p_.tiles.length;
+  const int64_t per_chunk =
+      std::clamp<int64_t>(GroupProgram::kLargestBlock / elements, 1, ceil_div(units, kChunks));
   parallel_for(ceil_div(units, per_chunk), p_.worth, [&](int64_t chunk) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) run_unit(unit);

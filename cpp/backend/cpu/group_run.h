@@ -25,6 +25,9 @@ struct GroupProgram {
     int64_t out_offset = 0;  // bytes
   };
 
+  // Elements of a unit or chunk: a run is stopped between chunks only.
+  static constexpr int64_t kLargestBlock = 256 * 1024;
+
   TileProgram tiles;
   std::vector<Reduce> reductions;
   int64_t set_bytes = 0;  // of the accumulators of all reductions

@@ -10,9 +10,10 @@ static_assert(kIndexOutOfRange == static_cast<int>(Problem::IndexOutOfRange));
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
-#define table_of(set)                                                                              \
-  KernelTable {                                                                                    \
-    set::kElementwiseTable, set::kFoldTable, set::kRandomTable, set::kRowTable, set::kProductTable \
+#define table_of(set)                                                           \
+  KernelTable {                                                                 \
+    set::kElementwiseTable, set::kFoldTable, set::kRandomTable, set::kRowTable, \
+        set::kProductTable, set::kPairTable                                     \
   }
 
 const KernelTable& kernels() {

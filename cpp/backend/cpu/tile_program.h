@@ -20,6 +20,7 @@ struct TileProgram {
   enum class Kind : uint8_t {
     Call,    // out = call(in[0], in[1], in[2]) of as many entries as the value has
     Rows,    // out = over_rows(in[0], in[1]) of rows of `length`
+    Pair,    // out, in[1] = pair(in[0])
     Fold,    // out = folds[index] of in[0], in[1] being its accumulators
     Gather,  // out = gathers[index]
   };
@@ -32,6 +33,7 @@ struct TileProgram {
     int64_t length = 1;
     TileKernel call = nullptr;
     RowKernel over_rows = nullptr;
+    PairKernel pair = nullptr;
   };
   // [rows, reduced, inner] to [rows, inner].
   struct RowFold {
@@ -79,7 +81,8 @@ struct TileProgram {
   int64_t align = 1;   // tiles begin at multiples of so many rows
   int32_t places = 0;
   int64_t scratch_bytes = 0;
-  double cost = 0;  // estimated nanoseconds a row
+  double cost = 0;       // estimated nanoseconds a row
+  bool streams = false;  // through more memory than the cache near a core holds
 
   std::vector<Code> code;
   std::vector<RowFold> folds;

@@ -2,35 +2,20 @@
 #include "backend/cpu/tile_run.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace pullback {
 namespace {
 
-void fill_scalar(DType dtype, Scalar value, void* to, int64_t n) {
-  switch (dtype) {
-    case DType::Bool:
-      std::memset(to, value.i != 0, static_cast<size_t>(n));
-      break;
-    case DType::Int32:
-      std::fill_n(static_cast<int32_t*>(to), n, static_cast<int32_t>(value.i));
-      break;
-    case DType::Int64:
-      std::fill_n(static_cast<int64_t*>(to), n, value.i);
-      break;
-    case DType::Float32:
-      std::fill_n(static_cast<float*>(to), n, static_cast<float>(value.f));
-      break;
-    case DType::Float64:
-      std::fill_n(static_cast<double*>(to), n, value.f);
-      break;
-  }
+void fill_scalar(DType dtype, Scalar value, char* to, int64_t n) {
+  alignas(8) char element[8];
+  store_scalar(dtype, value, element);
+  fill_elements(to, element, size_of(dtype), n);
 }
 
 }  // namespace
 
 void fill_identity(const Fold& fold, void* accumulators, int64_t n) {
-  fill_scalar(fold.accumulator, fold.identity, accumulators, n);
+  fill_scalar(fold.accumulator, fold.identity, static_cast<char*>(accumulators), n);
 }
 
 TileFrame::TileFrame(const TileProgram& program, const Slots& slots, char* memory, bool fill_it)
@@ -62,13 +47,59 @@ void TileFrame::fill() {
   }
 }
 
+namespace {
+
+// Brings what the next tile reads and writes towards the cache, a few lines at each step of this
+// one: kernels either wait for memory or compute, and without this never both at once.
+class Ahead {
+ public:
+  Ahead(const TileProgram& program, char* const* base, int64_t first, int64_t n)
+      : program_(program), base_(base), first_(first), n_(n) {
+    int64_t lines = 0;
+    for (const auto& d : program.directs) lines += n * d.per_row / kLine + 1;
+    each_ = lines / static_cast<int64_t>(program.code.size()) + 1;
+  }
+  void advance() {
+    for (int64_t i = 0; i < each_; ++i, at_ += kLine) {
+      while (at_ >= end_) {
+        if (direct_ == program_.directs.size()) return;
+        const int64_t per_row = program_.directs[direct_].per_row;
+        at_ = base_[direct_] + first_ * per_row;
+        end_ = at_ + n_ * per_row;
+        ++direct_;
+      }
+      __builtin_prefetch(at_, 0, 2);
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+  const TileProgram& program_;
+  char* const* base_;
+  int64_t first_, n_;
+  int64_t each_;
+  size_t direct_ = 0;
+  char* at_ = nullptr;
+  char* end_ = nullptr;
+};
+
+}  // namespace
+
 Problem TileFrame::run(int64_t first, int64_t n) {
   for (size_t i = 0; i < program_.directs.size(); ++i) {
     place_[program_.directs[i].place] = base_[i] + first * program_.directs[i].per_row;
   }
+  if (!program_.streams) return run_code(first, n, [] {});
+  Ahead ahead(program_, base_, first + n, n);
+  return run_code(first, n, [&] { ahead.advance(); });
+}
+
+template <class Between>
+Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
   const int64_t entries[2] = {n * program_.length, n};
   for (const auto& code : program_.code) {
     int problem = kFine;
+    between();
     switch (code.kind) {
       case TileProgram::Kind::Call:
         problem = code.call(place_[code.out], place_[code.in[0]], place_[code.in[1]],
@@ -77,6 +108,10 @@ Problem TileFrame::run(int64_t first, int64_t n) {
       case TileProgram::Kind::Rows:
         problem = code.over_rows(place_[code.out], place_[code.in[0]], place_[code.in[1]],
                                  entries[code.row], code.length);
+        break;
+      case TileProgram::Kind::Pair:
+        problem =
+            code.pair(place_[code.out], place_[code.in[1]], place_[code.in[0]], entries[code.row]);
         break;
       case TileProgram::Kind::Fold:
         fold(code, n);

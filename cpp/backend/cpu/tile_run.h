@@ -26,6 +26,8 @@ class TileFrame {
   const Status& status() const { return status_; }
 
  private:
+  template <class Between>
+  Problem run_code(int64_t first, int64_t n, Between&& between);
   void fill();
   Problem refuse(const TileProgram::Code& code, int problem, int64_t rows);
   void fold(const TileProgram::Code& code, int64_t rows);

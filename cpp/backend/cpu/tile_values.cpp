@@ -1,5 +1,9 @@
 #include "backend/cpu/tile_values.h"
 
+#include <algorithm>
+
+#include "backend/cpu/kernels/table.h"
+
 namespace pullback {
 
 TileValues::TileValues(const TileGroup& group) : group_(group) {
@@ -12,14 +16,16 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   for (const Instruction& instruction : group.instructions) {
     info_.push_back({instruction.result, instruction.row && group.length > 1});
   }
+  find_pairs();
   for (int32_t i = 0; i < instructions; ++i) {
     const Instruction& instruction = group.instructions[i];
+    const int32_t when = partner_[i] < 0 ? i : std::min(i, partner_[i]);
     for (int k = 0; k < 3; ++k) {
       bool row = instruction.row;
       if (is_reduction(instruction.op)) row = false;
       if (instruction.op == Op::pick) row = k > 0;
       if (instruction.op == Op::place) row = true;
-      if (instruction.in[k] >= 0) use(instruction.in[k], i, row);
+      if (instruction.in[k] >= 0) use(instruction.in[k], when, row);
     }
   }
   for (auto i = static_cast<int32_t>(group.stores.size()) - 1; i >= 0; --i) {
@@ -29,6 +35,27 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   }
   for (const Reduction& r : group.reductions) {
     use(r.value, kEnd, is_row(r.outer * r.reduced * r.inner, r.value));
+  }
+}
+
+void TileValues::find_pairs() {
+  partner_.assign(group_.instructions.size(), -1);
+  for (const Pair& pair : kernels().pairs.of) {
+    std::vector<int32_t> waiting(info_.size(),
+                                 -1);  // of each value: an instruction without partner
+    for (int32_t i = 0; i < static_cast<int32_t>(partner_.size()); ++i) {
+      const Instruction& instruction = group_.instructions[i];
+      if (instruction.op != pair.first && instruction.op != pair.second) continue;
+      int32_t& other = waiting[instruction.in[0]];
+      if (other < 0) {
+        other = i;
+      } else if (group_.instructions[other].op != instruction.op &&
+                 group_.instructions[other].row == instruction.row) {
+        partner_[i] = other;
+        partner_[other] = i;
+        other = -1;
+      }
+    }
   }
 }
 
@@ -52,9 +79,9 @@ void TileValues::add_load(const View& view) {
 
 void TileValues::use(int32_t value, int32_t when, bool row) {
   ValueInfo& info = info_[value];
-  info.last_use = when;
+  info.last_use = std::max(info.last_use, when);
   if (row || !info.row) return;
-  info.last_element_use = when;
+  info.last_element_use = std::max(info.last_element_use, when);
   if (info.constant) info.row = false;
 }
 

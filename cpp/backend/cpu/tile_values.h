@@ -34,12 +34,17 @@ class TileValues {
            (info_[value].row || info_[value].constant);
   }
 
+  // The instruction that is done in one call with this one, when the first of the two is due; -1.
+  int32_t partner(int32_t instruction) const { return partner_[instruction]; }
+
  private:
+  void find_pairs();
   void add_load(const View& view);
   void use(int32_t value, int32_t when, bool row);
 
   const TileGroup& group_;
   std::vector<ValueInfo> info_;
+  std::vector<int32_t> partner_;
 };
 
 }  // namespace pullback

@@ -1,10 +1,11 @@
 // Folds of one tile into accumulators: sum, max, min, all, any.
 //
 // The order of the additions depends on the sizes alone, never on the instruction set: a row runs
-// in kLanes lanes that are combined as a tree, columns run row by row (narrow ones several rows at
-// a time). float32 sums accumulate in float64, bool and int32 in int64, where they wrap. How tiles
-// are cut and combined is in reduce_run.cpp. Compiled once per instruction set, flags as
-// elementwise.cpp.
+// in kLanes lanes that are combined as a tree, the rest of it in smaller trees; columns run row by
+// row (narrow ones several rows at a time). float32 sums accumulate in float64, bool and int32 in
+// int64, where they wrap. Where no order matters, rows are plain loops that the compiler cuts into
+// lanes. How tiles are cut and combined is in group_run.cpp. Compiled once per instruction set,
+// flags as elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -18,6 +19,15 @@ namespace {
 constexpr int64_t kLanes = 16;
 constexpr int64_t kNarrow = 64;  // columns are folded at least this many values at a time
 
+template <bool first, class T, class>
+struct Choose {
+  using type = T;
+};
+template <class T, class U>
+struct Choose<false, T, U> {
+  using type = U;
+};
+
 template <class T, class Sum, DType dtype>
 struct SumFold {
   using Value = T;
@@ -25,8 +35,55 @@ struct SumFold {
   static constexpr DType kType = dtype;
   static constexpr Op kMerge = Op::add;
   static constexpr Sum kIdentity = 0;
+  static constexpr bool kSideBySide = true;  // short rows
   PULLBACK_INLINE static Sum lift(T a) { return static_cast<Sum>(a); }
   PULLBACK_INLINE static Sum merge(Sum a, Sum b) { return a + b; }
+  PULLBACK_INLINE static Sum row(const T* x, int64_t n) {
+    if (n < kLanes) {
+      Sum sum = kIdentity;
+      for (int64_t i = 0; i < n; ++i) sum += lift(x[i]);
+      return sum;
+    }
+    if constexpr (sizeof(T) == 1) return count(x, n);
+    Sum lane[kLanes];
+    for (int64_t j = 0; j < kLanes; ++j) lane[j] = lift(x[j]);
+    int64_t i = kLanes;
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int64_t j = 0; j < kLanes; ++j) lane[j] += lift(x[i + j]);
+    }
+    Sum sum = tree<kLanes>(lane);
+    // The rest in trees of fixed size: lanes whose number is unknown would be kept in memory.
+    const int64_t rest = n - i;
+    x += i;
+    if (rest & 8) sum += piece<8>(x), x += 8;
+    if (rest & 4) sum += piece<4>(x), x += 4;
+    if (rest & 2) sum += piece<2>(x), x += 2;
+    return rest & 1 ? sum + lift(x[0]) : sum;
+  }
+  template <int64_t lanes>
+  PULLBACK_INLINE static Sum tree(Sum* lane) {
+    for (int64_t half = lanes / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) lane[j] += lane[j + half];
+    }
+    return lane[0];
+  }
+  template <int64_t lanes>
+  PULLBACK_INLINE static Sum piece(const T* x) {
+    Sum lane[lanes];
+    for (int64_t j = 0; j < lanes; ++j) lane[j] = lift(x[j]);
+    return tree<lanes>(lane);
+  }
+  // Of bools, in pieces whose count fits 16 bits.
+  PULLBACK_INLINE static Sum count(const T* x, int64_t n) {
+    Sum sum = 0;
+    for (int64_t i = 0; i < n;) {
+      const int64_t end = n - i > 0xffff ? i + 0xffff : n;
+      uint16_t piece = 0;
+      for (; i < end; ++i) piece += x[i];
+      sum += piece;
+    }
+    return sum;
+  }
 };
 
 template <class T, DType dtype, bool largest>
@@ -47,10 +104,38 @@ struct ExtremeFold {
     }
   }
   static constexpr T kIdentity = identity();
+  static constexpr bool kSideBySide = true;
   PULLBACK_INLINE static T lift(T a) { return a; }
   PULLBACK_INLINE static T merge(T a, T b) {
     if constexpr (largest) return m::maximum(a, b);
     return m::minimum(a, b);
+  }
+  template <class I>
+  PULLBACK_INLINE static I better(I a, I b) {
+    return largest == (b > a) ? b : a;
+  }
+  PULLBACK_INLINE static T row(const T* x, int64_t n) {
+    if constexpr (m::kFloat<T>) {
+      return float_row(x, n);
+    } else {
+      T best = kIdentity;
+      for (int64_t i = 0; i < n; ++i) best = better(best, x[i]);
+      return best;
+    }
+  }
+  // In integers: the bits of a float, those but the sign inverted where it is negative, have its
+  // order, and -0 comes before +0. A NaN shows in the largest magnitude.
+  PULLBACK_INLINE static T float_row(const T* x, int64_t n) {
+    using Key = typename Choose<sizeof(T) == 4, int32_t, int64_t>::type;
+    constexpr Key most = static_cast<Key>(~m::Real<T>::kSign);
+    const auto key = [](Key bits) { return bits ^ (bits < 0 ? most : Key(0)); };
+    Key best = key(m::bits_as<Key>(kIdentity)), top = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const Key bits = m::bits_as<Key>(x[i]);
+      best = better(best, key(bits));
+      top = (bits & most) > top ? bits & most : top;
+    }
+    return top > m::bits_as<Key>(m::kInfinity<T>) ? m::kNaN<T> : m::bits_as<T>(key(best));
   }
 };
 
@@ -61,37 +146,46 @@ struct LogicFold {
   static constexpr DType kType = DType::Bool;
   static constexpr Op kMerge = every ? Op::logical_and : Op::logical_or;
   static constexpr uint8_t kIdentity = every;
+  static constexpr bool kSideBySide = false;
   PULLBACK_INLINE static uint8_t lift(T a) { return a != T(0); }  // a NaN is true
   PULLBACK_INLINE static uint8_t merge(uint8_t a, uint8_t b) { return every ? a & b : a | b; }
+  PULLBACK_INLINE static uint8_t row(const T* x, int64_t n) {
+    // As wide as the values, so that nothing is narrowed on the way.
+    using Flag = typename Choose<sizeof(T) == 8, int64_t,
+                                 typename Choose<sizeof(T) == 4, int32_t, int8_t>::type>::type;
+    Flag found = 0;
+    for (int64_t i = 0; i < n; ++i) found |= (x[i] != T(0)) != every ? Flag(-1) : Flag(0);
+    return (found != 0) != every;
+  }
 };
 
+// Short rows, kLanes of them next to each other: alone, each would wait for every one of its
+// additions. The order is that of a short row.
 template <class Fold>
-PULLBACK_INLINE typename Fold::Accumulator fold_row(const typename Fold::Value* x, int64_t n) {
-  using Sum = typename Fold::Accumulator;
-  if (n < kLanes) {
-    Sum sum = Fold::kIdentity;
-    for (int64_t i = 0; i < n; ++i) sum = Fold::merge(sum, Fold::lift(x[i]));
-    return sum;
+PULLBACK_INLINE void fold_short_rows(const typename Fold::Value* x, int64_t length,
+                                     typename Fold::Accumulator* sum) {
+  typename Fold::Accumulator lane[kLanes];
+  for (int64_t j = 0; j < kLanes; ++j) lane[j] = Fold::kIdentity;
+  for (int64_t i = 0; i < length; ++i) {
+    for (int64_t j = 0; j < kLanes; ++j) {
+      lane[j] = Fold::merge(lane[j], Fold::lift(x[j * length + i]));
+    }
   }
-  Sum lane[kLanes];
-  for (int64_t j = 0; j < kLanes; ++j) lane[j] = Fold::lift(x[j]);
-  int64_t i = kLanes;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t j = 0; j < kLanes; ++j) lane[j] = Fold::merge(lane[j], Fold::lift(x[i + j]));
-  }
-  for (int64_t j = 0; i + j < n; ++j) lane[j] = Fold::merge(lane[j], Fold::lift(x[i + j]));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) lane[j] = Fold::merge(lane[j], lane[j + half]);
-  }
-  return lane[0];
+  for (int64_t j = 0; j < kLanes; ++j) sum[j] = Fold::merge(sum[j], lane[j]);
 }
 
 template <class Fold>
 void rows(const void* values, int64_t count, int64_t length, void* accumulator) noexcept {
   const auto* x = static_cast<const typename Fold::Value*>(values);
   auto* sum = static_cast<typename Fold::Accumulator*>(accumulator);
-  for (int64_t r = 0; r < count; ++r) {
-    sum[r] = Fold::merge(sum[r], fold_row<Fold>(x + r * length, length));
+  int64_t r = 0;
+  if (Fold::kSideBySide && length < kLanes) {
+    for (; r + kLanes <= count; r += kLanes) {
+      fold_short_rows<Fold>(x + r * length, length, sum + r);
+    }
+  }
+  for (; r < count; ++r) {
+    sum[r] = Fold::merge(sum[r], Fold::row(x + r * length, length));
   }
 }
 

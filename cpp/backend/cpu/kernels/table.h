@@ -1,8 +1,9 @@
 // The kernels: functions over one tile, in a table per instruction set.
 //
-// elementwise.cpp, reduce.cpp, rows.cpp and random.cpp are compiled once per instruction set, each
-// time with another PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An
-// output may be the same memory as an input of the same dtype, and overlaps nothing otherwise.
+// elementwise.cpp, reduce.cpp, rows.cpp, pairs.cpp and random.cpp are compiled once per instruction
+// set, each time with another PULLBACK_KERNELS as their namespace; kernels() is the set of this
+// processor. An output may be the same memory as an input of the same dtype, and overlaps nothing
+// otherwise.
 //
 // This header is included by those files: declarations only, no inline function that could be
 // emitted (see vec_exp.h).
@@ -63,6 +64,17 @@ struct RowTable {
 };
 constexpr int size_index(int64_t element) { return element == 1 ? 0 : element == 4 ? 1 : 2; }
 
+// Two unary operations on the same n elements in one call, of float32 and float64.
+using PairKernel = int (*)(void* first, void* second, const void* a, int64_t n) noexcept;
+struct Pair {
+  Op first, second;
+  PairKernel of[2];
+};
+constexpr int kPairs = 2;
+struct PairTable {
+  Pair of[kPairs];
+};
+
 // kRandomPiece elements of (seed, counter) from `first`, a multiple of the piece.
 using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void* out) noexcept;
 constexpr int64_t kRandomPiece = 1024;
@@ -95,6 +107,7 @@ struct ProductTable {
   extern const RandomTable kRandomTable;           \
   extern const RowTable kRowTable;                 \
   extern const ProductTable kProductTable;         \
+  extern const PairTable kPairTable;               \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -107,6 +120,7 @@ struct KernelTable {
   const RandomTable& random;
   const RowTable& rows;
   const ProductTable& products;
+  const PairTable& pairs;
 };
 
 // Those of cpu_level(), chosen once.

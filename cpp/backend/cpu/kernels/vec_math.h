@@ -217,6 +217,14 @@ PULLBACK_INLINE F tanh_slope(F a) {
   return F(4) * e / square;
 }
 template <class F>
+struct TanhParts {
+  F value, slope;
+};
+template <class F>
+PULLBACK_INLINE TanhParts<F> tanh_parts(F a) {
+  return {tanh(a), tanh_slope(a)};
+}
+template <class F>
 PULLBACK_INLINE F softplus(F a) {
   const F positive = a <= F(0) ? F(0) : a;
   const TwoPart<F> e = exp_two(-magnitude(a));
