@@ -154,9 +154,10 @@ bool reads_along_k(const GemmProgram& p) {
   return p.method == GemmMethod::Vector && (p.n == 1 ? p.a.transposed : !p.b.transposed);
 }
 
-// Halves panels until there are enough for any number of threads. With `rows`, whole rows of c
-// only: something waits for them.
-void choose_panels(GemmProgram& p, bool rows) {
+// Halves panels until there are enough for any number of threads. Those of our kernel stay whole
+// rows of c unless they take long: what runs on the rows next finds them in the cache. Whether
+// something does must not matter here, or it would change bits.
+void choose_panels(GemmProgram& p) {
   p.panel_m = std::min(p.m, kBlasLimit);
   p.panel_n = std::min(p.n, kBlasLimit);
   p.panel_k = std::min(p.k, kBlasLimit);
@@ -164,22 +165,24 @@ void choose_panels(GemmProgram& p, bool rows) {
   const bool vector = p.method == GemmMethod::Vector;
   const double smallest = vector ? kVectorFlops : kPanelFlops;
   p.worth = flops * static_cast<double>(p.batch) > (vector ? 1e6 : 4e6);
-  if (p.method == GemmMethod::Own) {
+  const bool own = p.method == GemmMethod::Own;
+  if (own) {
     const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
     const int64_t near = std::max(kFewRows, kNearBytes / row);
     p.panel_m = round_up(ceil_div(p.m, ceil_div(p.m, near)), 4);
   }
-  const int64_t few_rows = p.method == GemmMethod::Own || rows ? kFewRows : kFewColumns;
+  const int64_t few_rows = own ? kFewRows : kFewColumns;
   int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
   for (; (parts < kChunks && each > smallest) || each > kLargestPanelFlops;
        parts *= 2, each /= 2) {
-    const bool deep = p.panel_k >= 2 * kSmallestDepth && !rows;
+    const bool deep = p.panel_k >= 2 * kSmallestDepth;
     const bool tall = p.panel_m >= 2 * few_rows;
-    const bool wide = p.panel_n >= 2 * kFewColumns && !rows;
+    const bool wide = p.panel_n >= 2 * kFewColumns;
+    if (own && !tall && each <= 4 * smallest) break;
     if (deep && ((!tall && !wide) || reads_along_k(p))) {
       p.panel_k = ceil_div(p.panel_k, 2);
-    } else if (tall && (!wide || p.panel_m >= p.panel_n)) {
+    } else if (tall && (own || !wide || p.panel_m >= p.panel_n)) {
       p.panel_m = round_up(ceil_div(p.panel_m, 2), 4);
     } else if (wide) {
       p.panel_n = round_up(ceil_div(p.panel_n, 2), 32);
@@ -224,7 +227,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
   describe(&p.a, p.batch, same_a);
   describe(&p.b, p.batch, same_b);
   p.method = choose_method(p);
-  choose_panels(p, gemm.then.has_value());
+  choose_panels(p);
   p.scratch_bytes = scratch_of(p);
   if ((p.method == GemmMethod::Matrix || p.method == GemmMethod::Vector) && !blas()) {
     fail(ErrorKind::Runtime,
