@@ -2,7 +2,7 @@
 // floats in one instruction. That saves the way through double, which vec_exp.h goes elsewhere.
 //
 // The errors stay below 0.53 ulp for exp (a subnormal result is rounded twice: 0.75), 0.64 for tanh
-// and 2.3 for the slope. The last, partial vector runs the same code under a mask.
+// and 2.4 for the slope. The last, partial vector runs the same code under a mask.
 #pragma once
 
 #if defined(__AVX512F__)
