@@ -204,6 +204,10 @@ CASES: list[Case] = [
     indexed("scatter_add", lambda x, i: _core.scatter_add(x, i, 0, 4), ref.scatter_add,
             ((5,), (5,)), ((3, 2), (3,)), ((2, 2), (2, 2)), ((0,), (0,)), ((2, 2, 3), (2, 2)),
             dtypes=NUMBERS, ulp=2.0, size=lambda x, i: ref.scatter_add(abs(x), i)),
+    indexed("pick", lambda x, i: _core.pick(x, pb.remainder(i, 4)), ref.pick,
+            ((3, 4), (3,)), ((4,), ()), ((2, 3, 4), (2, 3)), ((0, 4), (0,))),
+    indexed("place", lambda x, i: _core.place(x, pb.remainder(i, 4), 4), ref.place,
+            ((3,), (3,)), ((), ()), ((2, 3), (2, 3)), ((0,), (0,))),
     *calls("at_window", ref.at, ref.put, ([(6,), (2,)], np.s_[1:5:2], "set"),
            ([(4, 5), ()], np.s_[1], "set"), ([(4, 5), (1, 3)], np.s_[::-1, 1:4], "set"),
            ([(6,), (6,)], np.s_[::-1], "add"), ([(4, 5), (4, 1, 2)], np.s_[:, None, 3:0:-2], "add"),
@@ -231,6 +235,10 @@ CASES: list[Case] = [
     *calls("softmax_cross_entropy", pb.softmax_cross_entropy, ref.cross_entropy, ([(4,), (4,)],),
            ([(3, 4), (3, 4)],), ([(2, 3, 2), (2, 3, 2)],), ([(0, 3), (0, 3)],), dtypes=FLOATS,
            domain=SHARE, ulp=8.0, size=ref.cross_entropy_size),
+    indexed("sparse_softmax_cross_entropy",
+            lambda x, i: pb.sparse_softmax_cross_entropy(x, pb.remainder(i, 4)),
+            ref.sparse_cross_entropy, ((3, 4), (3,)), ((4,), ()), ((2, 3, 4), (2, 3)),
+            ((0, 4), (0,)), dtypes=FLOATS, ulp=8.0, size=ref.sparse_cross_entropy_size),
 ]
 # fmt: on
 

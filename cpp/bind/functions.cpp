@@ -127,6 +127,10 @@ void bind_functions(py::module_& m) {
   });
   m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis,
                           Integer length) { return scatter_add(x, indices, axis, length); });
+  m.def("pick", &pick);
+  m.def("place", [](const Ref<Node>& x, const Ref<Node>& indices, Integer length) {
+    return place(x, indices, length);
+  });
   m.def(
       "softmax", [](const Ref<Node>& x, Integer axis) { return softmax(x, axis); }, py::arg("x"),
       py::arg("axis") = -1);

@@ -118,9 +118,8 @@ class InPlace {
       if (TileGroup* group = group_of(&plan_.steps[i])) join(i, *group, i > last_failing);
     }
     for (Step& step : plan_.steps) {
-      for_each_view(step, [&](const View& view, bool) {
-        const_cast<View&>(view).slot = find(view.slot);
-      });
+      for_each_view(
+          step, [&](const View& view, bool) { const_cast<View&>(view).slot = find(view.slot); });
     }
     for (int32_t& slot : plan_.outputs) slot = find(slot);
   }

@@ -125,8 +125,8 @@ class Simplifier {
     }
     for (const Node* input : value_inputs(node)) {
       const NodeView& view = a_.view[input->index];
-      a_.operands.push_back(
-          a_.kind[i] == Analysis::Elementwise ? broadcast_view(view, node->shape) : view);
+      a_.operands.push_back(a_.kind[i] == Analysis::Elementwise ? broadcast_view(view, node->shape)
+                                                                : view);
     }
     if (const std::optional<NodeView> known = identity_of(i)) return become(i, *known);
     if (fold_constants(i)) return;
@@ -177,7 +177,8 @@ class Simplifier {
     uint64_t h = mix(static_cast<uint64_t>(a_.kind[i]) << 32 | static_cast<uint64_t>(node->op),
                      static_cast<uint64_t>(node->dtype));
     if (a_.constant[i]) return mix(h, static_cast<uint64_t>(a_.value[i].i));
-    for (int64_t d = 0; d < node->shape.rank; ++d) h = mix(h, static_cast<uint64_t>(node->shape[d]));
+    for (int64_t d = 0; d < node->shape.rank; ++d)
+      h = mix(h, static_cast<uint64_t>(node->shape[d]));
     for (const NodeView& view : operands(i)) {
       h = mix(mix(h, view.base), static_cast<uint64_t>(view.offset));
     }
@@ -194,9 +195,9 @@ class Simplifier {
     if (a_.kind[i] != Analysis::Copy && (x->op != y->op || !(x->attr == y->attr))) return false;
     if (!(x->shape == y->shape)) return false;
     if (x->window || y->window) {
-      if (a_.kind[i] != Analysis::Copy && (!x->window || !y->window ||
-                                           std::memcmp(x->window.get(), y->window.get(),
-                                                       sizeof *x->window) != 0)) {
+      if (a_.kind[i] != Analysis::Copy &&
+          (!x->window || !y->window ||
+           std::memcmp(x->window.get(), y->window.get(), sizeof *x->window) != 0)) {
         return false;
       }
     }

@@ -1,8 +1,8 @@
 // Snapshot: the pending piece of graph that one evaluation is about, numbered, with its key.
 //
 // The key holds everything the plan depends on and nothing else: operations, attributes, dtypes,
-// shapes, which inputs, which results are wanted, the constants of our own formulas. Values of leaves
-// and of other scalars are arguments.
+// shapes, which inputs, which results are wanted, the constants of our own formulas. Values of
+// leaves and of other scalars are arguments.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // Spaces: which nodes could be computed together, by their shapes alone.
 //
 // A space is some number of elements, seen as rows of a length that a reduction or a broadcast
-// asked for. A node's value has an entry for each element or for each row of its space. Nodes are of
-// one space where they read each other's values, or the same memory, in order: merging others would
-// only keep more memory alive (small spaces of one size are merged all the same, for fewer steps).
+// asked for. A node's value has an entry for each element or for each row of its space. Nodes are
+// of one space where they read each other's values, or the same memory, in order: merging others
+// would only keep more memory alive (small spaces of one size are merged all the same, for fewer
+// steps).
 #pragma once
 
 #include <vector>
@@ -20,11 +21,11 @@ enum class FoldKind : uint8_t {
 };
 
 struct Spaces {
-  std::vector<uint32_t> space;   // of a tile node
-  std::vector<uint8_t> row;      // its value has one entry a row
-  std::vector<FoldKind> fold;    // of a reduction
-  std::vector<int64_t> count;    // by space: elements …
-  std::vector<int64_t> length;   // … and the length of a row
+  std::vector<uint32_t> space;  // of a tile node
+  std::vector<uint8_t> row;     // its value has one entry a row
+  std::vector<FoldKind> fold;   // of a reduction
+  std::vector<int64_t> count;   // by space: elements …
+  std::vector<int64_t> length;  // … and the length of a row
 
   // Whether tile node i, in one group with what the view reads, can read it there.
   bool inside(const Analysis& a, uint32_t i, const NodeView& read) const;

@@ -160,7 +160,28 @@ def cross_entropy_size(logits: Any, labels: Any) -> Any:
     return np.sum(labels * log_softmax_size(logits, -1), axis=-1)
 
 
+def sparse_cross_entropy(logits: Any, labels: Any) -> Any:
+    return -pick(log_softmax(logits, -1), labels)
+
+
+def sparse_cross_entropy_size(logits: Any, labels: Any) -> Any:
+    return pick(log_softmax_size(logits, -1), labels)
+
+
 # --- products and indexing
+
+
+def pick(x: Any, indices: Any) -> Any:
+    """Entry indices[r] (modulo its length) of each row r of x."""
+    at = np.asarray(indices)[..., None] % x.shape[-1]
+    return np.take_along_axis(x, at, axis=-1)[..., 0]
+
+
+def place(x: Any, indices: Any) -> Any:
+    out = np.zeros((*np.shape(x), 4), np.asarray(x).dtype)
+    at = np.asarray(indices)[..., None] % 4
+    np.put_along_axis(out, at, np.asarray(x)[..., None], axis=-1)
+    return out
 
 
 def matmul_size(a: Any, b: Any) -> Any:

@@ -1,0 +1,63 @@
+// The state of one lowering. lower.cpp makes slots and tile groups, lower_steps.cpp all other
+// steps.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "plan/fuse.h"
+#include "plan/plan.h"
+
+namespace pullback {
+
+class Lowering {
+ public:
+  Lowering(const Analysis& analysis, const Fusion& fusion)
+      : a_(analysis),
+        f_(fusion),
+        nodes_(analysis.snapshot->nodes),
+        slot_(nodes_.size(), -1),
+        scalar_(nodes_.size(), -1),
+        value_(nodes_.size(), -1) {}
+
+  Plan run();
+
+ private:
+  class Leaves;
+
+  void add_step(Work work, Op source) { plan_.steps.push_back({std::move(work), source}); }
+  View whole_view(uint32_t position) { return view_of(whole(position, nodes_[position]->shape)); }
+
+  int32_t add_slot(SlotKind kind, DType dtype, int64_t bytes);
+  int32_t slot_of(uint32_t position);
+  View view_of(const NodeView& view);
+  void find_crossings();
+  void find_shared();
+  ScalarLoad scalar_load(uint32_t position) const;
+  DType computed_dtype(uint32_t member) const;
+  bool emit_copy(uint32_t member);
+  TileGroup tiles(uint32_t unit_number, Op* source);
+
+  View operand(uint32_t member, size_t k);
+  View dense_operand(uint32_t member, size_t k);
+  void emit_other(uint32_t member);
+  View window_of(const Node* node);
+  void copy_base(uint32_t member);
+  View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count);
+  void emit_indexed(uint32_t member);
+  void emit_matmul(uint32_t member);
+  void emit_concat(uint32_t member);
+
+  const Analysis& a_;
+  const Fusion& f_;
+  const std::vector<Node*>& nodes_;
+  Plan plan_;
+  std::vector<int32_t> slot_;    // per node
+  std::vector<int32_t> shares_;  // per node: the later node whose memory it is given
+  std::vector<int32_t> scalar_;  // per node: position in the run's scalars, -1: none
+  std::vector<int32_t> value_;   // per node: its number in the group that is being made
+  std::vector<uint8_t> crosses_;
+};
+
+}  // namespace pullback
