@@ -33,7 +33,8 @@ def test_a_chain_and_the_sum_at_its_end_are_one_step() -> None:
     x = pb.constant(A)
     steps, text = plan_of(pb.sum(pb.tanh(1.5 * x + 0.3) * pb.exp(-x * x)))
     assert steps == {"tiles": 1} and arena(text) == 0
-    assert text.count("load") == 1 and text.count("scalar ") == 2 and "store" not in text
+    assert text.count("load") == 1 and text.count("scalar ") == 2
+    assert text.count("store") == 1  # of the sum: a row that is known within the step
 
 
 def test_value_and_gradient_of_a_chain_share_their_parts() -> None:
@@ -90,8 +91,8 @@ def test_transposes_are_flags_of_the_product() -> None:
         (b.T @ a).T,
         pb.reshape(a, (3, 10, 20)) @ pb.reshape(pb.transpose(a), (20, 30))[:, :5],
     ):
-        steps, _ = plan_of(product + 0)
-        assert steps == {"gemm": 1, "tiles": 1}
+        steps, text = plan_of(product + 0)
+        assert steps == {"gemm": 1} and "then tiles" in text
     steps, text = plan_of(a.T @ b)
     assert steps == {"gemm": 1} and "arg0:float32(20, 30) strides(1, 20)" in text
 
