@@ -32,9 +32,9 @@ enum NodeFlag : uint8_t {
                  // a trace a float64 made from nothing but such numbers
   kCounter = 8,  // a random counter: a replayed function draws a new one each time
   kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
-  kLent = 32,     // without its value while a run writes the next one into the memory
-  kConstant = 64,  // a scalar written in this library's own formulas: part of a plan's structure
-  kDeferred = 128, // has a value, and a history that nobody has built yet: its rule is a History
+  kLent = 32,    // without its value while a run writes the next one into the memory
+  kConstant = 64,   // a scalar written in this library's own formulas: part of a plan's structure
+  kDeferred = 128,  // has a value, and a history that nobody has built yet: its rule is a History
 };
 
 struct Node {

@@ -96,9 +96,14 @@ NodeRef with_axis(NodeRef node, int64_t axis) {
 }  // namespace
 
 const char* name_of(Composite composite) {
-  constexpr const char* names[] = {
-      "custom_gradient",      "mean", "prod", "softmax", "log_softmax", "logsumexp",
-      "softmax_cross_entropy", "sparse_softmax_cross_entropy"};
+  constexpr const char* names[] = {"custom_gradient",
+                                   "mean",
+                                   "prod",
+                                   "softmax",
+                                   "log_softmax",
+                                   "logsumexp",
+                                   "softmax_cross_entropy",
+                                   "sparse_softmax_cross_entropy"};
   static_assert(std::size(names) == static_cast<size_t>(Composite::count));
   return names[static_cast<int>(composite)];
 }

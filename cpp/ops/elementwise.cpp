@@ -145,7 +145,8 @@ NodeRef cast(const NodeRef& x, DType dtype) {
       const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
       return make_scalar(dtype, convert_scalar(x->scalar, from, dtype), constant);
     }
-    if (!x->watchers) return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype), constant);
+    if (!x->watchers)
+      return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype), constant);
   }
   if (x->dtype == dtype) return x->flags & kWeak ? identity(x) : x;
   Node* input = x.get();

@@ -174,8 +174,7 @@ void choose_panels(GemmProgram& p) {
   const int64_t few_rows = own ? kFewRows : kFewColumns;
   int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
-  for (; (parts < kChunks && each > smallest) || each > kLargestPanelFlops;
-       parts *= 2, each /= 2) {
+  for (; (parts < kChunks && each > smallest) || each > kLargestPanelFlops; parts *= 2, each /= 2) {
     const bool deep = p.panel_k >= 2 * kSmallestDepth;
     const bool tall = p.panel_m >= 2 * few_rows;
     const bool wide = p.panel_n >= 2 * kFewColumns;
