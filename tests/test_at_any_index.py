@@ -78,7 +78,8 @@ def variants(key: Any) -> Iterator[Any]:
     """The same index with NumPy arrays, with tensors, and with lists."""
     yield key
     yield as_tensors(key)
-    if isinstance(key, np.ndarray) and key.ndim:
+    # An empty list forgets how many axes there were.
+    if isinstance(key, np.ndarray) and key.ndim and (key.size or key.ndim == 1):
         yield key.tolist()
 
 

@@ -21,6 +21,7 @@ class Fuser {
   Fusion run() {
     out_.spaces = find_spaces(a_);
     find_levels();
+    find_cheap();
     sink();
     group();
     cut();
@@ -65,6 +66,40 @@ class Fuser {
     }
   }
 
+  // Cheap to compute again, in a large space: arithmetic on numbers, on what is much smaller, and
+  // on one argument of the plan at most, directly or through a few such operations.
+  void find_cheap() {
+    constexpr uint32_t kNothing = UINT32_MAX;
+    constexpr uint8_t kLongest = 3;
+    std::vector<uint8_t> depth(n_, 0);
+    std::vector<uint32_t> argument(n_, kNothing);
+    out_.cheap.assign(n_, 0);
+    for (uint32_t i = 0; i < n_; ++i) {
+      const Node* node = a_.node(i);
+      if (a_.kind[i] != Analysis::Elementwise || a_.stored[i] || spaces().row[i] ||
+          node->shape.size() < kLargeSpace || !is_arithmetic(node->op)) {
+        continue;
+      }
+      bool cheap = true;
+      for (const NodeView& read : a_.reads(i)) {
+        const uint32_t base = read.base;
+        if (a_.node(base)->shape.size() * 16 <= node->shape.size()) continue;
+        const bool known =
+            a_.kind[base] == Analysis::Input || (out_.cheap[base] && is_flat(read, a_.node(base)));
+        const uint32_t from = a_.kind[base] == Analysis::Input ? base : argument[base];
+        cheap &= known && (argument[i] == kNothing || from == kNothing || argument[i] == from);
+        if (from != kNothing) argument[i] = from;
+        depth[i] = std::max(depth[i], depth[base]);
+      }
+      out_.cheap[i] = cheap && ++depth[i] <= kLongest;
+    }
+  }
+
+  static bool is_arithmetic(Op op) {
+    return (op <= Op::sign && (op < Op::divide || op > Op::pow_db)) || op == Op::relu ||
+           op == Op::gate || (op >= Op::maximum && op <= Op::cast);
+  }
+
   // Moves nodes that only later levels use to the first of these, if that stores nothing more: what
   // they read is in memory, or moves along because nobody else reads it earlier.
   void sink() {
@@ -80,7 +115,8 @@ class Fuser {
       if (to == kNever || to <= level_[i] || !joins[i]) return false;
       for (const NodeView& read : a_.reads(i)) {
         const uint32_t base = read.base;
-        const bool in_memory = !a_.tile(base) || a_.stored[base] || level_[base] < level_[i];
+        const bool in_memory =
+            !a_.tile(base) || a_.stored[base] || level_[base] < level_[i] || out_.cheap[base];
         const bool follows = unseen[base] == 1 && first_use[base] >= to;
         if (!in_memory && !follows) return false;
       }

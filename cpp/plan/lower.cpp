@@ -71,12 +71,38 @@ View Lowering::view_of(const NodeView& view) {
   return {slot_of(view.base), nodes_[view.base]->dtype, view.offset, view.shape, view.strides};
 }
 
-// Values that some other unit reads, or that leave the plan, must be stored.
+bool Lowering::can_compute_again(uint32_t reader, const NodeView& read) const {
+  const Unit& unit = f_.units[f_.unit_of[reader]];
+  return unit.tiles && unit.count == nodes_[read.base]->shape.size() &&
+         is_flat(read, nodes_[read.base]) && a_.kind[reader] == Analysis::Elementwise &&
+         !f_.spaces.row[reader];
+}
+
+// A value that another unit reads is in memory, or computed again from values that are.
+void Lowering::cross(const NodeView& read) {
+  if (!again_[read.base]) {
+    crosses_[read.base] |= a_.computed(read.base);
+  } else {
+    for (const NodeView& below : a_.reads(read.base)) cross(below);
+  }
+}
+
+// Values that some other unit reads, or that leave the plan, must be stored, unless all who read
+// them had better compute them again.
 void Lowering::find_crossings() {
   crosses_ = a_.stored;
+  again_ = f_.cheap;
+  const auto outside = [&](uint32_t i, const NodeView& read) {
+    return a_.computed(read.base) && f_.unit_of[read.base] != f_.unit_of[i];
+  };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     for (const NodeView& read : a_.reads(i)) {
-      if (f_.unit_of[read.base] != f_.unit_of[i]) crosses_[read.base] = 1;
+      if (outside(i, read) && !can_compute_again(i, read)) again_[read.base] = 0;
+    }
+  }
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (const NodeView& read : a_.reads(i)) {
+      if (outside(i, read)) cross(read);
     }
   }
 }
@@ -115,7 +141,9 @@ class Lowering::Leaves {
   Leaves(Lowering* lowering, TileGroup* group) : l_(*lowering), group_(*group) {}
 
   void add(const NodeView& read) {
-    if (l_.a_.kind[read.base] == Analysis::Number) {
+    if (l_.again_[read.base]) {
+      for (const NodeView& below : l_.a_.reads(read.base)) add(below);
+    } else if (l_.a_.kind[read.base] == Analysis::Number) {
       int32_t& number = l_.value_[read.base];
       if (number >= 0) return;
       number = static_cast<int32_t>(group_.scalars.size());
@@ -196,6 +224,18 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
     }
   }
   const auto first = static_cast<int32_t>(group.loads.size() + group.scalars.size());
+  // The number of a value from outside: of its load, or of the instruction that computes it again.
+  std::unordered_map<uint32_t, int32_t> made;
+  const auto number_of = [&](const NodeView& read, const auto& self) -> int32_t {
+    const uint32_t base = read.base;
+    if (!again_[base]) return leaves.number(read);
+    if (const auto known = made.find(base); known != made.end()) return known->second;
+    Instruction instruction{nodes_[base]->op, computed_dtype(base), nodes_[base]->dtype};
+    const auto below = a_.reads(base);
+    for (size_t k = 0; k < below.size(); ++k) instruction.in[k] = self(below[k], self);
+    group.instructions.push_back(instruction);
+    return made[base] = first + static_cast<int32_t>(group.instructions.size()) - 1;
+  };
   *source = Op::count;
   for (uint32_t member : unit.members) {
     const Node* node = nodes_[member];
@@ -203,7 +243,7 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
     int32_t in[3] = {-1, -1, -1};
     const auto reads = a_.reads(member);
     for (size_t k = 0; k < reads.size(); ++k) {
-      in[k] = outside(reads[k]) ? leaves.number(reads[k]) : value_[reads[k].base];
+      in[k] = outside(reads[k]) ? number_of(reads[k], number_of) : value_[reads[k].base];
     }
     const FoldKind fold = f_.spaces.fold[member];
     if (fold == FoldKind::End || fold == FoldKind::General) {

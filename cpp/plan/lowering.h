@@ -32,6 +32,8 @@ class Lowering {
   int32_t add_slot(SlotKind kind, DType dtype, int64_t bytes);
   int32_t slot_of(uint32_t position);
   View view_of(const NodeView& view);
+  bool can_compute_again(uint32_t reader, const NodeView& read) const;
+  void cross(const NodeView& read);
   void find_crossings();
   void find_shared();
   ScalarLoad scalar_load(uint32_t position) const;
@@ -53,11 +55,12 @@ class Lowering {
   const Fusion& f_;
   const std::vector<Node*>& nodes_;
   Plan plan_;
-  std::vector<int32_t> slot_;    // per node
-  std::vector<int32_t> shares_;  // per node: the later node whose memory it is given
-  std::vector<int32_t> scalar_;  // per node: position in the run's scalars, -1: none
-  std::vector<int32_t> value_;   // per node: its number in the group that is being made
-  std::vector<uint8_t> crosses_;
+  std::vector<int32_t> slot_;     // per node
+  std::vector<int32_t> shares_;   // per node: the later node whose memory it is given
+  std::vector<int32_t> scalar_;   // per node: position in the run's scalars, -1: none
+  std::vector<int32_t> value_;    // per node: its number in the group that is being made
+  std::vector<uint8_t> crosses_;  // per node: stored, for another unit or for outside
+  std::vector<uint8_t> again_;    // per node: computed again in every unit that reads it
 };
 
 }  // namespace pullback
