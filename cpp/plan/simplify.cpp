@@ -245,10 +245,10 @@ class Simplifier {
     const std::span<NodeView> in = operands(i);
     if (in.empty() || a_.kind[i] > Analysis::Fold) return false;
     for (const NodeView& view : in) {
-      if (!constant_of(view)) return false;
+      if (!a_.constant[view.base]) return false;
     }
-    const Scalar a = *constant_of(in[0]);
-    const Scalar b = in.size() > 1 ? *constant_of(in[1]) : a;
+    const Scalar a = a_.value[in[0].base];
+    const Scalar b = a_.value[in[in.size() > 1].base];
     const DType from = dtype_of(in[0]);
     Scalar out{};
     if (node->op == Op::cast) {

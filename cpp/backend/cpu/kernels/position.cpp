@@ -107,7 +107,7 @@ struct Lanes {
   static void of_columns(const T* x, int64_t rows, int64_t stride, int64_t columns, Value* value,
                          int64_t* out) {
     Best lanes[kStrip / kWidth + 1];
-    const int64_t count = (columns + kWidth - 1) / kWidth;
+    const int64_t count = (columns + kWidth - 1) / kWidth;  // at least 1
     const auto start = [&](int64_t k) { return k + 1 < count ? k * kWidth : columns - kWidth; };
     for (int64_t k = 0; k < count; ++k) lanes[k] = {load(x + start(k)), Counts{}};
     Counts now{};
@@ -115,7 +115,8 @@ struct Lanes {
       now += 1;
       const T* row = x + r * stride;
       for (int64_t k = 0; k + 1 < count; ++k) lanes[k].see(load(row + k * kWidth), now);
-      lanes[count - 1].see(load(row + columns - kWidth), now);
+      lanes[count - 1].see(  // NOLINT(clang-analyzer-security.ArrayBound)
+          load(row + columns - kWidth), now);
     }
     for (int64_t k = 0; k < count; ++k) {
       for (int64_t j = 0; j < kWidth; ++j) {
