@@ -88,11 +88,13 @@ def test_transposes_are_flags_of_the_product() -> None:
         a.T @ b,
         pb.matmul(pb.transpose(a), b),
         pb.transpose(b) @ a,
-        (b.T @ a).T,
         pb.reshape(a, (3, 10, 20)) @ pb.reshape(pb.transpose(a), (20, 30))[:, :5],
     ):
         steps, text = plan_of(product + 0)
         assert steps == {"gemm": 1} and "then tiles" in text
+    # Read the other way round, the product has to be whole first.
+    steps, _ = plan_of((b.T @ a).T + 0)
+    assert steps == {"gemm": 1, "tiles": 1}
     steps, text = plan_of(a.T @ b)
     assert steps == {"gemm": 1} and "arg0:float32(20, 30) strides(1, 20)" in text
 
