@@ -126,8 +126,10 @@ class Maker:
         return int(self.random.integers(-ndim, ndim))
 
     def pointwise(self) -> None:
-        names = ["negative", "abs", "relu", "square", "sign", "floor", "stop_gradient"]
-        if not self.whole:
+        names = ["negative", "abs", "relu", "square", "stop_gradient"]
+        if self.whole:
+            names += ["sign", "floor"]  # where rounding decides nothing
+        else:
             names += ["sin", "cos", "tanh", "sigmoid", "softplus", "exp", "erf", "identity"]
         name = self.any_of(*names)
         space = pb.special if name == "erf" else pb
@@ -234,7 +236,7 @@ class Maker:
             self.add("argmax", lambda x: pb.astype(pb.argmax(x, axis=-1) % 7, self.dtype), i)
         elif name == "isnan":
             self.add("where isnan", lambda x, y: pb.where(pb.isnan(x), x, y), i, j)
-        elif name in ("less", "greater_equal", "equal"):
+        elif name in ("less", "greater_equal", "equal") and self.whole:
             run = getattr(pb, name)
             self.add(f"where {name}", lambda x, y, z: pb.where(run(x, y), x, z), i, j, k)
 
