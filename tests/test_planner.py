@@ -3,27 +3,16 @@ plan is keyed by, and that their size grows with the program and not faster."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
+from support.plans import arena, plan_of
 
 import pullback as pb
 from pullback import _core
 
 A = np.ones((30, 20), np.float32)
-STEP = re.compile(r"^\d+  (\w+)", re.MULTILINE)
-
-
-def plan_of(*results: Any) -> tuple[Counter[str], str]:
-    text = _core.describe_plan(list(results))
-    return Counter(STEP.findall(text)), text
-
-
-def arena(text: str) -> int:
-    return int(re.search(r"arena (\d+) bytes", text)[1])  # type: ignore[index]
 
 
 # --- fusion

@@ -209,7 +209,7 @@ class Maker:
             self.add(f"broadcast {to}", lambda x: pb.broadcast_to(x, to), i)
         elif kind == "concat" and ndim:
             axis = int(self.random.integers(ndim))
-            self.add(f"concat {axis}", lambda x, y: pb.concat([x, y], axis), i, self.value())
+            self.add(f"concat {axis}", lambda x, y: pb.concat([x, y], axis=axis), i, self.value())
         elif kind == "stack":
             self.add("stack", lambda x, y: pb.stack([x, y]), i, self.value())
         elif kind == "cast":
