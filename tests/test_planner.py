@@ -3,27 +3,16 @@ plan is keyed by, and that their size grows with the program and not faster."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
+from support.plans import arena, plan_of
 
 import pullback as pb
 from pullback import _core
 
 A = np.ones((30, 20), np.float32)
-STEP = re.compile(r"^\d+  (\w+)", re.MULTILINE)
-
-
-def plan_of(*results: Any) -> tuple[Counter[str], str]:
-    text = _core.describe_plan(list(results))
-    return Counter(STEP.findall(text)), text
-
-
-def arena(text: str) -> int:
-    return int(re.search(r"arena (\d+) bytes", text)[1])  # type: ignore[index]
 
 
 # --- fusion
@@ -88,11 +77,13 @@ def test_transposes_are_flags_of_the_product() -> None:
         a.T @ b,
         pb.matmul(pb.transpose(a), b),
         pb.transpose(b) @ a,
-        (b.T @ a).T,
         pb.reshape(a, (3, 10, 20)) @ pb.reshape(pb.transpose(a), (20, 30))[:, :5],
     ):
         steps, text = plan_of(product + 0)
         assert steps == {"gemm": 1} and "then tiles" in text
+    # Read the other way round, the product has to be whole first.
+    steps, _ = plan_of((b.T @ a).T + 0)
+    assert steps == {"gemm": 1, "tiles": 1}
     steps, text = plan_of(a.T @ b)
     assert steps == {"gemm": 1} and "arg0:float32(20, 30) strides(1, 20)" in text
 

@@ -131,12 +131,14 @@ class InPlace {
   }
 
   // The last instruction that reads each value of a group; none: -1; after all: the largest number.
+  // A place clears its whole result first, so what it reads is needed after it is made.
   static std::vector<int32_t> last_reads(const TileGroup& group) {
     const size_t leaves = group.loads.size() + group.scalars.size();
     std::vector<int32_t> last(leaves + group.instructions.size(), -1);
     for (size_t i = 0; i < group.instructions.size(); ++i) {
+      const bool clears = group.instructions[i].op == Op::place;
       for (int32_t in : group.instructions[i].in) {
-        if (in >= 0) last[in] = static_cast<int32_t>(leaves + i);
+        if (in >= 0) last[in] = static_cast<int32_t>(leaves + i + clears);
       }
     }
     for (const Store& store : group.stores) {

@@ -134,24 +134,28 @@ class Finder {
       uint32_t rows, host;
     };
     std::vector<Link> links;
-    const auto add = [&](uint32_t rows, uint32_t host, int64_t count) {
+    // Only rows of the length that their host has.
+    const auto add = [&](uint32_t rows, uint32_t host, int64_t count, int64_t length) {
+      if (length == 1 || length != length_of(count)) return;
       links.push_back({count, find(rows), find(host)});
     };
+    const auto last = [](const Shape& shape) { return shape[shape.rank - 1]; };
     for (uint32_t i = 0; i < n_; ++i) {
       if (a_.kind[i] == Analysis::Fold) {
         const FoldedShape f = fold_of(a_, i);
         const int64_t count = f.outer * f.reduced * f.inner;
-        if (f.inner == 1 && f.reduced == length_of(count)) add(i, elements(i), count);
+        if (f.inner == 1) add(i, elements(i), count, f.reduced);
       } else if (a_.kind[i] == Analysis::Pick) {
-        add(i, elements(i), a_.reads(i)[0].shape.size());
+        const Shape& from = a_.reads(i)[0].shape;
+        add(i, elements(i), from.size(), last(from));
       } else if (a_.kind[i] == Analysis::Place) {
-        add(elements(i), i, entries(i));
+        add(elements(i), i, entries(i), last(a_.node(i)->shape));
       } else if (a_.tile(i)) {
         const int64_t length = length_of(entries(i));
         if (length == 1) continue;
         for (const NodeView& read : a_.reads(i)) {
           if (a_.tile(read.base) && repeats_rows(read, a_.node(read.base), length)) {
-            add(read.base, i, entries(i));
+            add(read.base, i, entries(i), length);
           }
         }
       }

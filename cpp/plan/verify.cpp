@@ -89,7 +89,7 @@ class GroupCheck {
     const auto now = static_cast<int32_t>(levels_.size()) - leaves_;
     for (int k = 0; k < 3; ++k) {
       if (k > 0 && instruction.in[k] < 0) continue;
-      const Level level = read(instruction.in[k], now);
+      const Level level = read(instruction.in[k], op == Op::place ? now + 1 : now);
       const bool over_rows = op == Op::place || (instruction.row && !(folds && k == 0));
       if (group_.length > 1 && over_rows && level == Level::Element) {
         broken(step_, "an instruction over rows reads elements");

@@ -54,7 +54,10 @@ void TileCompiler::free_if_dead(int32_t value, int32_t now) {
 // A load whose elements come back in every tile: gathered once per frame.
 bool TileCompiler::repeats(const ValueInfo& info) {
   const Axes& axes = info.axes;
-  if (order_ == TileOrder::Any || info.row || axes.rank < 2 || axes.stride[0] != 0) return false;
+  if (order_ == TileOrder::Any || info.row || axes.rank < 2 || axes.stride[0] != 0 ||
+      group_.count == 0) {
+    return false;
+  }
   int64_t period = 1;
   for (int i = 1; i < axes.rank; ++i) period *= axes.dim[i];
   if (program_.length % period == 0) return true;

@@ -1,0 +1,181 @@
+"""What runs together: whole layers with their gradients as one group of tiles, products with what
+follows them, and what is left apart because it would only keep memory alive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.plans import arena, large_steps, operations, plan_of
+
+import pullback as pb
+
+R = np.random.default_rng(0)
+A = R.normal(size=(64, 200))
+LABELS = pb.constant(R.dirichlet(np.ones(200), 64))
+DIGITS = pb.constant(R.integers(0, 200, 64))
+
+
+def normalized(x: Any) -> Any:
+    centred = x - pb.mean(x, -1, keepdims=True)
+    return centred / pb.sqrt(pb.mean(pb.square(centred), -1, keepdims=True) + 1e-5)
+
+
+LOSSES: dict[str, Callable[[Any], Any]] = {
+    "chain": lambda x: pb.sum(pb.tanh(1.5 * x + 0.3) * pb.exp(-(x * x))),
+    "softmax": lambda x: pb.sum(pb.square(pb.softmax(x))),
+    "log_softmax": lambda x: pb.sum(pb.square(pb.log_softmax(x))),
+    "layer norm": lambda x: pb.sum(pb.tanh(normalized(x))),
+    "cross entropy": lambda x: pb.mean(pb.softmax_cross_entropy(x, LABELS)),
+    "sparse cross entropy": lambda x: pb.mean(pb.nn.sparse_softmax_cross_entropy(x, DIGITS)),
+    "logsumexp of rows": lambda x: pb.sum(pb.special.logsumexp(x, axis=1)),
+    "max of rows": lambda x: pb.sum(pb.square(pb.max(x, axis=1))),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_layer_with_its_gradient_reads_its_input_once(name: str) -> None:
+    x = pb.Variable(A)
+    loss = LOSSES[name](x)
+    steps, text = plan_of(loss, *pb.gradients(loss, [x]))
+    assert set(steps) == {"tiles"} and steps["tiles"] <= 2
+    (large,) = large_steps(text)
+    assert large.count("load arg0:") == 1 and text.count("load arg0:") == 1
+    assert arena(text) <= 128
+
+
+def test_gradients_of_shared_rows_are_columns_of_the_same_group() -> None:
+    x, scale, shift = pb.Variable(A), pb.Variable(np.ones(200)), pb.Variable(np.zeros(200))
+    loss = pb.sum(pb.tanh(normalized(x) * scale + shift))
+    steps, text = plan_of(loss, *pb.gradients(loss, [x, scale, shift]))
+    assert steps == {"tiles": 1} and text.count("sum v") == 3 and arena(text) == 0
+
+
+# --- products
+
+
+def network(rows: int = 16) -> tuple[list[pb.Variable], Any]:
+    shapes = [(30, 20), (20,), (20, 12), (12,)]
+    w = [pb.Variable(R.normal(size=s)) for s in shapes]
+    x = pb.constant(R.normal(size=(rows, 30)))
+    labels = pb.constant(R.dirichlet(np.ones(12), rows))
+    hidden = pb.relu(x @ w[0] + w[1])
+    return w, pb.mean(pb.softmax_cross_entropy(hidden @ w[2] + w[3], labels))
+
+
+def test_what_follows_a_product_runs_in_its_panels() -> None:
+    w, loss = network()
+    steps, text = plan_of(loss, *pb.gradients(loss, w))
+    assert steps == {"gemm": 5, "tiles": 1}  # the tiles: the mean over 16 numbers
+    assert text.count("then tiles") == 3
+    counts = operations(text)
+    assert counts["relu"] == counts["exp"] == 1
+    assert len(large_steps(text)) == 5
+
+
+def test_a_product_with_a_bias_and_an_activation_is_one_step() -> None:
+    x, w = pb.constant(A), pb.constant(np.ones((200, 8)))
+    for after in (pb.relu, pb.tanh, pb.softmax, lambda y: y * pb.ones(8, dtype=np.float64)):
+        steps, text = plan_of(after(pb.matmul(x, w)))
+        assert steps["gemm"] == 1 and "then tiles" in text
+
+
+# --- what stays apart
+
+
+def test_unrelated_groups_of_one_size_do_not_wait_for_each_other() -> None:
+    """Fused, all 100 products would be alive at once."""
+    x = pb.constant(np.ones((256, 64), np.float32))
+    total = pb.constant(np.float32(0))
+    for k in range(100):
+        w = pb.constant(np.full((64, 256), 1 + k, np.float32))
+        total = total + pb.sum(pb.sum(pb.tanh(x @ w), axis=1))
+    _, text = plan_of(total)
+    assert text.count("gemm") == 100
+    # Products are kept for whoever looks at them again, so count what is not an output.
+    assert arena(text) <= 4 * 256 * 256 * 4
+
+
+def test_long_chains_over_large_arrays_are_cut() -> None:
+    def chain(n: int) -> int:
+        x = y = pb.constant(np.ones(n, np.float32))
+        for _ in range(300):
+            y = pb.sin(y) + x
+        return plan_of(y)[0]["tiles"]
+
+    assert chain(100) == 1 and 600 / 96 <= chain(20_000) <= 600 / 48 + 1
+
+
+def test_rows_too_long_for_the_cache_are_folded_apart() -> None:
+    for length, count in ((8192, 1), (8193, 3)):
+        x = pb.constant(np.ones((4, length), np.float32))
+        steps, _ = plan_of(pb.softmax(x))
+        assert (steps["tiles"] == 1) == (count == 1), length
+
+
+# --- values, where the plan is special
+
+
+@pytest.mark.parametrize("length", [1, 2, 1023, 8191, 8192, 8193, 20_000])
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_rows_of_any_length(rows: int, length: int) -> None:
+    """Small whole numbers: sums are exact in any order."""
+    data = R.integers(-3, 4, (rows, length)).astype(np.float64)
+    x = pb.Variable(data)
+    top = pb.max(x, 1, keepdims=True)
+    y = (x - top) * pb.sum(x, 1, keepdims=True)
+    loss = pb.sum(y)
+    values = y, loss, pb.sum(y, 0), *pb.gradients(pb.sum(x * pb.sum(x, 1, keepdims=True)), [x])
+    pb.evaluate(values)
+    sums = data.sum(1, keepdims=True)
+    expected = (data - data.max(1, keepdims=True)) * sums
+    for got, want in zip(
+        values, (expected, expected.sum(), expected.sum(0), 2 * sums + 0 * data), strict=True
+    ):
+        assert got is not None and np.array_equal(got.numpy(), want)
+
+
+def test_several_row_lengths_of_one_element_count() -> None:
+    data = R.integers(-3, 4, 240).astype(np.float64)
+    x = pb.constant(data)
+    results, expected = [], []
+    for shape in ((2, 120), (120, 2), (240, 1), (1, 240), (8, 30), (15, 16)):
+        y, z = pb.reshape(x, shape), data.reshape(shape)
+        results += [y * pb.sum(y, 1, keepdims=True), pb.sum(y, 0), pb.max(y), pb.max(y, 1)]
+        expected += [z * z.sum(1, keepdims=True), z.sum(0), z.max(), z.max(1)]
+    pb.evaluate(results)
+    for k, (got, want) in enumerate(zip(results, expected, strict=True)):
+        assert np.array_equal(got.numpy(), want), k
+
+
+def test_folds_of_folds() -> None:
+    data = R.integers(-3, 4, (6, 5, 7)).astype(np.float64)
+    x = pb.constant(data)
+    for axes in ((0, 0, 0), (2, 1, 0), (1, 0, 0), (0, 1, 0), (2, 0, 0)):
+        y, z = x, data
+        for axis in axes:
+            y, z = pb.sum(y, axis) * 2.0, z.sum(axis) * 2.0
+            y, z = y - pb.max(y), z - z.max()
+        assert np.array_equal(y.numpy(), z), axes
+
+
+@pytest.mark.parametrize("shape", [(93, 1), (31, 3), (1, 5), (0, 3)])
+def test_rows_of_one_entry(shape: tuple[int, ...]) -> None:
+    """Picking from rows of one entry and placing into such, beside other groups of that size."""
+    from pullback import _core
+
+    data = R.integers(-3, 4, shape).astype(np.float64)
+    x = pb.Variable(data)
+    zero = pb.constant(np.zeros(shape[:-1], np.int64))
+    first = _core.pick(x, zero)
+    placed = _core.place(pb.sign(first), zero, 1)
+    total = pb.sum(first * 2.0)
+    results = [first, placed, total, *pb.gradients([total, placed], [x])]
+    pb.evaluate(results)
+    slope = np.zeros(shape)
+    slope[:, 0] = 2
+    expected = [data[:, 0], np.sign(data[:, :1]), 2 * data[:, 0].sum(), slope]
+    for got, want in zip(results, expected, strict=True):
+        assert got is not None and np.array_equal(got.numpy(), want)
