@@ -185,8 +185,9 @@ class RandomGroup {
       if (is_float(dtype) && pick(6) == 0) ins.op = Op::divide, ins.result = dtype;
       if (condition >= 0 && pick(4) == 0) ins = {Op::where, dtype, dtype, {condition, a, b}, row};
     } else if (is_float(dtype) && pick(4)) {
-      const Op unary[] = {Op::tanh, Op::tanh_slope, Op::negative, Op::square, Op::sin, Op::cos};
-      ins = {unary[pick(6)], dtype, dtype, {a, -1, -1}, row};
+      const Op unary[] = {Op::tanh,   Op::tanh_slope, Op::sigmoid, Op::sigmoid_slope,
+                          Op::square, Op::negative,   Op::sin,     Op::cos};
+      ins = {unary[pick(8)], dtype, dtype, {a, -1, -1}, row};
     }
     Value value;
     value.row = row && length_ > 1;
@@ -307,7 +308,8 @@ class RandomGroup {
     Array& in = values_[wanted.value].array;
     bool ok = true;
     for (int64_t j = 0; j < r.inner; ++j) {
-      double sum = 0, size = 0;
+      long double sum = 0;
+      double size = 0;
       double best = r.op == Op::max ? -INFINITY : INFINITY;
       int64_t whole = 0;
       bool every = true, some = false, bad = false;
@@ -332,7 +334,8 @@ class RandomGroup {
       } else if (r.op == Op::sum) {
         const double eps = in.dtype == DType::Float32 ? 6e-8 : 1e-15;
         ok &= std::isfinite(sum) && std::isfinite(static_cast<float>(sum))
-                  ? std::fabs(got - sum) <= eps * std::fabs(sum) + 1e-12 * size
+                  ? std::fabs(static_cast<double>(got - sum)) <=
+                        eps * std::fabs(static_cast<double>(sum)) + 1e-12 * size
                   : !std::isfinite(got) || std::fabs(got) > 1e38;
       } else if (r.op == Op::all || r.op == Op::any) {
         ok &= got == (r.op == Op::all ? every : some);
