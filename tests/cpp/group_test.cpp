@@ -189,6 +189,12 @@ class RandomGroup {
                           Op::square, Op::negative,   Op::sin,     Op::cos};
       ins = {unary[pick(8)], dtype, dtype, {a, -1, -1}, row};
     }
+    compute(ins);
+  }
+
+  void compute(const Instruction& ins) {
+    const bool row = ins.row;
+    const DType dtype = ins.dtype;
     Value value;
     value.row = row && length_ > 1;
     value.array = Array(ins.result, entries(row));
@@ -253,7 +259,13 @@ class RandomGroup {
     for (int64_t r = 0; r < rows_; ++r) {
       copy_entry(in, r, value.array, r * length_ + int64_t(values_[0].array.get(r)));
     }
+    const int32_t b = find(dtype, false);
     push_instruction({Op::place, dtype, dtype, {a, 0, -1}, false}, value);
+    const auto placed = static_cast<int32_t>(values_.size()) - 1;
+    if (b < 0 || !is_float(dtype) || pick(4) == 0) return;
+    if (pick(4) == 0) compute({Op::square, dtype, dtype, {b, -1, -1}, false});  // in between
+    const bool first = pick(2);
+    compute({Op::add, dtype, dtype, {first ? placed : b, first ? b : placed, -1}, false});
   }
 
   int32_t any_value() {
