@@ -90,6 +90,7 @@ CASES: list[Case] = [
     floats ("tanh",          np.tanh,          WIDE),
     floats ("tanh_slope",    ref.tanh_slope,   REAL,     ulp=3.3),
     floats ("sigmoid",       ref.sigmoid,      WIDE),
+    floats ("sigmoid_slope", ref.sigmoid_slope, REAL,    ulp=3.3),
     floats ("softplus",      ref.softplus,     WIDE),
     numbers("relu",          ref.relu,         NONZERO),
     floats ("gate",          ref.gate,         NONZERO,  REAL),

@@ -233,6 +233,7 @@ def test_every_row_of_elementwise_def_is_tested_as_what_it_is(cases: list[Case])
 
 INSIDE_GRADIENTS = {"log_slope", "max_share", "min_share", "pow_da", "pow_db", "rsqrt", "same"}
 INSIDE_GRADIENTS |= {"difference", "erf_slope", "gate", "multiply_no_nan", "tanh_slope"}
+INSIDE_GRADIENTS |= {"sigmoid_slope"}
 
 
 def test_every_row_has_its_function_with_an_example(cases: list[Case]) -> None:

@@ -54,6 +54,22 @@ def test_scalars_are_slots_and_constant_arrays_are_scalars() -> None:
     assert steps == {"tiles": 1} and "1 arguments, 3 scalars" in text
 
 
+def test_numbers_of_a_traced_function_are_constants() -> None:
+    def f(x: pb.Tensor) -> pb.Tensor:
+        return (2.5 * pb.sin(2.5 * x) + 0.5) * 1.0
+
+    function, x = pb.function(f), pb.constant(A)
+    assert np.array_equal(function(x), f(x))
+    text = function.plan(x)
+    assert " 0 scalars" in text and text.count("constant 2.5") == 1 and "constant 1:" not in text
+
+
+def test_a_random_draw_in_a_function_is_new_in_every_call() -> None:
+    function = pb.function(lambda x: x * pb.random.uniform((3,)) * 2.0)
+    draws = [function(pb.ones(3)).numpy() for _ in range(3)]
+    assert len({tuple(draw) for draw in draws}) == 3
+
+
 def test_long_chains_are_cut_and_stay_linear() -> None:
     sizes = []
     for n in (100, 200, 400):

@@ -58,7 +58,7 @@ inline NodeRef array(DType dtype, const Shape& shape) {
 
 inline Snapshot snapshot_of(const NodeRef& root) {
   Node* roots[] = {root.get()};
-  return take_snapshot(roots, true);
+  return take_snapshot(roots);
 }
 
 // A plan with memory for everything it needs: a run is nothing but its steps.

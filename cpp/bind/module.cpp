@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 #include "backend/cpu/blas.h"
@@ -50,11 +51,21 @@ PyObject* exception_class(ErrorKind kind) {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // What Ctrl-C raised while a plan ran, kept until the lock is back in our hands.
 py::error_already_set* pending_signal = nullptr;
-std::atomic<Clock::rep> last_signal_check{0};
+std::atomic<int64_t> last_signal_check{0};
+
+// Of a clock that is read between any two steps: a few milliseconds off is good enough.
+int64_t coarse_milliseconds() {
+#if defined(CLOCK_MONOTONIC_COARSE)
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+#else
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+#endif
+}
 
 // Python's main thread, the only one that handles signals; in a forked child the one that forked.
 std::atomic<unsigned long> main_thread{0};
@@ -71,11 +82,8 @@ void find_main_thread() {
 // Asked between steps and chunks without the lock. Taking it costs, so at most every 20 ms.
 bool interrupted() {
   if (PyThread_get_thread_ident() != main_thread) return false;
-  const Clock::rep now = Clock::now().time_since_epoch().count();
-  if (now - last_signal_check.load(std::memory_order_relaxed) <
-      std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(20)).count()) {
-    return false;
-  }
+  const int64_t now = coarse_milliseconds();
+  if (now - last_signal_check.load(std::memory_order_relaxed) < 20) return false;
   last_signal_check.store(now, std::memory_order_relaxed);
   py::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() == 0) return false;

@@ -122,10 +122,10 @@ Ref<Node> first_lent(std::span<Node* const> nodes) {
 }
 
 void evaluate_once(std::span<Node* const> roots) {
-  Snapshot snapshot = take_snapshot(roots, true);
+  Snapshot snapshot = take_snapshot(roots);
   while (const Ref<Node> lent = first_lent(snapshot.nodes)) {
     wait_for(lent);
-    snapshot = take_snapshot(roots, true);
+    snapshot = take_snapshot(roots);
   }
   if (snapshot.nodes.empty()) return;
   for (uint32_t i : snapshot.arguments) {
@@ -282,7 +282,7 @@ void install_evaluation() {
 }
 
 std::string describe_plan(std::span<Node* const> roots) {
-  const Snapshot snapshot = take_snapshot(roots, true);
+  const Snapshot snapshot = take_snapshot(roots);
   return snapshot.nodes.empty() ? "nothing to compute\n" : dump(find_plan(snapshot)->plan);
 }
 

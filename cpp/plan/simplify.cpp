@@ -115,7 +115,7 @@ class Simplifier {
       case Analysis::Input:
         return;
       case Analysis::Number:
-        if (!(node->flags & kConstant)) return;
+        if (!s_.is_constant(node)) return;
         set_constant(i, node->scalar);
         return;
       case Analysis::Window:

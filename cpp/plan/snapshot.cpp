@@ -83,7 +83,7 @@ void order_leaves(std::vector<Node*>* nodes) {
 
 class KeyWriter {
  public:
-  explicit KeyWriter(std::vector<unsigned char>* out) : out_(out) {}
+  explicit KeyWriter(Snapshot* s) : s_(*s), out_(&s->key) {}
 
   template <class T>
   void put(const T& value) {
@@ -94,14 +94,14 @@ class KeyWriter {
 
   void node(const Node* node, bool wanted, uint32_t position) {
     const bool leaf = is_input(node);
+    const bool constant = node->op == Op::scalar && s_.is_constant(node);
     const Op op = node->op == Op::scalar ? Op::scalar : leaf ? Op::value : node->op;
     put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 |
-        static_cast<uint32_t>(wanted) << 24 |
-        static_cast<uint32_t>((node->flags & kConstant) != 0) << 25 |
+        static_cast<uint32_t>(wanted) << 24 | static_cast<uint32_t>(constant) << 25 |
         static_cast<uint32_t>(node->shape.rank) << 28);
     for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
     if (leaf) {
-      if (node->flags & kConstant) put(node->scalar.i);
+      if (constant) put(node->scalar.i);
       return;
     }
     put(node->attr);
@@ -116,13 +116,15 @@ class KeyWriter {
   }
 
  private:
+  const Snapshot& s_;
   std::vector<unsigned char>* out_;
 };
 
 }  // namespace
 
-Snapshot take_snapshot(std::span<Node* const> roots, bool keep) {
+Snapshot take_snapshot(std::span<Node* const> roots, bool traced) {
   Snapshot s;
+  s.traced = traced;
   std::vector<Node*> pending;
   for (Node* root : roots) {
     if (!root->has_value()) pending.push_back(root);
@@ -133,15 +135,15 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool keep) {
   order_leaves(&s.nodes);
   s.wanted.assign(s.nodes.size(), 0);
   for (const Node* root : pending) s.wanted[root->index] = 1;
-  if (keep) mark_kept(&s);
+  if (!traced) mark_kept(&s);
   s.key.reserve(s.nodes.size() * 56);
-  KeyWriter writer(&s.key);
+  KeyWriter writer(&s);
   for (uint32_t i = 0; i < s.nodes.size(); ++i) {
     const Node* node = s.nodes[i];
     writer.node(node, s.wanted[i], i);
     if (s.wanted[i]) s.outputs.push_back(i);
     if (node->op == Op::scalar) {
-      if (!(node->flags & kConstant)) s.scalars.push_back(i);
+      if (!s.is_constant(node)) s.scalars.push_back(i);
     } else if (is_input(node)) {
       s.arguments.push_back(i);
     }

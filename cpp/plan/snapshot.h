@@ -22,14 +22,21 @@ struct Snapshot {
   std::vector<uint32_t> outputs;    // positions of the wanted nodes
   std::vector<unsigned char> key;
   uint64_t hash = 0;
+  bool traced = false;
+
+  // In a trace every number is what it was when the function was traced. Integers stay arguments:
+  // random draws want theirs so.
+  bool is_constant(const Node* scalar) const {
+    return scalar->flags & kConstant || (traced && is_float(scalar->dtype));
+  }
 };
 
 // Whether a node is where a snapshot ends.
 inline bool is_input(const Node* node) { return node->has_value() || node->op == Op::argument; }
 
 // Numbers what must be computed for `roots`. A root that has a value is left out.
-// `keep`: also want expensive values that somebody outside still needs, so that nothing expensive
-// is ever computed twice; off for traced functions, whose inside nobody holds.
-Snapshot take_snapshot(std::span<Node* const> roots, bool keep);
+// Unless `traced`, expensive values that somebody outside still needs are wanted too, so that
+// nothing expensive is ever computed twice; nobody holds what is inside a traced function.
+Snapshot take_snapshot(std::span<Node* const> roots, bool traced = false);
 
 }  // namespace pullback

@@ -93,7 +93,7 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
     outputs_.push_back(states_[i].current);
   }
   record();
-  const Snapshot snapshot = take_snapshot(roots(), false);
+  const Snapshot snapshot = take_snapshot(roots(), true);
   if (!snapshot.nodes.empty()) plan_ = find_plan(snapshot);
   bind_inputs(snapshot);
   bind_outputs(snapshot);
@@ -102,9 +102,14 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
 void Trace::record() {
   std::vector<Node*> reached;
   walk(roots(), &reached, traced_inputs);
+  std::vector<int64_t> uses(reached.size(), 0);
+  for (const Node* node : reached) {
+    for (const Node* input : traced_inputs(node)) ++uses[input->index];
+  }
   for (Node* node : reached) {
-    if (node->flags & kTraced) continue;
-    outside_.push_back(node);
+    // A number that nobody else holds is never watched.
+    const bool ours = node->op == Op::scalar && node->refs == uses[node->index];
+    if (!(node->flags & kTraced) && !ours) outside_.push_back(node);
   }
   fold_constants(outside_);
   std::unordered_map<const Node*, int32_t> inputs;

@@ -130,7 +130,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
 
   std::vector<Recorded> recorded_;  // oldest first
   std::vector<int32_t> links_;
-  std::vector<Node*> outside_;      // what it uses from outside
+  std::vector<Node*> outside_;      // what it uses from outside, but for its own numbers
   std::vector<int32_t> output_at_;  // per output its position in recorded_, or -1
   size_t counters_ = 0;
 

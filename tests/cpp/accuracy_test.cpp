@@ -28,7 +28,7 @@ void test_accuracy(const Level& with) {
     double wide = single;  // float32 with AVX-512, where some have a way of their own
   };
   const Row rows[] = {
-      {Op::exp, [](L x) { return expl(x); }, 0.51, 0.53, 0.53},
+      {Op::exp, [](L x) { return expl(x); }, 0.51, widest ? 0.56 : 0.53, 0.53},
       {Op::expm1, [](L x) { return expm1l(x); }, 0.51, 0.75},
       {Op::log, [](L x) { return logl(x); }, 0.51, 0.65},
       {Op::log1p, [](L x) { return log1pl(x); }, 0.57, 0.75},
@@ -42,6 +42,12 @@ void test_accuracy(const Level& with) {
          return 4 * e / ((1 + e) * (1 + e));
        },
        0.51, 3.7, 2.4},  // slopes are to stay within 4
+      {Op::sigmoid_slope,
+       [](L x) {
+         const L e = expl(-fabsl(x));
+         return e / ((1 + e) * (1 + e));
+       },
+       0.51, 3},
       {Op::rsqrt, [](L x) { return 1 / fabsl(sqrtl(x)); }, 0.51, fused ? 0.51 : 1.6},
       {Op::sqrt, [](L x) { return sqrtl(x); }, 0.5, 0.5},
       {Op::sin, [](L x) { return sinl(x); }, 0.51, 0.8},
@@ -147,10 +153,11 @@ void test_ranges(const char* level, const ElementwiseTable& t) {
   }
 }
 
-// Every row of every level within 2 ulp of the lowest level's.
+// Every row of every level within 2 ulp of the lowest level's, slopes within 6.
 void test_levels_agree() {
   const auto all = levels();
   for (int op = 0; op < kElementwise; ++op) {
+    const bool slope = Op(op) == Op::tanh_slope || Op(op) == Op::sigmoid_slope;
     for (DType dtype : {DType::Float32, DType::Float64}) {
       const TileKernel first = all[0].elementwise.of[op][int(dtype)];
       if (!first) continue;
@@ -171,8 +178,8 @@ void test_levels_agree() {
           worst = std::max(
               worst, std::fabs(p - q) * std::ldexp(1.0, (dtype == DType::Float32 ? 24 : 53) - e));
         }
-        check(worst <= 2, text(all[k].name(), " ", name_of(Op(op)), " ", dtype, " differs by ",
-                               std::to_string(worst), " ulp"));
+        check(worst <= (slope ? 6 : 2), text(all[k].name(), " ", name_of(Op(op)), " ", dtype,
+                                             " differs by ", std::to_string(worst), " ulp"));
       }
     }
   }

@@ -185,9 +185,16 @@ class RandomGroup {
       if (is_float(dtype) && pick(6) == 0) ins.op = Op::divide, ins.result = dtype;
       if (condition >= 0 && pick(4) == 0) ins = {Op::where, dtype, dtype, {condition, a, b}, row};
     } else if (is_float(dtype) && pick(4)) {
-      const Op unary[] = {Op::tanh, Op::tanh_slope, Op::negative, Op::square, Op::sin, Op::cos};
-      ins = {unary[pick(6)], dtype, dtype, {a, -1, -1}, row};
+      const Op unary[] = {Op::tanh,   Op::tanh_slope, Op::sigmoid, Op::sigmoid_slope,
+                          Op::square, Op::negative,   Op::sin,     Op::cos};
+      ins = {unary[pick(8)], dtype, dtype, {a, -1, -1}, row};
     }
+    compute(ins);
+  }
+
+  void compute(const Instruction& ins) {
+    const bool row = ins.row;
+    const DType dtype = ins.dtype;
     Value value;
     value.row = row && length_ > 1;
     value.array = Array(ins.result, entries(row));
@@ -252,7 +259,13 @@ class RandomGroup {
     for (int64_t r = 0; r < rows_; ++r) {
       copy_entry(in, r, value.array, r * length_ + int64_t(values_[0].array.get(r)));
     }
+    const int32_t b = find(dtype, false);
     push_instruction({Op::place, dtype, dtype, {a, 0, -1}, false}, value);
+    const auto placed = static_cast<int32_t>(values_.size()) - 1;
+    if (b < 0 || !is_float(dtype) || pick(4) == 0) return;
+    if (pick(4) == 0) compute({Op::square, dtype, dtype, {b, -1, -1}, false});  // in between
+    const bool first = pick(2);
+    compute({Op::add, dtype, dtype, {first ? placed : b, first ? b : placed, -1}, false});
   }
 
   int32_t any_value() {
@@ -307,7 +320,8 @@ class RandomGroup {
     Array& in = values_[wanted.value].array;
     bool ok = true;
     for (int64_t j = 0; j < r.inner; ++j) {
-      double sum = 0, size = 0;
+      long double sum = 0;
+      double size = 0;
       double best = r.op == Op::max ? -INFINITY : INFINITY;
       int64_t whole = 0;
       bool every = true, some = false, bad = false;
@@ -332,7 +346,8 @@ class RandomGroup {
       } else if (r.op == Op::sum) {
         const double eps = in.dtype == DType::Float32 ? 6e-8 : 1e-15;
         ok &= std::isfinite(sum) && std::isfinite(static_cast<float>(sum))
-                  ? std::fabs(got - sum) <= eps * std::fabs(sum) + 1e-12 * size
+                  ? std::fabs(static_cast<double>(got - sum)) <=
+                        eps * std::fabs(static_cast<double>(sum)) + 1e-12 * size
                   : !std::isfinite(got) || std::fabs(got) > 1e38;
       } else if (r.op == Op::all || r.op == Op::any) {
         ok &= got == (r.op == Op::all ? every : some);

@@ -30,9 +30,10 @@ std::unique_ptr<CachedPlan> add_one() {
                 {SlotKind::Output, DType::Float32, 4, 0},
                 {SlotKind::Output, DType::Float32, bytes, 1}};
   const Shape all{kCount};
-  plan.steps.push_back({Gather{row_view(0, DType::Float32, all), row_view(1, DType::Int64, {1}),
-                               row_view(2, DType::Float32, {1}), 1, kCount, 1},
-                        Op::take});
+  plan.steps.push_back(
+      {Gather{row_view(0, DType::Float32, {1, kCount, 1}), row_view(1, DType::Int64, {1}),
+              row_view(2, DType::Float32, {1}), 1, kCount, 1},
+       Op::take});
   plan.steps.push_back(plan.steps.front());
   TileGroup group;
   group.count = kCount;

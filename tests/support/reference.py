@@ -58,6 +58,10 @@ def sigmoid(a: Any) -> Any:
     return np.where(a < 0, np.exp(np.minimum(a, 0)), 1) / (1 + np.exp(-np.abs(a)))
 
 
+def sigmoid_slope(a: Any) -> Any:
+    return sigmoid(a) * sigmoid(-a)
+
+
 def softplus(a: Any) -> Any:
     return np.maximum(a, 0) + np.log1p(np.exp(-np.abs(a)))
 

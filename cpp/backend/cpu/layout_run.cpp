@@ -230,6 +230,11 @@ void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int6
 
 template <class T, bool add>
 void copy(const LayoutProgram& p, const char* in, char* out) {
+  if (p.outer == 1 && p.rows <= p.band && p.columns <= p.piece) {
+    copy_unit<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+                      {0, 0, p.rows, p.columns});
+    return finish_streams(p);
+  }
   const int64_t units = p.outer * ceil_div(p.rows, p.band) * ceil_div(p.columns, p.piece);
   const int64_t per_chunk =
       chunk_of(units, std::min(p.band, p.rows) * std::min(p.piece, p.columns));

@@ -48,6 +48,7 @@ class TileCompiler {
   void emit_pair(int32_t index, int32_t partner);
   void emit_partner(int32_t index);
   void emit_rows(int32_t index);
+  void emit_placed(int32_t index);
   void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
                  int32_t in, int32_t out);
   void store_leaves();

@@ -31,6 +31,7 @@ double cost_of(Op op) {
     case Op::tanh:
     case Op::tanh_slope:
     case Op::sigmoid:
+    case Op::sigmoid_slope:
     case Op::softplus:
       return 0.7;
     default:
@@ -58,6 +59,8 @@ void TileCompiler::emit(int32_t index) {
     emit_pair(index, partner);
   } else if (partner >= 0) {
     emit_partner(index);
+  } else if (values_.placed(index) >= 0) {
+    if (instruction.op == Op::add) emit_placed(index);
   } else if (instruction.op == Op::pick || instruction.op == Op::place) {
     emit_rows(index);
   } else if (folds && group_.length > 1) {
@@ -152,7 +155,6 @@ bool TileCompiler::emit_arithmetic(int32_t index) {
                    : instruction.op == Op::multiply ? 2
                                                     : 3;
   code.over_rows = kernels().rows.arithmetic[form][instruction.dtype == DType::Float64];
-  code.length = group_.length;
   code.in[0] = operand(a, false);
   code.in[1] = operand(b, true);
   free_if_dead(a, index);
@@ -169,11 +171,27 @@ void TileCompiler::emit_rows(int32_t index) {
   const bool picks = instruction.op == Op::pick;
   Code code{Kind::Rows, rows};
   code.over_rows = picks ? kernels().rows.pick[size] : kernels().rows.place[size];
-  code.length = group_.length;
   code.in[0] = operand(instruction.in[0], rows && !picks);
   code.in[1] = operand(instruction.in[1], rows);
   code.out = destination(leaves() + index);
   add_code(Kind::Rows, rows, picks ? 1 : 0.05 * static_cast<double>(group_.length)) = code;
+}
+
+// An addition and the place that is one of its operands.
+void TileCompiler::emit_placed(int32_t index) {
+  const Instruction& add = group_.instructions[index];
+  const int32_t placed = leaves() + values_.placed(index);
+  const Instruction& place = group_.instructions[values_.placed(index)];
+  const int32_t other = add.in[0] == placed ? add.in[1] : add.in[0];
+  Code code{Kind::Rows, true};
+  code.over_rows = kernels().rows.place_add[add.dtype == DType::Float64];
+  code.in[0] = operand(place.in[0], true);
+  code.in[1] = operand(place.in[1], true);
+  code.in[2] = operand(other, false);
+  free_if_dead(other, index);
+  code.out = destination(leaves() + index);
+  for (const int32_t in : place.in) free_if_dead(in, index);
+  add_code(Kind::Rows, true, 0.12 * static_cast<double>(group_.length)) = code;
 }
 
 void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_t reduced,

@@ -101,7 +101,6 @@ int32_t TileCompiler::operand(int32_t value, bool row) {
     spread_[value] = take_register(false, element);
     Code& code = add_code(Kind::Rows, true, 0.05 * static_cast<double>(group_.length));
     code.over_rows = kernels().rows.spread[size_index(element)];
-    code.length = group_.length;
     code.out = spread_[value];
     code.in[0] = place_[value];
   }
@@ -148,7 +147,7 @@ void TileCompiler::choose_tile() {
 }
 
 TileProgram TileCompiler::compile() {
-  program_.length = group_.length;
+  program_.length = program_.row_length = group_.length;
   if (order_ == TileOrder::Blocks) {
     const Reduction& reduction = group_.reductions.front();
     program_.length = std::max<int64_t>(1, reduction.reduced * reduction.inner);

@@ -19,22 +19,25 @@ namespace pullback {
 struct TileProgram {
   enum class Kind : uint8_t {
     Call,    // out = call(in[0], in[1], in[2]) of as many entries as the value has
-    Rows,    // out = over_rows(in[0], in[1]) of rows of `length`
+    Rows,    // out = over_rows(in[0], in[1], in[2]) of rows of `row_length`
     Pair,    // out, in[1] = pair(in[0])
     Fold,    // out = folds[index] of in[0], in[1] being its accumulators
     Gather,  // out = gathers[index]
   };
+  // 32 bytes: programs of many lines over a few elements wait for these.
   struct Code {
     Kind kind;
     bool row;  // goes over rows, not elements
     int32_t index = -1;
     int32_t out = 0;
     int32_t in[3] = {0, 0, 0};
-    int64_t length = 1;
-    TileKernel call = nullptr;
-    RowKernel over_rows = nullptr;
-    PairKernel pair = nullptr;
+    union {
+      TileKernel call = nullptr;
+      RowKernel over_rows;
+      PairKernel pair;
+    };
   };
+  static_assert(sizeof(Code) <= 32);
   // [rows, reduced, inner] to [rows, inner].
   struct RowFold {
     Fold fold;
@@ -76,9 +79,10 @@ struct TileProgram {
   };
 
   int64_t rows = 0;
-  int64_t length = 1;  // elements of a row
-  int64_t tile = 0;    // rows; the last one may have fewer
-  int64_t align = 1;   // tiles begin at multiples of so many rows
+  int64_t length = 1;      // elements of a row
+  int64_t row_length = 1;  // of the group; `length` may be more
+  int64_t tile = 0;        // rows; the last one may have fewer
+  int64_t align = 1;       // tiles begin at multiples of so many rows
   int32_t places = 0;
   int64_t scratch_bytes = 0;
   double cost = 0;       // estimated nanoseconds a row

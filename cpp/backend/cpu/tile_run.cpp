@@ -107,7 +107,7 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
         break;
       case TileProgram::Kind::Rows:
         problem = code.over_rows(place_[code.out], place_[code.in[0]], place_[code.in[1]],
-                                 entries[code.row], code.length);
+                                 place_[code.in[2]], entries[code.row], program_.row_length);
         break;
       case TileProgram::Kind::Pair:
         problem =
@@ -134,9 +134,9 @@ Problem TileFrame::refuse(const TileProgram::Code& code, int problem, int64_t ro
   status_.problem = static_cast<Problem>(problem);
   if (status_.problem == Problem::IndexOutOfRange) {
     const auto* index = reinterpret_cast<const int64_t*>(place_[code.in[1]]);
-    status_.bound = code.length;
-    status_.detail =
-        *std::find_if(index, index + rows, [&](int64_t i) { return i < 0 || i >= code.length; });
+    status_.bound = program_.row_length;
+    status_.detail = *std::find_if(index, index + rows,
+                                   [&](int64_t i) { return i < 0 || i >= program_.row_length; });
   }
   return status_.problem;
 }

@@ -16,10 +16,14 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   for (const Instruction& instruction : group.instructions) {
     info_.push_back({instruction.result, instruction.row && group.length > 1});
   }
+  for (auto i = static_cast<int32_t>(group_.stores.size()) - 1; i >= 0; --i) {
+    info_[group_.stores[i].value].first_store = i;
+  }
   find_pairs();
+  find_placed();
   for (int32_t i = 0; i < instructions; ++i) {
     const Instruction& instruction = group.instructions[i];
-    const int32_t when = partner_[i] < 0 ? i : std::min(i, partner_[i]);
+    const int32_t when = partner_[i] >= 0 ? std::min(i, partner_[i]) : std::max(i, placed_[i]);
     for (int k = 0; k < 3; ++k) {
       bool row = instruction.row;
       if (is_reduction(instruction.op)) row = false;
@@ -28,10 +32,8 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
       if (instruction.in[k] >= 0) use(instruction.in[k], when, row);
     }
   }
-  for (auto i = static_cast<int32_t>(group.stores.size()) - 1; i >= 0; --i) {
-    const Store& store = group.stores[i];
+  for (const Store& store : group.stores) {
     use(store.value, kEnd, is_row(store.view.shape.size(), store.value));
-    info_[store.value].first_store = i;
   }
   for (const Reduction& r : group.reductions) {
     use(r.value, kEnd, is_row(r.outer * r.reduced * r.inner, r.value));
@@ -57,6 +59,35 @@ void TileValues::find_pairs() {
       }
     }
   }
+}
+
+// A place that only one addition reads: not before it may the memory of what it reads be written.
+void TileValues::find_placed() {
+  placed_.assign(group_.instructions.size(), -1);
+  if (group_.length == 1) return;
+  std::vector<int32_t> uses(info_.size(), 0);
+  for (const Instruction& instruction : group_.instructions) {
+    for (const int32_t in : instruction.in) uses[std::max(in, 0)] += in >= 0;
+  }
+  for (const Store& store : group_.stores) ++uses[store.value];
+  for (const Reduction& reduction : group_.reductions) ++uses[reduction.value];
+  for (int32_t i = 0; i < static_cast<int32_t>(placed_.size()); ++i) {
+    const Instruction& add = group_.instructions[i];
+    if (add.op != Op::add || add.row || !is_float(add.dtype)) continue;
+    for (const int32_t in : add.in) {
+      const int32_t place = in - leaves();
+      if (place < 0 || placed_[i] >= 0 || group_.instructions[place].op != Op::place) continue;
+      if (uses[in] > 1 || stored_between(place, i)) continue;
+      placed_[i] = place;
+      placed_[place] = i;
+    }
+  }
+}
+
+bool TileValues::stored_between(int32_t first, int32_t last) const {
+  const auto at = info_.begin() + leaves();
+  return std::any_of(at + first + 1, at + last,
+                     [](const ValueInfo& info) { return info.first_store >= 0; });
 }
 
 // A load over elements that repeats one entry along each row is a load over rows.

@@ -37,14 +37,20 @@ class TileValues {
   // The instruction that is done in one call with this one, when the first of the two is due; -1.
   int32_t partner(int32_t instruction) const { return partner_[instruction]; }
 
+  // The place that this addition does in its own pass, and the addition of such a place; -1.
+  int32_t placed(int32_t instruction) const { return placed_[instruction]; }
+
  private:
   void find_pairs();
+  void find_placed();
+  bool stored_between(int32_t first, int32_t last) const;
   void add_load(const View& view);
   void use(int32_t value, int32_t when, bool row);
 
   const TileGroup& group_;
   std::vector<ValueInfo> info_;
   std::vector<int32_t> partner_;
+  std::vector<int32_t> placed_;
 };
 
 }  // namespace pullback

@@ -104,7 +104,7 @@ PULLBACK_INLINE bool whole_tile_near(T* y, const T* a, const T* b, int64_t n) {
   return true;
 }
 
-// The few functions that have a faster way with sixteen floats than a loop over one.
+// The few functions that have a faster way with a vector of 512 bits than a loop over one.
 template <Op op>
 PULLBACK_INLINE bool ran_wide([[maybe_unused]] float* y, [[maybe_unused]] const float* x,
                               [[maybe_unused]] int64_t n) {
@@ -118,6 +118,15 @@ PULLBACK_INLINE bool ran_wide([[maybe_unused]] float* y, [[maybe_unused]] const 
 #endif
   return false;
 }
+template <Op op>
+PULLBACK_INLINE bool ran_wide([[maybe_unused]] double* y, [[maybe_unused]] const double* x,
+                              [[maybe_unused]] int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (op == Op::exp)
+    return wide::over_tile(y, x, n, [](__m512d v) { return wide::exp(v); }), true;
+#endif
+  return false;
+}
 
 template <Op op, class Row, class Out, class T>
 int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
@@ -126,7 +135,7 @@ int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcep
   if constexpr (kHasNear<op, T>) {
     if (whole_tile_near<op>(y, x, x, n)) return kFine;
   }
-  if constexpr (sizeof(T) == 4 && m::kFloat<T> && sizeof(Out) == 4) {
+  if constexpr (m::kFloat<T> && sizeof(Out) == sizeof(T)) {
     if (ran_wide<op>(y, x, n)) return kFine;
   }
 #pragma GCC ivdep

@@ -1,6 +1,6 @@
-// Two functions of one value at the price of little more than one: tanh and its slope share an
-// exponential, sine and cosine the reduction of the argument. Each result has the bits of its own
-// kernel. Compiled once per instruction set, flags as elementwise.cpp.
+// Two functions of one value at the price of little more than one: tanh or sigmoid and its slope
+// share an exponential, sine and cosine the reduction of the argument. Each result has the bits of
+// its own kernel. Compiled once per instruction set, flags as elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -19,6 +19,20 @@ int tanh_pair(void* first, void* second, const void* a, int64_t n) noexcept {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
     const auto parts = m::tanh_parts(x[i]);
+    value[i] = parts.value;
+    slope[i] = parts.slope;
+  }
+  return kFine;
+}
+
+template <class T>
+int sigmoid_pair(void* first, void* second, const void* a, int64_t n) noexcept {
+  auto* value = static_cast<T*>(first);
+  auto* slope = static_cast<T*>(second);
+  const auto* x = static_cast<const T*>(a);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const auto parts = m::sigmoid_parts(x[i]);
     value[i] = parts.value;
     slope[i] = parts.slope;
   }
@@ -55,6 +69,7 @@ namespace PULLBACK_KERNELS {
 
 constinit const PairTable kPairTable = {{
     {Op::tanh, Op::tanh_slope, {&tanh_pair<float>, &tanh_pair<double>}},
+    {Op::sigmoid, Op::sigmoid_slope, {&sigmoid_pair<float>, &sigmoid_pair<double>}},
     {Op::sin, Op::cos, {&sine_pair<float>, &sine_pair<double>}},
 }};
 

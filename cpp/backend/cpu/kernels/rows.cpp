@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kPiece = 16;
 
 template <class T>
-int spread(void* out, const void* a, const void*, int64_t rows, int64_t length) noexcept {
+int spread(void* out, const void* a, const void*, const void*, int64_t rows,
+           int64_t length) noexcept {
   auto* y = static_cast<T*>(out);
   const auto* x = static_cast<const T*>(a);
   int64_t r = 0;
@@ -39,7 +40,8 @@ PULLBACK_INLINE bool all_inside(const int64_t* index, int64_t rows, int64_t leng
 }
 
 template <class T>
-int pick(void* out, const void* a, const void* b, int64_t rows, int64_t length) noexcept {
+int pick(void* out, const void* a, const void* b, const void*, int64_t rows,
+         int64_t length) noexcept {
   auto* y = static_cast<T*>(out);
   const auto* x = static_cast<const T*>(a);
   const auto* index = static_cast<const int64_t*>(b);
@@ -49,13 +51,32 @@ int pick(void* out, const void* a, const void* b, int64_t rows, int64_t length) 
 }
 
 template <class T>
-int place(void* out, const void* a, const void* b, int64_t rows, int64_t length) noexcept {
+int place(void* out, const void* a, const void* b, const void*, int64_t rows,
+          int64_t length) noexcept {
   auto* y = static_cast<T*>(out);
   const auto* x = static_cast<const T*>(a);
   const auto* index = static_cast<const int64_t*>(b);
   if (!all_inside(index, rows, length)) return kIndexOutOfRange;
   for (int64_t i = 0; i < rows * length; ++i) y[i] = T(0);
   for (int64_t r = 0; r < rows; ++r) y[r * length + index[r]] = x[r];
+  return kFine;
+}
+
+// Everything but one entry a row gets a zero, which makes a zero of either sign positive.
+template <class T>
+int place_add(void* out, const void* a, const void* b, const void* c, int64_t rows,
+              int64_t length) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* entries = static_cast<const T*>(a);
+  const auto* index = static_cast<const int64_t*>(b);
+  const auto* x = static_cast<const T*>(c);
+  if (!all_inside(index, rows, length)) return kIndexOutOfRange;
+  for (int64_t r = 0; r < rows; ++r, y += length, x += length) {
+    const T sum = entries[r] + x[index[r]];
+#pragma GCC ivdep
+    for (int64_t j = 0; j < length; ++j) y[j] = x[j] + T(0);
+    y[index[r]] = sum;
+  }
   return kFine;
 }
 
@@ -67,7 +88,8 @@ struct Divide { template <class T> PULLBACK_INLINE static T of(T a, T b) { retur
 // clang-format on
 
 template <class Row, class T>
-int arithmetic(void* out, const void* a, const void* b, int64_t rows, int64_t length) noexcept {
+int arithmetic(void* out, const void* a, const void* b, const void*, int64_t rows,
+               int64_t length) noexcept {
   auto* y = static_cast<T*>(out);
   const auto* x = static_cast<const T*>(a);
   const auto* entries = static_cast<const T*>(b);
@@ -87,6 +109,7 @@ constinit const RowTable kRowTable = {
     {&spread<uint8_t>, &spread<uint32_t>, &spread<uint64_t>},
     {&pick<uint8_t>, &pick<uint32_t>, &pick<uint64_t>},
     {&place<uint8_t>, &place<uint32_t>, &place<uint64_t>},
+    {&place_add<float>, &place_add<double>},
     {{&arithmetic<Add, float>, &arithmetic<Add, double>},
      {&arithmetic<Subtract, float>, &arithmetic<Subtract, double>},
      {&arithmetic<Multiply, float>, &arithmetic<Multiply, double>},

@@ -51,14 +51,15 @@ struct FoldTable {
 };
 
 // Over `rows` rows of `length` elements: `b` has one entry a row.
-using RowKernel = int (*)(void* out, const void* a, const void* b, int64_t rows,
+using RowKernel = int (*)(void* out, const void* a, const void* b, const void* c, int64_t rows,
                           int64_t length) noexcept;
 
 struct RowTable {
   // By element size: see size_index.
-  RowKernel spread[3];  // each entry of a, one a row, along its row
-  RowKernel pick[3];    // entry b[r] of row r; b is int64
-  RowKernel place[3];   // a[r] at entry b[r] of row r, zeros elsewhere
+  RowKernel spread[3];     // each entry of a, one a row, along its row
+  RowKernel pick[3];       // entry b[r] of row r; b is int64
+  RowKernel place[3];      // a[r] at entry b[r] of row r, zeros elsewhere
+  RowKernel place_add[2];  // of float32, float64: place's result plus c
   // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
   RowKernel arithmetic[4][2];
 };
@@ -70,7 +71,7 @@ struct Pair {
   Op first, second;
   PairKernel of[2];
 };
-constexpr int kPairs = 2;
+constexpr int kPairs = 3;
 struct PairTable {
   Pair of[kPairs];
 };

@@ -150,8 +150,15 @@ PULLBACK_INLINE TwoPart exp_two(double x) {
   return {scaled(y.high, p.shifted), scaled(y.low, p.shifted)};
 }
 
-// num / (1 + e), num being 1 or e, corrected for what 1 + e, e and the division lose.
-PULLBACK_INLINE double sigmoid(double a) {
+// A function and its slope, which share an exponential. Whoever needs one of the two pays for one.
+template <class F>
+struct WithSlope {
+  F value, slope;
+};
+
+// num / (1 + e), num being 1 or e = exp(-|a|), corrected for what 1 + e, e and the division lose.
+// The slope is e / (1 + e)^2.
+PULLBACK_INLINE WithSlope<double> sigmoid_parts(double a) {
   const TwoPart e = exp_two(-magnitude(a));
   const bool negative = a < 0.0;
   const double top = negative ? e.high : 1.0;
@@ -160,20 +167,26 @@ PULLBACK_INLINE double sigmoid(double a) {
   const double q = top / den;
   const double error = (division_rest(top, den, q) + (negative ? e.low : 0.0)) - q * den_low;
   const double inverse = negative ? 1.0 - q : q;
-  return mad(error, inverse, q);
+  const double value = mad(error, inverse, q);
+  return {value, (negative ? 1.0 - value : e.high * value) * value};
 }
-PULLBACK_INLINE float sigmoid(float a) {
-  const RoughExp e = rough_exp(-clamped(a, -105.0f, 105.0f));
-  return static_cast<float>(1.0 / (1.0 + mad(e.scale, e.p, e.scale)));
+PULLBACK_INLINE WithSlope<float> sigmoid_parts(float a) {
+  const RoughExp parts = rough_exp(-clamped(a, -105.0f, 105.0f));
+  const double e = mad(parts.scale, parts.p, parts.scale);
+  const double value = 1.0 / (1.0 + e);
+  return {static_cast<float>(value), static_cast<float>(e * value * value)};
+}
+template <class F>
+PULLBACK_INLINE F sigmoid(F a) {
+  return sigmoid_parts(a).value;
+}
+template <class F>
+PULLBACK_INLINE F sigmoid_slope(F a) {
+  return sigmoid_parts(a).slope;
 }
 
-// tanh and its slope. With m = exp(-2|a|) - 1, tanh|a| is -m / (2 + m) and the slope
-// exp(-2|a|) (2 / (2 + m))^2. Whoever needs one of the two pays for one.
-template <class F>
-struct TanhParts {
-  F value, slope;
-};
-PULLBACK_INLINE TanhParts<float> tanh_parts(float a) {
+// With m = exp(-2|a|) - 1, tanh|a| is -m / (2 + m) and the slope exp(-2|a|) (2 / (2 + m))^2.
+PULLBACK_INLINE WithSlope<float> tanh_parts(float a) {
   const float size = magnitude(a);
   const RoughExp e = rough_exp(2.0 * (size > 60.0f ? 60.0f : size));
   const double m = mad(e.scale, e.p, e.scale - 1.0);
@@ -181,7 +194,7 @@ PULLBACK_INLINE TanhParts<float> tanh_parts(float a) {
   return {with_sign_of(static_cast<float>(m * inverse), a),
           static_cast<float>(mad(m, inverse, inverse) * (4.0 * inverse))};
 }
-PULLBACK_INLINE TanhParts<double> tanh_parts(double a) {
+PULLBACK_INLINE WithSlope<double> tanh_parts(double a) {
   const double size = magnitude(a);
   const ExpParts p = exp_parts(-2.0 * (size > 375.0 ? 375.0 : size));
   // m = 2^n (head + tail) + (2^n - 1), the larger terms first, in two parts

@@ -49,18 +49,26 @@ PULLBACK_INLINE double cos_near(double r, double low) {
   const double w = 1.0 - half;
   return w + (((1.0 - w) - half) + (z * p - r * low));
 }
-// To float accuracy, rounding included.
+// To float accuracy, rounding included, and in few dependent steps: the tiles of small programs are
+// a vector or two. A float is never so near a multiple of pi/2 that a third part would matter.
+PULLBACK_INLINE Quarter rough_quarter_turns(double x) {
+  const double shifted = mad(x, 6.36619772367581382433e-01, kRound);
+  const double n = shifted - kRound;
+  const double first = mad(-n, 1.57079632673412561417e+00, x);  // exact
+  return {mad(-n, 6.07710050650619224932e-11, first), 0.0, bits_as<uint64_t>(shifted)};
+}
 PULLBACK_INLINE double sin_rough(double r) {
   const double z = r * r;
-  return mad(r * z,
-             polynomial(z, -0.166666666416265235595, 0.0083333293858894631756,
-                        -0.000198393348360966317347, 0.0000027183114939898219064),
-             r);
+  const double low = mad(z, 0.0083333293858894631756, -0.166666666416265235595);
+  const double high = mad(z, 0.0000027183114939898219064, -0.000198393348360966317347);
+  return mad(r * z, mad(z * z, high, low), r);
 }
 PULLBACK_INLINE double cos_rough(double r) {
   const double z = r * r;
-  return polynomial(z, 1.0, -0.499999997251031003120, 0.0416666233237390631894,
-                    -0.00138867637746099294692, 0.0000243904487962774090654);
+  const double low = mad(z, -0.499999997251031003120, 1.0);
+  const double middle = mad(z, -0.00138867637746099294692, 0.0416666233237390631894);
+  const double w = z * z;
+  return mad(w, mad(w, 0.0000243904487962774090654, middle), low);
 }
 
 PULLBACK_INLINE double negative_if(double y, uint64_t odd) {
@@ -78,12 +86,12 @@ PULLBACK_INLINE double cos_small(double x) {
   return negative_if(y, (q.n + 1) >> 1);
 }
 PULLBACK_INLINE float sin_small(float x) {
-  const Quarter q = quarter_turns(x);
+  const Quarter q = rough_quarter_turns(x);
   const double y = q.n & 1 ? cos_rough(q.r) : sin_rough(q.r);
   return x == 0.0f ? x : static_cast<float>(negative_if(y, q.n >> 1));
 }
 PULLBACK_INLINE float cos_small(float x) {
-  const Quarter q = quarter_turns(x);
+  const Quarter q = rough_quarter_turns(x);
   const double y = q.n & 1 ? sin_rough(q.r) : cos_rough(q.r);
   return static_cast<float>(negative_if(y, (q.n + 1) >> 1));
 }

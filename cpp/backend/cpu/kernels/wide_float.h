@@ -1,8 +1,10 @@
-// exp, tanh and the slope of tanh for sixteen floats, where AVX-512 can look up a table of 16 or 32
-// floats in one instruction. That saves the way through double, which vec_exp.h goes elsewhere.
+// exp, tanh and the slope of tanh for sixteen floats, and exp for eight doubles, where AVX-512 can
+// look up a table of two vectors in one instruction. That saves the way through double, and most of
+// the polynomial and its corrections, which vec_exp.h needs elsewhere.
 //
-// The errors stay below 0.53 ulp for exp (a subnormal result is rounded twice: 0.75), 0.64 for tanh
-// and 2.4 for the slope. The last, partial vector runs the same code under a mask.
+// The errors stay below 0.53 ulp for exp of floats, 0.56 of doubles (a subnormal result is rounded
+// twice: 0.25 more), 0.64 for tanh and 2.4 for the slope. The last, partial vector runs the same
+// code under a mask.
 #pragma once
 
 #if defined(__AVX512F__)
@@ -278,6 +280,50 @@ PULLBACK_INLINE __m512 tanh_slope(__m512 x) {
   return _mm512_div_ps(top, square);
 }
 
+// 2^(j/16) in two parts
+alignas(64) constexpr double kWidePowers[2][16] = {
+    {0x1p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0, 0x1.306fe0a31b715p+0,
+     0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0, 0x1.6a09e667f3bcdp+0,
+     0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0, 0x1.ae89f995ad3adp+0,
+     0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0},
+    {0, 0x1.8a62e4adc610bp-54, -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54, 0x1.6f46ad23182e4p-55,
+     0x1.ada0911f09ebcp-55, 0x1.d4397afec42e2p-56, 0x1.6324c054647adp-54, -0x1.bdd3413b26456p-54,
+     -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54, 0x1.c7c46b071f2bep-56, 0x1.7a1cd345dcc81p-54,
+     0x1.11065895048ddp-55, 0x1.2ed02d75b3707p-55, -0x1.e9c23179c2893p-54}};
+
+PULLBACK_INLINE __m512d all(double x) { return _mm512_set1_pd(x); }
+PULLBACK_INLINE __m512d entry(const double (&table)[16], __m512i j) {
+  return _mm512_permutex2var_pd(_mm512_load_pd(table), j, _mm512_load_pd(table + 8));
+}
+
+// As for floats, with n a multiple of 1/16.
+PULLBACK_INLINE __m512d exp(__m512d x) {
+  x = _mm512_max_pd(all(-750.0), _mm512_min_pd(all(710.0), x));
+  const __m512d round = all(0x1.8p48);  // added, it leaves 16 n in the low bits
+  const __m512d shifted = _mm512_fmadd_pd(x, all(m::kLog2e), round);
+  const __m512d n = _mm512_sub_pd(shifted, round);
+  __m512d r = _mm512_fnmadd_pd(n, all(m::kLn2High), x);  // exact
+  r = _mm512_fnmadd_pd(n, all(m::kLn2Low), r);
+  const __m512i j = _mm512_castpd_si512(shifted);
+  const __m512d power = entry(kWidePowers[0], j);
+  const __m512d power_low = entry(kWidePowers[1], j);
+  // exp(r) - 1 = r + r^2 q(r)
+  const __m512d square = _mm512_mul_pd(r, r);
+  const __m512d low = _mm512_fmadd_pd(r, all(0x1.555555555555ap-3), all(0x1.0000000000004p-1));
+  const __m512d middle = _mm512_fmadd_pd(r, all(0x1.111111107cf60p-7), all(0x1.555555547f718p-5));
+  const __m512d high = _mm512_fmadd_pd(r, all(0x1.a01b9f3f96c4fp-13), all(0x1.6c1841730da95p-10));
+  __m512d q = _mm512_fmadd_pd(square, _mm512_fmadd_pd(square, high, middle), low);
+  q = _mm512_fmadd_pd(square, q, r);
+  return _mm512_scalef_pd(_mm512_add_pd(power, _mm512_fmadd_pd(power, q, power_low)), n);
+}
+
+template <class Function>
+PULLBACK_INLINE void over_tile(double* y, const double* x, int64_t n, Function f) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm512_storeu_pd(y + i, f(_mm512_loadu_pd(x + i)));
+  const auto rest = static_cast<__mmask8>((1u << (n - i)) - 1);
+  if (rest) _mm512_mask_storeu_pd(y + i, rest, f(_mm512_maskz_loadu_pd(rest, x + i)));
+}
 template <class Function>
 PULLBACK_INLINE void over_tile(float* y, const float* x, int64_t n, Function f) {
   int64_t i = 0;
