@@ -82,13 +82,12 @@ Cotangent masked(const Cotangent& c, const Ref<Node>& mask) {
   return {c.kind, c.value, formula::logical_and(Expr(c.mask), Expr(mask))};
 }
 
-void Adjoint::add(const Cotangent& contribution, const Shape& shape) {
-  if (contribution.kind == Cotangent::None) return;
-  if (contribution.kind == Cotangent::Zero) {
+void Adjoint::add(Cotangent c, const Shape& shape) {
+  if (c.kind == Cotangent::None) return;
+  if (c.kind == Cotangent::Zero) {
     if (sum_.kind == Cotangent::None) sum_.kind = Cotangent::Zero;
     return;
   }
-  Cotangent c = contribution;
   if (!(c.value->shape == shape) || (c.mask && !(c.mask->shape == shape))) {
     c = {Cotangent::Value, summed(dense_of(c), shape), nullptr};
   }
