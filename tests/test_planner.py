@@ -112,6 +112,19 @@ def test_gradients_of_a_product_copy_nothing() -> None:
     assert steps == {"gemm": 2}
 
 
+def test_the_sum_over_rows_of_a_cotangent_needs_no_product_of_its_size() -> None:
+    random = np.random.default_rng(0)
+    a, b, w = (random.normal(size=shape) for shape in [(3, 50, 4), (3, 1, 4), (3, 4, 6)])
+    shift = pb.Variable(b)
+    y = pb.sum(pb.square((a - shift) @ w))
+    gradient = pb.gradients(y, [shift])[0]
+    steps, text = plan_of(gradient)
+    assert steps["gemm"] == 2 and re.search(r"gemm \w+:float64\(3, 1, 6\)", text)
+    np.testing.assert_allclose(
+        gradient.numpy(), -2 * (((a - b) @ w) @ w.swapaxes(1, 2)).sum(1, keepdims=True), rtol=1e-12
+    )
+
+
 @pytest.mark.parametrize(
     "view",
     [

@@ -141,3 +141,28 @@ def test_import_changes_nothing_else() -> None:
     print(changed)
     """
     assert run(code).strip() == "[]"
+
+
+def test_the_group_on_a_product_of_many_matrices() -> None:
+    """It runs on pieces of the product as they are computed: the same bits on any threads."""
+    random = np.random.default_rng(0)
+    for m in (1000, 997, 64, 7):
+        a, b = random.normal(size=(9, m, 40)), random.normal(size=(9, 40, 48))
+        results = []
+        before = pb.num_threads()
+        try:
+            for threads in (1, 2, 3):
+                pb.set_num_threads(threads)
+                product = pb.constant(a) @ pb.constant(b)
+                whole, rows = pb.square(product), pb.sum(pb.square(product), axis=2)
+                total = pb.sum(product)
+                pb.evaluate(whole, rows, total)
+                results.append([x.numpy() for x in (whole, rows, total)])
+        finally:
+            pb.set_num_threads(before)
+        squares = np.square(a @ b)
+        for x, expected in zip(results[0], [squares, squares.sum(2), (a @ b).sum()], strict=True):
+            np.testing.assert_allclose(x, expected, rtol=1e-9)
+        for other in results[1:]:
+            for x, y in zip(results[0], other, strict=True):
+                np.testing.assert_array_equal(x, y)

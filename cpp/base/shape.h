@@ -18,8 +18,8 @@ int64_t checked_mul(int64_t a, int64_t b, const char* who);
 
 // Dimensions past `rank` are zero, so shapes compare and hash as plain bytes.
 struct Shape {
-  std::array<int64_t, kMaxRank> dim{};
   int64_t rank = 0;
+  std::array<int64_t, kMaxRank> dim{};
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims);

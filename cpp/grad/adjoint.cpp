@@ -57,6 +57,24 @@ Ref<Node> sum_of(const Ref<Node>& sum, const Ref<Node>& more) {
   return add_piece(sum, piece, more.get());
 }
 
+// g summed over broadcast axes. Where g is a product and its rows are summed, that is the sum of
+// the left operand's rows times the right one: a vector's worth of the product.
+Ref<Node> summed(const Ref<Node>& g, const Shape& shape) {
+  const int64_t rank = g->shape.rank;
+  const bool known = g->has_value() || g->rule;
+  if (!known && g->op == Op::negative && g->inputs_count == 1) {
+    return -Expr(summed(Ref<Node>(g->in[0]), shape));
+  }
+  if (known || g->op != Op::matmul || g->inputs_count != 2 || !is_float(g->dtype) ||
+      shape.rank == 0 || shape[shape.rank - 1] != g->shape[rank - 1] ||
+      (shape.rank > 1 && shape[shape.rank - 2] != 1)) {
+    return sum_to(g, shape);
+  }
+  Shape row = g->in[0]->shape;
+  row[row.rank - 2] = 1;
+  return sum_to(matmul(sum_to(Ref<Node>(g->in[0]), row), Ref<Node>(g->in[1])), shape);
+}
+
 }  // namespace
 
 Cotangent masked(const Cotangent& c, const Ref<Node>& mask) {
@@ -64,15 +82,14 @@ Cotangent masked(const Cotangent& c, const Ref<Node>& mask) {
   return {c.kind, c.value, formula::logical_and(Expr(c.mask), Expr(mask))};
 }
 
-void Adjoint::add(const Cotangent& contribution, const Shape& shape) {
-  if (contribution.kind == Cotangent::None) return;
-  if (contribution.kind == Cotangent::Zero) {
+void Adjoint::add(Cotangent c, const Shape& shape) {
+  if (c.kind == Cotangent::None) return;
+  if (c.kind == Cotangent::Zero) {
     if (sum_.kind == Cotangent::None) sum_.kind = Cotangent::Zero;
     return;
   }
-  Cotangent c = contribution;
   if (!(c.value->shape == shape) || (c.mask && !(c.mask->shape == shape))) {
-    c = {Cotangent::Value, sum_to(dense_of(c), shape), nullptr};
+    c = {Cotangent::Value, summed(dense_of(c), shape), nullptr};
   }
   if (sum_.kind != Cotangent::Value) {
     sum_ = std::move(c);

@@ -12,7 +12,7 @@ Cotangent masked(const Cotangent& c, const Ref<Node>& mask);
 class Adjoint {
  public:
   // Adds a contribution; sums it over broadcast axes down to `shape` (that of the node).
-  void add(const Cotangent& contribution, const Shape& shape);
+  void add(Cotangent contribution, const Shape& shape);
 
   Cotangent::Kind kind() const { return sum_.kind; }
   const Cotangent& cotangent() const { return sum_; }

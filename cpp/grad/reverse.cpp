@@ -185,7 +185,8 @@ class ReversePass {
       Node* node = nodes_[i];
       if (!live_[i] || stopped(node)) continue;
       const Exit exit = exit_of(node);
-      std::vector<uint8_t> wanted(exit.inputs.size());
+      std::vector<uint8_t>& wanted = wanted_;
+      wanted.assign(exit.inputs.size(), 0);
       bool any = false;
       for (size_t k = 0; k < wanted.size(); ++k) {
         const size_t at = position(exit.inputs[k]);
@@ -223,12 +224,14 @@ class ReversePass {
                  const std::vector<uint8_t>& wanted) {
     const OpDef& def = opdef(node->op);
     const bool through = def.linear && adjoint.mask();
-    std::vector<Cotangent> out(wanted.size());
+    std::vector<Cotangent>& out = answers_;
+    out.resize(wanted.size());
     def.vjp({node, through ? adjoint.value() : adjoint.dense(), wanted}, out.data());
     if (through) carry_mask(node, adjoint, wanted, &out);
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]) adjoint_of(exit.inputs[k]).add(out[k], exit.inputs[k]->shape);
+      if (wanted[k]) adjoint_of(exit.inputs[k]).add(std::move(out[k]), exit.inputs[k]->shape);
     }
+    out.clear();
   }
 
   // The structural zeros of the node's cotangent are structural zeros of its inputs' too.
@@ -352,6 +355,8 @@ class ReversePass {
   std::unordered_set<uint64_t> stopped_variables_;
   std::vector<uint8_t> live_, watched_, is_x_;
   std::vector<Adjoint> adjoints_;
+  std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs …
+  std::vector<Cotangent> answers_;  // … and what they get
 };
 
 }  // namespace

@@ -28,7 +28,9 @@ Cell* take_cell() {
       free_cells = &slab[i];
     }
   }
-  return std::exchange(free_cells, free_cells->next);
+  Cell* cell = std::exchange(free_cells, free_cells->next);
+  __builtin_prefetch(free_cells, 1);  // the next one: nodes of a large graph die out of the cache
+  return cell;
 }
 
 // Inputs whose count reached zero wait here; one loop drains them.

@@ -7,6 +7,7 @@
 // All graph work happens under the interpreter lock; counts and flags are plain integers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,26 +38,28 @@ enum NodeFlag : uint8_t {
   kDeferred = 128,  // has a value, and a history that nobody has built yet: its rule is a History
 };
 
-struct Node {
+// What every pass over a graph asks comes first: the nodes of a large one are in no cache, and a
+// visit shall take one line of memory.
+struct alignas(64) Node {
   int64_t refs = 0;
   uint64_t seq = 0;  // global creation number
   Op op = Op::value;
   DType dtype = DType::Float32;
   uint8_t flags = 0;
-  uint8_t watchers = 0;  // tapes that watch this tensor now
-  uint32_t depth = 0;    // longest chain of uncomputed nodes below
-  uint32_t mark = 0;     // epoch of the walk that saw it last …
-  uint32_t index = 0;    // … and its number in that walk
-  Shape shape;
-  Attr attr;
-  Scalar scalar{};                 // Op::scalar: the number; Op::custom: the number of the call (i)
-  Ref<Buffer> value;               // null while pending
-  Ref<Rule> rule;                  // custom, or an override stamped when the node was made
-  uint64_t variable = 0;           // Op::read: number of the variable whose value this was
-  std::unique_ptr<Window> window;  // slice, embed, at_window
   uint32_t inputs_count = 0;
-  Node* in[3] = {};               // owned
-  std::unique_ptr<Node*[]> rest;  // inputs past the third, owned
+  uint32_t mark = 0;   // epoch of the walk that saw it last …
+  uint32_t index = 0;  // … and its number in that walk
+  Ref<Buffer> value;   // null while pending
+  Node* in[3] = {};    // owned
+  Attr attr;
+  Scalar scalar{};  // Op::scalar: the number; Op::custom: the number of the call (i)
+  Shape shape;
+  uint32_t depth = 0;              // longest chain of uncomputed nodes below
+  uint8_t watchers = 0;            // tapes that watch this tensor now
+  uint64_t variable = 0;           // Op::read: number of the variable whose value this was
+  Ref<Rule> rule;                  // custom, or an override stamped when the node was made
+  std::unique_ptr<Window> window;  // slice, embed, at_window
+  std::unique_ptr<Node*[]> rest;   // inputs past the third, owned
 
   std::span<Node* const> inputs() const {
     return {inputs_count > 3 ? rest.get() : in, inputs_count};
@@ -65,6 +68,7 @@ struct Node {
   bool has_value() const { return static_cast<bool>(value) || op == Op::scalar; }
   int64_t bytes() const { return shape.size() * size_of(dtype); }
 };
+static_assert(offsetof(Node, attr) == 64);
 static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
 
 void add_ref(Node* node);

@@ -1,6 +1,56 @@
 #include "graph/walk.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace pullback {
+namespace {
+
+struct Entry {
+  uint64_t number;
+  Node* node;
+};
+
+constexpr size_t kFew = 512;
+constexpr int kDigit = 11;  // bits
+
+// Digit by digit from the lowest one: for many nodes a few passes over dense memory cost less than
+// comparisons.
+void sort_digits(std::vector<Entry>* entries, uint64_t largest) {
+  std::vector<Entry> other(entries->size());
+  for (int shift = 0; shift < 64 && largest >> shift; shift += kDigit) {
+    const auto digit = [&](const Entry& entry) {
+      return entry.number >> shift & ((1 << kDigit) - 1);
+    };
+    std::array<uint32_t, 1 << kDigit> at{};
+    for (const Entry& entry : *entries) ++at[digit(entry)];
+    uint32_t sum = 0;
+    for (uint32_t& first : at) sum += std::exchange(first, sum);
+    for (const Entry& entry : *entries) other[at[digit(entry)]++] = entry;
+    entries->swap(other);
+  }
+}
+
+}  // namespace
+
+void sort_by_creation(std::span<Node*> nodes) {
+  const auto older = [](const auto* a, const auto* b) { return a->seq < b->seq; };
+  if (std::is_sorted(nodes.begin(), nodes.end(), older)) return;
+  if (nodes.size() < kFew) return std::sort(nodes.begin(), nodes.end(), older);
+  std::vector<Entry> entries;
+  entries.reserve(nodes.size());
+  uint64_t lowest = UINT64_MAX;
+  uint64_t highest = 0;
+  for (Node* node : nodes) {
+    entries.push_back({node->seq, node});
+    lowest = std::min(lowest, node->seq);
+    highest = std::max(highest, node->seq);
+  }
+  for (Entry& entry : entries) entry.number -= lowest;
+  sort_digits(&entries, highest - lowest);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = entries[i].node;
+}
 
 uint32_t new_epoch() {
   static uint32_t epoch = 0;

@@ -1,7 +1,6 @@
 // The one traversal: collects what is reachable from some roots, iteratively, sorted by creation.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -11,6 +10,9 @@ namespace pullback {
 
 // A new epoch for Node::mark. Marks of older epochs are stale, so nothing is ever cleared.
 uint32_t new_epoch();
+
+// By the number of creation.
+void sort_by_creation(std::span<Node*> nodes);
 
 // Appends every node reachable from `roots` to `out` in creation order (inputs before users) and
 // numbers them in Node::index. `inputs(node)` says which edges to follow from a node (a span of
@@ -31,8 +33,7 @@ void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs
       out->push_back(input);
     }
   }
-  std::sort(out->begin() + begin, out->end(),
-            [](const Node* a, const Node* b) { return a->seq < b->seq; });
+  sort_by_creation(std::span(*out).subspan(begin));
   for (size_t i = begin; i < out->size(); ++i) (*out)[i]->index = static_cast<uint32_t>(i - begin);
 }
 

@@ -1,7 +1,7 @@
 #include "plan/snapshot.h"
 
+#include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "base/hash.h"
 #include "graph/variable.h"
@@ -27,97 +27,183 @@ bool expensive(const Node* node) {
   }
 }
 
-// Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds them,
-// or a node that outlives it may ask for them.
-void mark_kept(Snapshot* s) {
-  const size_t n = s->nodes.size();
-  std::vector<uint32_t> uses(n, 0);
-  const auto inside = [&](const Node* node) {
-    return node->index < n && s->nodes[node->index] == node;
-  };
-  for (const Node* node : s->nodes) {
-    if (is_input(node)) continue;
-    for (const Node* input : node->inputs()) {
-      if (inside(input)) ++uses[input->index];
-    }
-  }
-  // A variable lets go of its update, and of the read of it, once they are computed.
-  for (const Variable* variable : pending_variables()) {
-    if (inside(variable->current.get())) ++uses[variable->current->index];
-    if (variable->reading && inside(variable->reading.get())) ++uses[variable->reading->index];
-  }
-  std::vector<uint8_t>& outlives = s->outlives;
-  outlives.assign(n, 0);
-  for (size_t i = n; i-- > 0;) {
-    const Node* node = s->nodes[i];
-    outlives[i] |= node->refs > static_cast<int64_t>(uses[i]);
-    if (!outlives[i] || is_input(node)) continue;
-    if (expensive(node)) s->wanted[i] = 1;
-    // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
-    if (s->wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
-    for (const Node* input : node->inputs()) {
-      if (inside(input)) outlives[input->index] = 1;
-    }
-  }
-}
-
-// Puts each leaf before the first node that uses it. By creation, a read that an earlier evaluation
-// left behind stands elsewhere than one made on the way, and the same program would have two keys.
-void order_leaves(std::vector<Node*>* nodes) {
-  std::vector<Node*> ordered;
-  ordered.reserve(nodes->size());
-  std::vector<uint8_t> placed(nodes->size(), 0);
-  const auto place = [&](Node* node) {
-    if (std::exchange(placed[node->index], 1)) return;
-    ordered.push_back(node);
-  };
-  for (Node* node : *nodes) {
-    if (is_input(node)) continue;
-    for (Node* input : value_inputs(node)) place(input);
-    place(node);
-  }
-  for (Node* node : *nodes) place(node);  // leaves that are roots
-  for (size_t i = 0; i < ordered.size(); ++i) ordered[i]->index = static_cast<uint32_t>(i);
-  nodes->swap(ordered);
-}
-
+// Appends bytes; there is room for a node before it is written.
 class KeyWriter {
  public:
-  explicit KeyWriter(Snapshot* s) : s_(*s), out_(&s->key) {}
+  explicit KeyWriter(Snapshot* s) : s_(*s), out_(s->key) {}
 
-  template <class T>
-  void put(const T& value) {
-    const size_t at = out_->size();
-    out_->resize(at + sizeof value);
-    std::memcpy(out_->data() + at, &value, sizeof value);
+  void leaf(const Node* node) {
+    make_room(kLargest);
+    head(node, node->op == Op::scalar ? Op::scalar : Op::value, 0);
+    if (constant(node)) put(node->scalar.i);
   }
 
-  void node(const Node* node, bool wanted, uint32_t position) {
-    const bool leaf = is_input(node);
-    const bool constant = node->op == Op::scalar && s_.is_constant(node);
-    const Op op = node->op == Op::scalar ? Op::scalar : leaf ? Op::value : node->op;
-    put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 |
-        static_cast<uint32_t>(wanted) << 24 | static_cast<uint32_t>(constant) << 25 |
-        static_cast<uint32_t>(node->shape.rank) << 28);
-    for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
-    if (leaf) {
-      if (constant) put(node->scalar.i);
-      return;
-    }
-    put(node->attr);
+  // Relative positions: the same step later in a loop writes the same bytes.
+  void node(const Node* node, std::span<Node* const> inputs) {
+    make_room(kLargest + inputs.size() * sizeof(uint32_t));
+    const bool plain = node->attr == Attr{};
+    head(node, node->op, plain ? 0 : kHasAttr);
+    if (!plain) put(node->attr);
     if (node->window) {
       for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->start[i]);
       for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->step[i]);
     }
-    const auto inputs = value_inputs(node);
     put(static_cast<uint32_t>(inputs.size()));
-    // Relative positions: the same step later in a loop writes the same bytes.
-    for (const Node* input : inputs) put(position - input->index);
+    for (const Node* input : inputs) put(node->index - input->index);
+  }
+
+  // Last, with their number at the very end, so that no two snapshots write the same bytes.
+  void finish(std::span<const uint32_t> outputs) {
+    make_room((outputs.size() + 1) * sizeof(uint32_t));
+    for (uint32_t output : outputs) put(output);
+    put(static_cast<uint32_t>(outputs.size()));
+    out_.resize(size_);
   }
 
  private:
+  static constexpr size_t kLargest = 256;  // of a node but for its inputs
+  static constexpr uint32_t kHasAttr = 1 << 24;
+
+  void head(const Node* node, Op op, uint32_t bits) {
+    put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 | bits |
+        static_cast<uint32_t>(constant(node)) << 25 |
+        static_cast<uint32_t>(node->shape.rank) << 28);
+    for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
+  }
+  void make_room(size_t bytes) {
+    if (size_ + bytes > out_.size()) out_.resize(std::max(2 * out_.size(), size_ + bytes));
+  }
+  template <class T>
+  void put(const T& value) {
+    std::memcpy(out_.data() + size_, &value, sizeof value);
+    size_ += sizeof value;
+  }
+
+  bool constant(const Node* node) const { return node->op == Op::scalar && s_.is_constant(node); }
+
   const Snapshot& s_;
-  std::vector<unsigned char>* out_;
+  std::vector<unsigned char>& out_;
+  size_t size_ = 0;
+};
+
+// Numbers the nodes, writes the key, and finds which values outlive the evaluation. Graphs are
+// larger than caches, so every node is visited once, and what else is asked about it is kept here.
+class Numbering {
+ public:
+  Numbering(Snapshot* s, size_t nodes) : s_(*s), writer_(s) {
+    s_.nodes.reserve(nodes);
+    marks_.reserve(nodes);
+    edges_.reserve(2 * nodes);
+    s_.key.resize(nodes * 32);
+  }
+
+  // Each leaf stands before the first node that uses it. By creation, a read that an earlier
+  // evaluation left behind stands elsewhere than one made on the way, and the same program would
+  // have two keys.
+  void number(std::span<Node* const> sorted) {
+    for (Node* node : sorted) {
+      if (!is_input(node)) visit(node);
+    }
+  }
+  void root(Node* node) {
+    if (!placed(node)) leaf(node);
+    s_.wanted.resize(s_.nodes.size(), 0);
+    s_.wanted[node->index] = 1;
+  }
+
+  // Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds
+  // them, or a node that outlives it may ask for them.
+  void mark_kept() {
+    count_other_uses();
+    s_.outlives.assign(s_.nodes.size(), 0);
+    for (size_t i = s_.nodes.size(); i-- > 0;) {
+      const Mark& mark = marks_[i];
+      s_.outlives[i] |= mark.holders > 0;
+      if (!s_.outlives[i] || mark.leaf) continue;
+      const Node* node = s_.nodes[i];
+      if (expensive(node)) s_.wanted[i] = 1;
+      // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
+      if (s_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
+      const uint32_t end = i + 1 < marks_.size() ? marks_[i + 1].edges : edge_count();
+      for (uint32_t e = mark.edges; e < end; ++e) s_.outlives[edges_[e]] = 1;
+      if (node->op == Op::custom) {
+        for (const Node* input : node->inputs()) {
+          if (placed(input)) s_.outlives[input->index] = 1;
+        }
+      }
+    }
+  }
+
+  void finish() {
+    for (uint32_t i = 0; i < s_.nodes.size(); ++i) {
+      if (s_.wanted[i]) s_.outputs.push_back(i);
+    }
+    writer_.finish(s_.outputs);
+  }
+
+ private:
+  struct Mark {
+    int64_t holders;  // that have not been found inside
+    uint32_t edges;   // where its inputs begin
+    bool leaf;
+  };
+
+  uint32_t edge_count() const { return static_cast<uint32_t>(edges_.size()); }
+
+  bool placed(const Node* node) const {
+    return node->index < s_.nodes.size() && s_.nodes[node->index] == node;
+  }
+
+  void place(Node* node, bool leaf) {
+    node->index = static_cast<uint32_t>(s_.nodes.size());
+    s_.nodes.push_back(node);
+    marks_.push_back({node->refs, edge_count(), leaf});
+  }
+
+  void leaf(Node* node) {
+    place(node, true);
+    writer_.leaf(node);
+    if (node->op != Op::scalar) {
+      s_.arguments.push_back(node->index);
+    } else if (!s_.is_constant(node)) {
+      s_.scalars.push_back(node->index);
+    }
+  }
+
+  void visit(Node* node) {
+    const auto inputs = value_inputs(node);
+    for (Node* input : inputs) {
+      if (!placed(input)) leaf(input);
+    }
+    place(node, false);
+    writer_.node(node, inputs);
+    for (const Node* input : inputs) {
+      edges_.push_back(input->index);
+      --marks_[input->index].holders;
+    }
+    if (node->op == Op::custom) customs_.push_back(node);
+  }
+
+  void count_other_uses() {
+    const auto use = [&](const Node* node) {
+      if (placed(node)) --marks_[node->index].holders;
+    };
+    for (const Node* node : customs_) {
+      const auto inputs = node->inputs();
+      for (size_t k = 1; k < inputs.size(); ++k) use(inputs[k]);
+    }
+    // A variable lets go of its update, and of the read of it, once they are computed.
+    for (const Variable* variable : pending_variables()) {
+      use(variable->current.get());
+      if (variable->reading) use(variable->reading.get());
+    }
+  }
+
+  Snapshot& s_;
+  KeyWriter writer_;
+  std::vector<Mark> marks_;
+  std::vector<uint32_t> edges_;
+  std::vector<const Node*> customs_;
 };
 
 }  // namespace
@@ -129,25 +215,15 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced) {
   for (Node* root : roots) {
     if (!root->has_value()) pending.push_back(root);
   }
-  walk(std::span<Node* const>(pending), &s.nodes, [](const Node* node) {
+  std::vector<Node*> sorted;
+  walk(std::span<Node* const>(pending), &sorted, [](const Node* node) {
     return is_input(node) ? std::span<Node* const>() : value_inputs(node);
   });
-  order_leaves(&s.nodes);
-  s.wanted.assign(s.nodes.size(), 0);
-  for (const Node* root : pending) s.wanted[root->index] = 1;
-  if (!traced) mark_kept(&s);
-  s.key.reserve(s.nodes.size() * 56);
-  KeyWriter writer(&s);
-  for (uint32_t i = 0; i < s.nodes.size(); ++i) {
-    const Node* node = s.nodes[i];
-    writer.node(node, s.wanted[i], i);
-    if (s.wanted[i]) s.outputs.push_back(i);
-    if (node->op == Op::scalar) {
-      if (!s.is_constant(node)) s.scalars.push_back(i);
-    } else if (is_input(node)) {
-      s.arguments.push_back(i);
-    }
-  }
+  Numbering numbering(&s, sorted.size());
+  numbering.number(sorted);
+  for (Node* root : pending) numbering.root(root);
+  if (!traced) numbering.mark_kept();
+  numbering.finish();
   s.hash = hash_bytes(s.key.data(), s.key.size());
   return s;
 }

@@ -40,7 +40,7 @@ Status run(const GemmStep& step, const Slots& slots) {
   }
   GroupRun then(*step.then, slots, scratch + then_scratch(step));
   if (step.by_panel) {
-    const int64_t panel = step.product.panel_m;
+    const int64_t panel = step.product.rows_of_panels();
     const auto on_panel = [&](int64_t first_row) { then.run_unit(first_row / panel); };
     run_gemm(step.product, slots, scratch, PanelHook(on_panel));
     return then.finish();

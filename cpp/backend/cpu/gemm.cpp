@@ -26,6 +26,7 @@ constexpr int64_t kFewColumns = 96;      // columns,
 constexpr int64_t kSmallestDepth = 512;  // or sums
 constexpr double kSmallCall = 1e6;       // OpenBLAS: products in a call that its small kernels take
 constexpr int64_t kNearBytes = 384 << 10;  // of A and C of one call of our kernel: they stay in L2
+constexpr int64_t kSmallestPiece = 2048;   // of c: a group that runs on fewer elements costs more
 // Beyond these BLAS is as fast or faster, since it copies A to be dense.
 constexpr int64_t kLongStride = 4096;  // of A, bytes
 constexpr int64_t kLargeB = 512 * 512;
@@ -154,6 +155,17 @@ bool reads_along_k(const GemmProgram& p) {
   return p.method == GemmMethod::Vector && (p.n == 1 ? p.a.transposed : !p.b.transposed);
 }
 
+// Rows of a panel of our kernel that stays near; equal pieces of each matrix of a batch if there
+// are such, so that what runs on them next has pieces of one size.
+int64_t near_rows(const GemmProgram& p) {
+  const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
+  const int64_t count = ceil_div(p.m, std::max(kFewRows, kNearBytes / row));
+  for (int64_t equal = count; p.batch > 1 && equal < 2 * count; ++equal) {
+    if (p.m % equal == 0) return p.m / equal;
+  }
+  return round_up(ceil_div(p.m, count), 4);
+}
+
 // Halves panels until there are enough for any number of threads. Those of our kernel stay whole
 // rows of c unless they take long: what runs on the rows next finds them in the cache. Whether
 // something does must not matter here, or it would change bits.
@@ -166,11 +178,7 @@ void choose_panels(GemmProgram& p) {
   const double smallest = vector ? kVectorFlops : kPanelFlops;
   p.worth = flops * static_cast<double>(p.batch) > (vector ? 1e6 : 4e6);
   const bool own = p.method == GemmMethod::Own;
-  if (own) {
-    const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
-    const int64_t near = std::max(kFewRows, kNearBytes / row);
-    p.panel_m = round_up(ceil_div(p.m, ceil_div(p.m, near)), 4);
-  }
+  if (own) p.panel_m = near_rows(p);
   const int64_t few_rows = own ? kFewRows : kFewColumns;
   int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
@@ -237,9 +245,10 @@ GemmProgram compile_gemm(const Gemm& gemm) {
 }
 
 int64_t GemmProgram::rows_of_panels() const {
-  const bool whole =
-      method != GemmMethod::Plain && batch == 1 && panel_n == n && panel_k == k && m * n * k > 0;
-  return whole ? panel_m : 0;
+  const int64_t rows = std::min(panel_m, m);
+  const bool equal = batch == 1 || (rows * n >= kSmallestPiece && m % rows == 0);
+  const bool whole = method != GemmMethod::Plain && panel_n == n && panel_k == k && m * n * k > 0;
+  return whole && equal ? rows : 0;
 }
 
 }  // namespace pullback

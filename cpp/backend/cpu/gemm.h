@@ -43,7 +43,8 @@ struct GemmProgram {
   bool worth = false;                             // threads
   int64_t scratch_bytes = 0;                      // for packed operands and for parts of k
 
-  // Rows of a panel where each is whole rows of c and computed by one call, else 0.
+  // Rows of a panel where each is whole rows of c, computed by one call, and all but the last have
+  // as many, with c seen as [batch m, n]; else 0.
   int64_t rows_of_panels() const;
 };
 

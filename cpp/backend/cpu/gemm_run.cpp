@@ -136,7 +136,7 @@ struct GemmRun {
                         std::min(p.panel_k, p.k - deep)};
       p.method == GemmMethod::Vector ? vector_panel(panel) : matrix_panel(panel);
     }
-    hook(row);
+    hook(i * p.m + row);
   }
 
   void run() const {
