@@ -103,7 +103,11 @@ void Trace::replay_tracked(std::span<const Ref<Node>> arguments, std::span<Ref<N
 bool Trace::dies(const Binding& binding, const Node* node, const Call* call) const {
   if (call || binding.captured || binding.input < arguments_.size()) return false;
   const State& state = states_[binding.input - arguments_.size()];
-  return state.current != state.initial && node->refs == 2;
+  if (state.current == state.initial) return false;
+  // What the variable keeps for its next reader, if nobody holds it, shares the memory.
+  Ref<Node>& reading = state.variable->reading;
+  if (reading && reading->refs == 1) reading = nullptr;
+  return node->refs == 2;
 }
 
 void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, Call* call) {
