@@ -121,10 +121,13 @@ def test_an_update_needs_no_memory(style: str) -> None:
     assert w.numpy()[-1] == 1.875
 
 
-def test_a_training_step_that_returns_its_loss_needs_no_memory_for_parameters() -> None:
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_a_training_step_that_returns_its_loss_needs_no_memory_for_parameters(
+    momentum: float,
+) -> None:
     w = pb.Variable(np.ones(MIB, np.float32))
     x = pb.constant(np.linspace(0, 1, MIB, dtype=np.float32))
-    optimizer = pb.optimizers.GradientDescent(1e5)
+    optimizer = pb.optimizers.Momentum(1e5, momentum)
 
     @pb.function
     def step() -> Any:

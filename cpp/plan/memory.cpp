@@ -161,6 +161,14 @@ class InPlace {
         free.push_back(static_cast<int32_t>(k));
       }
     }
+    // Temporaries first, since they certainly die; then arguments that are read late, as the old
+    // value of a variable is by its update: not all that could be taken may be, at run time.
+    const auto order = [&](int32_t k) {
+      const bool argument = plan_.slots[find(group.loads[k].slot)].kind == SlotKind::Argument;
+      return std::pair(argument, -last[k]);
+    };
+    std::stable_sort(free.begin(), free.end(),
+                     [&](int32_t x, int32_t y) { return order(x) < order(y); });
     for (const Store& store : group.stores) {
       const int32_t to = find(store.view.slot);
       if (plan_.slots[to].first != step || !is_whole(plan_, store.view)) continue;
