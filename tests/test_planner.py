@@ -3,6 +3,7 @@ plan is keyed by, and that their size grows with the program and not faster."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np

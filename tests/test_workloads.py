@@ -44,8 +44,8 @@ def ulps(got: np.ndarray, expected: np.ndarray) -> float:
 
 # By hand, in float64 throughout. What exceeds 8 units has its reason: llsq's polynomials of degree
 # 127 are evaluated by Horner's rule here and by powers there, over 16392 points; chain's slope is a
-# product of 150 factors, each rounded.
-ERRORS = {"llsq-16392": 64.0, "chain": 150.0}
+# product of 150 factors, each rounded; gmm's gradients are sums over 1000 points.
+ERRORS = {"llsq-16392": 64.0, "chain": 150.0, "gmm": 24.0}
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

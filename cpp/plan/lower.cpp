@@ -111,10 +111,13 @@ void Lowering::find_crossings() {
 void Lowering::find_shared() {
   shares_.assign(nodes_.size(), -1);
   std::vector<int32_t> last(nodes_.size(), -1);  // unit that reads a node last
+  const auto use = [&](const NodeView& read, int32_t unit, const auto& self) -> void {
+    last[read.base] = std::max(last[read.base], unit);
+    if (!again_[read.base] || f_.unit_of[read.base] == unit) return;
+    for (const NodeView& below : a_.reads(read.base)) self(below, unit, self);
+  };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (const NodeView& read : a_.reads(i)) {
-      last[read.base] = std::max(last[read.base], f_.unit_of[i]);
-    }
+    for (const NodeView& read : a_.reads(i)) use(read, f_.unit_of[i], use);
   }
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     if (a_.kind[i] != Analysis::Other) continue;
