@@ -3,6 +3,7 @@
 // its own kernel. Compiled once per instruction set, flags as elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
+#include "backend/cpu/kernels/wide_float.h"
 
 #ifndef PULLBACK_KERNELS
 #define PULLBACK_KERNELS kernels_baseline
@@ -11,17 +12,33 @@
 namespace pullback {
 namespace {
 
-template <class T>
-int tanh_pair(void* first, void* second, const void* a, int64_t n) noexcept {
-  auto* value = static_cast<T*>(first);
-  auto* slope = static_cast<T*>(second);
-  const auto* x = static_cast<const T*>(a);
+// As elementwise.cpp computes each of them.
+void tanh_values(double* value, double* slope, const double* x, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
     const auto parts = m::tanh_parts(x[i]);
     value[i] = parts.value;
     slope[i] = parts.slope;
   }
+}
+void tanh_values(float* value, float* slope, const float* x, int64_t n) {
+#if defined(__AVX512F__)
+  wide::over_tile(
+      value, slope, x, n, [](__m512 v) { return wide::tanh(v); },
+      [](__m512 v) { return wide::tanh_slope(v); });
+#else
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const auto parts = m::tanh_parts(x[i]);
+    value[i] = parts.value;
+    slope[i] = parts.slope;
+  }
+#endif
+}
+
+template <class T>
+int tanh_pair(void* first, void* second, const void* a, int64_t n) noexcept {
+  tanh_values(static_cast<T*>(first), static_cast<T*>(second), static_cast<const T*>(a), n);
   return kFine;
 }
 

@@ -331,6 +331,21 @@ PULLBACK_INLINE void over_tile(float* y, const float* x, int64_t n, Function f) 
   const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
   if (rest) _mm512_mask_storeu_ps(y + i, rest, f(_mm512_maskz_loadu_ps(rest, x + i)));
 }
+// Two functions of one argument, whose memory either result may take.
+template <class First, class Second>
+PULLBACK_INLINE void over_tile(float* y, float* z, const float* x, int64_t n, First f, Second g) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m512 v = _mm512_loadu_ps(x + i);
+    _mm512_storeu_ps(y + i, f(v));
+    _mm512_storeu_ps(z + i, g(v));
+  }
+  const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
+  if (!rest) return;
+  const __m512 v = _mm512_maskz_loadu_ps(rest, x + i);
+  _mm512_mask_storeu_ps(y + i, rest, f(v));
+  _mm512_mask_storeu_ps(z + i, rest, g(v));
+}
 
 }  // namespace wide
 }  // namespace
