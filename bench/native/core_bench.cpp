@@ -86,7 +86,8 @@ void add_lookup(int64_t length) {
             });
   add_chain("cache hit", length, backend,
             [](benchmark::State& state, const Ref<Variable>& variable, int64_t n) {
-              const Snapshot snapshot = snapshot_of(tile_chain(read(variable.get()), n));
+              const NodeRef y = tile_chain(read(variable.get()), n);
+              const Snapshot snapshot = snapshot_of(y);
               find_plan(snapshot);
               measure(state, Unit::Items, n, [&] { DoNotOptimize(find_plan(snapshot).get()); });
             });
