@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
+from time import sleep
 from typing import Any
 
 from .case import Row
@@ -205,6 +206,8 @@ def _calls(report: Report, setting: Setting, results: list[Result]) -> None:
         for _ in range(setting.repetitions):
             for worker in list(loops):
                 count = loops.pop(worker)
+                if not setting.smoke:
+                    sleep(0.2)  # threads of whoever ran before still spin on a core for a while
                 with _reporting(report, worker.result):
                     worker.result.samples.append(worker.figure(count))
                     loops[worker] = count  # it lives: it has another turn

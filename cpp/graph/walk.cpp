@@ -35,9 +35,11 @@ void sort_digits(std::vector<Entry>* entries, uint64_t largest) {
 }  // namespace
 
 void sort_by_creation(std::span<Node*> nodes) {
+  // By number, never by address.  NOLINTBEGIN(bugprone-nondeterministic-pointer-iteration-order)
   const auto older = [](const auto* a, const auto* b) { return a->seq < b->seq; };
   if (std::is_sorted(nodes.begin(), nodes.end(), older)) return;
   if (nodes.size() < kFew) return std::sort(nodes.begin(), nodes.end(), older);
+  // NOLINTEND(bugprone-nondeterministic-pointer-iteration-order)
   std::vector<Entry> entries;
   entries.reserve(nodes.size());
   uint64_t lowest = UINT64_MAX;

@@ -147,8 +147,7 @@ class GroupCheck {
 };
 
 // Panels of c run through `then` while others are still computed.
-void check_then(const Gemm& gemm, size_t step) {
-  const TileGroup& then = *gemm.then;
+void check_then(const Gemm& gemm, const TileGroup& then, size_t step) {
   GroupCheck(then, step).run();
   if (then.count != gemm.c.shape.size()) broken(step, "a product's group of another count");
   bool reads = false;
@@ -177,7 +176,7 @@ void verify(const Plan& plan) {
     const Work& work = plan.steps[i].work;
     if (const auto* group = std::get_if<TileGroup>(&work)) GroupCheck(*group, i).run();
     const auto* gemm = std::get_if<Gemm>(&work);
-    if (gemm && gemm->then) check_then(*gemm, i);
+    if (gemm && gemm->then) check_then(*gemm, *gemm->then, i);
     for_each_view(plan.steps[i], [&](const View& view, bool write) {
       check_bounds(plan, view, i);
       const Slot& slot = plan.slots[view.slot];

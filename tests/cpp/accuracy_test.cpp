@@ -140,7 +140,7 @@ void test_ranges(const char* level, const ElementwiseTable& t) {
     for (Op op : {Op::tanh, Op::erf, Op::sigmoid, Op::exp}) {
       constexpr int64_t n = 20000;
       Array x(dtype, n), y(dtype, n);
-      for (int64_t i = 0; i < n; ++i) x.set(i, static_cast<double>(i - n / 2) * 0x1p-10);
+      for (int64_t i = 0; i < n; ++i) x.set(i, static_cast<double>(2 * i - n) * 0x1p-11);
       t.of[int(op)][int(dtype)](y.bytes.data(), x.bytes.data(), nullptr, nullptr, n);
       bool inside = true, rising = true;
       for (int64_t i = 0; i < n; ++i) {

@@ -182,7 +182,7 @@ void choose_panels(GemmProgram& p) {
   const int64_t few_rows = own ? kFewRows : kFewColumns;
   int64_t parts = p.batch * ceil_div(p.m, p.panel_m);
   double each = flops * static_cast<double>(p.batch) / static_cast<double>(parts);
-  for (; (parts < kChunks && each > smallest) || each > kLargestPanelFlops; parts *= 2, each /= 2) {
+  while ((parts < kChunks && each > smallest) || each > kLargestPanelFlops) {
     const bool deep = p.panel_k >= 2 * kSmallestDepth;
     const bool tall = p.panel_m >= 2 * few_rows;
     const bool wide = p.panel_n >= 2 * kFewColumns;
@@ -196,6 +196,8 @@ void choose_panels(GemmProgram& p) {
     } else {
       break;
     }
+    parts *= 2;
+    each /= 2;
   }
 }
 

@@ -125,6 +125,7 @@ template <class T, int kRows, int kVectors, bool kAdjacent>
 
 template <class T, int kVectors, bool kAdjacent>
 void run_rows(Block<T> x, int64_t m) {
+  // C++20 wants the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
   const auto go = [&]<int kRows>() {
     for (; m >= kRows; m -= kRows) {
       run_block<T, kRows, kVectors, kAdjacent>(x);
