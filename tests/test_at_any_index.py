@@ -93,7 +93,11 @@ def numpy_takes(x: Any, key: Any) -> bool:
 
 
 def sees_no_mask(x: Any, key: Any) -> bool:
-    """NumPy lets an empty mask pass for an axis of another length if x is empty."""
+    """NumPy lets an empty mask pass for an axis of another length, always so if x is empty."""
+    entries = key if isinstance(key, tuple) else (key,)
+    masks = [entry for entry in entries if isinstance(entry, np.ndarray) and entry.dtype == bool]
+    if any(mask.size == 0 for mask in masks):
+        return True
     try:
         np.ones([max(n, 1) for n in x.shape])[key]
     except IndexError:
