@@ -12,48 +12,37 @@
 namespace pullback {
 namespace {
 
-// As elementwise.cpp computes each of them.
-void tanh_values(double* value, double* slope, const double* x, int64_t n) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    const auto parts = m::tanh_parts(x[i]);
-    value[i] = parts.value;
-    slope[i] = parts.slope;
-  }
-}
-void tanh_values(float* value, float* slope, const float* x, int64_t n) {
-#if defined(__AVX512F__)
-  wide::over_tile(
-      value, slope, x, n, [](__m512 v) { return wide::tanh(v); },
-      [](__m512 v) { return wide::tanh_slope(v); });
-#else
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    const auto parts = m::tanh_parts(x[i]);
-    value[i] = parts.value;
-    slope[i] = parts.slope;
-  }
-#endif
-}
-
-template <class T>
-int tanh_pair(void* first, void* second, const void* a, int64_t n) noexcept {
-  tanh_values(static_cast<T*>(first), static_cast<T*>(second), static_cast<const T*>(a), n);
-  return kFine;
-}
-
-template <class T>
-int sigmoid_pair(void* first, void* second, const void* a, int64_t n) noexcept {
+template <class T, class Parts>
+PULLBACK_INLINE int with_slope(void* first, void* second, const void* a, int64_t n,
+                               Parts parts_of) {
   auto* value = static_cast<T*>(first);
   auto* slope = static_cast<T*>(second);
   const auto* x = static_cast<const T*>(a);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const auto parts = m::sigmoid_parts(x[i]);
+    const auto parts = parts_of(x[i]);
     value[i] = parts.value;
     slope[i] = parts.slope;
   }
   return kFine;
+}
+
+template <class T>
+int tanh_pair(void* first, void* second, const void* a, int64_t n) noexcept {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == sizeof(float)) {
+    wide::over_tile(
+        static_cast<T*>(first), static_cast<T*>(second), static_cast<const T*>(a), n,
+        [](__m512 v) { return wide::tanh(v); }, [](__m512 v) { return wide::tanh_slope(v); });
+    return kFine;
+  }
+#endif
+  return with_slope<T>(first, second, a, n, [](T x) { return m::tanh_parts(x); });
+}
+
+template <class T>
+int sigmoid_pair(void* first, void* second, const void* a, int64_t n) noexcept {
+  return with_slope<T>(first, second, a, n, [](T x) { return m::sigmoid_parts(x); });
 }
 
 template <class T>
