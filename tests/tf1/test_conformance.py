@@ -1,0 +1,101 @@
+"""TensorFlow's answers to the programs in conformance/, recorded by tools/record_conformance."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pullback.compat.tf1 as tf
+from pullback.compat.tf1 import mode
+
+# What TensorFlow logs, pullback warns of; other tests see to that.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+FOLDER = Path(__file__).parent / "conformance"
+RECORD = json.loads((FOLDER / "answers.json").read_text())
+# Programs that still answer differently; each leaves the list with the change that mends it.
+OPEN = set(json.loads((FOLDER / "open.json").read_text()))
+# Where pullback differs on purpose: why, and what it answers.
+DELIBERATE: dict[str, tuple[str, Any]] = {}
+
+spec = importlib.util.spec_from_file_location("answers", FOLDER / "answers.py")
+assert spec and spec.loader
+answers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(answers)
+
+
+def table(which: str) -> list[Any]:
+    rows = []
+    for program, recorded in RECORD[which]["programs"].items():
+        mark = [pytest.mark.xfail(strict=True)] if f"{which}: {program}" in OPEN else []
+        expected = DELIBERATE.get(program, ("", recorded))[1]
+        name = f"{recorded['about']}: {program[:60]}"
+        rows.append(pytest.param(program, expected, id=name, marks=mark))
+    return rows
+
+
+def check(got: Any, recorded: Any) -> None:
+    """Errors need a class of those recorded that says something; numbers agree to 1e-5."""
+    if "error" in recorded:
+        known = [c for c in recorded["error"] if c not in {"Exception", "BaseException"}]
+        assert "error" in got, f"TensorFlow raises {known[0]}, pullback answers {got['answer']}"
+        assert set(known) & set(got["error"]), f"{got['error'][0]} instead of {known[0]}"
+        return
+    assert "answer" in got, f"{got['error'][0]} instead of {recorded['answer']}"
+    compare(got["answer"], recorded["answer"])
+
+
+def compare(got: Any, wanted: Any) -> None:
+    if isinstance(wanted, dict) and "value" in wanted:
+        assert isinstance(got, dict)
+        assert got.keys() == wanted.keys()
+        assert got["shape"] == wanted["shape"]
+        assert got.get("is") == wanted.get("is")
+        for a, b in zip(got["value"], wanted["value"], strict=True):
+            assert same_number(a, b), f"{got['value']} instead of {wanted['value']}"
+    elif isinstance(wanted, dict):
+        assert got.keys() == wanted.keys()
+        for key in wanted:
+            compare(got[key], wanted[key])
+    elif isinstance(wanted, list):
+        assert isinstance(got, list)
+        assert len(got) == len(wanted)
+        for a, b in zip(got, wanted, strict=True):
+            compare(a, b)
+    else:
+        assert got == wanted
+
+
+def same_number(a: str, b: str) -> bool:
+    if a == b:
+        return True
+    if {a, b} & {"True", "False"}:
+        return False
+    x, y = float(a), float(b)
+    return (math.isnan(x) and math.isnan(y)) or math.isclose(x, y, rel_tol=1e-5, abs_tol=1e-6)
+
+
+@pytest.mark.parametrize(("program", "recorded"), table("graph"))
+def test_graph(program: str, recorded: Any) -> None:
+    check(answers.Machine(tf, False).answer(program), recorded)
+
+
+@pytest.mark.parametrize(("program", "recorded"), table("eager"))
+def test_eager(program: str, recorded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pullback.compat.tf1 import graph
+
+    monkeypatch.setattr(graph._stack, "graphs", [])
+    monkeypatch.setattr(mode, "enabled", True)
+    check(answers.Machine(tf, True).answer(program), recorded)
+
+
+def test_all_are_recorded() -> None:
+    for which in ("graph", "eager"):
+        written = [program for _, program in answers.programs(which)]
+        assert set(written) == set(RECORD[which]["programs"])
+        assert len(written) == len(set(written))
