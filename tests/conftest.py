@@ -9,15 +9,11 @@ where one is missing.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from support import reference as ref
 from support.cases import (
     ALL,

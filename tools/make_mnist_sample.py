@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python" / "pullback" / "datasets"))
-from mnist import CLASSES, FILES, SAMPLE, read_idx
+from _mnist import CLASSES, FILES, SAMPLE, read_idx
 
 PER_DIGIT = {"train": 600, "t10k": 100}
 

@@ -1,5 +1,5 @@
 // The operations as Python functions. The package gives them public names and docstrings
-// (pullback/ops.py, reductions.py, arrays.py and their neighbours).
+// (pullback/_array).
 
 #include "bind/functions.h"
 

@@ -6,88 +6,28 @@
 >>> pb.gradients(y, x)
 [Tensor([2., 4., 6.], dtype=float32)]
 
-Where to find what: elementwise arithmetic in `ops`, comparisons and `where` in `logic`, reductions
-in `reductions`, making and reshaping in `arrays`, products in `linalg` and `einsum`, activations
-and losses in `nn`, random numbers in `random`; `gradients`, `tape`, `custom`, `transforms` and
-`function` about derivatives; `optimizers` and `clip` for training. All their names are also here,
-those of `random` and `optimizers` apart. TensorFlow 1's names are in `pullback.compat.tf1`.
+Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
+`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `random`, `special` and
+`optimizers` are namespaces; their functions are here too, those of the last three apart.
+TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
-from __future__ import annotations
-
-from . import _core, optimizers, random, special
-from ._core import Tensor, Variable, __version__
-from .arrays import (
+from . import _core, linalg, nn, optimizers, random, special
+from ._array.activations import log_softmax, relu, sigmoid, softmax, softplus
+from ._array.creation import (
     arange,
-    broadcast_to,
-    concat,
-    expand_dims,
+    constant,
     eye,
     full,
     full_like,
     one_hot,
     ones,
     ones_like,
-    permute_dims,
-    reshape,
-    split,
-    squeeze,
-    stack,
-    take,
-    take_along_axis,
-    transpose,
     zeros,
     zeros_like,
 )
-from .clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
-from .custom import custom_gradient
-from .einsum import einsum
-from .function import function
-from .gradients import (
-    gradient_override_map,
-    gradients,
-    identity,
-    register_gradient,
-    stop_gradient,
-)
-from .linalg import (
-    diagonal,
-    dot,
-    inner,
-    matmul,
-    matrix_transpose,
-    outer,
-    tensordot,
-    trace,
-    vdot,
-    vecdot,
-)
-from .logic import (
-    equal,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    not_equal,
-    where,
-)
-from .nn import (
-    log_softmax,
-    relu,
-    sigmoid,
-    softmax,
-    softmax_cross_entropy,
-    softplus,
-    sparse_softmax_cross_entropy,
-)
-from .ops import (
+from ._array.einsum import einsum
+from ._array.elementwise import (
     abs,
     add,
     astype,
@@ -117,10 +57,64 @@ from .ops import (
     subtract,
     tanh,
 )
-from .profile import Profile, ProfileStep, profile
-from .reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
-from .settings import bool_ as bool
-from .settings import (
+from ._array.gather import take, take_along_axis
+from ._array.logic import (
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+    where,
+)
+from ._array.losses import softmax_cross_entropy, sparse_softmax_cross_entropy
+from ._array.products import (
+    diagonal,
+    dot,
+    inner,
+    matmul,
+    matrix_transpose,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+)
+from ._array.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
+from ._array.shape import (
+    broadcast_to,
+    concat,
+    expand_dims,
+    permute_dims,
+    reshape,
+    split,
+    squeeze,
+    stack,
+    transpose,
+)
+from ._autodiff.custom import custom_gradient
+from ._autodiff.function import function
+from ._autodiff.gradients import (
+    gradient_override_map,
+    gradients,
+    identity,
+    register_gradient,
+    stop_gradient,
+)
+from ._autodiff.tape import GradientTape
+from ._autodiff.transforms import grad, value_and_grad
+from ._core import Tensor, Variable, __version__
+from ._runtime.evaluation import evaluate
+from ._runtime.profile import Profile, ProfileStep, profile
+from ._runtime.settings import bool_ as bool
+from ._runtime.settings import (
     float32,
     float64,
     get_default_dtype,
@@ -130,9 +124,7 @@ from .settings import (
     set_default_dtype,
     set_num_threads,
 )
-from .tape import GradientTape
-from .tensor import constant, evaluate
-from .transforms import grad, value_and_grad
+from ._training.clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 
 
 def _set_blas_path() -> None:
@@ -209,6 +201,7 @@ __all__ = [
     "isnan",
     "less",
     "less_equal",
+    "linalg",
     "log",
     "log1p",
     "log_softmax",
@@ -226,6 +219,7 @@ __all__ = [
     "minimum",
     "multiply",
     "negative",
+    "nn",
     "not_equal",
     "num_threads",
     "one_hot",

@@ -24,14 +24,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = parser.parse_args(argv)
     if options.command == "doctor":
-        from ._doctor import doctor
+        from ._cli.doctor import doctor
 
         doctor()
         return 0
     if options.epochs < 1:
         parser.error(f"--epochs: expected at least 1, got {options.epochs}")
 
-    from ._demo import demo as run_demo
+    from ._cli.demo import demo as run_demo
 
     try:
         run_demo(options.data, options.epochs, options.out, options.gradient)

@@ -1,82 +1,14 @@
-"""Activations and losses. All are stable: no large argument overflows on the way."""
+"""Activations and losses: `pb.nn`."""
 
-from __future__ import annotations
+from ._array.activations import log_softmax, relu, sigmoid, softmax, softplus
+from ._array.losses import softmax_cross_entropy, sparse_softmax_cross_entropy
 
-from typing import TYPE_CHECKING
-
-from . import _core
-from ._core import Tensor
-
-if TYPE_CHECKING:
-    from ._typing import TensorLike
-
-
-def relu(x: TensorLike, /) -> Tensor:
-    """max(x, 0); its gradient at 0 is 0.
-
-    >>> pb.relu([-1.0, 2.0])
-    Tensor([0., 2.], dtype=float32)
-    """
-    return _core.relu(x)
-
-
-def sigmoid(x: TensorLike, /) -> Tensor:
-    """1 / (1 + exp(-x)). Its slope is accurate where the value has already rounded to 1.
-
-    >>> pb.sigmoid([0.0, 1000.0])
-    Tensor([0.5, 1. ], dtype=float32)
-    """
-    return _core.sigmoid(x)
-
-
-def softplus(x: TensorLike, /) -> Tensor:
-    """log(1 + exp(x)), whose gradient is `sigmoid`.
-
-    >>> pb.softplus([-1000.0, 1000.0])
-    Tensor([   0., 1000.], dtype=float32)
-    """
-    return _core.softplus(x)
-
-
-def softmax(x: TensorLike, /, axis: int = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along an axis.
-
-    >>> pb.softmax([0.0, 0.0])
-    Tensor([0.5, 0.5], dtype=float32)
-    """
-    return _core.softmax(x, axis)
-
-
-def log_softmax(x: TensorLike, /, axis: int = -1) -> Tensor:
-    """The logarithm of `softmax` along an axis.
-
-    >>> pb.log_softmax([0.0, 1000.0])
-    Tensor([-1000.,     0.], dtype=float32)
-    """
-    return _core.log_softmax(x, axis)
-
-
-def softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
-    """-sum(labels * log_softmax(logits)) along the last axis.
-
-    Both have one shape, with classes along the last axis; labels are probabilities, for example
-    from `one_hot`. A label of 0 contributes exactly 0. The gradient by the logits is
-    softmax(logits) - labels where the labels sum to 1.
-
-    >>> pb.softmax_cross_entropy([[0.0, 1000.0]], [[1.0, 0.0]])
-    Tensor([1000.], dtype=float32)
-    """
-    return _core.softmax_cross_entropy(logits, labels)
-
-
-def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
-    """-log_softmax(logits)[i, labels[i]] for each row i: the loss of integer labels.
-
-    logits have shape (..., classes), labels (integers) the shape (...) of the result. A label
-    outside 0 ... classes-1 raises IndexError when the loss is computed. The gradient by the logits
-    is softmax(logits), less 1 at the label.
-
-    >>> pb.nn.sparse_softmax_cross_entropy([[0.0, 1000.0], [0.0, 0.0]], [0, 1])
-    Tensor([1.000000e+03, 6.931472e-01], dtype=float32)
-    """
-    return _core.sparse_softmax_cross_entropy(logits, labels)
+__all__ = [
+    "log_softmax",
+    "relu",
+    "sigmoid",
+    "softmax",
+    "softmax_cross_entropy",
+    "softplus",
+    "sparse_softmax_cross_entropy",
+]

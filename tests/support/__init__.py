@@ -1,1 +1,1 @@
-"""Helpers of the tests: conftest.py puts this folder's parent on sys.path."""
+"""Helpers of the tests: pyproject.toml has pytest look for imports in tests/ and beside it."""

@@ -7,15 +7,11 @@ As a script: writes what every workload gives to the .npz file that is named.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pullback as pb
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from bench import by_pullback
 from bench.workloads import WORKLOADS, Data
 

@@ -1,5 +1,5 @@
 """Small data sets to try things on. See README.md beside this file for source and licence."""
 
-from .mnist import Mnist, load_mnist
+from ._mnist import Mnist, load_mnist
 
 __all__ = ["Mnist", "load_mnist"]

@@ -1,0 +1,127 @@
+"""Making arrays. `dtype` defaults to the default floating dtype. A bad shape is a ValueError, one
+that is not made of integers a TypeError.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._core import Tensor
+
+if TYPE_CHECKING:
+    from .._typing import DType, Shape, TensorLike
+
+
+def constant(value: TensorLike, dtype: DType = None) -> Tensor:
+    """A tensor with this value: a number, a NumPy array or scalar, a nested list, or a tensor.
+
+    Python floats become the default dtype (float32 unless `set_default_dtype` says otherwise),
+    Python integers int64; an array keeps its dtype, widened where it is not one of bool, int32,
+    int64, float32 and float64. The value is copied: later changes of an array are not seen. With
+    `dtype` the value is cast. Ragged lists are a ValueError, other dtypes a TypeError.
+
+    >>> pb.constant([[1, 2], [3, 4]], dtype="float64")
+    Tensor([[1., 2.],
+            [3., 4.]], dtype=float64)
+    """
+    return _core.constant(value, dtype)
+
+
+def zeros(shape: Shape, dtype: DType = None) -> Tensor:
+    """Zeros.
+
+    >>> pb.zeros((2, 3))
+    Tensor([[0., 0., 0.],
+            [0., 0., 0.]], dtype=float32)
+    """
+    return full(shape, 0.0, dtype)
+
+
+def ones(shape: Shape, dtype: DType = None) -> Tensor:
+    """Ones.
+
+    >>> pb.ones(3, "int32")
+    Tensor([1, 1, 1], dtype=int32)
+    """
+    return full(shape, 1.0, dtype)
+
+
+def full(shape: Shape, fill_value: TensorLike, dtype: DType = None) -> Tensor:
+    """An array with one value everywhere, by default of that value's dtype.
+
+    >>> pb.full((2,), 7)
+    Tensor([7, 7], dtype=int64)
+    """
+    return _core.full(shape, fill_value, dtype)
+
+
+def zeros_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
+    """Zeros of the shape of x, and of its dtype unless another is given.
+
+    >>> pb.zeros_like([1.0, 2.0])
+    Tensor([0., 0.], dtype=float32)
+    """
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
+    """Ones of the shape of x, and of its dtype unless another is given.
+
+    >>> pb.ones_like([1.0, 2.0])
+    Tensor([1., 1.], dtype=float32)
+    """
+    return full_like(x, 1, dtype)
+
+
+def full_like(x: TensorLike, /, fill_value: TensorLike, dtype: DType = None) -> Tensor:
+    """One value everywhere, in the shape of x, and in its dtype unless another is given.
+
+    >>> pb.full_like([1.0, 2.0], 5)
+    Tensor([5., 5.], dtype=float32)
+    """
+    like = _core.identity(x)
+    return _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
+
+
+def arange(start: float, stop: float | None = None, step: float = 1, dtype: DType = None) -> Tensor:
+    """start, start + step, … up to but without `stop`; `arange(n)` counts from 0 to n - 1.
+
+    The arguments are Python numbers: integers give int64, floats the default dtype. A step of 0 is
+    a ValueError.
+
+    >>> pb.arange(5)
+    Tensor([0, 1, 2, 3, 4], dtype=int64)
+    >>> pb.arange(1, 2, 0.25)
+    Tensor([1.  , 1.25, 1.5 , 1.75], dtype=float32)
+    """
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise ValueError("arange: step is 0")
+    if dtype is None:
+        integers = all(isinstance(number, int) for number in (start, stop, step))
+        dtype = "int64" if integers else _core.default_float()
+    return _core.arange(start, max(0, ceil((stop - start) / step)), step, dtype)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType = None) -> Tensor:
+    """A matrix with ones on its k-th diagonal (above the main one for k > 0), zeros elsewhere.
+
+    >>> pb.eye(2)
+    Tensor([[1., 0.],
+            [0., 1.]], dtype=float32)
+    """
+    return _core.eye(n_rows, n_rows if n_cols is None else n_cols, k, dtype)
+
+
+def one_hot(indices: TensorLike, /, depth: int, *, axis: int = -1, dtype: DType = None) -> Tensor:
+    """1 at the index and 0 elsewhere, along a new axis of length `depth`. An index outside of
+    0 … depth - 1 gives zeros; indices that are not integers are a TypeError.
+
+    >>> pb.one_hot([2, 0], 3)
+    Tensor([[0., 0., 1.],
+            [1., 0., 0.]], dtype=float32)
+    """
+    return _core.one_hot(indices, depth, dtype, axis)

@@ -1,0 +1,44 @@
+"""Elements at integer positions: `take`, `take_along_axis`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._core import Tensor
+from .index import along_axis
+
+if TYPE_CHECKING:
+    from .._typing import TensorLike
+
+
+def take(x: TensorLike, indices: TensorLike, /, *, axis: int | None = None) -> Tensor:
+    """The elements of x at integer positions along an axis; without one, of x flattened.
+
+    The result has the shape of the indices in place of the axis. A position outside the axis is an
+    IndexError when it is computed. The gradient adds up what one position is taken for.
+
+    >>> pb.take([10.0, 20.0, 30.0], [[2, 0], [0, -1]])
+    Tensor([[30., 10.],
+            [10., 30.]], dtype=float32)
+    """
+    if axis is None:
+        return _core.take(_core.reshape(x, -1), indices, 0)
+    return _core.take(x, indices, axis)
+
+
+def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """For each row of x along an axis the elements at its own positions: those that `argmax` gives,
+    for example.
+
+    The indices have the rank of x and broadcast against it along the other axes. A position outside
+    the axis is an IndexError: at the call, or when it is computed where the indices are a tensor.
+    The same index in `x.at` replaces these elements.
+
+    >>> x = pb.constant([[1.0, 5.0, 2.0], [6.0, 3.0, 4.0]])
+    >>> pb.take_along_axis(x, pb.argmax(x, axis=1, keepdims=True))
+    Tensor([[5.],
+            [6.]], dtype=float32)
+    """
+    x = _core.identity(x)
+    return x[along_axis(x.shape, indices, axis)]

@@ -1,0 +1,366 @@
+"""Indices with arrays, tensors or truth values among them, and `x.at`.
+
+NumPy's rules: boolean arrays stand for the positions of their true entries; integer arrays are
+broadcast together; the axes of the result that they make come where they stood if they stood next
+to each other, else first.
+
+`Advanced` brings any such index to one form: a basic index of slices only, a transpose that puts
+the indexed axes next to each other, and positions along these axes seen as one. What NumPy arrays
+and Python numbers say is checked here, at the call; tensors are checked when they are computed.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Tensor, Variable
+
+if TYPE_CHECKING:
+    from .._typing import TensorLike
+
+EVERYTHING = slice(None)
+
+
+def _entry(entry: Any) -> Any:
+    """An entry of an index: None, Ellipsis, a slice, a tensor of integers, or a NumPy array of
+    integers or bool."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    if isinstance(entry, list) and any(isinstance(e, (Tensor, Variable)) for e in entry):
+        entry = _core.stack(entry, 0)
+    if isinstance(entry, (Tensor, Variable)):
+        if entry.dtype.kind == "b":
+            if _core.is_traced(entry):
+                raise IndexError(
+                    "index: a boolean tensor that a traced function computes has no known number "
+                    "of true entries, so its result has no shape; use where(mask, x, y)"
+                )
+            return entry.numpy()
+        if entry.dtype.kind == "i":
+            return entry if isinstance(entry, Tensor) else _core.identity(entry)
+        raise _wrong_kind(f"a {entry.dtype} tensor")
+    if isinstance(entry, (float, complex, str, bytes, dict)):
+        raise _wrong_kind(type(entry).__name__)
+    array = np.asarray(entry)
+    if array.size == 0 and isinstance(entry, (list, tuple)):
+        array = array.astype(np.int64)  # NumPy takes [] as no positions
+    if array.dtype.kind not in "biu":
+        raise _wrong_kind(f"{type(entry).__name__} of dtype {array.dtype}")
+    return array
+
+
+def _wrong_kind(what: str) -> IndexError:
+    return IndexError(
+        "index: expected integers, slices, None, Ellipsis, or arrays of integers or bool, "
+        f"got {what}"
+    )
+
+
+class Advanced:
+    """An index resolved against a shape.
+
+    `before`: index of None (new axes for single truth values) and slices, applied first
+    `order`: the transpose after it, which puts the indexed axes next to each other, or None
+    `axis`, `merged`: where they begin then, and the shape with all of them as one axis
+    `positions`: along that axis, a NumPy array or a tensor
+    `taken`, `result`: shapes of what is taken, without and with the new axes of None
+    """
+
+    def __init__(self, shape: tuple[int, ...], key: Any) -> None:
+        self.before: list[Any] = []
+        self.axes: list[int] = []  # indexed ones, in the shape after `before`
+        self.indices: list[Any] = []  # one for each of them
+        self.lengths: list[int] = []
+        layout: list[str] = []  # "new", "kept" or "indexed" for each entry
+        entries = [_entry(e) for e in (key if isinstance(key, tuple) else (key,))]
+        missing = len(shape) - sum(map(_consumed, entries))
+        if missing < 0:
+            raise IndexError(
+                f"index: {len(shape) - missing} indices for a tensor of rank {len(shape)} "
+                f"(shape {shape})"
+            )
+        if sum(e is Ellipsis for e in entries) > 1:
+            raise IndexError("index: more than one Ellipsis")
+        if not any(e is Ellipsis for e in entries):
+            entries.append(Ellipsis)
+        at = 0
+        for entry in entries:
+            if entry is None:
+                layout.append("new")
+            elif entry is Ellipsis:
+                # Even of no axes, it stands between its neighbours.
+                layout += ["kept"] * missing or ["nothing"]
+                self.before += [EVERYTHING] * missing
+                at += missing
+            elif isinstance(entry, slice):
+                layout.append("kept")
+                self.before.append(entry)
+                at += 1
+            elif not isinstance(entry, Tensor) and entry.dtype == bool:
+                self._add_mask(shape, at, entry)
+                layout.append("indexed")
+                at += entry.ndim
+            else:
+                self._add(entry, EVERYTHING, shape[at], at)
+                layout.append("indexed")
+                at += 1
+        self._resolve(shape, layout)
+
+    def _add(self, index: Any, before: Any, length: int, axis: int) -> None:
+        if not isinstance(index, Tensor):
+            index = _checked(index, length, axis)
+        self.axes.append(len(self.before))
+        self.before.append(before)
+        self.indices.append(index)
+        self.lengths.append(length)
+
+    def _add_mask(self, shape: tuple[int, ...], at: int, mask: Any) -> None:
+        if mask.shape != shape[at : at + mask.ndim]:
+            raise IndexError(
+                f"index: a mask of shape {mask.shape} for axes {at} … {at + mask.ndim - 1} of a "
+                f"tensor of shape {shape}; their lengths must be equal"
+            )
+        if mask.ndim == 0:  # one truth value: a new axis of which all or nothing is taken
+            self._add(np.zeros(int(mask), np.int64), None, 1, at)
+        for k, positions in enumerate(np.nonzero(mask) if mask.ndim else ()):
+            self._add(positions, EVERYTHING, shape[at + k], at + k)
+
+    def _resolve(self, shape: tuple[int, ...], layout: list[str]) -> None:
+        sliced = []
+        axis_lengths = iter(shape)
+        for entry in self.before:
+            if entry is None:
+                sliced.append(1)
+            else:
+                sliced.append(len(range(*entry.indices(next(axis_lengths)))))
+        first = layout.index("indexed")
+        last = len(layout) - 1 - layout[::-1].index("indexed")
+        together = all(kind == "indexed" for kind in layout[first : last + 1])
+        kept = [axis for axis in range(len(sliced)) if axis not in self.axes]
+        self.axis = self.axes[0] if together else 0
+        order = kept[: self.axis] + self.axes + kept[self.axis :]
+        self.order = order if order != sorted(order) else None
+        self.moved = [sliced[axis] for axis in order]
+        leading = [sliced[axis] for axis in kept[: self.axis]]
+        trailing = [sliced[axis] for axis in kept[self.axis :]]
+        self.merged = [*leading, prod(self.lengths), *trailing]
+        self.positions, block = _combined(self.indices, self.lengths)
+        self.taken = [*leading, *block, *trailing]
+        result: list[int] = []
+        lengths = iter(leading + trailing)
+        for number, kind in enumerate(layout):
+            if number == (first if together else 0):
+                result += block
+            if kind == "new":
+                result.append(1)
+            elif kind == "kept":
+                result.append(next(lengths))
+        self.result = result
+        self.plain = all(entry == EVERYTHING for entry in self.before)
+
+    def gathered_from(self, x: TensorLike) -> Tensor:
+        """x as the axes before, the indexed ones as one axis, and the axes behind."""
+        if not self.plain:
+            x = _core.identity(x)[tuple(self.before)]
+        if self.order is not None:
+            x = _core.transpose(x, self.order)
+        return _core.reshape(x, self.merged)
+
+    def put_back(self, x: TensorLike, changed: Tensor) -> Tensor:
+        """x with the part that `gathered_from` gave replaced."""
+        changed = _core.reshape(changed, self.moved)
+        if self.order is not None:
+            changed = _core.transpose(changed, np.argsort(self.order).tolist())
+        if self.plain:
+            return changed
+        return _core.update_basic(x, tuple(self.before), changed, "set")
+
+
+def _consumed(entry: Any) -> int:
+    """How many axes an entry stands for."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    if isinstance(entry, np.ndarray) and entry.dtype == bool:
+        return entry.ndim
+    return 1
+
+
+def _checked(index: Any, length: int, axis: int) -> Any:
+    """Integers with those from the end resolved; out of range is an IndexError."""
+    bad = (index < -length) | (index >= length)
+    if np.any(bad):
+        raise IndexError(
+            f"index: {index[bad].flat[0]} is out of range for axis {axis} of length {length}"
+        )
+    index = index.astype(np.int64, copy=False)
+    return np.where(index < 0, index + length, index)
+
+
+def _combined(indices: list[Any], lengths: list[int]) -> tuple[Any, tuple[int, ...]]:
+    """Positions along all axes as one, and their shape."""
+    try:
+        block = np.broadcast_shapes(*(index.shape for index in indices))
+    except ValueError:
+        shapes = ", ".join(str(index.shape) for index in indices)
+        raise IndexError(f"index: arrays of shapes {shapes} do not broadcast together") from None
+    if len(indices) == 1:
+        return indices[0], block
+    total: Any = 0
+    for k, (index, length) in enumerate(zip(indices, lengths, strict=True)):
+        if isinstance(index, Tensor):
+            # Taking from 0, 1, 2, … resolves what counts from the end and checks each axis.
+            index = _core.take(_core.arange(0, length, 1, "int64"), index, 0)
+        total = total + index * prod(lengths[k + 1 :])
+    if isinstance(total, Tensor):
+        return _core.broadcast_to(total, block), block
+    return np.broadcast_to(total, block), block
+
+
+def along_axis(shape: tuple[int, ...], indices: TensorLike, axis: int) -> tuple[Any, ...]:
+    """The index that names, in each row along an axis, the entries at the row's own positions."""
+    index = _entry(indices)
+    rank = len(shape)
+    if not -rank <= axis < rank:
+        raise ValueError(f"take_along_axis: axis {axis} of a tensor of rank {rank}")
+    if index.ndim != rank:
+        raise ValueError(
+            f"take_along_axis: expected indices of rank {rank} for x of shape {shape}, got indices "
+            f"of shape {index.shape}"
+        )
+    key: list[Any] = [
+        np.arange(length).reshape([-1 if d == k else 1 for d in range(rank)])
+        for k, length in enumerate(shape)
+    ]
+    key[axis] = index
+    return tuple(key)
+
+
+def get(x: Tensor, key: Any) -> Tensor:
+    """x[key], where the key is not a basic one."""
+    index = Advanced(x.shape, key)
+    taken = _core.take(index.gathered_from(x), index.positions, index.axis)
+    return _core.reshape(taken, index.result)
+
+
+# --- x.at
+
+
+class At:
+    """`x.at`, to be indexed."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Tensor) -> None:
+        self._x = x
+
+    def __getitem__(self, key: Any) -> Place:
+        return Place(self._x, key)
+
+    def __repr__(self) -> str:
+        return f"<at of a tensor of shape {self._x.shape}>"
+
+
+class Place:
+    """`x.at[index]`: the entries of x that any NumPy index names, to be replaced.
+
+    x itself does not change: each method gives a new tensor of its shape and dtype. The value is
+    broadcast to the shape of `x[index]`; floats in place of integers, or numbers in place of bool,
+    are a TypeError. An index outside is an IndexError: at the call, or when it is computed where
+    the index is a tensor. Where arrays name an entry more than once, its values take effect in the
+    order of the index: the last one set stays, others are added (multiplied, compared) one after
+    the other.
+
+    Gradients go to x and to the value. Whoever was overwritten gets zeros; in `min` and `max` those
+    that are equal to the result share. `multiply` has no gradient by the value where an entry is
+    named twice (NotImplementedError).
+
+    >>> x = pb.constant([1.0, 2.0, 3.0, 4.0])
+    >>> x.at[1:3].set(0.0)
+    Tensor([1., 0., 0., 4.], dtype=float32)
+    >>> x.at[[0, 0, -1]].add([10.0, 20.0, 30.0])
+    Tensor([31.,  2.,  3., 34.], dtype=float32)
+    >>> x.at[x > 2.0].multiply(10.0)
+    Tensor([ 1.,  2., 30., 40.], dtype=float32)
+    """
+
+    __slots__ = ("_key", "_x")
+
+    def __init__(self, x: Tensor, key: Any) -> None:
+        self._x = x
+        self._key = key
+
+    def __repr__(self) -> str:
+        return f"<at[{self._key!r}] of a tensor of shape {self._x.shape}>"
+
+    def get(self) -> Tensor:
+        """`x[index]`."""
+        return self._x[self._key]
+
+    def set(self, value: TensorLike) -> Tensor:
+        """x with the value in these places."""
+        return _update(self._x, self._key, value, "set")
+
+    def add(self, value: TensorLike) -> Tensor:
+        """x with the value added in these places; truth values are joined by or."""
+        return _update(self._x, self._key, value, "add")
+
+    def multiply(self, value: TensorLike) -> Tensor:
+        """x with these places multiplied by the value; truth values are joined by and."""
+        return _update(self._x, self._key, value, "multiply")
+
+    def min(self, value: TensorLike) -> Tensor:
+        """x with the smaller of what is there and the value in these places."""
+        return _update(self._x, self._key, value, "min")
+
+    def max(self, value: TensorLike) -> Tensor:
+        """x with the larger of what is there and the value in these places."""
+        return _update(self._x, self._key, value, "max")
+
+
+def _update(x: Tensor, key: Any, value: TensorLike, update: str) -> Tensor:
+    who = f"at[].{update}"
+    value = _core.update_value(x, value, who)
+    if _core.is_basic_index(key):
+        return _core.update_basic(x, key, value, update)
+    if _is_mask(key) and (masked := _where(x, key, value, update)) is not None:
+        return masked
+    index = Advanced(x.shape, key)
+    value = _core.reshape(_core.fit(value, index.result, who), index.taken)
+    base = index.gathered_from(x)
+    unique = False
+    # Only their gradients are simpler for it.
+    if update in ("set", "multiply") and (_core.is_tracked(x) or _core.is_tracked(value)):
+        unique = _without_duplicates(index.positions, base.shape[index.axis])
+    changed = _core.at_index(base, value, index.positions, index.axis, update, unique)
+    return index.put_back(x, changed)
+
+
+def _is_mask(key: Any) -> bool:
+    return isinstance(key, (np.ndarray, Tensor, Variable)) and bool(key.dtype == np.bool_)
+
+
+def _where(x: Tensor, mask: Any, value: Tensor, update: str) -> Tensor | None:
+    """The update under a mask by `where`, which needs not know how many entries are true; None
+    where the value has an entry for each."""
+    inner = x.ndim - mask.ndim
+    if mask.ndim == 0 or mask.shape != x.shape[: mask.ndim] or value.ndim > inner + 1:
+        return None
+    if value.ndim == inner + 1:
+        if value.shape[0] != 1:
+            return None
+        value = _core.reshape(value, value.shape[1:])
+    value = _core.fit(value, x.shape[mask.ndim :], f"at[].{update}")
+    mask = _core.reshape(mask, (*mask.shape, *(1,) * inner))
+    return _core.where(mask, _core.combine(x, value, update), x)
+
+
+def _without_duplicates(positions: Any, length: int) -> bool:
+    if isinstance(positions, Tensor) or positions.size > length:
+        return False
+    seen = np.zeros(length, bool)
+    seen[positions] = True
+    return bool(np.count_nonzero(seen) == positions.size)

@@ -1,0 +1,255 @@
+"""Products of vectors, matrices and arrays; `einsum` is in a module of its own.
+
+Dtypes promote as everywhere. Numbers are expected: bool alone is a TypeError. All of them are views
+and one matrix product, or a product of elements and its sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._core import Tensor
+from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
+
+if TYPE_CHECKING:
+    from .._typing import TensorLike
+
+
+def matmul(a: TensorLike, b: TensorLike, /) -> Tensor:
+    """The matrix product, also written a @ b.
+
+    (…, n, k) times (…, k, m) is (…, n, m), where the leading axes broadcast. A vector on the left
+    counts as a row, on the right as a column, and its axis is dropped from the result. Inner
+    lengths that differ, and tensors of rank 0, are a ValueError.
+
+    >>> pb.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])
+    Tensor([21., 43.], dtype=float32)
+    """
+    return _core.matmul(a, b)
+
+
+def tensordot(
+    a: TensorLike, b: TensorLike, /, axes: int | Sequence[int | Sequence[int]] = 2
+) -> Tensor:
+    """Products of the elements of a and b, summed over pairs of axes.
+
+    `axes` is a pair: axes of a, and as many of b, which run together; or a number n: the last n of
+    a and the first n of b. The result has the other axes of a, then those of b. Lengths that differ
+    and axes that are not there are a ValueError.
+
+    >>> pb.tensordot(pb.ones((2, 3, 4)), pb.ones((4, 3, 5)), axes=([1, 2], [1, 0])).shape
+    (2, 5)
+    """
+    x, y = _tensors(a, b, "tensordot")
+    return _tensordot(x, y, *_axes_of(axes, len(x.shape), len(y.shape)), "tensordot")
+
+
+def dot(a: TensorLike, b: TensorLike, /) -> Tensor:
+    """The sum of products over the last axis of a and the last but one of b (the only one of a
+    vector), as `np.dot`. The result has the other axes of a, then those of b: unlike in `matmul`,
+    leading axes do not run together. With a number it is the product of the elements.
+
+    >>> pb.dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    Tensor(32., dtype=float32)
+    >>> pb.dot(pb.ones((2, 3)), pb.ones((4, 3, 5))).shape
+    (2, 4, 5)
+    """
+    x, y = common_dtype([a, b], "dot")
+    if _is_number(x) or _is_number(y):
+        return _core.multiply(x, y)
+    return _tensordot(x, y, (-1,), (-1 if len(y.shape) == 1 else -2,), "dot")
+
+
+def inner(a: TensorLike, b: TensorLike, /) -> Tensor:
+    """The sum of products over the last axis of both. The result has the other axes of a, then
+    those of b. With a number it is the product of the elements.
+
+    >>> pb.inner([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
+    Tensor([12., 34.], dtype=float32)
+    """
+    x, y = common_dtype([a, b], "inner")
+    if _is_number(x) or _is_number(y):
+        return _core.multiply(x, y)
+    return _tensordot(x, y, (-1,), (-1,), "inner")
+
+
+def outer(a: TensorLike, b: TensorLike, /) -> Tensor:
+    """The product of each element of a with each of b, of shape (size of a, size of b).
+
+    >>> pb.outer([1.0, 2.0], [1.0, 10.0, 100.0])
+    Tensor([[  1.,  10., 100.],
+            [  2.,  20., 200.]], dtype=float32)
+    """
+    x, y = _tensors(a, b, "outer")
+    return _core.multiply(_core.reshape(x, (x.size, 1)), _core.reshape(y, (y.size,)))
+
+
+def vdot(a: TensorLike, b: TensorLike, /) -> Tensor:
+    """The sum of the products of the elements of a and b, in row-major order; they have equally
+    many, or it is a ValueError.
+
+    >>> pb.vdot([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0, 1.0, 1.0])
+    Tensor(10., dtype=float32)
+    """
+    x, y = _tensors(a, b, "vdot")
+    if x.size != y.size:
+        raise ValueError(
+            f"vdot: expected as many elements in a as in b, got shapes {x.shape} and {y.shape}"
+        )
+    product = _core.multiply(_core.reshape(x, (x.size,)), _core.reshape(y, (y.size,)))
+    return sum_like_matmul(product, (0,))
+
+
+def vecdot(a: TensorLike, b: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """The sum of products over `axis`, counted from the last (-1); the others broadcast.
+
+    >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
+    Tensor([12., 34.], dtype=float32)
+    """
+    x, y = _tensors(a, b, "vecdot")
+    last = min(len(x.shape), len(y.shape))
+    if not -last <= axis <= -1:
+        raise ValueError(
+            f"vecdot: expected an axis from -{last} to -1 for shapes {x.shape} and {y.shape}, "
+            f"got {axis}"
+        )
+    if x.shape[axis] != y.shape[axis]:
+        raise ValueError(
+            f"vecdot: axis {axis} has length {x.shape[axis]} in shape {x.shape} and "
+            f"{y.shape[axis]} in {y.shape}"
+        )
+    left, right = (_axes_last(z, [axis + len(z.shape)]) for z in (x, y))
+    return sum_like_matmul(_core.multiply(left, right), (-1,))
+
+
+def matrix_transpose(x: TensorLike, /) -> Tensor:
+    """The last two axes exchanged. Fewer than two are a ValueError.
+
+    >>> pb.matrix_transpose(pb.ones((5, 2, 3))).shape
+    (5, 3, 2)
+    """
+    tensor = _core.constant(x, who="matrix_transpose")
+    rank = len(tensor.shape)
+    if rank < 2:
+        raise ValueError(f"matrix_transpose: expected 2 axes or more, got shape {tensor.shape}")
+    return _core.transpose(tensor, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def diagonal(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """The elements of x whose positions along axis2 and axis1 differ by `offset`, as the last axis.
+
+    Fewer than two axes, and the same one twice, are a ValueError.
+
+    >>> pb.diagonal([[1.0, 2.0], [3.0, 4.0]]), pb.diagonal([[1.0, 2.0], [3.0, 4.0]], 1)
+    (Tensor([1., 4.], dtype=float32), Tensor([2.], dtype=float32))
+    """
+    tensor = _core.constant(x, who="diagonal")
+    first, second = (
+        _axis(axis, len(tensor.shape), "diagonal", tensor.shape) for axis in (axis1, axis2)
+    )
+    if first == second:
+        raise ValueError(
+            f"diagonal: expected two axes of shape {tensor.shape}, got {axis1} and {axis2}"
+        )
+    last = _axes_last(tensor, [first, second])
+    *lead, rows, columns = last.shape
+    start = offset if offset >= 0 else -offset * columns
+    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    flat = _core.reshape(last, (*lead, rows * columns))
+    if length == 0:
+        return flat[..., :0]
+    # Row-major: the next one down and right is columns + 1 further.
+    return flat[..., start : start + (length - 1) * (columns + 1) + 1 : columns + 1]
+
+
+def trace(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """The sum of a diagonal; see `diagonal`, and `sum` for the dtype.
+
+    >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])
+    Tensor(5., dtype=float32)
+    """
+    return _core.sum(diagonal(x, offset, axis1, axis2), -1)
+
+
+# --- helpers
+
+
+def _tensors(a: TensorLike, b: TensorLike, who: str) -> list[Any]:
+    """Both as tensors of one dtype."""
+    return [_core.constant(x, who=who) for x in common_dtype([a, b], who)]
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) or x.shape == ()
+
+
+def _axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"{who}: axis {axis} is not there in shape {shape}")
+    return axis % rank
+
+
+def _axes_last(x: Any, axes: list[int]) -> Any:
+    others = [k for k in range(len(x.shape)) if k not in axes]
+    return _core.transpose(x, (*others, *axes))
+
+
+def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(rank_a, rank_b):
+            raise ValueError(
+                f"tensordot: expected a number of axes from 0 to {min(rank_a, rank_b)}, got {axes}"
+            )
+        return tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
+    try:
+        of_a, of_b = (tuple(map(index, [x] if isinstance(x, int) else x)) for x in axes)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"tensordot: expected a number of axes, or those of a and those of b, got {axes!r}"
+        ) from None
+    if len(of_a) != len(of_b):
+        raise ValueError(
+            f"tensordot: {len(of_a)} axes of a and {len(of_b)} of b were given; they go in pairs"
+        )
+    return of_a, of_b
+
+
+def _tensordot(
+    a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[int, ...], who: str
+) -> Tensor:
+    plan, order = _tensordot_plan(axes_a, axes_b, a.shape, b.shape, who)
+    out = run_pair(plan, a, b)
+    return out if order is None else _core.transpose(out, order)
+
+
+@lru_cache(maxsize=1024)
+def _tensordot_plan(
+    axes_a: tuple[int, ...],
+    axes_b: tuple[int, ...],
+    shape_a: tuple[int, ...],
+    shape_b: tuple[int, ...],
+    who: str,
+) -> tuple[Pair, tuple[int, ...] | None]:
+    axes_a = tuple(_axis(axis, len(shape_a), who, shape_a) for axis in axes_a)
+    axes_b = tuple(_axis(axis, len(shape_b), who, shape_b) for axis in axes_b)
+    for axes, shape in ((axes_a, shape_a), (axes_b, shape_b)):
+        if len(set(axes)) < len(axes):
+            raise ValueError(f"{who}: an axis of shape {shape} is named twice in {axes}")
+    for i, j in zip(axes_a, axes_b, strict=True):
+        if shape_a[i] != shape_b[j]:
+            raise ValueError(
+                f"{who}: axis {i} of shape {shape_a} has length {shape_a[i]}, axis {j} of shape "
+                f"{shape_b} has {shape_b[j]}"
+            )
+    a: Labels = tuple(range(len(shape_a)))
+    pair_of = dict(zip(axes_b, axes_a, strict=True))
+    b: Labels = tuple(pair_of.get(k, len(shape_a) + k) for k in range(len(shape_b)))
+    size = {**dict(zip(b, shape_b, strict=True)), **dict(zip(a, shape_a, strict=True))}
+    wish = (*(x for x in a if x not in axes_a), *(x for x in b if x not in axes_a))
+    plan, result = plan_pair(a, b, wish, wish, size)
+    order = tuple(result.index(x) for x in wish)
+    return plan, None if order == tuple(range(len(order))) else order

@@ -1,0 +1,115 @@
+"""Changing the shape of arrays. Positions along an axis may be negative; a bad axis or shape is a
+ValueError, a shape that is not made of integers a TypeError. Movement costs nothing when it is
+computed, except `concat` and `stack`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._core import Tensor
+
+if TYPE_CHECKING:
+    from .._typing import Shape, TensorLike
+
+
+def reshape(x: TensorLike, /, shape: Shape) -> Tensor:
+    """The same elements in another shape; one length may be -1 and follows from the others.
+
+    >>> pb.reshape([1, 2, 3, 4], (2, -1))
+    Tensor([[1, 2],
+            [3, 4]], dtype=int64)
+    """
+    return _core.reshape(x, shape)
+
+
+def permute_dims(x: TensorLike, /, axes: Sequence[int]) -> Tensor:
+    """Axis `axes[i]` of x becomes axis i.
+
+    >>> pb.permute_dims(pb.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    return _core.transpose(x, axes)
+
+
+def transpose(x: TensorLike, /, axes: Sequence[int] | None = None) -> Tensor:
+    """`permute_dims`; without `axes` the axes are reversed.
+
+    >>> pb.transpose([[1, 2, 3]]).shape
+    (3, 1)
+    """
+    return _core.transpose(x, axes)
+
+
+def expand_dims(x: TensorLike, /, axis: int | Sequence[int] = 0) -> Tensor:
+    """x with an axis of length 1 at each of these positions of the result.
+
+    >>> pb.expand_dims([1, 2], -1).shape
+    (2, 1)
+    """
+    return _core.expand_dims(x, axis)
+
+
+def squeeze(x: TensorLike, /, axis: int | Sequence[int] | None = None) -> Tensor:
+    """x without these axes, or without all that have length 1. Another length is a ValueError.
+
+    >>> pb.squeeze([[[1, 2]]]).shape
+    (2,)
+    """
+    return _core.squeeze(x, axis)
+
+
+def broadcast_to(x: TensorLike, /, shape: Shape) -> Tensor:
+    """x repeated along new axes and along axes of length 1 until it has this shape.
+
+    >>> pb.broadcast_to([1, 2], (2, 2))
+    Tensor([[1, 2],
+            [1, 2]], dtype=int64)
+    """
+    return _core.broadcast_to(x, shape)
+
+
+def concat(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
+    """The arrays one after the other along an axis that exists; their other lengths are equal.
+
+    >>> pb.concat([[1, 2], [3]])
+    Tensor([1, 2, 3], dtype=int64)
+    """
+    return _core.concat(arrays, axis)
+
+
+def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
+    """Arrays of one shape along a new axis.
+
+    >>> pb.stack([[1, 2], [3, 4]], axis=1)
+    Tensor([[1, 3],
+            [2, 4]], dtype=int64)
+    """
+    return _core.stack(arrays, axis)
+
+
+def split(x: TensorLike, /, parts: int | Sequence[int], *, axis: int = 0) -> list[Tensor]:
+    """x in parts along an axis: a number of equal ones, or cut before each of these positions.
+
+    >>> pb.split([1, 2, 3, 4], 2)
+    [Tensor([1, 2], dtype=int64), Tensor([3, 4], dtype=int64)]
+    >>> [part.shape for part in pb.split(pb.zeros(10), [3, 5])]
+    [(3,), (2,), (5,)]
+    """
+    x = _core.identity(x)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"split: axis {axis} of a tensor of rank {x.ndim}")
+    length = x.shape[axis]
+    if isinstance(parts, int):
+        if parts < 1 or length % parts:
+            raise ValueError(f"split: an axis of length {length} in {parts} equal parts")
+        sizes = [length // parts] * parts
+    else:
+        cuts = [0, *parts, length]
+        sizes = [end - begin for begin, end in pairwise(cuts)]
+        if any(size < 0 for size in sizes):
+            raise ValueError(f"split: positions {list(parts)} do not rise within 0 … {length}")
+    return _core.split(x, sizes, axis)

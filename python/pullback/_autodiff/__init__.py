@@ -1,0 +1,1 @@
+"""Derivatives: `gradients`, tapes, rules of one's own, transforms, traced functions."""

@@ -1,0 +1,151 @@
+"""custom_gradient: a function that says itself what its gradient is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, overload
+
+from .. import _core
+from .._core import Rule, Tensor, Variable, flatten, unflatten
+from .rules import as_cotangents, place
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def custom_gradient(f: F) -> F: ...
+@overload
+def custom_gradient(f: None = None) -> Callable[[F], F]: ...
+def custom_gradient(f: Any = None) -> Any:
+    """Decorator: f(*args) returns (result, rule), and rule(*upstream) says what the gradient is.
+
+    f computes as usual; its result may be a nest of tensors. Whenever a gradient passes, in
+    `gradients`, tapes, `grad` or `function`, rule(*upstream) is called with one upstream gradient
+    for each tensor of the result, and returns one gradient for each tensor or variable among the
+    arguments, in the order of the parameters: a tensor of its dtype and shape, a number, or None.
+    Arguments may be given by keyword and may be nests; what is not a tensor or a variable is
+    passed through and has no gradient. Second derivatives differentiate the rule's own operations.
+
+    Trainable variables that f reads, beyond its arguments, get their ordinary gradients; unless the
+    rule takes `variables`: then it is called with `variables=[...]` and returns a pair, the
+    gradients of the arguments and those of the variables.
+
+    Raises TypeError where f does not return a pair, ValueError where the rule returns another
+    number of gradients or another shape, TypeError for another dtype; the text names the rule.
+
+    >>> @pb.custom_gradient
+    ... def log1pexp(x):
+    ...     e = pb.exp(x)
+    ...     return pb.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
+    >>> x = pb.Variable(100.0)
+    >>> pb.gradients(log1pexp(x), x)
+    [Tensor(1., dtype=float32)]
+    """
+    if f is None:
+        return custom_gradient
+    if not callable(f):
+        raise TypeError(f"custom_gradient: expected a function, got {f!r}")
+    from inspect import signature
+
+    try:
+        parameters = signature(f)
+    except ValueError:  # some functions written in C do not say
+        parameters = None
+
+    @wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if parameters is None:
+            arguments: Any = (args, kwargs)
+        else:
+            arguments = list(parameters.bind(*args, **kwargs).arguments.values())
+        inputs = [x for x in flatten(arguments)[0] if _is_tensor(x)]
+        tape = _core.Tape(True)
+        tape.start()
+        try:
+            returned = f(*args, **kwargs)
+        finally:
+            tape.stop()
+        if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+            raise TypeError(f"custom_gradient: {place(f)} must return (result, rule)")
+        result, fn = returned
+        if not callable(fn):
+            raise TypeError(f"custom_gradient: the rule that {place(f)} returned is {fn!r}")
+        leaves, structure = flatten(result)
+        inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if _is_tensor(y)]
+        variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
+        # A rule that is decorated itself is differentiated like any other.
+        plain = getattr(fn, "_undecorated", None) or fn
+        rule = _Rule(f, plain, inside, len(inputs), variables, tape)
+        # constant() settles a Python float that a `function` was given in its dtype.
+        given = [_core.constant(x) for x in (*inputs, *variables)]
+        outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
+        return unflatten(structure, [next(outputs) if _is_tensor(y) else y for y in leaves])
+
+    call._undecorated = lambda *args, **kwargs: f(*args, **kwargs)[0]  # type: ignore[attr-defined]
+    return call
+
+
+class _Rule:
+    """The rule of one call, as the core calls it: for the arguments, then the variables."""
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        fn: Callable[..., Any],
+        inside: list[Tensor],
+        arguments: int,
+        variables: list[Variable],
+        tape: _core.Tape,
+    ) -> None:
+        self.f = f
+        self.fn = fn
+        self.arguments = arguments
+        self.variables = variables
+        self.asked = bool(variables) and _takes_variables(fn)
+        # The ordinary gradients of the variables need what was computed.
+        self.ordinary = (inside, tape) if variables and not self.asked else None
+
+    def __call__(
+        self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
+    ) -> list[Any]:
+        if self.asked:
+            pair = self.fn(*cotangents, variables=list(self.variables))
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(
+                    f"{self._name()} takes `variables`, so it must return a pair: the gradients of "
+                    "the arguments and those of the variables"
+                )
+            answers = self._counted(pair[0], self.arguments, "arguments")
+            answers += self._counted(pair[1], len(self.variables), "variables")
+        else:
+            answers = self._counted(self.fn(*cotangents), self.arguments, "arguments")
+        if self.ordinary:
+            inside, tape = self.ordinary
+            answers += _core.gradients(inside, self.variables, cotangents, tape=tape)
+        return as_cotangents(answers, inputs)
+
+    def _counted(self, answer: Any, expected: int, what: str) -> list[Any]:
+        answers: Sequence[Any] = flatten(answer)[0]
+        if expected == 0 and answers == [None]:
+            return []
+        if len(answers) != expected:
+            raise ValueError(
+                f"{self._name()} returned {len(answers)} gradients for {expected} {what}; "
+                "it answers for tensors and variables, in order"
+            )
+        return list(answers)
+
+    def _name(self) -> str:
+        return f"custom_gradient: {place(self.f)}: the rule {place(self.fn)}"
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, (Tensor, Variable))
+
+
+def _takes_variables(fn: Callable[..., Any]) -> bool:
+    from inspect import Parameter, signature
+
+    parameters = signature(fn).parameters.values()
+    return any(p.name == "variables" or p.kind is Parameter.VAR_KEYWORD for p in parameters)

@@ -1,0 +1,126 @@
+"""function: trace once, replay after. The call path is in cpp/bind/function.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any, TypeVar, overload
+
+from .. import _core
+from .rules import place
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def function(f: F) -> F: ...
+@overload
+def function(
+    f: None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Callable[[F], F]: ...
+def function(
+    f: Any = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Any:
+    """Decorator: runs f once for each signature and records it; later calls replay the record.
+
+    The signature is the structure of the arguments (nests of dict, list, tuple, namedtuple and
+    dataclass) with the dtype and shape of every tensor, NumPy array, NumPy number and Python float
+    among them, which are traced; and everything else by value, Python integers and bool included,
+    which must be hashable. So f runs again for another shape or another integer, and not for
+    another float. A dataclass reaches f, and comes back, as a new object with the same fields,
+    made without `__init__`.
+
+    static_argnums, static_argnames: positional arguments by number, and arguments by name, that
+        count by value as a whole: a Python float there is part of the signature and a float inside
+        f. The first argument of a method, `self`, is number 0.
+
+    Inside, a traced tensor has no value: choose with `where` instead of `if`. Variables are read
+    and assigned as if f ran, in every call; they must be made outside. What f makes of constants
+    alone is computed once. Python side effects happen only while f is traced. An exception while
+    tracing leaves nothing behind.
+
+    The result is as differentiable as without the decorator. While a tape records, a call builds
+    the operations of f into the graph, and nothing is computed before somebody looks. Otherwise the
+    plan runs at the call, and a result that depends on something tracked remembers the arguments,
+    and the variables as they were; the operations are built when a gradient asks for them, and what
+    the gradient needs of f's inside is then computed again. So let a training step compute its
+    gradients inside, or record it with a tape. A function that assigns variables is such a step:
+    outside of a tape its result is differentiable by its arguments only.
+
+    The result of the decorator has further attributes: `cache_info()` with the numbers of hits,
+    misses and traces; `clear_cache()`; `plan(*args, **kwargs)` and `graph(*args, **kwargs)`,
+    readable listings of the plan that such a call runs and of what was recorded for it. They trace
+    if no such call was made yet, and run nothing. For a method pass the object too:
+    `Model.step.plan(model, x)`.
+
+    Raises TypeError for arguments that are neither tensors nor hashable; ValueError for a static
+    argument that f does not have; RuntimeError, while tracing, where f looks at a value.
+
+    >>> v = pb.Variable(1.0)
+    >>> @pb.function
+    ... def step(x, rate):
+    ...     loss = pb.mean(pb.square(v * x - 6))
+    ...     v.assign_sub(rate * pb.gradients(loss, v)[0])
+    ...     return loss
+    >>> float(step(pb.ones(3), 0.5)), float(step(pb.ones(3), 0.25)), float(v)
+    (25.0, 0.0, 6.0)
+    >>> step.cache_info()
+    CacheInfo(hits=1, misses=1, currsize=1)
+
+    >>> @pb.function(static_argnums=1)
+    ... def power(x, k):
+    ...     return x**k if k > 0.5 else pb.sqrt(x)
+    >>> float(power(4.0, 2.0)), float(power(4.0, 0.5))
+    (16.0, 2.0)
+    """
+    if f is None:
+        return lambda f: function(f, static_argnums=static_argnums, static_argnames=static_argnames)
+    if not callable(f):
+        raise TypeError(f"function: expected a function, got {f!r}")
+    positions, names = _static(f, static_argnums, static_argnames)
+    name = getattr(f, "__qualname__", type(f).__qualname__)
+    return update_wrapper(_core.make_function(f, name, place(f), positions, names), f)
+
+
+def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
+    """Positions and names of the static arguments: each by both where f's signature says how."""
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    names = [argnames] if isinstance(argnames, str) else list(argnames)
+    for what, entries, kind in (("argnums", numbers, int), ("argnames", names, str)):
+        for entry in entries:
+            if not isinstance(entry, kind) or isinstance(entry, bool):
+                raise TypeError(
+                    f"function: static_{what}: expected {kind.__name__} or a tuple of them, "
+                    f"got {entry!r}"
+                )
+    if not numbers and not names:
+        return [], []
+    from inspect import signature
+
+    parameters = list(signature(f).parameters.values())
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    count = len(positional)
+    open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    for number in numbers:
+        if number < -count or (number >= count and not open_ended):
+            raise ValueError(
+                f"function: static_argnums: {place(f)} has {count} positional arguments, "
+                f"got {number}; expected {-count} to {count - 1}"
+            )
+    known = {p.name: p for p in parameters}
+    for name in names:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            raise ValueError(
+                f"function: static_argnames: {place(f)} has no argument {name!r}; "
+                f"expected one of {', '.join(known)}"
+            )
+    positions = {number + count if number < 0 else number for number in numbers}
+    positions |= {i for i, p in enumerate(positional) if p.name in names}
+    both = {positional[i].name for i in positions if i < count}
+    return sorted(positions), sorted(both | set(names))

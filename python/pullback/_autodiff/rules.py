@@ -1,0 +1,111 @@
+"""Gradient rules written in Python, on their way to the core.
+
+The core calls a rule as f(op name, inputs, outputs, cotangents) and takes one tensor or None for
+each input; it checks their number, dtypes and shapes. `op_rule` wraps a user's f(op, *cotangents)
+for that, `rule_map` does so for a whole map of overrides, after checking all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._core import Rule, Tensor
+
+# Names of public functions that the core knows under another name.
+ALIASES = {"astype": "cast", "permute_dims": "transpose", "positive": "identity"}
+
+registered: set[str] = set()  # for messages; the rules are in the core's registry
+
+
+class Op:
+    """What a gradient rule is told about the operation.
+
+    `type` (also `name`) is its name in the library, `inputs` and `outputs` are lists of tensors.
+    """
+
+    __slots__ = ("inputs", "outputs", "type")
+
+    def __init__(self, type: str, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+        self.type = type
+        self.inputs = inputs
+        self.outputs = outputs
+
+    @property
+    def name(self) -> str:
+        return self.type
+
+    def get_attr(self, name: str) -> Any:
+        """Operations here have no attributes by name: always a ValueError."""
+        raise ValueError(f"{self.type}: no attribute {name!r}; a rule sees inputs and outputs")
+
+    def __repr__(self) -> str:
+        return f"<op {self.type}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+
+def place(fn: Any) -> str:
+    """The name of a function and where it stands: `clip (train.py:12)`."""
+    while hasattr(fn, "func"):  # functools.partial
+        fn = fn.func
+    name = getattr(fn, "__qualname__", type(fn).__qualname__)
+    code = getattr(fn, "__code__", None)
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+
+
+def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
+    """The answers of a rule with numbers made tensors of their input's dtype and shape."""
+    out = list(answers)
+    for i, (answer, x) in enumerate(zip(answers, inputs, strict=False)):
+        if isinstance(answer, (int, float, numpy.number)):
+            out[i] = _core.full(x.shape, answer, x.dtype)
+    return out
+
+
+def op_rule(fn: Callable[..., Any], who: str) -> Rule:
+    """The rule of f(op, *cotangents)."""
+    if not callable(fn):
+        raise TypeError(f"{who}: expected a function f(op, *cotangents), got {fn!r}")
+
+    def apply(type: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        answer = fn(Op(type, inputs, outputs), *cotangents)
+        answers = answer if isinstance(answer, (list, tuple)) else [answer]
+        return as_cotangents(answers, inputs)
+
+    return Rule(apply, place(fn))
+
+
+def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
+    """Checks a map from operation names to functions or registered names."""
+    if not isinstance(overrides, Mapping):
+        raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {overrides!r}")
+    known = set(_core.op_names())
+    rules = {}
+    for key, value in overrides.items():
+        if not isinstance(key, str):
+            raise TypeError(f"{who}: operations are given by name, got {key!r}")
+        name = ALIASES.get(key, key)
+        if name not in known:
+            raise LookupError(f"{who}: there is no operation {key!r}{_near(key, known)}")
+        if isinstance(value, str):
+            rule = _core.registered_rule(value)
+            if rule is None:
+                raise LookupError(
+                    f"{who}: no rule is registered as {value!r}{_near(value, registered)}; "
+                    "register it with register_gradient, or give the function itself"
+                )
+            rules[name] = rule
+        else:
+            rules[name] = op_rule(value, f"{who}: the rule of {key!r}")
+    return rules
+
+
+def _near(name: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    by_letters = {entry.lower().replace("_", ""): entry for entry in known}
+    wish = name.lower().replace("_", "")
+    near = [repr(by_letters[m]) for m in get_close_matches(wish, by_letters, 3, 0.7)]
+    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,192 @@
+"""GradientTape: records what is computed in its block from what it watches.
+
+The tape itself holds an interval of time and the watched tensors; the operations are in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import _core
+from .._core import Tensor, Variable, flatten, unflatten
+from .gradients import seed_list, wants_zeros, with_zeros
+
+
+class GradientTape:
+    """Records operations on trainable variables and watched tensors, for `gradient`.
+
+    persistent: `gradient` may be asked more than once.
+    watch_accessed_variables: trainable variables are watched when they are first read; without it
+        only what `watch` names counts.
+
+    A tape can be entered again and then goes on recording. Tapes nest: the inner gradient, taken
+    inside the outer block, can be differentiated by the outer tape.
+
+    >>> x = pb.Variable(3.0)
+    >>> with pb.GradientTape() as outer:
+    ...     with pb.GradientTape() as inner:
+    ...         y = x * x * x
+    ...     first = inner.gradient(y, x)
+    >>> first, outer.gradient(first, x)
+    (Tensor(27., dtype=float32), Tensor(18., dtype=float32))
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._tape = _core.Tape(watch_accessed_variables)
+        self._persistent = persistent
+        self._entered = False
+        self._used = False
+
+    def __enter__(self) -> GradientTape:
+        if self._tape.recording:
+            raise ValueError("GradientTape: it is still recording; leave its block first")
+        if self._used:
+            self._tape.reset()
+            self._used = False
+        self._entered = True
+        self._tape.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._tape.recording:
+            self._tape.stop()
+
+    def watch(self, tensors: Any) -> None:
+        """From now on, what is made from these counts: a tensor, a variable, or a nest of them.
+
+        Anything else is a ValueError, a tape that was never entered a RuntimeError. Integers and
+        bool have no gradient; watching them gives a warning.
+
+        >>> a = pb.constant(2.0)
+        >>> with pb.GradientTape() as tape:
+        ...     tape.watch(a)
+        ...     y = a * a
+        >>> tape.gradient(y, a)
+        Tensor(4., dtype=float32)
+        """
+        if not self._entered:
+            raise RuntimeError("watch: enter the tape first: `with GradientTape() as tape:`")
+        for tensor in flatten(tensors)[0]:
+            if not isinstance(tensor, (Tensor, Variable)):
+                raise ValueError(
+                    f"watch: expected a Tensor or a Variable, got {tensor!r}; "
+                    "make it one with constant()"
+                )
+            if tensor.dtype.kind != "f":
+                from warnings import warn
+
+                warn(f"watch: a tensor of {tensor.dtype} has no gradient", stacklevel=2)
+            self._tape.watch(tensor)
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: str = "none",
+    ) -> Any:
+        """The gradient of the sum of all elements of the target(s), by the sources.
+
+        target, sources: a tensor or a variable, or a nest of them; the result has the structure of
+            the sources.
+        output_gradients: weights of the target's elements, one entry per target, of its dtype and
+            shape; a number counts for all elements, None means ones.
+        unconnected_gradients: "none" gives None for a source that the target does not depend on as
+            recorded, "zero" gives zeros.
+
+        A tape that is not persistent answers once, and stops recording; asking again is a
+        RuntimeError. Targets and sources that are not tensors are a TypeError, output_gradients
+        that do not fit a ValueError or TypeError; the tape can then still be asked.
+
+        >>> v = pb.Variable([1.0, 2.0])
+        >>> with pb.GradientTape() as tape:
+        ...     y = v * v
+        >>> tape.gradient(y, {"v": v}, output_gradients=10)
+        {'v': Tensor([20., 40.], dtype=float32)}
+        """
+        zeros = wants_zeros(unconnected_gradients, "gradient")
+        targets = _tensors(target, "target")
+        xs = _tensors(sources, "sources")
+        weights = output_gradients
+        if weights is not None and not isinstance(target, (Tensor, Variable)):
+            weights = flatten(weights)[0]
+        seeds = seed_list(weights, targets, "gradient: output_gradients")
+        if not self._entered:
+            raise RuntimeError("gradient: this tape has recorded nothing: it was never entered")
+        if self._used and not self._persistent:
+            raise RuntimeError(
+                "gradient: a tape that is not persistent answers one set of gradients; make it "
+                "with GradientTape(persistent=True), or ask for all sources at once"
+            )
+        if not self._persistent:
+            self._stop()
+        answers = _core.gradients(targets, xs, seeds, tape=self._tape)
+        self._used = not self._persistent
+        return unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Context manager: what happens inside, this tape does not see; others do.
+
+        >>> x = pb.Variable(4.0)
+        >>> with pb.GradientTape() as tape:
+        ...     with tape.stop_recording():
+        ...         y = x * x
+        ...     z = x * y
+        >>> tape.gradient(z, x)
+        Tensor(16., dtype=float32)
+        """
+        self._check_recording("stop_recording")
+        self._stop()
+        try:
+            yield
+        finally:
+            if not self._tape.recording:
+                self._tape.start()
+
+    def reset(self) -> None:
+        """Forgets everything, what it watches included, and goes on recording.
+
+        >>> x = pb.Variable(4.0)
+        >>> with pb.GradientTape() as tape:
+        ...     y = x * x
+        ...     tape.reset()
+        ...     z = y + 3 * x
+        >>> tape.gradient(z, x)
+        Tensor(3., dtype=float32)
+        """
+        self._check_recording("reset")
+        self._tape.reset()
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that are watched, in the order in which they were made.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> with pb.GradientTape() as tape:
+        ...     y = v * v
+        >>> tape.watched_variables()
+        (Variable('v', 1., dtype=float32),)
+        """
+        return tuple(self._tape.watched_variables())
+
+    def _check_recording(self, who: str) -> None:
+        if not self._entered:
+            raise RuntimeError(f"{who}: this tape was never entered")
+        if not self._tape.recording:
+            raise ValueError(f"{who}: this tape is not recording")
+
+
+def _tensors(nest: Any, name: str) -> list[Any]:
+    leaves = flatten(nest)[0]
+    for i, leaf in enumerate(leaves):
+        if not isinstance(leaf, (Tensor, Variable)):
+            raise TypeError(
+                f"gradient: entry {i} of {name} is a {type(leaf).__name__}; "
+                "expected a Tensor or a Variable"
+            )
+    return leaves

@@ -1,0 +1,146 @@
+"""grad and value_and_grad: the derivative of a function as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from .. import _core
+from .._core import Tensor, Variable, flatten, unflatten
+from .gradients import with_zeros
+from .rules import place
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the value of f and its gradient by one argument, or several.
+
+    f takes tensors and returns one of shape () and floating dtype. `argnums` says which positional
+    arguments to differentiate by: an integer, or a sequence of them, for which the gradient is a
+    tuple. Such an argument is a tensor, a variable, an array or a number, or a nest of them (dicts,
+    lists, tuples, dataclasses), and its gradient has its structure; f sees tensors in their place.
+    A Python integer counts as a float. Where f does not depend on an argument, its gradient is
+    zeros. With `has_aux`, f returns a pair (value, aux), and the function ((value, aux), gradient):
+    aux is anything, and has no part in the gradient.
+
+    It goes together with `function` either way: function(value_and_grad(f)) is one plan, which is
+    the fast one.
+
+    Raises TypeError for an argument or a result that is not floating, for an argument that is
+    missing, and where f returns no pair though `has_aux`; ValueError for a result of another shape
+    and for an argument named twice.
+
+    >>> value, (dx, dy) = pb.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2, 5)
+    >>> float(value), float(dx), float(dy)
+    (10.0, 5.0, 2.0)
+    >>> (value, aux), dx = pb.value_and_grad(lambda x: (x * x, "seen"), has_aux=True)(3.0)
+    >>> float(value), aux, float(dx)
+    (9.0, 'seen', 6.0)
+    """
+    positions = _positions(argnums)
+    single = isinstance(argnums, int)
+
+    @wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        inner = list(args)
+        xs: list[Tensor] = []
+        structures = []
+        tape = _core.Tape(False)
+        tape.start()
+        try:
+            for position in _resolved(positions, len(args), f):
+                leaves, structure = flatten(args[position])
+                structures.append(structure)
+                leaves = [_differentiable(leaf, position) for leaf in leaves]
+                for x in leaves:
+                    tape.watch(x)
+                xs += leaves
+                inner[position] = unflatten(structure, leaves)
+            result = f(*inner, **kwargs)
+        finally:
+            tape.stop()
+        value = _value_of(result, f) if has_aux else result
+        _check_value(value, f)
+        answers = iter(with_zeros(_core.gradients([value], xs), xs))
+        gradients = tuple(unflatten(structure, answers) for structure in structures)
+        return tuple(result) if has_aux else result, gradients[0] if single else gradients
+
+    return call
+
+
+def grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns the gradient of f, or (gradient, aux); see `value_and_grad`.
+
+    >>> cube = lambda x: x ** 3
+    >>> float(pb.grad(cube)(2.0)), float(pb.grad(pb.grad(cube))(2.0))
+    (12.0, 12.0)
+    """
+    both = value_and_grad(f, argnums, has_aux)
+
+    @wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result, gradient = both(*args, **kwargs)
+        return (gradient, result[1]) if has_aux else gradient
+
+    return call
+
+
+def _positions(argnums: Any) -> list[int]:
+    positions = [argnums] if isinstance(argnums, int) else list(argnums)
+    for position in positions:
+        if not isinstance(position, int) or isinstance(position, bool):
+            raise TypeError(
+                f"grad: argnums: expected an integer or a tuple of them, got {position!r}"
+            )
+    return positions
+
+
+def _resolved(positions: list[int], count: int, f: Any) -> list[int]:
+    out = []
+    for position in positions:
+        if not -count <= position < count:
+            raise TypeError(
+                f"grad: {place(f)} was called with {count} positional arguments, and is to be "
+                f"differentiated by number {position}"
+            )
+        out.append(position % count)
+    if len(set(out)) != len(out):
+        raise ValueError(f"grad: argnums {tuple(positions)} name an argument of {place(f)} twice")
+    return out
+
+
+def _value_of(result: Any, f: Any) -> Any:
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise TypeError(
+            f"grad: with has_aux, {place(f)} must return a pair (value, aux); "
+            f"got a {type(result).__name__}"
+        )
+    return result[0]
+
+
+def _differentiable(leaf: Any, position: int) -> Tensor:
+    """A tensor of its own for an argument: the same one twice has two gradients."""
+    if isinstance(leaf, int) and not isinstance(leaf, bool):
+        leaf = float(leaf)
+    x = _core.identity(_core.constant(leaf, who=f"grad: argument {position}"))
+    if x.dtype.kind != "f":
+        raise TypeError(
+            f"grad: argument {position} holds a {type(leaf).__name__} of {x.dtype}; "
+            "only floats have gradients: cast it"
+        )
+    return x
+
+
+def _check_value(value: Any, f: Callable[..., Any]) -> None:
+    if not isinstance(value, (Tensor, Variable)):
+        raise TypeError(f"grad: {place(f)} returned a {type(value).__name__}; expected a Tensor")
+    if value.dtype.kind != "f":
+        raise TypeError(f"grad: {place(f)} returned {value.dtype}; only floats have gradients")
+    if value.shape != ():
+        raise ValueError(
+            f"grad: {place(f)} returned shape {value.shape}; expected (), as sum or mean give"
+        )

@@ -1,0 +1,1 @@
+"""Looking at values, timing them, settings of the process."""

@@ -1,0 +1,115 @@
+"""Clipping, mostly of gradients: by value, by norm, by the norm of all of them together.
+
+An infinite bound means no clipping; the gradient of a norm at 0 is 0. All take floats only, else
+TypeError, and give back the dtype and shape of what they clip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._core import Tensor
+
+if TYPE_CHECKING:
+    from .._typing import Axis, TensorLike
+
+
+def clip_by_value(
+    x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, /
+) -> Tensor:
+    """x, but at least one bound and at most the other (which wins where they cross). NaN stays.
+
+    Bounds broadcast to x; where x would have to broadcast to them it is a ValueError. The gradient
+    is 1 inside and at the bounds, 0 outside, where the bound takes it.
+
+    >>> pb.clip_by_value([-3.0, 0.5, 3.0], -1, 1)
+    Tensor([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    x = _core.constant(x, who="clip_by_value")
+    out = _core.clip(x, clip_value_min, clip_value_max)
+    if out.dtype != x.dtype:
+        raise TypeError(f"clip_by_value: bounds of {out.dtype} for a tensor of {x.dtype}; cast one")
+    if out.shape != x.shape:
+        raise ValueError(
+            f"clip_by_value: bounds of shape {out.shape} do not broadcast to shape {x.shape}"
+        )
+    return out
+
+
+def clip_by_norm(x: TensorLike, clip_norm: TensorLike, /, axis: Axis = None) -> Tensor:
+    """x, scaled down to Euclidean norm `clip_norm` where it is longer: x * min(1, c / norm(x)).
+
+    With `axis` the norm is over these axes only. A negative `clip_norm` counts as 0.
+
+    >>> pb.clip_by_norm([3.0, 4.0], 1)
+    Tensor([0.6, 0.8], dtype=float32)
+    """
+    x = _floating(x, "clip_by_norm")
+    norm = _root(_core.sum(x * x, axis, True))
+    return x * _factor(norm, clip_norm)
+
+
+def global_norm(tensors: Sequence[Any], /) -> Tensor:
+    """The Euclidean norm of all elements of all tensors. None is skipped; nothing at all gives 0.
+
+    Tensors of different dtypes are a TypeError, and so is what is not a list or tuple.
+
+    >>> pb.global_norm([pb.constant([3.0, 4.0]), None, pb.constant(12.0)])
+    Tensor(13., dtype=float32)
+    """
+    squares = [_core.sum(x * x) for x in _checked(tensors, "global_norm") if x is not None]
+    return _root(sum(squares[1:], squares[0])) if squares else _core.constant(0.0)
+
+
+def clip_by_global_norm(
+    tensors: Sequence[Any], clip_norm: TensorLike, /, use_norm: TensorLike | None = None
+) -> tuple[list[Any], Tensor]:
+    """All tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
+
+    Returns the list, with None where there was None, and the norm from before (or `use_norm`,
+    where it is known). A norm that is infinite or NaN makes every entry NaN. A negative
+    `clip_norm` counts as 0. Source: Pascanu et al., On the difficulty of training recurrent neural
+    networks, 2013.
+
+    >>> pb.clip_by_global_norm([pb.constant([3.0, 4.0]), pb.constant(12.0)], 6.5)
+    ([Tensor([1.5, 2. ], dtype=float32), Tensor(6., dtype=float32)], Tensor(13., dtype=float32))
+    """
+    entries = _checked(tensors, "clip_by_global_norm")
+    norm = global_norm(entries) if use_norm is None else _core.constant(use_norm)
+    factor = _factor(norm, clip_norm)
+    finite = _core.logical_or(_core.isfinite(norm), _core.equal(clip_norm, inf))
+    factor = _core.where(finite, factor, nan)
+    return [None if x is None else x * _core.cast(factor, x.dtype) for x in entries], norm
+
+
+def _factor(norm: Tensor, clip_norm: Any) -> Tensor:
+    """min(1, c / norm) that is 1 at a norm of 0 and for an infinite c."""
+    c = _core.maximum(_core.cast(clip_norm, norm.dtype), 0)
+    short = _core.logical_or(_core.less_equal(norm, c), _core.equal(c, inf))
+    return _core.where(short, 1, c / norm)
+
+
+def _root(total: Tensor) -> Tensor:
+    return _core.where(total == 0, 0, _core.sqrt(total))
+
+
+def _floating(x: Any, who: str) -> Tensor:
+    tensor = _core.constant(x, who=who)
+    if tensor.dtype.kind != "f":
+        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; cast it")
+    return tensor
+
+
+def _checked(tensors: Any, who: str) -> list[Any]:
+    if not isinstance(tensors, (list, tuple)):
+        raise TypeError(f"{who}: expected a list of tensors, got a {type(tensors).__name__}")
+    entries = [
+        None if x is None else _floating(x, f"{who}: entry {i}") for i, x in enumerate(tensors)
+    ]
+    dtypes = sorted({str(x.dtype) for x in entries if x is not None})
+    if len(dtypes) > 1:
+        raise TypeError(f"{who}: tensors of {' and '.join(dtypes)}; cast them to one dtype")
+    return entries

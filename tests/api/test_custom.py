@@ -1,0 +1,319 @@
+"""custom_gradient: the contract, and which arguments it covers, in every mode that asks for a
+gradient. Variables are in test_custom_variables.py, mistakes in test_custom_errors.py."""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+import pytest
+from support.gradients import each_mode  # noqa: F401
+
+import pullback as pb
+
+# --- the contract
+
+
+def test_log1pexp(mode):
+    def naive(x):
+        return pb.log(1 + pb.exp(x))
+
+    @pb.custom_gradient
+    def stable(x):
+        e = pb.exp(x)
+        return pb.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
+
+    assert np.isnan(mode(naive, np.float32(100.0))).all()
+    assert mode(stable, np.float32(100.0)) == [1.0]
+
+
+def test_two_inputs(mode):
+    @pb.custom_gradient
+    def product(x, y):
+        def rule(upstream):
+            return upstream * y, upstream * x
+
+        return x * y, rule
+
+    assert mode(product, 2.0, 3.0) == [3.0, 2.0]
+    assert mode(lambda x, y: 10 * product(x, y), 2.0, 3.0) == [30.0, 20.0]
+
+
+def test_one_tensor_twice(mode):
+    @pb.custom_gradient
+    def f(x, y):
+        return x + y, lambda g: (10 * g, 100 * g)
+
+    assert mode(lambda x: f(x, x), 1.0) == [110.0]
+
+
+def test_several_outputs_and_structures(mode):
+    Pair = collections.namedtuple("Pair", "a b")
+
+    @pb.custom_gradient
+    def f(x):
+        return Pair({"z": x * 2, "y": x * 3}, None), lambda gy, gz: gy * 10 + gz * 1000
+
+    def use(x):
+        out = f(x)
+        assert type(out) is Pair and out.b is None and list(out.a) == ["y", "z"]
+        return out.a["y"] + 5 * out.a["z"]
+
+    assert mode(use, 1.0) == [5010.0]
+    assert mode(lambda x: f(x).a["y"], 1.0) == [10.0]  # the other upstream is zeros
+
+
+def test_numbers_become_tensors(mode):
+    @pb.custom_gradient
+    def f(x, y):
+        return x * pb.sum(y), lambda g: (7, np.float64(2.5))
+
+    assert mode(f, 1.0, np.ones((2, 2), np.float32)) == [7.0, [[2.5, 2.5], [2.5, 2.5]]]
+
+
+def test_none_is_no_gradient_and_other_paths_count(mode):
+    @pb.custom_gradient
+    def f(x, y):
+        return x * y, lambda g: (None, g)
+
+    assert mode(lambda x, y: f(x, y) + 3 * x, 2.0, 5.0) == [3.0, 1.0]
+
+
+def test_second_derivatives_come_from_the_rule():
+    @pb.custom_gradient
+    def cube(x):
+        return x**3, lambda g: g * 3 * x**2
+
+    x = pb.Variable(2.0)
+    first = pb.gradients(cube(x), x)[0]
+    assert (float(first), float(pb.gradients(first, x)[0])) == (12.0, 12.0)
+    assert float(pb.grad(pb.grad(cube))(2.0)) == 12.0
+
+    @pb.custom_gradient
+    def constant_slope(x):
+        return x**3, lambda g: 7 * g
+
+    first = pb.gradients(constant_slope(x), x)[0]
+    assert float(first) == 7.0 and pb.gradients(first, x) == [None]
+
+
+def test_second_order_in_the_wrapped_form():
+    """An inner custom function of x, multiplied by dy, carries the second derivative."""
+
+    @pb.custom_gradient
+    def f(x):
+        def first(dy):
+            @pb.custom_gradient
+            def slope(x):
+                return 3 * x**2, lambda ddy: 1000 * ddy
+
+            return dy * slope(x)
+
+        return x**3, first
+
+    x = pb.Variable(2.0)
+    g = pb.gradients(f(x), x)[0]
+    assert (float(g), float(pb.gradients(g, x)[0])) == (12.0, 1000.0)
+    assert float(pb.grad(pb.grad(f))(2.0)) == 1000.0
+    with pb.GradientTape() as outer:
+        with pb.GradientTape() as inner:
+            y = f(x)
+        g = inner.gradient(y, x)
+    assert float(outer.gradient(g, x)) == 1000.0
+
+
+@pb.custom_gradient
+def naively_nested(x):
+    @pb.custom_gradient
+    def rule(dy):
+        return dy * 3 * x**2, lambda ddy: 555 * ddy  # by dy alone, not by x
+
+    return x**3, rule
+
+
+@pytest.mark.parametrize("outer", [lambda x, y: y, lambda x, y: x * y])
+def test_naive_nesting_is_the_ordinary_second_derivative(outer):
+    def plain(x):
+        return outer(x, x**3)
+
+    def nested(x):
+        return outer(x, naively_nested(x))
+
+    second = float(pb.grad(pb.grad(plain))(2.0))
+    assert float(pb.grad(pb.grad(nested))(2.0)) == second
+
+    x = pb.Variable(2.0)
+    g = pb.gradients(nested(x), x)[0]
+    assert float(pb.gradients(g, x)[0]) == second
+
+    with pb.GradientTape() as outer_tape:
+        with pb.GradientTape() as tape:
+            y = nested(x)
+        g = tape.gradient(y, x)
+    assert float(outer_tape.gradient(g, x)) == second
+
+    @pb.function
+    def compute(x):
+        return pb.grad(pb.grad(nested))(x)
+
+    assert float(compute(2.0)) == float(compute(2.0)) == second
+
+
+# --- arguments
+
+
+def test_arguments_are_bound_by_signature(mode):
+    @pb.custom_gradient
+    def f(x, scale, y=None, *rest, flag=False, **more):
+        assert isinstance(scale, str) and flag
+        total = x + y + sum(rest) + more["z"]
+        return total, lambda g: tuple(k * g for k in (1, 10, 100, 1000))
+
+    def call(a, b, c, d):
+        return f(a, "scale", b, c, z=d, flag=True)
+
+    def by_keyword(a, b, c, d):
+        return f(z=c, flag=True, y=b, scale="scale", x=a) + d
+
+    assert mode(call, 1.0, 2.0, 3.0, 4.0) == [1.0, 10.0, 100.0, 1000.0]
+
+    @pb.custom_gradient
+    def g(x, y):
+        return 2 * x + 3 * y, lambda up: (1000 * up, 2000 * up)
+
+    assert mode(lambda a, b: g(y=b, x=a), 1.0, 1.0) == [1000.0, 2000.0]
+
+
+@pytest.mark.parametrize("other", [3, 2.5, "text", None, len, np.ones(3), True])
+def test_what_is_not_a_tensor_passes_through(other):
+    seen = []
+
+    @pb.custom_gradient
+    def f(other, x):
+        seen.append(other)
+        return x * 2, lambda g: 5 * g
+
+    x = pb.Variable(1.0)
+    assert float(pb.gradients(f(other, x), x)[0]) == 5.0
+    assert seen[0] is other
+
+
+def test_nested_containers(mode):
+    @pb.custom_gradient
+    def f(params, x):
+        w, (b, name) = params["w"], params["b"]
+        assert name == "bias"
+        return w * x + b, lambda g: ({"b": (g * 100, g * 10)}, g)
+
+    assert mode(lambda w, b, x: f({"w": w, "b": (b, "bias")}, x), 2.0, 3.0, 4.0) == [
+        10.0,
+        100.0,
+        1.0,
+    ]
+
+
+def test_closure_tensors_are_no_inputs():
+    x, c = pb.Variable(2.0), pb.Variable(5.0).read() * 1
+
+    @pb.custom_gradient
+    def f(x):
+        return x * c, lambda g: g
+
+    assert [g if g is None else float(g) for g in pb.gradients(f(x), [x, c])] == [1.0, None]
+
+
+def test_a_leaked_inner_tensor_keeps_its_ordinary_gradient():
+    leaked = []
+
+    @pb.custom_gradient
+    def f(x):
+        leaked.append(x * 6)
+        return leaked[0] * 1, lambda g: 100 * g
+
+    x = pb.Variable(1.0)
+    y = f(x)
+    assert [float(pb.gradients(t, x)[0]) for t in (leaked[0], y)] == [6.0, 100.0]
+    assert float(pb.gradients(leaked[0] + y, x)[0]) == 106.0
+
+
+def test_the_result_is_a_new_tensor():
+    @pb.custom_gradient
+    def same(x):
+        return x, lambda g: 2 * g
+
+    x = pb.Variable(3.0).read()
+    y = same(x)
+    assert y is not x and float(y) == 3.0
+    assert float(pb.gradients(y, x)[0]) == 2.0
+
+
+def test_the_rule_runs_once_per_gradient_and_never_forward():
+    count = []
+
+    @pb.custom_gradient
+    def f(x):
+        def rule(g):
+            count.append(1)
+            return g
+
+        return x * 2, rule
+
+    x = pb.Variable(1.0)
+    y = f(x)
+    y.numpy()
+    assert not count
+    pb.gradients(y + y * y, x)
+    assert len(count) == 1
+    pb.gradients(y, [])
+    pb.gradients(x * 2, x)
+    assert len(count) == 1
+
+
+def test_unwatched_inputs_call_no_rule():
+    @pb.custom_gradient
+    def f(x):
+        return x * 2, lambda g: pytest.fail("called")
+
+    x, v = pb.constant(1.0), pb.Variable(1.0)
+    with pb.GradientTape() as tape:
+        y = f(x) * v
+    assert float(tape.gradient(y, v)) == 2.0
+
+
+def test_both_forms_of_the_decorator_and_what_they_keep():
+    @pb.custom_gradient
+    def one(x):
+        "Doc of one."
+        return x * 1, lambda g: g
+
+    @pb.custom_gradient()
+    def two(x):
+        return x * 1, lambda g: 2 * g
+
+    assert one.__name__ == "one" and one.__doc__ == "Doc of one." and one.__wrapped__
+    x = pb.Variable(1.0)
+    assert float(pb.gradients(two(x), x)[0]) == 2.0
+
+
+def test_methods():
+    class Layer:
+        def __init__(self):
+            self.k = 3.0
+
+        @pb.custom_gradient
+        def call(self, x):
+            return self.k * x, lambda g: 50 * g
+
+        @staticmethod
+        @pb.custom_gradient
+        def static(x):
+            return x * 1, lambda g: 60 * g
+
+        @classmethod
+        @pb.custom_gradient
+        def of_class(cls, x):
+            return x * 1, lambda g: 70 * g
+
+    x, layer = pb.Variable(1.0), Layer()
+    answers = [pb.gradients(f(x), x)[0] for f in (layer.call, layer.static, layer.of_class)]
+    assert [float(g) for g in answers] == [50.0, 60.0, 70.0]

@@ -1,0 +1,395 @@
+"""register_gradient, gradient_override_map and gradients(overrides=): who decides a gradient."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+numbers = itertools.count()
+
+
+def fresh():
+    """A name that no test has registered."""
+    return f"test_rule_{next(numbers)}"
+
+
+def gradient(y, x):
+    g = pb.gradients(y, x)[0]
+    return None if g is None else g.numpy().tolist()
+
+
+def times(k):
+    return lambda op, g: k * g
+
+
+# --- where it holds
+
+
+def test_sign_with_a_hard_tanh_window():
+    name = fresh()
+
+    @pb.register_gradient(name)
+    def hard_tanh(op, g):
+        x = op.inputs[0]
+        return pb.where((x >= -1) & (x <= 1), g, pb.zeros_like(g))
+
+    x = pb.Variable([-2, -1, -0.5, 0, 0.5, 1, 1.5], dtype="float32")
+    with pb.gradient_override_map({"sign": name}):
+        y = pb.sign(x)
+    assert y.numpy().tolist() == [-1, -1, -1, 0, 1, 1, 1]
+    assert gradient(y, x) == [0, 1, 1, 1, 1, 1, 0]
+    assert gradient(pb.sign(x), x) == [0] * 7
+
+
+def test_reversal():
+    x1, x2 = pb.Variable(1.0), pb.Variable(3.0)
+    total = x1 + x2
+    with pb.gradient_override_map({"identity": times(-1)}):
+        reversed_total = pb.identity(total)
+    assert gradient(reversed_total, total) == -1
+    assert gradient(reversed_total, x1) == -1
+    assert gradient(total, x1) == 1
+
+
+def test_reversal_by_stop_gradient():
+    x1, x2, x3 = (pb.Variable(v) for v in (1.0, 3.0, 6.0))
+    f = x1 + x2 * x3
+    t = -f
+    y = t + pb.stop_gradient(f - t)
+    assert float(y) == 19.0
+    assert [float(g) for g in pb.gradients(y, [x1, x2, x3])] == [-1.0, -6.0, -3.0]
+
+
+def test_operators_and_functions_go_by_one_name():
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map(
+        {"add": lambda op, g: (10 * g, 100 * g), "multiply": "none"}
+        | {"multiply": lambda op, g: (g, None)}
+    ):
+        assert gradient(x + 1, x) == gradient(pb.add(x, 1), x) == 10
+        assert gradient(1 + x, x) == 100
+        assert gradient(x * x, x) == 1
+
+
+@pytest.mark.parametrize("name", ["astype", "cast", "permute_dims", "transpose"])
+def test_public_names(name):
+    x = pb.Variable([[1.0, 2.0]])
+    with pb.gradient_override_map({name: lambda op, g: pb.full_like(op.inputs[0], 7)}):
+        y = pb.astype(pb.permute_dims(x, (1, 0)), "float64")
+    assert gradient(y, x) == [[7.0, 7.0]]
+
+
+def test_tape():
+    x = pb.constant(2.0)
+    with pb.GradientTape() as tape, pb.gradient_override_map({"square": times(5)}):
+        tape.watch(x)
+        y = pb.square(x)
+    assert float(tape.gradient(y, x)) == 5.0
+
+
+def test_grad_and_function():
+    def f(x):
+        with pb.gradient_override_map({"square": times(5)}):
+            return pb.square(x)
+
+    assert float(pb.grad(f)(2.0)) == 5.0
+    traced = pb.function(f)
+    x = pb.Variable(2.0)
+    for _ in range(2):
+        assert gradient(traced(x.read()), x) == 5
+
+    @pb.function
+    def inside(x):
+        return pb.grad(f)(x)
+
+    assert [float(inside(k)) for k in (2.0, 3.0)] == [5.0, 5.0]
+
+
+def test_a_map_around_a_function():
+    x = pb.Variable(2.0)
+
+    @pb.function
+    def f(x):
+        return pb.square(x)
+
+    assert gradient(f(x.read()), x) == 4
+    with pb.gradient_override_map({"square": times(5)}):
+        y = f(x.read())
+    assert gradient(y, x) == 5
+    assert gradient(f(x.read()), x) == 4
+
+
+def test_higher_order():
+    def cubic(op, g):
+        return g * op.inputs[0] ** 3
+
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"square": cubic}):
+        y = pb.square(x)
+    g = pb.gradients(y, x)[0]
+    h = pb.gradients(g, x)[0]
+    assert (float(y), float(g), float(h)) == (4.0, 8.0, 12.0)
+
+
+def test_rules_made_inside_are_overridden_too():
+    x = pb.Variable(3.0)
+
+    def rule(op, g):
+        return g * 2 * pb.identity(op.inputs[0])
+
+    with pb.gradient_override_map({"square": rule, "identity": times(10)}):
+        y = pb.square(x)
+        g = pb.gradients(y, x)[0]
+    assert (float(g), gradient(g, x)) == (6.0, 20.0)
+    g = pb.gradients(y, x)[0]
+    assert (float(g), gradient(g, x)) == (6.0, 2.0)
+
+
+def test_only_what_is_made_inside():
+    x = pb.Variable(2.0)
+    before = pb.square(x)
+    with pb.gradient_override_map({"square": times(5)}):
+        inside = pb.square(x)
+        assert gradient(before, x) == 4
+    assert (gradient(inside, x), gradient(pb.square(x), x)) == (5, 4)
+
+
+def test_composites():
+    x = pb.Variable([1.0, 2.0])
+    with pb.gradient_override_map({"softmax": times(7), "mean": lambda op, g: op.inputs[0] * g}):
+        y, z = pb.softmax(x), pb.mean(x)
+    assert gradient(y, x) == [7.0, 7.0]
+    assert gradient(z, x) == [1.0, 2.0]
+
+
+def test_stop_gradient_can_be_overridden():
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"stop_gradient": times(10)}):
+        y = pb.stop_gradient(x)
+    assert gradient(y, x) == 10
+
+
+def test_an_operation_without_a_gradient_can_get_one():
+    x = pb.Variable([1.0, 3.0])
+    with pb.gradient_override_map({"greater": lambda op, g: (g, None)}):
+        y = pb.cast(x > 2, "float32")
+    assert gradient(y, x) is None  # bool in between: no cotangent passes
+
+
+def test_broadcast_inputs_are_summed():
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"multiply": lambda op, g: (g, g)}):
+        y = x * pb.ones((2, 3))
+    assert gradient(y, x) == 6.0
+
+
+# --- nesting and leaving
+
+
+def test_inner_maps_win_and_are_restored():
+    x = pb.Variable(2.0)
+
+    def chain():
+        return [gradient(pb.identity(x), x), gradient(pb.square(x), x)]
+
+    with pb.gradient_override_map({"identity": times(10)}):
+        assert chain() == [10, 4]
+        with pb.gradient_override_map({"identity": times(100)}):
+            assert chain() == [100, 4]
+            with pb.gradient_override_map({"square": times(1000)}):
+                assert chain() == [100, 1000]
+        assert chain() == [10, 4]
+    assert chain() == [1, 4]
+
+
+def test_an_exception_restores():
+    x = pb.Variable(2.0)
+    with pytest.raises(KeyError), pb.gradient_override_map({"square": times(5)}):
+        raise KeyError
+    assert gradient(pb.square(x), x) == 4
+
+
+def test_one_map_entered_twice():
+    x = pb.Variable(2.0)
+    overriding = pb.gradient_override_map({"square": times(5)})
+    with overriding, overriding:
+        pass
+    with overriding:
+        assert gradient(pb.square(x), x) == 5
+    assert gradient(pb.square(x), x) == 4
+
+
+# --- gradients(overrides=)
+
+
+def test_overrides_of_a_call():
+    name = fresh()
+    pb.register_gradient(name)(times(3))
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"exp": times(50)}):
+        y = pb.square(x) + pb.exp(x)
+    assert float(pb.gradients(y, x)[0]) == 54.0
+    assert float(pb.gradients(y, x, overrides={"square": times(5), "exp": name})[0]) == 8.0
+    assert float(pb.gradients(y, x)[0]) == 54.0
+
+
+# --- what a rule sees and may answer
+
+
+def test_what_a_rule_sees():
+    seen = []
+
+    def rule(op, g):
+        seen.append(op)
+        return g, None
+
+    a, b = pb.Variable(np.ones((2, 3))), pb.constant(np.ones((3, 4)))
+    with pb.gradient_override_map({"matmul": lambda op, g: (seen.append((op, g)), (0, None))[1]}):
+        y = a @ b
+    g = pb.gradients(y, a)[0]
+    ((op, upstream),) = seen
+    assert (op.type, op.name) == ("matmul", "matmul")
+    assert [x.shape for x in op.inputs] == [(2, 3), (3, 4)]
+    assert [x.shape for x in op.outputs] == [(2, 4)] == [upstream.shape]
+    assert g.shape == (2, 3) and g.dtype == np.float64 and not g.numpy().any()
+    with pytest.raises(ValueError, match="transpose_a"):
+        op.get_attr("transpose_a")
+    assert "matmul" in repr(op)
+
+
+@pytest.mark.parametrize("number", [0, 2, 2.5, np.float32(3), np.int64(4), True])
+def test_numbers_become_tensors(number):
+    x = pb.Variable(np.ones((2, 2)))
+    with pb.gradient_override_map({"square": lambda op, g: number}):
+        g = pb.gradients(pb.square(x), x)[0]
+    assert g.dtype == np.float64 and (g.numpy() == float(number)).all() and g.shape == (2, 2)
+
+
+@pytest.mark.parametrize("nothing", [None, [None], (None,)])
+def test_none(nothing):
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"square": lambda op, g: nothing}):
+        y = pb.square(x)
+    assert gradient(y, x) is None
+    assert gradient(y + 3 * x, x) == 3
+    assert float(pb.gradients(y, x, unconnected_gradients="zero")[0]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "error", "words"),
+    [
+        (lambda op, g: (g, g), ValueError, ["2 gradients", "1 inputs"]),
+        (lambda op, g: (), ValueError, ["0 gradients"]),
+        (lambda op, g: pb.ones(3), ValueError, ["(3,)", "(2,)", "input 0"]),
+        (lambda op, g: pb.sum(g), ValueError, ["()", "(2,)"]),
+        (lambda op, g: pb.cast(g, "float64"), TypeError, ["float64", "float32"]),
+        (lambda op, g: "nothing", TypeError, ["str"]),
+        (lambda op: 1, TypeError, []),
+    ],
+)
+def test_faulty_rules(rule, error, words):
+    x = pb.Variable([1.0, 2.0])
+    with pb.gradient_override_map({"square": rule}):
+        y = pb.square(x)
+    with pytest.raises(error) as caught:
+        pb.gradients(y, x)
+    if words:
+        words = [*words, "<lambda>", "test_overrides.py:"]
+    assert all(word in str(caught.value) for word in words), caught.value
+    assert y.numpy().tolist() == [1.0, 4.0]
+    assert gradient(pb.square(x), x) == [2.0, 4.0]
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [("Sign", "sign"), ("MatMul", "matmul"), ("Matmul", "matmul"), ("sqare", "square")],
+)
+def test_unknown_operations(wrong, near):
+    x = pb.Variable(2.0)
+    for attempt in (
+        lambda: pb.gradient_override_map({"square": times(5), wrong: times(1)}).__enter__(),
+        lambda: pb.gradients(x, x, overrides={wrong: times(1)}),
+    ):
+        with pytest.raises(LookupError, match=f"{wrong}.*did you mean.*'{near}'"):
+            attempt()
+    assert gradient(pb.square(x), x) == 4  # nothing was installed
+
+
+@pytest.mark.parametrize("wrong", ["", "no such thing", "value", "read", "custom_gradient"])
+def test_unknown_operations_without_neighbours(wrong):
+    with pytest.raises(LookupError, match="no operation"):
+        pb.gradient_override_map({wrong: times(1)})
+
+
+def test_unknown_rules():
+    name = fresh()
+    pb.register_gradient(name)(times(1))
+    with pytest.raises(LookupError, match=f"'{name.upper()}'.*did you mean.*'{name}'"):
+        pb.gradient_override_map({"square": name.upper()})
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [("square", times(1))], "square", {1: times(1)}, {"square": 3}, {"exp": None}]
+)
+def test_maps_that_are_none(wrong):
+    with pytest.raises(TypeError):
+        pb.gradient_override_map(wrong)
+
+
+def test_register():
+    name = fresh()
+    rule = times(2)
+    assert pb.register_gradient(name)(rule) is rule
+    with pytest.raises(KeyError, match=rf"{name}.*test_overrides.py:\d+.*replace=True"):
+        pb.register_gradient(name)(times(3))
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"square": name}):
+        old = pb.square(x)
+        pb.register_gradient(name, replace=True)(times(3))
+    with pb.gradient_override_map({"square": name}):
+        new = pb.square(x)
+    assert (gradient(old, x), gradient(new, x)) == (2, 3)
+
+
+def test_an_operations_own_name_is_taken():
+    with pytest.raises(KeyError, match=r"'tanh'.*replace=True"):
+        pb.register_gradient("tanh")
+
+
+def test_replacing_the_rule_of_an_operation():
+    """In a process of its own: it lasts."""
+    import subprocess
+    import sys
+
+    code = (
+        "import pullback as pb\n"
+        "pb.register_gradient('square', replace=True)(lambda op, g: 5 * g)\n"
+        "x = pb.Variable(2.0)\n"
+        "y = pb.square(x)\n"
+        "with pb.gradient_override_map({'square': lambda op, g: 6 * g}): z = pb.square(x)\n"
+        "print([float(pb.gradients(t, x)[0]) for t in (y, z)],\n"
+        "      float(pb.gradients(y, x, overrides={'square': lambda op, g: 7 * g})[0]))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[5.0, 6.0] 7.0"
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"name"])
+def test_names_are_strings(wrong):
+    with pytest.raises(TypeError):
+        pb.register_gradient(wrong)
+    with pytest.raises(ValueError, match="empty"):
+        pb.register_gradient("")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "text"])
+def test_rules_are_functions(wrong):
+    with pytest.raises(TypeError, match="expected a function"):
+        pb.register_gradient(fresh())(wrong)

@@ -1,0 +1,221 @@
+"""GradientTape: what it records and what it answers. How often it answers, how it is controlled and
+how tapes nest is in test_tape_control.py."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from support.gradients import value
+
+import pullback as pb
+
+
+def test_the_parabola_of_the_tutorial():
+    x = pb.Variable(0.0, name="x")
+    a, b, c = pb.constant(1.0), pb.constant(-2.0), pb.constant(1.0)
+    with pb.GradientTape() as tape:
+        y = a * x**2 + b * x + c
+    assert value(tape.gradient(y, x)) == -2.0
+
+    with pb.GradientTape() as tape:
+        tape.watch([a, b, c])
+        y = a * x**2 + b * x + c
+    answers = tape.gradient(y, [x, a, b, c])
+    assert [value(g) for g in answers] == [-2.0, 0.0, 0.0, 1.0]
+
+    with pb.GradientTape() as outer:
+        with pb.GradientTape() as inner:
+            y = a * x**2 + b * x + c
+        first = inner.gradient(y, x)
+    assert value(outer.gradient(first, x)) == 2.0
+
+
+# --- what is recorded
+
+
+def test_trainable_variables_are_watched_when_read():
+    v, frozen, idle = pb.Variable(2.0), pb.Variable(3.0, trainable=False), pb.Variable(4.0)
+    with pb.GradientTape() as tape:
+        y = v * frozen
+    assert [value(g) for g in tape.gradient(y, [v, frozen, idle])] == [3.0, None, None]
+    with pb.GradientTape() as tape:
+        tape.watch(frozen)
+        y = v * frozen
+    assert [value(g) for g in tape.gradient(y, [v, frozen])] == [3.0, 2.0]
+
+
+def test_without_accessed_variables_only_watched_ones_count():
+    v, w = pb.Variable(2.0), pb.Variable(3.0)
+    with pb.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(v)
+        y = v * w
+    assert tape.watched_variables() == (v,)
+    assert [value(g) for g in tape.gradient(y, [v, w])] == [3.0, None]
+
+
+def test_constants_are_not_watched():
+    x = pb.constant(3.0)
+    with pb.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x) is None
+
+
+def test_watch_counts_from_then_on():
+    x = pb.constant(3.0)
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * x
+        tape.watch(x)
+        z = 5 * x
+    assert tape.gradient(y, x) is None
+    assert value(tape.gradient(z, x)) == 5.0
+    assert value(tape.gradient([y, z], x)) == 5.0
+
+
+def test_what_is_made_outside_is_not_recorded():
+    x = pb.Variable(3.0)
+    y = x * x
+    with pb.GradientTape() as tape:
+        z = y * 2
+    assert tape.gradient(z, x) is None
+
+
+def test_integers_are_watched_in_vain():
+    n, x = pb.Variable(3), pb.constant([1, 2])
+    with pb.GradientTape() as tape:
+        with pytest.warns(UserWarning, match="int64 has no gradient"):
+            tape.watch(x)
+        y = n * 2.0 + pb.sum(x) * 1.0
+    assert tape.watched_variables() == (n,)
+    assert tape.gradient(y, [n, x]) == [None, None]
+
+
+def test_a_value_that_left_is_a_constant():
+    x = pb.Variable(3.0)
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * float(x)
+        z = pb.constant(x.numpy()) * 2
+    assert value(tape.gradient(y, x)) == 3.0
+    assert tape.gradient(z, x) is None
+
+
+def test_reads_are_snapshots_and_assignment_is_no_path():
+    v = pb.Variable(2.0)
+    with pb.GradientTape() as tape:
+        y = v * v
+        v.assign(10.0)
+        z = v * v
+    assert value(tape.gradient([y, z], v)) == 24.0
+
+    x = pb.constant(3.0)
+    with pb.GradientTape() as tape:
+        tape.watch(x)
+        v.assign(x * x)
+        y = 3 * v
+    assert [value(g) for g in tape.gradient(y, [x, v])] == [None, 3.0]
+
+
+def test_other_threads_are_not_recorded():
+    x = pb.Variable(3.0)
+    made = []
+    with pb.GradientTape(persistent=True) as tape:
+        thread = threading.Thread(target=lambda: made.append(x.read()))
+        thread.start()
+        thread.join()
+        y = x * x
+    assert tape.watched_variables() == (x,)
+    assert value(tape.gradient(y, x)) == 6.0
+
+
+def test_evaluation_inside_does_not_lose_the_history():
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        y = x * x
+        z = y.numpy().sum()
+        w = pb.sum(y * y)
+        assert float(w) == 17.0 and z == 5.0
+    assert value(tape.gradient(w, x)) == [4.0, 32.0]
+
+
+# --- what is answered
+
+
+def test_structures():
+    a, b, c = pb.Variable(2.0), pb.Variable(3.0), pb.Variable(4.0)
+    with pb.GradientTape(persistent=True) as tape:
+        y = {"p": a * b, "q": [b * c]}
+    answer = tape.gradient(y, {"t": (a, b), "l": [c]})
+    assert isinstance(answer["t"], tuple) and isinstance(answer["l"], list)
+    assert [value(g) for g in (*answer["t"], *answer["l"])] == [3.0, 6.0, 3.0]
+    assert [value(g) for g in tape.gradient(y, [a, a])] == [3.0, 3.0]
+    assert tape.gradient(y, []) == []
+
+
+def test_targets_are_summed():
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * x
+    assert value(tape.gradient(y, x)) == [2.0, 4.0]
+    assert value(tape.gradient([y, y], x)) == [4.0, 8.0]
+
+
+def test_target_is_source():
+    x = pb.constant([1.0, 2.0])
+    with pb.GradientTape(persistent=True) as tape:
+        pass
+    assert value(tape.gradient(x, x)) == [1.0, 1.0]
+    v = pb.Variable(5.0)
+    assert value(tape.gradient(v, v)) == 1.0
+
+
+def test_a_read_is_a_source_of_its_own():
+    v = pb.Variable(2.0)
+    with pb.GradientTape(persistent=True) as tape:
+        first = v.read()
+        y = first * first
+        v.assign(5.0)
+        y = y + v * v
+    assert value(tape.gradient(y, first)) == 4.0
+    assert value(tape.gradient(y, v)) == 14.0
+
+
+def test_unconnected_gradients():
+    x, other = pb.Variable(1.0), pb.Variable([1, 2])
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * 2
+    assert tape.gradient(y, [other]) == [None]
+    zero = tape.gradient(y, other, unconnected_gradients="zero")
+    assert value(zero) == [0, 0] and zero.dtype == np.int64
+    with pytest.raises(ValueError, match="unconnected_gradients"):
+        tape.gradient(y, x, unconnected_gradients="Zero")
+
+
+def test_output_gradients():
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * x
+        z = 3 * x
+    weights = pb.constant([1.0, 10.0])
+    assert value(tape.gradient(y, x, output_gradients=weights)) == [2.0, 40.0]
+    assert value(tape.gradient([y, z], x, output_gradients=[weights, None])) == [5.0, 43.0]
+    assert value(tape.gradient({"a": y}, x, output_gradients={"a": weights})) == [2.0, 40.0]
+    assert value(tape.gradient(y, x, output_gradients=2)) == [4.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "error"),
+    [
+        ([1.0], ValueError),
+        ([1.0, 2.0, 3.0], ValueError),
+        ([pb.ones(3), None], ValueError),
+        ([pb.ones(2, "float64"), None], TypeError),
+    ],
+)
+def test_output_gradients_that_do_not_fit(weights, error):
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        y = [x * x, 3 * x]
+    with pytest.raises(error, match="output_gradients"):
+        tape.gradient(y, x, output_gradients=weights)
+    assert value(tape.gradient(y, x)) == [5.0, 7.0]  # still there

@@ -1,0 +1,303 @@
+"""The gradient of every operation, and the gradient of that, against differences in long double
+(support/oracle.py); float32 against float64; and what holds of every gradient: it is linear in its
+cotangent, its Hessian is symmetric, exact zeros stay exact."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases import DTYPES, Case, Check
+from support.oracle import (
+    FIRST_TOLERANCE,
+    SECOND_STEPS,
+    SECOND_TOLERANCE,
+    along,
+    gradient,
+    off,
+)
+
+import pullback as pb
+from pullback import _core
+
+
+class Program:
+    """One call of a case in float64 (or float32) with fixed random cotangents.
+
+    loss = <f(x), c>, slopes = d loss / dx, and <slopes, d> for the second order. The cotangent c is
+    a variable too: the second order with respect to it is f'(x) d, forward mode by reverse twice.
+    """
+
+    def __init__(self, case: Case, shapes: Any, dtype: str = "d", salt: str = "") -> None:
+        self.case = case
+        self.xs = case.arrays(shapes, dtype, salt)
+        rng = np.random.default_rng(zlib.crc32(f"{case.id} {shapes} {salt} cotangent".encode()))
+
+        def draw(shape: Any) -> Any:
+            return np.asarray(rng.uniform(-1, 1, shape), np.float32).astype(DTYPES[dtype])
+
+        self.inputs = [
+            pb.Variable(x) if k in case.wrt else pb.constant(x) for k, x in enumerate(self.xs)
+        ]
+        self.wrt = [self.inputs[k] for k in case.wrt]
+        self.y = case.run(*self.inputs)
+        self.c = draw(self.y.shape)
+        self.directions = [draw(self.xs[k].shape) for k in case.wrt]
+        self.cotangent = pb.Variable(self.c)
+        self.slopes = pb.gradients(self.y, self.wrt, grad_ys=self.cotangent)
+
+    def second(self) -> list[Any]:
+        """Gradients of <slopes, d> with respect to the inputs, then to the cotangent."""
+        assert None not in self.slopes
+        pairs = zip(self.slopes, self.directions, strict=True)
+        total = sum(pb.sum(slope * d) for slope, d in pairs)
+        return pb.gradients(total, [*self.wrt, self.cotangent], unconnected_gradients="zero")
+
+    # --- the same by differences
+
+    def all_directions(self) -> list[Any]:
+        out: list[Any] = [None] * len(self.xs)
+        for k, d in zip(self.case.wrt, self.directions, strict=True):
+            out[k] = d.astype(np.longdouble)
+        return out
+
+    def expected(self) -> list[Any]:
+        return gradient(self.case.reference, self.case.exact(self.xs), self.case.wrt, self.c)
+
+    def expected_second(self) -> list[Any]:
+        directions = self.all_directions()
+
+        def slope(*xs: Any) -> Any:
+            return along(self.case.reference, xs, directions, SECOND_STEPS)
+
+        exact = self.case.exact(self.xs)
+        backward = gradient(slope, exact, self.case.wrt, self.c, SECOND_STEPS)
+        return [*backward, along(self.case.reference, exact, directions)]
+
+
+def test_first_order(differentiable: Case) -> None:
+    check = Check()
+    for shapes in differentiable.shapes:
+        program = Program(differentiable, shapes)
+        for k, got, want in zip(
+            differentiable.wrt, program.slopes, program.expected(), strict=True
+        ):
+            label = f"argument {k} of {shapes}"
+            if got is None:
+                check.that(False, f"{label}: no gradient")
+                continue
+            check.that(got.dtype == np.float64, f"{label}: dtype {got.dtype}")
+            error = off(got.numpy(), want)
+            text = f"{label}: {error:.2g} off: {got.numpy()}, expected {want}"
+            check.that(error <= FIRST_TOLERANCE, text)
+    check.done()
+
+
+def test_second_order(differentiable: Case) -> None:
+    check = Check()
+    for shapes in differentiable.shapes:
+        if max(int(np.prod(shape)) for shape in shapes) > 60:
+            continue  # the first order has seen it
+        program = Program(differentiable, shapes)
+        got = program.second()
+        for k, (g, want) in enumerate(zip(got, program.expected_second(), strict=True)):
+            error = off(g.numpy(), want, 0.1)
+            text = f"argument {k} of {shapes}: {error:.2g} off: {g.numpy()}, expected {want}"
+            check.that(error <= SECOND_TOLERANCE, text)
+    check.done()
+
+
+def test_float32_agrees_with_float64(differentiable: Case) -> None:
+    """The same inputs in both: no formula loses digits where only the dtype is smaller."""
+    if "f" not in differentiable.dtypes:
+        return
+    check = Check()
+    for shapes in differentiable.shapes:
+        narrow, wide = (Program(differentiable, shapes, dtype) for dtype in "fd")
+        assert all(np.array_equal(a, b) for a, b in zip(narrow.xs, wide.xs, strict=True))
+        got = [*narrow.slopes, *narrow.second()]
+        expected = [*wide.slopes, *wide.second()]
+        # Some roundings for the formula and one for each term of a sum or factor of a product.
+        tolerance = (8 + sum(x.size for x in narrow.xs)) * 2.0**-23
+        for k, (g, want) in enumerate(zip(got, expected, strict=True)):
+            check.that(g.dtype == np.float32, f"{k} of {shapes}: dtype {g.dtype}")
+            error = off(g.numpy(), want.numpy().astype(np.longdouble), 1.0)
+            text = f"{k} of {shapes}: {error:.2g} off: {g.numpy()}, float64 {want.numpy()}"
+            check.that(error <= tolerance, text)
+    check.done()
+
+
+# --- what holds of every gradient
+
+
+def largest(case: Case) -> Any:
+    sizes = [sum(int(np.prod(shape)) for shape in shapes) for shapes in case.shapes]
+    return case.shapes[int(np.argmax(sizes))]
+
+
+def test_linear_in_the_cotangent(differentiable: Case) -> None:
+    shapes = largest(differentiable)
+    program = Program(differentiable, shapes)
+    rng = np.random.default_rng(1)
+    other = rng.standard_normal(program.y.shape)
+
+    def pulled(cotangent: Any) -> list[Any]:
+        return [g.numpy() for g in pb.gradients(program.y, program.wrt, grad_ys=cotangent)]
+
+    parts = zip(pulled(program.c), pulled(other), pulled(3.0 * program.c - other), strict=True)
+    for first, second, both in parts:
+        scale = max(np.max(np.abs(g), initial=1) for g in (first, second))
+        np.testing.assert_allclose(both, 3 * first - second, rtol=0, atol=4e-15 * scale)
+
+
+def test_a_zero_cotangent_gives_exact_zeros(differentiable: Case) -> None:
+    for shapes in differentiable.shapes:
+        program = Program(differentiable, shapes)
+        zero = np.zeros(program.y.shape)
+        for k, g in enumerate(pb.gradients(program.y, program.wrt, grad_ys=zero)):
+            value = g.numpy()
+            assert value.shape == program.wrt[k].shape
+            assert np.all(value == 0), f"argument {k} of {shapes}: {value}"
+
+
+def test_hessian_is_symmetric(differentiable: Case) -> None:
+    """<u, H v> = <v, H u>, over all arguments together."""
+    program = Program(differentiable, largest(differentiable))
+    rng = np.random.default_rng(2)
+    us, vs = ([rng.uniform(-1, 1, w.shape) for w in program.wrt] for _ in range(2))
+
+    def product(directions: list[Any]) -> list[Any]:
+        pairs = zip(program.slopes, directions, strict=True)
+        total = sum(pb.sum(slope * d) for slope, d in pairs)
+        found = pb.gradients(total, program.wrt, unconnected_gradients="zero")
+        return [g.numpy() for g in found]
+
+    hv, hu = product(vs), product(us)
+    left = sum(np.sum(u * h) for u, h in zip(us, hv, strict=True))
+    right = sum(np.sum(v * h) for v, h in zip(vs, hu, strict=True))
+    scale = sum(np.sum(np.abs(u * h)) for u, h in zip(us, hv, strict=True))
+    assert abs(left - right) <= 1e-13 * max(1.0, scale)
+
+
+# --- the linear ones are adjoint: <A x, y> = <x, A* y>, exactly where no sum rounds
+
+LINEAR = ["take", "scatter_add", "slice", "embed", "reshape", "transpose", "broadcast_to", "concat"]
+
+
+@pytest.mark.parametrize("op", LINEAR)
+def test_adjoint(cases: list[Case], op: str) -> None:
+    for case in cases:
+        if case.op != op or not case.wrt:
+            continue
+        for shapes in case.shapes:
+            program = Program(case, shapes)
+            # Small integers: every product and sum is exact.
+            xs = [np.round(8 * x) if x.dtype.kind == "f" else x for x in program.xs]
+            y = np.round(8 * program.c)
+            image = case.run(*map(pb.constant, xs)).numpy()
+            back = pb.gradients(program.y, program.wrt, grad_ys=y)
+            right = sum(np.sum(xs[k] * g.numpy()) for k, g in zip(case.wrt, back, strict=True))
+            assert np.sum(image * y) == right, f"{case} {shapes}"
+
+
+# --- nothing is forgotten
+
+DRAWN = {"random_uniform", "random_normal", "permutation"}  # test_random.py
+ROW = re.compile(r"^(UNARY|BINARY|TERNARY)\s*\((\w+),\s*\w+,\s*(\w+),\s*\w+,(.*)\)\s*$")
+
+
+def test_every_operation_has_a_case(cases: list[Case]) -> None:
+    assert set(_core.op_names()) - {case.op for case in cases} == DRAWN
+
+
+def test_every_row_of_elementwise_def_is_tested_as_what_it_is(cases: list[Case]) -> None:
+    table = Path(__file__).parents[2] / "cpp" / "ops" / "elementwise.def"
+    rows = [match for line in table.read_text().splitlines() if (match := ROW.match(line))]
+    assert len(rows) > 40
+    by_name = {case.op: case for case in cases if case.elementwise}
+    assert [row[2] for row in rows] == list(by_name)
+    for kind, name, result, rest in (row.groups() for row in rows):
+        case = by_name[name]
+        arity = ["UNARY", "BINARY", "TERNARY"].index(kind) + 1
+        # The columns after the value are aligned with spaces and end in the gradients.
+        gradients = re.split(r",\s+(?![^()]*\))", rest.strip())[-arity:]
+        assert len(case.domains) == arity
+        assert (case.result == "bool") == (result == "Bool")
+        none = tuple(k for k, text in enumerate(gradients) if text.strip() == "none")
+        assert case.wrt == tuple(k for k in range(arity) if k not in none), name
+
+
+INSIDE_GRADIENTS = {"log_slope", "max_share", "min_share", "pow_da", "pow_db", "rsqrt", "same"}
+INSIDE_GRADIENTS |= {"difference", "erf_slope", "gate", "multiply_no_nan", "tanh_slope"}
+INSIDE_GRADIENTS |= {"sigmoid_slope"}
+
+
+def test_every_row_has_its_function_with_an_example(cases: list[Case]) -> None:
+    for case in cases:
+        if case.elementwise and case.op not in INSIDE_GRADIENTS:
+            home = pb if case.op in pb.__all__ else pb.special
+            assert ">>> " in (getattr(home, case.op).__doc__ or ""), case.op
+            assert case.op in home.__all__
+
+
+def test_operations_without_a_gradient_give_none(cases: list[Case]) -> None:
+    for case in cases:
+        if case.wrt or not case.domains or case.domains[0].dtype:
+            continue
+        x = pb.Variable(case.arrays(case.shapes[-1], "d")[0])
+        others = case.arrays(case.shapes[-1], "d")[1:]
+        y = case.run(x, *others)
+        assert pb.gradients(pb.astype(y, "float64"), [x]) == [None], case.id
+
+
+def test_integers_have_no_gradient() -> None:
+    n = pb.Variable(np.array([1, 2, 3]))
+    x = pb.Variable(np.array([1.0, 2.0, 3.0]))
+    assert pb.gradients(pb.sum(n * n), [n]) == [None]
+    dx, dn = pb.gradients(pb.sum(x * n), [x, n])
+    assert dn is None and dx.numpy().tolist() == [1.0, 2.0, 3.0]
+    # A detour through integers is no path either.
+    assert pb.gradients(pb.astype(pb.astype(x, "int32"), "float64"), [x]) == [None]
+
+
+@pytest.mark.parametrize("narrow, wide", [("float32", "float64")])
+def test_casts_between_floats_pass_the_gradient_in_the_dtype_of_the_input(
+    narrow: str, wide: str
+) -> None:
+    x = pb.Variable(np.array([0.1, 0.2], narrow))
+    (g,) = pb.gradients(pb.sum(pb.exp(pb.astype(x, wide))), [x])
+    assert g.dtype == narrow
+    expected = np.exp(x.numpy().astype(wide)).astype(narrow)
+    np.testing.assert_array_max_ulp(g.numpy(), expected, 1)
+    (h,) = pb.gradients(pb.sum(g * g), [x])
+    assert h.dtype == narrow
+
+
+# --- the checks themselves: planted errors that they must see
+
+MUTANTS = {
+    "one part in 10¹⁰": ("sin", lambda op, g: g * pb.cos(op.inputs[0]) * (1 + 1e-10)),
+    "a wrong sign": ("cos", lambda op, g: g * pb.sin(op.inputs[0])),
+    "the saturated form": (
+        "tanh",
+        lambda op, g: g * (1 - op.outputs[0] * op.outputs[0] * 1.000001),
+    ),
+    "half of a product": ("multiply", lambda op, a, b=None: (a * op.inputs[1], None)),
+    "swapped": ("divide", lambda op, g: (-g * op.outputs[0] / op.inputs[1], g / op.inputs[1])),
+    "a constant slope": ("exp", lambda op, g: g * pb.stop_gradient(op.outputs[0])),
+    "a detached factor": ("square", lambda op, g: g * 2 * pb.stop_gradient(op.inputs[0])),
+    "no cotangent": ("softplus", lambda op, g: pb.sigmoid(op.inputs[0])),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_planted_errors_are_seen(cases: list[Case], mutant: str) -> None:
+    op, rule = MUTANTS[mutant]
+    case = next(case for case in cases if case.op == op)
+    with pb.gradient_override_map({op: rule}), pytest.raises(AssertionError):
+        test_first_order(case)
+        test_second_order(case)

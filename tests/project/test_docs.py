@@ -1,0 +1,81 @@
+"""The public namespace: every name is meant to be there, is documented with an example
+(test_doctests.py runs them), and has nothing but its neighbours beside it."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+import types
+
+import pytest
+
+import pullback as pb
+
+MODULES = ["pullback"] + [
+    f"pullback.{name}" for name in ("datasets", "linalg", "nn", "optimizers", "random", "special")
+]
+# What is reachable as pb.x without being in __all__: modules that are imported on their own.
+APART = {"compat", "datasets"}
+
+
+def callables(name):
+    module = importlib.import_module(name)
+    return {
+        f"{name}.{key}": value for key in module.__all__ if callable(value := getattr(module, key))
+    }
+
+
+PUBLIC = {name: value for module in MODULES for name, value in callables(module).items()}
+METHODS = {
+    f"{name}.{key}": value
+    for name in ("pullback.GradientTape", "pullback.optimizers.Optimizer")
+    for key, value in vars(PUBLIC[name]).items()
+    if not key.startswith("_") and inspect.isfunction(value)
+}
+# Classes that one gets and does not make.
+GIVEN = {"pullback.Tensor", "pullback.optimizers.Optimizer", "pullback.datasets.Mnist"}
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *METHODS])
+def test_documented_with_an_example(name):
+    thing = {**PUBLIC, **METHODS}[name]
+    assert thing.__doc__, name
+    if name not in GIVEN:
+        assert ">>>" in thing.__doc__, name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_leaks(name):
+    module = importlib.import_module(name)
+    assert list(module.__all__) == sorted(set(module.__all__))
+    reachable = {key for key in dir(module) if not key.startswith("_")}
+    if name == "pullback":
+        reachable -= APART
+    assert reachable == {key for key in module.__all__ if not key.startswith("_")}
+
+
+def test_modules_are_public_and_functions_shadow_none():
+    """A fresh interpreter: what other tests imported is not there."""
+    code = "import pullback as pb, types; print(*(k for k in dir(pb) if k[0] != '_' and "
+    code += "isinstance(getattr(pb, k), types.ModuleType)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["linalg", "nn", "optimizers", "random", "special"]
+    for name in pb.__all__:
+        value = getattr(pb, name)
+        try:
+            module = importlib.import_module(f"pullback.{name}")
+        except ImportError:
+            continue
+        assert isinstance(value, types.ModuleType) and value is module
+
+
+def test_names_of_a_module_are_here_too():
+    for module in (pb.nn, pb.linalg):
+        assert all(getattr(pb, name) is getattr(module, name) for name in module.__all__)
+    assert pb.special.logsumexp is pb.logsumexp
+
+
+def test_version():
+    from importlib.metadata import version
+
+    assert pb.__version__ == version("pullback")

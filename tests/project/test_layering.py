@@ -1,0 +1,101 @@
+"""The #include lines of cpp/: dependencies point one way only, base ← runtime ← graph ← ops ← grad
+and ops ← plan ← backend, everything ← bind; and what else DESIGN promises of the source text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+CPP = Path(__file__).parents[2] / "cpp"
+
+# What a folder may include, besides itself.
+BELOW = {
+    "base": set(),
+    "runtime": {"base"},
+    "graph": {"base", "runtime"},
+    "ops": {"base", "runtime", "graph"},
+    "grad": {"base", "runtime", "graph", "ops"},
+    "plan": {"base", "runtime", "graph", "ops"},
+    "backend": {"base", "runtime", "graph", "ops", "plan"},
+    "bind": {"base", "runtime", "graph", "ops", "grad", "plan", "backend"},
+}
+# Two arrows that a file needs although they point sideways or back. A node names its operation: an
+# enum and its names, nothing else of ops/.
+EXCEPTIONS = {("graph", "ops/op.h")}
+# A backend sees plans only: never nodes, never the builders.
+BACKEND_SEES = {"base", "runtime", "plan", "backend"}
+BACKEND_EXCEPTIONS = {"ops/op.h", "ops/elementwise.def"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+SOURCES = sorted(p for p in CPP.rglob("*") if p.suffix in {".h", ".cpp", ".def"})
+
+
+def own_includes(path: Path) -> list[str]:
+    return [name for kind, name in INCLUDE.findall(path.read_text()) if kind == '"']
+
+
+def test_the_folders_are_the_known_ones() -> None:
+    assert {p.name for p in CPP.iterdir() if p.is_dir()} == set(BELOW)
+    assert len(SOURCES) > 80
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(CPP)))
+def test_arrows_point_down(path: Path) -> None:
+    folder = path.relative_to(CPP).parts[0]
+    for name in own_includes(path):
+        assert (CPP / name).is_file(), f"{name} is no file of cpp/"
+        target = name.split("/")[0]
+        if target == folder or target in BELOW[folder] or (folder, name) in EXCEPTIONS:
+            continue
+        pytest.fail(f'#include "{name}" points back: {folder} may use {sorted(BELOW[folder])}')
+
+
+def test_backends_see_plans_only() -> None:
+    for path in (CPP / "backend").rglob("*"):
+        if path.suffix not in {".h", ".cpp"}:
+            continue
+        for name in own_includes(path):
+            if name not in BACKEND_EXCEPTIONS:
+                assert name.split("/")[0] in BACKEND_SEES, f"{path.name} includes {name}"
+
+
+def test_only_bind_knows_python() -> None:
+    for path in SOURCES:
+        if path.relative_to(CPP).parts[0] == "bind":
+            continue
+        for _, name in INCLUDE.findall(path.read_text()):
+            assert not name.startswith("pybind11"), f"{path} includes {name}"
+            assert name not in {"Python.h", "structmember.h"}, f"{path} includes {name}"
+
+
+def test_headers_are_guarded_and_free_of_cycles() -> None:
+    headers = {str(p.relative_to(CPP)): p for p in SOURCES if p.suffix == ".h"}
+    for name, path in headers.items():
+        assert "#pragma once" in path.read_text(), name
+    done: set[str] = set()
+    open_: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in done or name not in headers:
+            return
+        assert name not in open_, f"{name} includes itself"
+        open_.add(name)
+        for other in own_includes(headers[name]):
+            visit(other)
+        open_.remove(name)
+        done.add(name)
+
+    for name in headers:
+        visit(name)
+
+
+def test_files_stay_small_and_open_with_their_story() -> None:
+    """Past 400 lines a file says at its head why (DESIGN §2)."""
+    for path in SOURCES:
+        lines = path.read_text().splitlines()
+        head = "\n".join(lines[:12])
+        assert len(lines) <= 400 or re.search(r"400 lines|one file because", head), (
+            f"{path.name} has {len(lines)} lines and no reason at its head"
+        )
