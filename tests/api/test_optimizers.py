@@ -9,7 +9,7 @@ import pytest
 import pullback as pb
 from pullback.optimizers import Adam, GradientDescent, Momentum, RMSProp
 
-# --- check values: v = [1, -2], g = [0.5, -1] three times (SEMANTICS 6.2, observed in TensorFlow)
+# --- check values: v = [1, -2], g = [0.5, -1] three times (observed in TensorFlow)
 
 CHECKED = [
     (lambda: GradientDescent(0.1), [0.85, -1.7]),

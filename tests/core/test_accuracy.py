@@ -1,7 +1,7 @@
 """Value, first and second derivative of every transcendental function against 60 digits of mpmath,
 at points from 1e-300 to 1e300: in units of the last place, wherever the true result is normal. The
-bounds are those of NUMERICS (scorecard 9): 4 ulp for slopes, 16 for second derivatives. None is
-ever lost, as those of 1 - tanh² and sigmoid (1 - sigmoid) are at 20 and 40."""
+bounds are 4 ulp for slopes, 16 for second derivatives. None is ever lost,
+as those of 1 - tanh² and sigmoid (1 - sigmoid) are at 20 and 40."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The trap table: kinks, ties, edges of domains, infinities, NaN, zeros that stay zero. One row for
-each trap of NUMERICS 1.4 that concerns an operation we have: value, gradient, and second order
-where it is interesting. Every row runs in float32 and float64."""
+each trap that concerns an operation we have: value, gradient, and second order where it is
+interesting. Every row runs in float32 and float64."""
 
 from __future__ import annotations
 

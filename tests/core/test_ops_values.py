@@ -146,7 +146,7 @@ def test_any_number_of_threads_gives_the_same_bits(threads: Any, dtype: str) -> 
             assert same_bits(got, want), f"result {k} differs with {count} threads"
 
 
-# --- accuracy of long sums (NUMERICS: half an ulp in float32)
+# --- accuracy of long sums (half an ulp in float32)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What other libraries fell into (DESIGN §8), one test or more each: deep graphs, growth, repeated
+"""What other libraries fell into, one test or more each: deep graphs, growth, repeated
 work, snapshots, exported memory. Faults are in test_faults.py, threads in test_threads.py."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The #include lines of cpp/: dependencies point one way only, base ← runtime ← graph ← ops ← grad
-and ops ← plan ← backend, everything ← bind; and what else DESIGN promises of the source text."""
+and ops ← plan ← backend, everything ← bind; and what else the source text promises."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_headers_are_guarded_and_free_of_cycles() -> None:
 
 
 def test_files_stay_small_and_open_with_their_story() -> None:
-    """Past 400 lines a file says at its head why (DESIGN §2)."""
+    """Past 400 lines a file says at its head why ."""
     for path in SOURCES:
         lines = path.read_text().splitlines()
         head = "\n".join(lines[:12])

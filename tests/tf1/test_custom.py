@@ -1,5 +1,4 @@
-"""tf.custom_gradient: what it wraps, when its rule is called, variables, higher orders
-(SEMANTICS 4)."""
+"""tf.custom_gradient: what it wraps, when its rule is called, variables, higher orders."""
 
 from __future__ import annotations
 

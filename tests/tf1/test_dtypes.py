@@ -1,5 +1,5 @@
 """Dtypes under TensorFlow's names: what a constant becomes, which ones do not mix, what reductions
-keep (SEMANTICS 12)."""
+keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eager mode, and tapes in both modes (SEMANTICS 5)."""
+"""Eager mode, and tapes in both modes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Feeds and placeholders: what may be fed and as what, what is refused and named, and shapes that
-only a feed decides (SEMANTICS 8)."""
+only a feed decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.gradients and tf.stop_gradient: what they answer and what they refuse (SEMANTICS 1-2)."""
+"""tf.gradients and tf.stop_gradient: what they answer and what they refuse."""
 
 from __future__ import annotations
 

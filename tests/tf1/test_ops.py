@@ -1,4 +1,4 @@
-"""Operations under TensorFlow's names: values, types, gradients, kinks (SEMANTICS 8.4, 12).
+"""Operations under TensorFlow's names: values, types, gradients, kinks.
 Dtypes are in test_dtypes.py, shapes in test_shapes.py."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules for operations: RegisterGradient, NotDifferentiable, gradient_override_map (SEMANTICS 3).
+"""Rules for operations: RegisterGradient, NotDifferentiable, gradient_override_map.
 custom_gradient is in test_custom.py."""
 
 from __future__ import annotations

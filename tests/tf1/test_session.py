@@ -1,4 +1,4 @@
-"""Sessions: fetches, life cycle, failed runs, control dependencies, printing (SEMANTICS 8).
+"""Sessions: fetches, life cycle, failed runs, control dependencies, printing.
 Feeds and placeholders are in test_feeds.py."""
 
 from __future__ import annotations

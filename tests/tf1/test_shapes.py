@@ -1,5 +1,5 @@
 """Shapes in a graph: those that do not fit are refused where the operation is made, those known
-only in part are inferred as far as they go, and the run tells the rest (SEMANTICS 8.4, 12)."""
+only in part are inferred as far as they go, and the run tells the rest."""
 
 from __future__ import annotations
 

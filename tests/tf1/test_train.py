@@ -1,4 +1,4 @@
-"""Optimizers and clipping (SEMANTICS 6, 7)."""
+"""Optimizers and clipping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables, scopes, names, collections (SEMANTICS 9)."""
+"""Variables, scopes, names, collections."""
 
 from __future__ import annotations
 
