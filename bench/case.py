@@ -37,6 +37,7 @@ class Goal:
     style: str = "function"
 
 
+OPENBLAS = "OpenBLAS"
 PEERS = ("torch", "jax", "tensorflow", "autograd")
 
 Make = Callable[[bool], "Case | float"]
@@ -48,8 +49,9 @@ class Row:
     up.
 
     Where each repetition needs a new process, or only one is wanted, it returns the figure itself.
-    The library "limit" is what no library can beat, measured in the same run; the style "value" of
-    pullback is the value without its gradient.
+    The library "limit" is what no library can beat, measured in the same run; OPENBLAS is the row's
+    matrix products by that library and nothing else, which better kernels can beat; the style
+    "value" of pullback is the value without its gradient.
     """
 
     about: str
@@ -60,6 +62,7 @@ class Row:
     goal: Goal | None = None
     lazy_most: float | None = None  # what plain code may take, in times of the function
     tolerance: float = 1e-3  # between libraries; float32 sums in another order
+    unrolled: bool = False  # thousands of operations: what the first call costs is worth a line
 
 
 def by(library: str, style: str, *given: Any) -> Make:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .case import PEERS, Goal, Row, by
+from .case import OPENBLAS, PEERS, Goal, Row, by
 from .limits import network_products, products
 from .workloads import (
     MLP_BATCH,
@@ -32,9 +32,9 @@ def rows(
 ) -> dict[str, Row]:
     work = WORKLOADS[name]
     gemms = network_products(layers, batch)
-    limits = {
-        ("limit", "GEMM, 1 thread"): partial(products, gemms, "float32", 1),
-        ("limit", "GEMM, all threads"): partial(products, gemms, "float32", 0),
+    products_alone = {
+        (OPENBLAS, "1 thread"): partial(products, gemms, "float32", 1),
+        (OPENBLAS, "all threads"): partial(products, gemms, "float32", 0),
     }
     gradient = {
         ("pullback", "lazy"): by("pullback", "lazy", work),
@@ -62,7 +62,7 @@ def rows(
         name: Row(
             f"{about}: value and gradient",
             "µs",
-            gradient | limits,
+            gradient | products_alone,
             slow=SLOW,
             goal=Goal(goal, PEERS),
             lazy_most=lazy_most,
@@ -70,7 +70,7 @@ def rows(
         f"{name}-train": Row(
             f"{about}: training step",
             "µs",
-            train | limits,
+            train | products_alone,
             slow=SLOW,
             goal=Goal(goal, PEERS, "tape in function"),
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .case import PEERS, Goal, Make, Row, by
+from .case import OPENBLAS, PEERS, Goal, Make, Row, by
 from .limits import copy_parameter, gmm_products, one_call, products
 from .workloads import LLSQ_SIZES, LSE_SIZES, WORKLOADS
 
@@ -41,6 +41,7 @@ def formula(
     more: dict[tuple[str, str], Make] | None = None,
     without: tuple[tuple[str, str], ...] = (),
     slow: frozenset[tuple[str, str]] = SLOW,
+    unrolled: bool = False,
 ) -> Row:
     make = {key: made for key, made in libraries(name).items() if key not in without}
     tolerance = 1e-7 if WORKLOADS[name].float64 else 1e-3
@@ -52,6 +53,7 @@ def formula(
         lazy_most=lazy_most,
         slow=slow,
         tolerance=tolerance,
+        unrolled=unrolled,
     )
 
 
@@ -89,6 +91,7 @@ def llsq_row(n: int) -> Row:
         Goal(1.0, PEERS),
         lazy_most=1.3 if n >= 10_000 else None,
         more=hand(f"llsq-{n}") | torch,
+        unrolled=True,
     )
 
 
@@ -119,6 +122,7 @@ ROWS = {
         Goal(0.4, PEERS),
         lazy_most=1.3,
         more={("jax", "jit, scan"): by("jax", "jit_scan", WORKLOADS["chain"])},
+        unrolled=True,
     ),
     "gmm": formula(
         "gmm",
@@ -127,8 +131,8 @@ ROWS = {
         lazy_most=1.3,
         more=hand("gmm")
         | {
-            ("limit", "GEMM, 1 thread"): partial(products, gmm_products, "float64", 1),
-            ("limit", "GEMM, all threads"): partial(products, gmm_products, "float64", 0),
+            (OPENBLAS, "1 thread"): partial(products, gmm_products, "float64", 1),
+            (OPENBLAS, "all threads"): partial(products, gmm_products, "float64", 0),
         },
     ),
     **{f"lse-{n}": lse_row(n) for n in LSE_SIZES},
@@ -140,5 +144,6 @@ ROWS = {
         lazy_most=1.3,
         more=hand("lstm"),
         without=(("torch", "compile"),),  # unrolls 1023 steps: minutes
+        unrolled=True,
     ),
 }

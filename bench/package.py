@@ -12,7 +12,7 @@ from importlib.metadata import distribution
 from .case import Case, Goal, Make, Row, by
 from .workloads import WORKLOADS
 
-# The distributions that are the library itself; what it depends on is not counted.
+# The distributions that are the library itself.
 PARTS = {
     "pullback": ["pullback"],
     "torch": ["torch"],
@@ -39,10 +39,10 @@ def first_call(library: str, style: str, small: bool) -> float:
     return 1e3 * (time.perf_counter() - began)
 
 
-def wheel_size(library: str, small: bool) -> float:
+def wheel_size(parts: list[str], small: bool) -> float:
     """The installed files, each deflated as a wheel deflates them: no wheel is at hand."""
     total = 0
-    for name in PARTS[library]:
+    for name in parts:
         for file in distribution(name).files or ():
             path = file.locate()
             if file.suffix == ".pyc" or not path.is_file():
@@ -87,7 +87,8 @@ ROWS = {
     "wheel": Row(
         "size of the wheel",
         "MB",
-        each(wheel_size),
+        {(library, ""): partial(wheel_size, parts) for library, parts in PARTS.items()}
+        | {("pullback", "with its BLAS"): partial(wheel_size, ["pullback", "scipy-openblas32"])},
         repeat="once",
         slow=frozenset((library, "") for library in PARTS if library != "pullback"),
         goal=Goal(5, style=""),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .case import PEERS
+from .case import OPENBLAS, PEERS
 from .goals import best, of
 from .harness import RATES
 
@@ -18,6 +18,7 @@ LOOKS = {
     "autograd": ("#009e73", "v"),
     "C++": ("#cc79a7", "P"),
     "limit": ("#999999", "|"),
+    OPENBLAS: ("#999999", "x"),
 }
 PLAIN = "pullback, plain code"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .case import PEERS
+from .case import OPENBLAS, PEERS
 from .goals import best, middle, of
 from .report import number, table
 
@@ -14,7 +14,11 @@ BEGIN, END = "<!-- bench: python -m bench.report FILE --readme README.md -->", "
 # Styles of pullback and the column they stand in; the last have a line of their own.
 PLAIN = ("lazy", "tape", "a + b", "")
 IN_FUNCTION = ("function", "tape in function")
-OWN_LINE = {"Session.run": "the same, `compat.tf1` `Session.run`"}
+OWN_LINE = {
+    "Session.run": "the same, `compat.tf1` `Session.run`",
+    "evaluate(a + b)": "the same, and computed: `evaluate(a + b)`",
+    "with its BLAS": "the same, with the `scipy-openblas32` that it loads",
+}
 LEFT_OUT = {"triad", "gemm"}  # the machine's, said above the table
 
 
@@ -40,7 +44,7 @@ def lines(content: dict[str, Any]) -> list[list[str]]:
         if name in LEFT_OUT or not same:
             continue
         unit = row["unit"]
-        others = [best(same, [library]) for library in (*PEERS, "C++", "limit")]
+        others = [best(same, [library]) for library in (*PEERS, "C++", OPENBLAS, "limit")]
         cells = [human(value, unit) for value in others]
         plain, function = first_of(same, PLAIN), first_of(same, IN_FUNCTION)
         out.append([row["about"], human(plain, unit), human(function, unit), *cells])
@@ -49,6 +53,29 @@ def lines(content: dict[str, Any]) -> list[list[str]]:
             if value is not None:
                 out.append([about, human(value, unit), "–", *cells])
     return out
+
+
+def first_calls(content: dict[str, Any], known: dict[str, str]) -> list[str]:
+    """What tracing, planning or compiling thousands of operations costs, once."""
+    libraries = ("pullback", *PEERS)
+    cells = []
+    for name, row in content["rows"].items():
+        forms: dict[str, list[dict[str, Any]]] = {library: [] for library in libraries}
+        for r in content["results"]:
+            if r["row"] == name and r["library"] in forms and r["first_ms"] is not None:
+                forms[r["library"]].append(r)
+        ours = [r for r in forms["pullback"] if r["style"] == "function"]
+        if not row["unrolled"] or not ours:
+            continue
+        fastest = [min(forms[peer], key=middle, default=None) for peer in PEERS]
+        times = [f["first_ms"] if f else None for f in (ours[0], *fastest)]
+        cells.append([row["about"], *(human(time, "ms") for time in times)])
+    head = ["first call: tracing, planning or compiling", "pullback in `@pb.function`"]
+    head += [f"{library} {known.get(library, '')}".strip() for library in PEERS]
+    used = [i for i in range(len(head)) if i < 2 or any(row[i] != "–" for row in cells)]
+    if not cells:
+        return []
+    return ["", table([head[i] for i in used], [[row[i] for i in used] for row in cells])]
 
 
 def versions(content: dict[str, Any]) -> dict[str, str]:
@@ -69,7 +96,7 @@ def text(content: dict[str, Any]) -> str:
     about, known = content["machine"], versions(content)
     head = ["value and gradient, or what is said", "pullback", "in `@pb.function`"]
     head += [f"{library} {known.get(library, '')}".strip() for library in PEERS]
-    head += ["C++ by hand", "limit"]
+    head += ["C++ by hand", "OpenBLAS alone", "limit"]
     cells = lines(content)
     used = [i for i in range(len(head)) if i < 3 or any(row[i] != "–" for row in cells)]
     measured = [speeds(content, "triad", "GB/s"), speeds(content, "gemm", "GFLOP/s")]
@@ -80,11 +107,14 @@ def text(content: dict[str, Any]) -> str:
             f"cores of {about['processor']},",
             f"{about['cpu_level']} kernels{f' ({limits})' if limits else ''}. Every library in its "
             "own process, repetitions",
-            "interleaved, the form of each peer that was fastest. *Limit* is what the row cannot "
-            "do without:",
-            "its matrix products alone, or reading and writing its arrays.",
+            "interleaved, the form of each peer that was fastest. *OpenBLAS alone* is the row's "
+            "matrix products and",
+            "nothing else, by the library that pullback loads; *limit* is reading and writing its "
+            "arrays, or one",
+            "call that does nothing.",
             "",
             table([head[i] for i in used], [[row[i] for i in used] for row in cells]),
+            *first_calls(content, known),
         ]
     )
 
