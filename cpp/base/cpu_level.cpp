@@ -12,11 +12,15 @@ namespace {
 CpuLevel supported() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
+#if defined(PULLBACK_HAS_avx512)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return CpuLevel::Avx512;
   }
+#endif
+#if defined(PULLBACK_HAS_avx2)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return CpuLevel::Avx2;
+#endif
 #endif
   return CpuLevel::Baseline;
 }

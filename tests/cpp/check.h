@@ -45,8 +45,10 @@ struct Level {
 inline std::vector<Level> levels() {
   const Level all[] = {
       {CpuLevel::Baseline, kernels_baseline::kElementwiseTable, kernels_baseline::kRandomTable},
-#if defined(__x86_64__)
+#if defined(PULLBACK_HAS_avx2)
       {CpuLevel::Avx2, kernels_avx2::kElementwiseTable, kernels_avx2::kRandomTable},
+#endif
+#if defined(PULLBACK_HAS_avx512)
       {CpuLevel::Avx512, kernels_avx512::kElementwiseTable, kernels_avx512::kRandomTable},
 #endif
   };

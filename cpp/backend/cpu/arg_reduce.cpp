@@ -13,16 +13,18 @@ namespace {
 constexpr int64_t kBlock = 64 * 1024;  // of a long row
 
 const PositionTable& positions() {
-#if defined(__x86_64__)
   switch (cpu_level()) {
+#if defined(PULLBACK_HAS_avx512)
     case CpuLevel::Avx512:
       return kernels_avx512::kPositionTable;
+#endif
+#if defined(PULLBACK_HAS_avx2)
     case CpuLevel::Avx2:
       return kernels_avx2::kPositionTable;
+#endif
     default:
       break;
   }
-#endif
   return kernels_baseline::kPositionTable;
 }
 

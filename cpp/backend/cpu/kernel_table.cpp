@@ -18,16 +18,18 @@ static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
 const KernelTable& kernels() {
   static const KernelTable table = [] {
-#if defined(__x86_64__)
     switch (cpu_level()) {
+#if defined(PULLBACK_HAS_avx512)
       case CpuLevel::Avx512:
         return table_of(kernels_avx512);
+#endif
+#if defined(PULLBACK_HAS_avx2)
       case CpuLevel::Avx2:
         return table_of(kernels_avx2);
+#endif
       default:
         break;
     }
-#endif
     return table_of(kernels_baseline);
   }();
   return table;
