@@ -9,9 +9,12 @@ import jax
 import jax.numpy as jnp
 from jax.nn import log_softmax, logsumexp, relu, sigmoid
 
+from . import everyday_formulas
 from .case import Case
 from .workloads import (
+    BITS,
     GAMMA,
+    MOMENTUM,
     PRIOR_M,
     RATE,
     Workload,
@@ -100,10 +103,41 @@ def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     return -jnp.sum(text[1:] * log_p) / (width * len(outputs))
 
 
+def rows_added(parameters: list[Any], rows: Any, table: Any) -> Any:
+    return jnp.sum(jnp.square(table.at[rows].add(parameters[0])))
+
+
+def _network(parameters: list[Any], x: Any) -> Any:
+    for i in range(0, len(parameters), 2):
+        x = (jnp.tanh(x) if i else x) @ parameters[i] + parameters[i + 1]
+    return x[:, 0]
+
+
+def physics(parameters: list[Any], points: Any) -> Any:
+    def slopes(points: Any) -> Any:
+        return jax.grad(lambda points: jnp.sum(_network(parameters, points)))(points)
+
+    u, first = _network(parameters, points), slopes(points)
+    second = jax.grad(lambda points: jnp.sum(slopes(points)[:, 1]))(points)[:, 1]
+    return jnp.mean(jnp.square(first[:, 0] + u * first[:, 1] - 0.01 * second))
+
+
+def quantized(parameters: list[Any], x: Any, digits: Any, labels: Any) -> Any:
+    def fewer_bits(w: Any) -> Any:
+        step = jnp.max(jnp.abs(w)) / (2 ** (BITS - 1) - 1)
+        most = 2 ** (BITS - 1) - 1
+        return w + jax.lax.stop_gradient(jnp.clip(jnp.round(w / step), -most, most) * step - w)
+
+    for i in range(0, len(parameters), 2):
+        x = (relu(x) if i else x) @ fewer_bits(parameters[i]) + parameters[i + 1]
+    return -(labels * log_softmax(x)).sum(axis=1).mean()
+
+
 def _program(work: Workload, small: bool, formula: str) -> tuple[Any, list[Any], list[Any]]:
     jax.config.update("jax_enable_x64", work.float64)
     data = work.data(small)
-    f = partial(globals()[formula], **data.static)
+    f = globals().get(formula) or partial(getattr(everyday_formulas, formula), jnp)
+    f = partial(f, **data.static)
     return f, jax.device_put(data.parameters), jax.device_put(data.inputs)
 
 
@@ -124,14 +158,19 @@ def train(work: Workload, small: bool) -> Case:
     f, parameters, inputs = _program(work, small, work.formula)
     before = work.data(small).parameters
 
-    @partial(jax.jit, donate_argnums=0)
-    def step(parameters: list[Any], *inputs: Any) -> Any:
-        loss, gradients = jax.value_and_grad(f)(parameters, *inputs)
-        return loss, [p - RATE * g for p, g in zip(parameters, gradients, strict=True)]
+    momentum = MOMENTUM.get(work.formula)
+    state = [jnp.zeros_like(p) for p in parameters] if momentum else []
+
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def step(parameters: list[Any], state: list[Any], *inputs: Any) -> Any:
+        loss, moves = jax.value_and_grad(f)(parameters, *inputs)
+        if momentum:
+            moves = state = [momentum * s + g for s, g in zip(state, moves, strict=True)]
+        return loss, [p - RATE * g for p, g in zip(parameters, moves, strict=True)], state
 
     def run() -> Any:
-        nonlocal parameters
-        loss, parameters = jax.block_until_ready(step(parameters, *inputs))
+        nonlocal parameters, state
+        loss, parameters, state = jax.block_until_ready(step(parameters, state, *inputs))
         return loss
 
     return Case(run, check=lambda loss: step_summary(loss, before, parameters))

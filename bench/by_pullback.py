@@ -6,13 +6,17 @@ A Session is fed arrays, as sessions are; the other styles find their data in te
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pullback as pb
 
+from . import everyday_formulas
 from .case import Case
 from .workloads import (
+    BITS,
     GAMMA,
+    MOMENTUM,
     PRIOR_M,
     RATE,
     Workload,
@@ -100,10 +104,40 @@ def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     return -pb.sum(text[1:] * log_p) / (width * steps)
 
 
+def rows_added(parameters: list[Any], rows: Any, table: Any) -> Any:
+    return pb.sum(pb.square(table.at[rows].add(parameters[0])))
+
+
+def _network(parameters: list[Any], x: Any) -> Any:
+    for i in range(0, len(parameters), 2):
+        x = (pb.tanh(x) if i else x) @ parameters[i] + parameters[i + 1]
+    return x[:, 0]
+
+
+def physics(parameters: list[Any], points: Any) -> Any:
+    def slopes(points: Any) -> Any:
+        return pb.grad(lambda points: pb.sum(_network(parameters, points)))(points)
+
+    u, first = _network(parameters, points), slopes(points)
+    second = pb.grad(lambda points: pb.sum(slopes(points)[:, 1]))(points)[:, 1]
+    return pb.mean(pb.square(first[:, 0] + u * first[:, 1] - 0.01 * second))
+
+
+def quantized(parameters: list[Any], x: Any, digits: Any, labels: Any) -> Any:
+    def fewer_bits(w: Any) -> Any:
+        step = pb.max(pb.abs(w)) / (2 ** (BITS - 1) - 1)
+        most = 2 ** (BITS - 1) - 1
+        return w + pb.stop_gradient(pb.clip(pb.round(w / step), -most, most) * step - w)
+
+    for i in range(0, len(parameters), 2):
+        x = (pb.relu(x) if i else x) @ fewer_bits(parameters[i]) + parameters[i + 1]
+    return pb.mean(pb.softmax_cross_entropy(x, labels))
+
+
 def _program(work: Workload, small: bool) -> tuple[Callable[..., Any], list[Any], list[Any]]:
     """f(parameters, *inputs), the parameters as arrays, the inputs as tensors."""
     data = work.data(small)
-    formula = globals()[work.formula]
+    formula = globals().get(work.formula) or partial(getattr(everyday_formulas, work.formula), pb)
 
     def f(parameters: list[Any], *inputs: Any) -> Any:
         return formula(parameters, *inputs, **data.static)
@@ -155,7 +189,10 @@ def value(work: Workload, small: bool) -> Case:
 def tape(work: Workload, small: bool, in_function: bool = False) -> Case:
     f, before, inputs = _program(work, small)
     parameters = [pb.Variable(p) for p in before]
-    optimizer = pb.optimizers.GradientDescent(RATE)
+    momentum = MOMENTUM.get(work.formula)
+    optimizer = (
+        pb.optimizers.Momentum(RATE, momentum) if momentum else pb.optimizers.GradientDescent(RATE)
+    )
 
     def step(*inputs: Any) -> Any:
         with pb.GradientTape() as tape:

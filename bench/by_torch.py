@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 
+from . import everyday_formulas
 from .case import Case
 from .workloads import (
+    BITS,
     GAMMA,
+    MOMENTUM,
     PRIOR_M,
     RATE,
     Workload,
@@ -96,11 +100,59 @@ def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     return -(text[1:] * log_p).sum() / (width * len(outputs))
 
 
+def batch_norm(parameters: list[Any], t: Any) -> Any:
+    x, scale, shift = parameters
+    y = torch.nn.functional.batch_norm(x, None, None, scale, shift, training=True, eps=1e-5)
+    return (t * y).sum()
+
+
+def layer_norm(parameters: list[Any], t: Any) -> Any:
+    x, scale, shift = parameters
+    y = torch.nn.functional.layer_norm(x, x.shape[1:], scale, shift, eps=1e-5)
+    return (t * y).sum()
+
+
+def columns(parameters: list[Any]) -> Any:
+    x, y, z = parameters[0].unbind(1)
+    return (x * x + y * y + z * z).sqrt().sum()
+
+
+def rows_added(parameters: list[Any], rows: Any, table: Any) -> Any:
+    return table.index_add(0, rows, parameters[0]).square().sum()
+
+
+def _network(parameters: list[Any], x: Any) -> Any:
+    for i in range(0, len(parameters), 2):
+        x = torch.addmm(parameters[i + 1], torch.tanh(x) if i else x, parameters[i])
+    return x[:, 0]
+
+
+def physics(parameters: list[Any], points: Any) -> Any:
+    points = points.detach().requires_grad_()
+    u = _network(parameters, points)
+    (first,) = torch.autograd.grad(u.sum(), points, create_graph=True)
+    (second,) = torch.autograd.grad(first[:, 1].sum(), points, create_graph=True)
+    return (first[:, 0] + u * first[:, 1] - 0.01 * second[:, 1]).square().mean()
+
+
+def quantized(parameters: list[Any], x: Any, digits: Any, labels: Any) -> Any:
+    def fewer_bits(w: Any) -> Any:
+        step = w.abs().max() / (2 ** (BITS - 1) - 1)
+        most = 2 ** (BITS - 1) - 1
+        return w + (torch.clip(torch.round(w / step), -most, most) * step - w).detach()
+
+    for i in range(0, len(parameters), 2):
+        weights = fewer_bits(parameters[i])
+        x = torch.addmm(parameters[i + 1], torch.relu(x) if i else x, weights)
+    return torch.nn.functional.cross_entropy(x, digits)
+
+
 def _program(
     work: Workload, small: bool, compiled: bool, name: str = ""
 ) -> tuple[Any, list[Any], list[Any]]:
     data = work.data(small)
-    formula = globals()[name or work.formula]
+    name = name or work.formula
+    formula = globals().get(name) or partial(getattr(everyday_formulas, name), torch)
 
     def f(parameters: list[Any], *inputs: Any) -> Any:
         return formula(parameters, *inputs, **data.static)
@@ -135,7 +187,7 @@ def horner_compiled(work: Workload, small: bool) -> Case:
 def train(work: Workload, small: bool, compiled: bool = False) -> Case:
     f, parameters, inputs = _program(work, small, compiled)
     before = [p.detach().clone().numpy() for p in parameters]
-    optimizer = torch.optim.SGD(parameters, lr=RATE)
+    optimizer = torch.optim.SGD(parameters, lr=RATE, momentum=MOMENTUM.get(work.formula, 0))
 
     def run() -> Any:
         optimizer.zero_grad()

@@ -52,7 +52,7 @@ def verdicts(content: dict[str, Any], result: dict[str, Any]) -> list[Verdict]:
         if goal["over"]:
             other = best(same, goal["over"])
             most = other and goal["most"] * other
-            whom = "best" if set(goal["over"]) == {*PEERS} else "best, C++"
+            whom = ", ".join(["best", *(x for x in goal["over"] if x not in PEERS)])
             out.append(_at_most(f"≤ {goal['most']:g} × {whom}", value, most))
         else:
             out.append(_at_most(f"≤ {goal['most']:g} {row['unit']}", value, goal["most"]))

@@ -1,10 +1,16 @@
-"""The cost of an operation on three floats: everything but the arithmetic."""
+"""What small things cost: an operation on three floats, a tensor made of Python's or NumPy's
+numbers, a Session.run of one operation. Everything but the arithmetic."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
-from .case import Case, Goal, Row
+import numpy as np
+
+from .case import PEERS, Case, Goal, Make, Row
 
 VALUES = [1.0, 2.0, 3.0]
 
@@ -48,7 +54,66 @@ def binding(small: bool) -> Case:
     return Case("a + b", {"a": timedelta(1), "b": timedelta(2)})
 
 
+MADE_OF: dict[str, tuple[str, Callable[[], Any]]] = {
+    "list": ("a list of 3 floats", lambda: VALUES),
+    "lists": (
+        "100 lists of 10 floats",
+        lambda: [[float(i + j) for j in range(10)] for i in range(100)],
+    ),
+    "numpy-scalar": ("a NumPy scalar", lambda: np.float32(1.5)),
+    "array": ("an array of 3 float32", lambda: np.array(VALUES, np.float32)),
+}
+
+
+def conversion(library: str, values: Callable[[], Any], small: bool) -> Case:
+    make: Any
+    if library == "pullback":
+        import pullback as pb
+
+        make = pb.constant
+    elif library == "torch":
+        from torch import tensor as make
+    elif library == "jax":
+        from jax.numpy import asarray as make
+    else:
+        from tensorflow import constant as make
+    return Case("make(values)", {"make": make, "values": values()})
+
+
+def conversion_row(what: str, values: Callable[[], Any]) -> Row:
+    make: dict[tuple[str, str], Make] = {
+        (library, ""): partial(conversion, library, values)
+        for library in ("pullback", "torch", "jax", "tensorflow")
+    }
+    return Row(f"a tensor of {what}", "µs", make, goal=Goal(1.0, PEERS, ""))
+
+
+def session_run(library: str, small: bool) -> Case:
+    tf: Any
+    if library == "pullback":
+        import pullback.compat.tf1 as tf
+    else:
+        import tensorflow.compat.v1 as tf
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [3])
+        y = x + 1.0
+        session = tf.Session(graph=graph)
+    feed = {x: np.array(VALUES, np.float32)}
+    return Case(lambda: session.run(y, feed_dict=feed), check=lambda y: [float(sum(y))])
+
+
 ROWS = {
+    **{name: conversion_row(what, values) for name, (what, values) in MADE_OF.items()},
+    "session": Row(
+        "Session.run of x + 1, 3 floats fed",
+        "µs",
+        {
+            (library, "Session.run"): partial(session_run, library)
+            for library in ("pullback", "tensorflow")
+        },
+        goal=Goal(1.0, PEERS, "Session.run"),
+    ),
     "op": Row(
         "a + b on 3 floats from Python, tracked",
         "µs",
@@ -61,5 +126,5 @@ ROWS = {
             ("limit", "two timedeltas"): binding,
         },
         goal=Goal(0.3, style="a + b"),
-    )
+    ),
 }

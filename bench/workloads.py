@@ -150,6 +150,8 @@ def summary(value: Any, gradients: Any) -> list[float]:
 
 
 RATE = 1e-3  # of the training steps
+MOMENTUM = {"quantized": 0.9}  # by formula; the others have none
+BITS = 4  # of the weights of "quantized"
 
 
 def step_summary(loss: Any, before: Any, after: Any) -> list[float]:

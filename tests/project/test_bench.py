@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from bench import goals, limits, readme, report
+from bench import everyday, goals, limits, overhead, readme, report
 from bench.case import PEERS, all_rows
 from bench.workloads import WORKLOADS, below_diagonal, triangle
 
@@ -58,6 +58,7 @@ def cells(table):
 
 def test_rows():
     others = ["op", "import", "first", "wheel", "triad", "gemm"]
+    others += [*everyday.ROWS, *overhead.MADE_OF, "session"]
     assert sorted(ROWS) == sorted([*GRADIENTS, *TRAINING, *others])
     for name in GRADIENTS:
         libraries = {library for library, _ in ROWS[name].make}
@@ -74,7 +75,7 @@ def test_rows():
 # The column "goal, first" of the workloads, in times of the best peer.
 RATIOS = {"rosen": 0.4, "softreg": 0.5, "mlp": 0.8, "elem": 0.5, "xent": 0.6, "chain": 0.4}
 RATIOS |= {"gmm": 0.3, "softreg-train": 0.5, "mlp-train": 0.8}
-RATIOS |= dict.fromkeys([*LSE, *LLSQ], 1.0)
+RATIOS |= dict.fromkeys([*LSE, *LLSQ, *everyday.ROWS, *overhead.MADE_OF, "session"], 1.0)
 ABSOLUTE = {"lstm": 30_000, "import": 60, "first": 6, "op": 0.3, "wheel": 5}
 
 
@@ -83,6 +84,7 @@ def test_goals_of_rows():
         if name in RATIOS:
             assert (row.goal.most, set(PEERS) <= set(row.goal.over)) == (RATIOS[name], True)
             assert ("C++" in row.goal.over) == name.startswith("lse")
+            assert ("numpy" in row.goal.over) == name.startswith("argmax")
         elif name in ABSOLUTE:
             assert (row.goal.most, row.goal.over) == (ABSOLUTE[name], ())
         else:
