@@ -97,6 +97,8 @@ def erf(a: Any) -> Any:
     for n in range(1, 300):
         term = term * (2 * x * x / (2 * n + 1))
         total = total + term
+        if not np.any(np.abs(term) > 1e-22 * np.abs(total)):
+            break
     value = total * np.exp(-x * x) / np.sqrt(np.arctan(np.longdouble(1)))
     return value.astype(np.asarray(a).dtype)
 

@@ -1,0 +1,87 @@
+"""The first random programs of tests/fuzz; `tools/fuzz` runs as many as one likes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz import check, generate, helpers, kinds, shrink
+from fuzz.__main__ import failure_of
+from fuzz.program import Line, Program
+
+import pullback as pb
+
+BLOCKS, BLOCK = 20, 100
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_programs(block: int) -> None:
+    check.counts.clear()
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        problem = failure_of(generate.Generator(seed).make())
+        assert problem is None, f"tools/fuzz --seed {seed}\n{problem}"
+    # What nothing can be said about stays rare.
+    assert check.counts["decided by rounding"] < 0.05 * BLOCK
+    assert check.counts["slope"] > BLOCK and check.counts["curvature"] > BLOCK
+
+
+def test_every_public_function_is_in_some_program() -> None:
+    text = Path(kinds.__file__).read_text() + Path(helpers.__file__).read_text()
+    names = {name for space in (pb, pb.nn, pb.linalg, pb.special) for name in space.__all__}
+    functions = {n for n in names if callable(getattr(pb, n, None)) and n[0].islower()}
+    used = set(re.findall(r"(?<=pb\.)\w+|(?<=[\"'])\w+(?=[\"'])|(?<=special\.)\w+", text))
+    assert functions - used == WITHOUT_PROGRAMS
+
+
+# What computes nothing, and what has no one answer.
+WITHOUT_PROGRAMS = {
+    "evaluate",
+    "get_default_dtype",
+    "num_threads",
+    "profile",
+    "register_gradient",
+    "set_default_dtype",
+    "set_num_threads",
+}
+
+
+def square(text: str) -> Program:
+    """A program of one line that claims to be a square."""
+    return Program(0, {0: np.array(2.0)}, (Line(text, (0,), (1,), "pb.square({0})"),), (1,))
+
+
+@pytest.mark.parametrize("mode", check.MODES)
+def test_it_finds_what_is_wrong(mode: str) -> None:
+    check.check(square("pb.square({0})"), [mode])
+    for text, wrong in {
+        "pb.square({0}) + 1e-8": "result 0",
+        "pb.multiply({0}, pb.stop_gradient({0}))": "slope",
+        "pb.square(pb.stop_gradient({0})) + pb.sin(0.0 * {0})": "slope",
+        "2 * {0} * pb.stop_gradient({0}) - pb.stop_gradient(pb.square({0}))": "curvature",
+    }.items():
+        with pytest.raises(check.Failure, match=wrong):
+            check.check(square(text), [mode])
+
+
+def test_a_failing_program_becomes_small() -> None:
+    program = next(
+        p for p in (generate.Generator(seed).make() for seed in range(100)) if "pb.tanh" in str(p)
+    )
+    small = shrink.shrink(program, lambda p: "pb.tanh" in p.source())
+    assert len(small.lines) == 1 and len(small.results) == 1
+    assert all(np.all(x == 1) for x in small.leaves.values() if x.dtype.kind == "f")
+
+
+def test_a_printed_program_runs() -> None:
+    for seed in range(40):
+        program = generate.Generator(seed).make()
+        space: dict[str, Any] = {}
+        exec(str(program), space)
+        assert len(space["results"]) == len(program.results)
+
+
+def test_the_same_seed_is_the_same_program() -> None:
+    assert str(generate.Generator(7).make()) == str(generate.Generator(7).make())

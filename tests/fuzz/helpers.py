@@ -1,0 +1,167 @@
+"""Functions that programs call: custom gradients, overrides, gradients inside of programs, recorded
+functions. Each takes `pb` first. With a `Reference` in its place it says what the function's
+derivative is that of: `with_slope_of(value, other)`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .reference import Reference
+
+
+def straight(pb: Any, x: Any) -> Any:
+    """round(x) with the slope of 2 x."""
+    if isinstance(pb, Reference):
+        return pb.with_slope_of(pb.round(x), 2 * x)
+
+    @pb.custom_gradient
+    def f(x: Any) -> Any:
+        return pb.round(x), lambda g: 2 * g
+
+    return f(x)
+
+
+def pair(pb: Any, x: Any, y: Any) -> Any:
+    """Two outputs, with the slopes of sin(x) and x * y."""
+    if isinstance(pb, Reference):
+        return pb.with_slope_of(x + y, pb.sin(x)), pb.with_slope_of(pb.cos(y), x * y)
+
+    @pb.custom_gradient
+    def f(x: Any, y: Any) -> Any:
+        def rule(g: Any, h: Any) -> Any:
+            return g * pb.cos(x) + h * y, h * x
+
+        return (x + y, pb.cos(y)), rule
+
+    return f(x, y)
+
+
+def with_index(pb: Any, x: Any, k: int) -> Any:
+    """An output of integers at place k of three, the others with the slopes of 3 x and sin(x)."""
+    if isinstance(pb, Reference):
+        out = [pb.with_slope_of(x * x, 3 * x), pb.with_slope_of(-x, pb.sin(x))]
+        out.insert(k, pb.astype(pb.floor(x), "int32"))
+        return tuple(out)
+
+    @pb.custom_gradient
+    def f(x: Any) -> Any:
+        def rule(*cotangents: Any) -> Any:
+            g, h = (g for i, g in enumerate(cotangents) if i != k)
+            return 3 * g + h * pb.cos(x)
+
+        out = [x * x, -x]
+        out.insert(k, pb.astype(pb.floor(x), "int32"))
+        return tuple(out), rule
+
+    return f(x)
+
+
+def nested(pb: Any, x: Any) -> Any:
+    """A custom gradient whose rule is made of one."""
+    if isinstance(pb, Reference):
+        return pb.with_slope_of(pb.abs(x), x * x)
+
+    @pb.custom_gradient
+    def slope(x: Any) -> Any:
+        return 2 * x, lambda g: 2 * g
+
+    @pb.custom_gradient
+    def f(x: Any) -> Any:
+        return pb.abs(x), lambda g: g * slope(x)
+
+    return f(x)
+
+
+def overridden(pb: Any, x: Any) -> Any:
+    """floor(x) + sin(x), where floor has the slope of x and sin that of x * x."""
+    if isinstance(pb, Reference):
+        return pb.with_slope_of(pb.floor(x), x) + pb.with_slope_of(pb.sin(x), x * x)
+    rules = {"floor": lambda op, g: g, "sin": lambda op, g: 2 * g * op.inputs[0]}
+    with pb.gradient_override_map(rules):
+        return pb.floor(x) + pb.sin(x)
+
+
+def slope(pb: Any, x: Any, y: Any) -> Any:
+    """A gradient inside of the program."""
+    if isinstance(pb, Reference):
+        return pb.cos(x) * y + 2 * x
+    return pb.grad(lambda t: pb.sum(pb.sin(t) * y + t * t))(x)
+
+
+def slopes(pb: Any, x: Any, y: Any) -> Any:
+    """Gradients by two tensors that have a history of their own."""
+    if isinstance(pb, Reference):
+        return pb.cos(x * y) * y, pb.cos(x * y) * x
+    x, y = pb.identity(x), pb.identity(y)  # neither is made from the other
+    return tuple(pb.gradients(pb.sin(x * y), [x, y]))
+
+
+def curvature(pb: Any, x: Any) -> Any:
+    """A second derivative, by tapes."""
+    if isinstance(pb, Reference):
+        return -pb.sin(x) + 6 * x
+    x = pb.identity(x)
+    with pb.GradientTape() as outer:
+        outer.watch(x)
+        with pb.GradientTape() as inner:
+            inner.watch(x)
+            y = pb.sin(x) + x * x * x
+        first = inner.gradient(y, x)
+    return outer.gradient(first, x)
+
+
+def value_and_slope(pb: Any, x: Any) -> Any:
+    """value_and_grad, through a dict."""
+    if isinstance(pb, Reference):
+        return pb.sum(pb.exp(-x * x)), -2 * x * pb.exp(-x * x)
+    value, slopes = pb.value_and_grad(lambda p: pb.sum(pb.exp(-p["x"] * p["x"])))({"x": x})
+    return value, slopes["x"]
+
+
+def recorded(pb: Any, x: Any, y: Any) -> Any:
+    """A function that is recorded once per signature, and called with whatever comes."""
+    if isinstance(pb, Reference):
+        return pb.tanh(x) * y + x, pb.sum(y * y)
+    if "recorded" not in _functions:
+
+        @pb.function
+        def f(x: Any, y: Any) -> Any:
+            return pb.tanh(x) * y + x, pb.sum(y * y)
+
+        _functions["recorded"] = f
+    return _functions["recorded"](x, y)
+
+
+_functions: dict[str, Callable[..., Any]] = {}
+ALL: dict[str, Callable[..., Any]] = {
+    f.__name__: f
+    for f in (
+        straight,
+        pair,
+        with_index,
+        nested,
+        overridden,
+        slope,
+        slopes,
+        curvature,
+        value_and_slope,
+        recorded,
+    )
+}
+
+
+def source_of(f: Callable[..., Any]) -> str:
+    """As it stands, without the lines for the reference."""
+    lines = inspect.getsource(f).splitlines()
+    start = next(i for i, line in enumerate(lines) if "isinstance(pb, Reference)" in line)
+    end = start + 1
+    while end < len(lines) and lines[end].startswith("        "):
+        end += 1
+    kept = [line for line in lines[:start] + lines[end:] if '"""' not in line]
+    text = "\n".join(kept).replace("(pb: Any, ", "(").replace(": Any", "").replace(" -> Any", "")
+    if "_functions" in text:
+        text = "functions = {}\n" + text.replace("_functions", "functions")
+    return text + "\n"

@@ -1,0 +1,230 @@
+"""The ways to run a program: each gives the results, the gradients by all floating leaves and the
+Hessian times a direction, as arrays; None stands for no gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import pullback as pb
+
+from .oracle import Expected
+from .program import Array, Program
+
+
+@dataclass
+class Answer:
+    values: list[Any]
+    gradients: list[Any]
+    products: list[Any]  # Hessian times expected.p
+
+    def arrays(self) -> Answer:
+        return Answer(*([_array(x) for x in part] for part in self.parts()))
+
+    def parts(self) -> tuple[list[Any], list[Any], list[Any]]:
+        return self.values, self.gradients, self.products
+
+    def flat(self) -> list[Any]:
+        return [x for part in self.parts() for x in part]
+
+
+def _array(x: Any) -> Any:
+    return None if x is None else x.numpy()
+
+
+Mode = Callable[[Program, Expected], Answer]
+
+
+def _split(program: Program, xs: Sequence[Any]) -> list[Any]:
+    """All leaves, with xs for those that have a gradient."""
+    given = iter(xs)
+    return [next(given) if x.dtype.kind == "f" else x for x in _constants(program)]
+
+
+def _constants(program: Program) -> list[Any]:
+    return [pb.constant(x) for x in program.leaves.values()]
+
+
+def _starts(program: Program) -> list[Array]:
+    return [x for x in program.leaves.values() if x.dtype.kind == "f"]
+
+
+def _targets(values: list[Any], expected: Expected) -> tuple[list[Any], list[Array]]:
+    pairs = [(y, c) for y, c in zip(values, expected.cotangents, strict=True) if c is not None]
+    return [y for y, _ in pairs], [c for _, c in pairs]
+
+
+def _gradients(ys: list[Any], xs: list[Any], weights: list[Any]) -> list[Any]:
+    """Where nothing depends on a tensor to differentiate by, it is refused: that is no gradient."""
+    kept = [(y, w) for y, w in zip(ys, weights, strict=True) if y is not None]
+    if not kept:
+        return [None] * len(xs)
+    try:
+        return list(pb.gradients([y for y, _ in kept], xs, grad_ys=[w for _, w in kept]))
+    except ValueError as error:
+        if "tracked" not in str(error):
+            raise
+        return [None] * len(xs)
+
+
+def _twice(values: list[Any], xs: list[Any], expected: Expected) -> Answer:
+    ys, weights = _targets(values, expected)
+    first = _gradients(ys, xs, weights)
+    return Answer(values, first, _gradients(first, xs, expected.p))
+
+
+def lazy(program: Program, expected: Expected, looks: bool = False) -> Answer:
+    """Built at once, and computed as one plan."""
+    xs = [pb.Variable(x) for x in _starts(program)]
+    answer = _twice(program.function(looks=looks)(pb, *_split(program, xs)), xs, expected)
+    if not looks:
+        pb.evaluate([x for x in answer.flat() if x is not None])
+    return answer
+
+
+def forced(program: Program, expected: Expected) -> Answer:
+    """Some values are looked at before the next line is built."""
+    return lazy(program, expected, looks=True)
+
+
+def in_steps(program: Program, expected: Expected) -> Answer:
+    """Results are computed before the gradient is built, and it before the second one."""
+    xs = [pb.Variable(x) for x in _starts(program)]
+    values = program.function()(pb, *_split(program, xs))
+    pb.evaluate(values)
+    ys, weights = _targets(values, expected)
+    first = _gradients(ys, xs, weights)
+    pb.evaluate([x for x in first if x is not None])
+    return Answer(values, first, _gradients(first, xs, expected.p))
+
+
+def by_tapes(program: Program, expected: Expected) -> Answer:
+    xs = [pb.constant(x) for x in _starts(program)]
+    with pb.GradientTape() as outer:
+        outer.watch(xs)
+        with pb.GradientTape() as inner:
+            inner.watch(xs)
+            values = program.function()(pb, *_split(program, xs))
+        ys, weights = _targets(values, expected)
+        first = inner.gradient(ys, xs, output_gradients=weights)
+    kept = [(g, v) for g, v in zip(first, expected.p, strict=True) if g is not None]
+    second = [None] * len(xs)
+    if kept:
+        targets, directions = [g for g, _ in kept], [v for _, v in kept]
+        second = outer.gradient(targets, xs, output_gradients=directions)
+    return Answer(values, first, second)
+
+
+def by_grad(program: Program, expected: Expected) -> Answer:
+    """value_and_grad of the weighted sum, and grad of what that gives along q."""
+    run = program.function()
+    starts = _starts(program)
+    numbers = tuple(range(len(starts)))
+
+    def total(*xs: Any) -> Any:
+        values = run(pb, *_split(program, xs))
+        ys, weights = _targets(values, expected)
+        terms = [pb.cast(pb.sum(y * c), "float64") for y, c in zip(ys, weights, strict=True)]
+        return sum(terms[1:], start=terms[0]), values
+
+    slope = pb.value_and_grad(total, numbers, has_aux=True)
+
+    def along(*xs: Any) -> Any:
+        (_, values), first = slope(*xs)
+        pairs = zip(first, expected.p, strict=True)
+        terms = [pb.cast(pb.sum(g * v), "float64") for g, v in pairs]
+        return sum(terms[1:], start=terms[0]), (values, first)
+
+    second, (values, first) = pb.grad(along, numbers, has_aux=True)(*starts)
+    return Answer(values, list(first), list(second))
+
+
+def in_function(program: Program, expected: Expected) -> Answer:
+    """All of it inside a function of the leaves, recorded with other ones."""
+    run = program.function()
+
+    @pb.function
+    def f(*xs: Any) -> Any:
+        answer = _twice(run(pb, *_split(program, xs)), list(xs), expected)
+        return answer.parts()
+
+    starts = _starts(program)
+    f(*_others(starts))
+    return Answer(*(list(part) for part in f(*starts)))
+
+
+def through_function(program: Program, expected: Expected) -> Answer:
+    """Gradients from outside, by what a function was called with."""
+    f = pb.function(lambda *xs: program.function()(pb, *_split(program, xs)))
+    xs = [pb.Variable(x) for x in _starts(program)]
+    f(*[x.read() for x in xs])
+    return _twice(list(f(*[x.read() for x in xs])), xs, expected)
+
+
+def with_updates(program: Program, expected: Expected) -> Answer:
+    """Variables get their values by assignments, inside and outside of a function, and what was
+    built before keeps the old ones."""
+    starts = _starts(program)
+    xs = [pb.Variable(x) for x in _others(starts)]
+    run = program.function()
+    before = run(pb, *_split(program, xs))
+
+    @pb.function
+    def f(*values: Any) -> Any:
+        for x, value in zip(xs, values, strict=True):
+            x.assign(value)
+        answer = _twice(run(pb, *_split(program, xs)), xs, expected)
+        return answer.parts()
+
+    f(*_others(starts))
+    for x, start in zip(xs, starts, strict=True):
+        x.assign(start)
+        x.assign_sub(np.zeros_like(start))  # keeps -0
+    answer = _twice(run(pb, *_split(program, xs)), xs, expected)
+    again = Answer(*(list(part) for part in f(*starts)))
+    _same(answer, again)
+    old = run(pb, *_split(program, [pb.Variable(x) for x in _others(starts)]))
+    for x, y in zip(before, old, strict=True):
+        assert _close(x.numpy(), y.numpy()), "a value from before an assignment"
+    return answer
+
+
+def _others(starts: list[Array]) -> list[Array]:
+    return [np.roll(x, 1) for x in starts]
+
+
+def _same(a: Answer, b: Answer) -> None:
+    for k, (x, y) in enumerate(zip(a.flat(), b.flat(), strict=True)):
+        x, y = _array(x), _array(y)
+        if x is None or y is None:
+            assert x is y, f"entry {k} is None in one of two ways"
+        else:
+            assert _close(x, y), f"entry {k}, two ways: {x} and {y}"
+
+
+def _close(x: Array, y: Array) -> bool:
+    if x.dtype != y.dtype or x.shape != y.shape:
+        return False
+    if x.dtype.kind != "f":
+        return bool(np.array_equal(x, y))
+    scale = float(np.max(np.abs(y), initial=1, where=np.isfinite(y)))
+    tolerance = (1e-9 if x.dtype == np.float64 else 1e-3) * scale
+    return bool(np.allclose(x, y, rtol=0, atol=tolerance, equal_nan=True))
+
+
+MODES: dict[str, Mode] = {
+    f.__name__: f
+    for f in (
+        lazy,
+        forced,
+        in_steps,
+        by_tapes,
+        by_grad,
+        in_function,
+        through_function,
+        with_updates,
+    )
+}

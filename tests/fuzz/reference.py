@@ -1,0 +1,357 @@
+"""What each public function means, in NumPy.
+
+A `Reference` stands in the place of `pb` when a program runs. With `exact` every float is a long
+double, so that derivatives can be taken by differences; without, dtypes are those of pullback,
+which tells what rounding does to a program.
+
+`choices` collects every decision that a small change of the inputs could turn around: comparisons,
+rounding, where a maximum lies. Two runs that chose differently are not on one smooth piece.
+`frozen` holds what counts as a constant for derivatives, in order: a run that is given the values
+of another one uses those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from support import reference as formulas
+
+Array = Any
+DEFAULT = np.dtype(np.float32)
+
+
+class Reference:
+    def __init__(self, exact: bool, frozen: list[Array] | None = None) -> None:
+        self.exact = exact
+        self.choices: list[bytes] = []
+        self.frozen: list[Array] = [] if frozen is None else frozen
+        self._next = None if frozen is None else 0
+        self.special = self
+
+    # --- dtypes, choices and constants
+
+    def floating(self, dtype: Any) -> Any:
+        return np.dtype(np.longdouble) if self.exact else np.dtype(dtype)
+
+    def dtype(self, name: Any) -> Any:
+        found = np.dtype(name)
+        return self.floating(found) if found.kind == "f" else found
+
+    def common(self, *xs: Any, floats: bool = False) -> list[Array]:
+        """All in one dtype: Python numbers are weak, and integers give way to any float."""
+        dtypes = [x.dtype for x in xs if isinstance(x, (np.ndarray, np.generic))]
+        numbers = [x for x in xs if not isinstance(x, (np.ndarray, np.generic))]
+        own = [d for d in dtypes if d.kind == "f"]
+        integers = [d for d in dtypes if d.kind == "i"]
+        if own:
+            dtype = max(own, key=lambda d: d.itemsize)
+        elif floats or any(isinstance(x, float) for x in numbers):
+            dtype = self.floating(DEFAULT)
+        elif integers:
+            dtype = max(integers, key=lambda d: d.itemsize)
+        else:
+            whole = any(type(x) is int for x in numbers)
+            dtype = np.dtype(np.int64) if whole else np.dtype(np.bool_)
+        return [np.asarray(x, dtype) for x in xs]
+
+    def number(self, *xs: Any) -> list[Array]:
+        out = self.common(*xs)
+        if out[0].dtype == np.bool_:
+            raise TypeError("expected numbers")
+        return out
+
+    def chosen(self, choice: Array) -> Array:
+        found = np.asarray(choice)
+        if found.dtype.kind == "f":
+            found = found.astype(np.float64) + 0.0
+        self.choices.append(found.tobytes())
+        return choice
+
+    def stop_gradient(self, x: Array) -> Array:
+        if self._next is None:
+            self.frozen.append(x)
+            return x
+        self._next += 1
+        return self.frozen[self._next - 1]
+
+    def with_slope_of(self, value: Array, other: Array) -> Array:
+        """`value`, which changes as `other` does."""
+        fixed = self.stop_gradient(other)
+        moved = np.where((other == fixed) | np.isnan(fixed), 0, other - fixed)
+        return self.stop_gradient(value) + moved
+
+    # --- elementwise
+
+    def __getattr__(self, name: str) -> Callable[..., Array]:
+        if name in FLOAT_FUNCTIONS:
+            return lambda *xs: FLOAT_FUNCTIONS[name](*self.common(*xs, floats=True))
+        if name in NUMBER_FUNCTIONS:
+            return lambda *xs: NUMBER_FUNCTIONS[name](*self.number(*xs))
+        if name in CHOICES:
+            return lambda *xs: self.chosen(CHOICES[name](*self.common(*xs)))
+        if name in CASES:
+
+            def by_cases(*xs: Any) -> Array:
+                xs = tuple(self.number(*xs))
+                for case in CASES[name][1](*xs):
+                    self.chosen(case)
+                return CASES[name][0](*xs)
+
+            return by_cases
+        if name in SHAPES:
+            return SHAPES[name]
+        raise AttributeError(name)
+
+    def clip(self, x: Any, low: Any = None, high: Any = None) -> Array:
+        if low is not None:
+            x = self.maximum(x, low)
+        return x if high is None else self.minimum(x, high)
+
+    def where(self, mask: Any, x: Any, y: Any) -> Array:
+        return np.where(np.asarray(mask) != 0, *self.common(x, y))
+
+    def astype(self, x: Any, dtype: Any) -> Array:
+        to = self.dtype(dtype)
+        x = np.asarray(x)
+        if x.dtype.kind != "f" or to.kind == "f":
+            return x.astype(to)
+        if to.kind == "b":
+            return self.chosen(x != 0)
+        bounds = np.iinfo(to)
+        whole = np.clip(np.trunc(np.where(np.isnan(x), 0, x)), float(bounds.min), float(bounds.max))
+        out = np.where(whole >= bounds.max, bounds.max, np.minimum(whole, 2.0**62).astype(to))
+        return self.chosen(out.astype(to))
+
+    cast = astype
+
+    # --- reductions
+
+    def sum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.sum(_wide(x), axis=axis, keepdims=keepdims)
+
+    def prod(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.prod(_wide(x), axis=axis, keepdims=keepdims)
+
+    def mean(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return formulas.mean(self.common(x, floats=True)[0], axis, keepdims)
+
+    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        top = np.max(x, axis=axis, keepdims=True)
+        self.chosen((x == top) | (x != x))
+        return np.max(x, axis=axis, keepdims=keepdims)
+
+    def min(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        top = np.min(x, axis=axis, keepdims=True)
+        self.chosen((x == top) | (x != x))
+        return np.min(x, axis=axis, keepdims=keepdims)
+
+    def argmax(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return self.chosen(np.argmax(x, axis=axis, keepdims=keepdims))
+
+    def argmin(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return self.chosen(np.argmin(x, axis=axis, keepdims=keepdims))
+
+    def any(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.any(x, axis=axis, keepdims=keepdims)
+
+    def all(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        return np.all(x, axis=axis, keepdims=keepdims)
+
+    def logsumexp(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
+        (x,) = self.common(x, floats=True)
+        top = np.max(x, axis=axis, keepdims=True)
+        top = np.where(np.isfinite(top), top, np.zeros_like(top))
+        out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+        return out if keepdims else np.reshape(out, np.max(x, axis=axis).shape)
+
+    def softmax(self, x: Any, axis: int = -1) -> Array:
+        return formulas.softmax(self.common(x, floats=True)[0], axis)
+
+    def log_softmax(self, x: Any, axis: int = -1) -> Array:
+        (x,) = self.common(x, floats=True)
+        below = x - np.max(x, axis=axis, keepdims=True)
+        return below - np.log(np.sum(np.exp(below), axis=axis, keepdims=True))
+
+    def softmax_cross_entropy(self, logits: Any, labels: Any) -> Array:
+        logits, labels = self.common(logits, labels, floats=True)
+        return -np.sum(np.where(labels == 0, 0, labels * self.log_softmax(logits)), axis=-1)
+
+    def sparse_softmax_cross_entropy(self, logits: Any, labels: Any) -> Array:
+        return -formulas.pick(self.log_softmax(logits), labels)
+
+    def global_norm(self, tensors: Any) -> Array:
+        return np.sqrt(sum(np.sum(np.square(x)) for x in tensors))
+
+    def clip_by_value(self, x: Any, low: Any, high: Any) -> Array:
+        return self.clip(x, low, high)
+
+    def clip_by_norm(self, x: Any, norm: Any, axis: Any = None) -> Array:
+        own = np.sqrt(np.sum(np.square(x), axis=axis, keepdims=True))
+        short = self.chosen(own <= norm)
+        return np.where(short, x, x * (x.dtype.type(norm) / np.where(short, 1, own)))
+
+    def clip_by_global_norm(self, tensors: Any, norm: Any) -> tuple[list[Array], Array]:
+        own = self.global_norm(tensors)
+        factor = 1 if self.chosen(own <= norm) else own.dtype.type(norm) / own
+        if not np.isfinite(own):
+            factor = own.dtype.type(np.nan)
+        return [x * factor for x in tensors], own
+
+    # --- shapes and products
+
+    def concat(self, xs: Any, axis: int = 0) -> Array:
+        return np.concatenate(self.common(*xs), axis=axis)
+
+    def stack(self, xs: Any, axis: int = 0) -> Array:
+        return np.stack(self.common(*xs), axis=axis)
+
+    def one_hot(self, x: Any, depth: int, axis: int = -1, dtype: Any = "float32") -> Array:
+        hot = np.asarray(x)[..., None] == np.arange(depth)
+        return np.moveaxis(hot.astype(self.dtype(dtype)), -1, axis)
+
+    def zeros(self, shape: Any, dtype: Any = "float32") -> Array:
+        return np.zeros(shape, self.dtype(dtype))
+
+    def ones(self, shape: Any, dtype: Any = "float32") -> Array:
+        return np.ones(shape, self.dtype(dtype))
+
+    def full(self, shape: Any, value: Any, dtype: Any = "float32") -> Array:
+        return np.full(shape, value, self.dtype(dtype))
+
+    def eye(self, n: int, m: int, k: int = 0, dtype: Any = "float32") -> Array:
+        return np.eye(n, m, k=k, dtype=self.dtype(dtype))
+
+    def arange(self, *args: Any, dtype: Any = "float32") -> Array:
+        return np.arange(*args, dtype=self.dtype(dtype))
+
+    def constant(self, x: Any, dtype: Any = None) -> Array:
+        array = np.asarray(x)
+        return array.astype(self.dtype(array.dtype if dtype is None else dtype))
+
+    def take(self, x: Any, indices: Any, axis: int | None = None) -> Array:
+        return np.take(x, indices, axis=axis)
+
+    def trace(self, x: Any, *args: Any) -> Array:
+        return self.sum(np.diagonal(x, *args), axis=-1)
+
+    def einsum(self, text: str, *xs: Any) -> Array:
+        return np.einsum(text, *self.number(*xs))
+
+    def tensordot(self, a: Any, b: Any, axes: Any) -> Array:
+        return np.tensordot(*self.number(a, b), axes)
+
+    def vecdot(self, a: Any, b: Any, axis: int = -1) -> Array:
+        return formulas.vecdot(*self.number(a, b), axis)
+
+    def at(self, x: Any, key: Any, update: str, value: Any) -> Array:
+        value = np.asarray(value, x.dtype)
+        if update in ("min", "max"):
+            self.chosen(np.sign(x[key] - value))
+        return formulas.put(x, value, key, update)
+
+
+def _wide(x: Any) -> Array:
+    return np.asarray(x) if x.dtype.kind == "f" else np.asarray(x, np.int64)
+
+
+def _power(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "i" and np.any(b < 0):
+        raise ValueError("negative power")
+    return np.power(a, b)
+
+
+def _nonzero(f: Callable[..., Array]) -> Callable[..., Array]:
+    def divide(a: Array, b: Array) -> Array:
+        if a.dtype.kind == "i" and np.any(b == 0):
+            raise ValueError("division by zero")
+        return f(a, b)
+
+    return divide
+
+
+def _order(*xs: Array) -> list[Array]:
+    return [xs[0] < xs[1], xs[0] == xs[1]]
+
+
+def _side(x: Array) -> list[Array]:
+    return [x < 0, x == 0]
+
+
+def _steps(a: Array, b: Array) -> list[Array]:
+    return [np.floor(a / b) if a.dtype.kind == "f" else a // b]
+
+
+FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "divide": np.true_divide,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "sigmoid": formulas.sigmoid,
+    "softplus": formulas.softplus,
+    "erf": formulas.erf,
+}
+NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "pow": _power,
+    "negative": np.negative,
+    "square": np.square,
+    "matmul": np.matmul,
+    "dot": np.dot,
+    "inner": np.inner,
+    "outer": np.outer,
+    "vdot": np.vdot,
+}
+CHOICES: dict[str, Callable[..., Array]] = {
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less": np.less,
+    "less_equal": np.less_equal,
+    "greater": np.greater,
+    "greater_equal": np.greater_equal,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "logical_not": np.logical_not,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "sign": np.sign,
+    "round": np.round,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "floor_divide": _nonzero(np.floor_divide),
+}
+# With what is chosen on the way.
+CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
+    "abs": (np.abs, _side),
+    "relu": (formulas.relu, _side),
+    "maximum": (np.maximum, _order),
+    "minimum": (np.minimum, _order),
+    "remainder": (_nonzero(np.remainder), _steps),
+}
+SHAPES: dict[str, Callable[..., Array]] = {
+    "identity": np.asarray,
+    "positive": np.asarray,
+    "reshape": np.reshape,
+    "transpose": np.transpose,
+    "permute_dims": np.transpose,
+    "matrix_transpose": lambda x: np.swapaxes(x, -1, -2),
+    "expand_dims": np.expand_dims,
+    "squeeze": np.squeeze,
+    "broadcast_to": np.broadcast_to,
+    "split": np.split,
+    "take_along_axis": lambda x, i, axis: np.take_along_axis(x, i, axis),
+    "diagonal": np.diagonal,
+    "zeros_like": np.zeros_like,
+    "ones_like": np.ones_like,
+    "full_like": np.full_like,
+}
