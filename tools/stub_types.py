@@ -28,7 +28,7 @@ METHODS = {
     "__int__": "(self) -> int",
     "__iter__": "(self) -> collections.abc.Iterator[Tensor]",
     "__len__": "(self) -> int",
-    "__init__": "(self, initial: typing.Any, trainable: bool = True, name: str = 'Variable', "
+    "__init__": "(self, initial: typing.Any, trainable: bool = True, name: str | None = None, "
     "dtype: typing.Any = None) -> None",
 }
 ATTRIBUTES = {

@@ -50,6 +50,13 @@ bool is_masked(py::handle object) {
 
 py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dtype)]; }
 
+// A NumPy array that writes to a buffer of ours.
+py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
+  const std::vector<py::ssize_t> lengths(shape.dim.begin(), shape.dim.begin() + shape.rank);
+  return py::array(py::reinterpret_borrow<py::dtype>(dtype_handle(dtype)), lengths, buffer->data,
+                   py::capsule(buffer->data, [](void*) {}));
+}
+
 // The dtype an array is taken in: ours as they are, smaller ones widened without loss.
 bool dtype_of_array(const py::dtype& dtype, DType* out) {
   const char kind = dtype.kind();
@@ -90,6 +97,69 @@ bool contains_tensor(py::handle object) {
     if (contains_tensor(entry)) return true;
   }
   return false;
+}
+
+Scalar element_at(DType dtype, const void* data) {
+  Scalar out{};
+  switch (dtype) {
+    case DType::Bool:
+      out.i = *static_cast<const uint8_t*>(data);
+      break;
+    case DType::Int32:
+      out.i = *static_cast<const int32_t*>(data);
+      break;
+    case DType::Float32:
+      out.f = *static_cast<const float*>(data);
+      break;
+    case DType::Int64:
+    case DType::Float64:
+      std::memcpy(&out, data, 8);
+  }
+  return out;
+}
+
+// Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers
+// saturate, integers wrap.
+void convert_array(const py::array& array, DType from, DType to, const Shape& shape, void* out) {
+  const Ref<Buffer> natural = make_buffer(shape.size() * size_of(from));
+  numpy().copyto(array_over(natural.get(), from, shape), array);
+  const auto* in = static_cast<const char*>(natural->data);
+  for (int64_t i = 0; i < shape.size(); ++i) {
+    const Scalar scalar = element_at(from, in + i * size_of(from));
+    store_scalar(to, convert_scalar(scalar, from, to), static_cast<char*>(out) + i * size_of(to));
+  }
+}
+
+[[noreturn]] void integer_too_large(const std::string& name, const std::string& number,
+                                    DType dtype) {
+  fail(ErrorKind::Overflow, name, "the Python integer ", number, " does not fit in ", dtype);
+}
+
+// NumPy makes unsigned numbers or objects of Python integers that int64 cannot hold.
+py::array array_of_large_integers(const py::array& array, py::handle object, const DType* wish,
+                                  const std::string& name) {
+  bool floats = wish && is_float(*wish);
+  const py::object entries = numpy().asarray(object, "object").attr("flat");
+  for (py::handle entry : entries) {
+    if (!PyLong_Check(entry.ptr()) && !PyFloat_Check(entry.ptr())) return array;
+    floats |= PyFloat_Check(entry.ptr()) != 0;
+  }
+  if (floats) return py::array(numpy().asarray(object, dtype_handle(DType::Float64)));
+  for (py::handle entry : entries.attr("base").attr("flat")) {
+    int overflow = 0;
+    PyLong_AsLongLongAndOverflow(entry.ptr(), &overflow);
+    if (overflow) integer_too_large(name, py::str(entry), DType::Int64);
+  }
+  return array;
+}
+
+void check_integers_fit(const py::array& array, DType dtype, const std::string& name) {
+  if (dtype != DType::Int32 || array.size() == 0) return;
+  for (const char* extreme : {"min", "max"}) {
+    const py::object number = array.attr(extreme)();
+    const auto value = py::cast<int64_t>(number);
+    if (value != static_cast<int32_t>(value)) integer_too_large(name, py::str(number), dtype);
+  }
 }
 
 Ref<Node> stack_list(py::handle object, const char* who) {
@@ -143,13 +213,6 @@ py::tuple shape_tuple(const Shape& shape) {
     PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLongLong(shape[i]));
   }
   return out;
-}
-
-// A NumPy array that writes to a buffer of ours.
-py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
-  const std::vector<py::ssize_t> lengths(shape.dim.begin(), shape.dim.begin() + shape.rank);
-  return py::array(py::reinterpret_borrow<py::dtype>(dtype_handle(dtype)), lengths, buffer->data,
-                   py::capsule(buffer->data, [](void*) {}));
 }
 
 // A NumPy number of one of our dtypes; null for anything else.
@@ -216,6 +279,11 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
     }
     throw;
   }
+  const bool python_numbers = list && !numpy_leaf(object);
+  const char kind = array.dtype().kind();
+  if (python_numbers && (kind == 'O' || (kind == 'u' && array.itemsize() == 8))) {
+    array = array_of_large_integers(array, object, wish, name);
+  }
   DType dtype;
   if (!dtype_of_array(array.dtype(), &dtype)) {
     const std::string got =
@@ -224,8 +292,10 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
             : "a " + std::string(py::str(py::type::of(object).attr("__name__")));
     fail(ErrorKind::Type, name, "expected numbers of dtype ", kSupported, ", got ", got);
   }
-  if (list && dtype == DType::Float64 && !numpy_leaf(object)) dtype = default_float();
+  const DType natural = dtype;
+  if (python_numbers && dtype == DType::Float64) dtype = default_float();
   if (wish) dtype = *wish;
+  if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
   if (array.ndim() > kMaxRank) {
     fail(ErrorKind::Value, name, "rank ", static_cast<int64_t>(array.ndim()),
          " is more than the supported ", kMaxRank);
@@ -233,15 +303,27 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   Shape shape;
   for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
   check_shape(shape, who ? who : "constant");
-  // A snapshot: later changes of the array are not seen. NumPy does the conversion and the strides.
+  // A snapshot: later changes of the array are not seen.
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
-  const py::array target = array_over(buffer.get(), dtype, shape);
-  numpy().copyto(target, array, py::arg("casting") = "unsafe");
+  if (dtype == natural) {
+    numpy().copyto(array_over(buffer.get(), dtype, shape), array);
+  } else {
+    convert_array(array, natural, dtype, shape, buffer->data);
+  }
   return make_value(dtype, shape, std::move(buffer));
 }
 
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
   if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
+  if (PyLong_CheckExact(object) && wish != DType::Bool) {
+    if (is_float(wish)) {
+      const double value = PyLong_AsDouble(object);
+      if (value == -1.0 && PyErr_Occurred()) throw py::error_already_set();
+      return cast(weak_scalar(value), wish);
+    }
+    // Like the settling of a number beside a tensor: what does not fit is an error.
+    return settle_weak(to_node(object, who), wish);
+  }
   return cast(to_node(object, who), wish);
 }
 
@@ -270,12 +352,50 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<No
   }
 }
 
+// The public function that was called, of those that make arrays: the outermost frame of the
+// package that belongs to one. Empty where another part of it, or an operator, is at work.
+std::string public_function() {
+  std::string found;
+  py::object frame =
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  const py::object& modules = numpy().loaded_modules;
+  for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
+    const py::object module = frame.attr("f_globals").attr("get")("__name__", "");
+    const std::string home = py::str(module);
+    if (home.rfind("pullback._array.", 0) != 0 && home != "pullback._training.clip") break;
+    const py::object code = frame.attr("f_code");
+    for (const char* space : {"pullback", "pullback.random", "pullback.special"}) {
+      if (!modules.contains(space)) continue;
+      const py::object function = py::getattr(modules[space], code.attr("co_name"), py::none());
+      if (py::getattr(function, "__code__", py::none()).is(code)) {
+        found = py::str(code.attr("co_name"));
+      }
+    }
+  }
+  return found;
+}
+
 std::string running_function() {
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return "";
+  const std::string found = public_function();
+  if (!found.empty()) return found + ": ";
   const auto code =
       py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   return py::cast<std::string>(code.attr("co_name")) + ": ";
+}
+
+std::string error_text(const Error& error) {
+  std::string text = error.what();
+  try {
+    const std::string name = public_function();
+    if (name.empty()) return text;
+    const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+    const bool named = end != 0 && end != std::string::npos && text.compare(end, 2, ": ") == 0;
+    return name + ": " + (named ? text.substr(end + 2) : text);
+  } catch (const py::error_already_set&) {
+    return text;
+  }
 }
 
 py::array array_from_node(const Ref<Node>& node) {
@@ -299,23 +419,9 @@ py::object item_of(const Ref<Node>& node) {
          node->shape);
   }
   evaluate(node.get());
-  const void* data = nullptr;
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
-    data = node->value->data;
-    switch (node->dtype) {
-      case DType::Bool:
-        scalar.i = *static_cast<const uint8_t*>(data);
-        break;
-      case DType::Int32:
-        scalar.i = *static_cast<const int32_t*>(data);
-        break;
-      case DType::Float32:
-        scalar.f = *static_cast<const float*>(data);
-        break;
-      default:
-        std::memcpy(&scalar, data, 8);
-    }
+    scalar = element_at(node->dtype, node->value->data);
   } else if (node->dtype == DType::Float32) {
     scalar.f = static_cast<float>(scalar.f);
   }
@@ -332,6 +438,7 @@ namespace {
 int64_t index_of(handle entry, const char* what) {
   PyObject* number = PyNumber_Index(entry.ptr());
   if (!number) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
     PyErr_Clear();
     pullback::fail(pullback::ErrorKind::Type, pullback::running_function(), what, ", got ",
                    std::string(pybind11::repr(entry)));
@@ -345,9 +452,14 @@ int64_t index_of(handle entry, const char* what) {
 
 bool type_caster<pullback::Shape>::load(handle src, bool) {
   value = {};
-  if (PyLong_Check(src.ptr())) {
-    value.append(index_of(src, "dimensions of a shape must be integers"));
-    return true;
+  if (PyIndex_Check(src.ptr())) {
+    if (PyObject* number = PyNumber_Index(src.ptr())) {
+      value.append(
+          index_of(reinterpret_steal<object>(number), "dimensions of a shape must be integers"));
+      return true;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
+    PyErr_Clear();  // an array of rank 1 lists the dimensions
   }
   if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
     pullback::fail(pullback::ErrorKind::Type, pullback::running_function(),

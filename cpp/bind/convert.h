@@ -30,6 +30,9 @@ bool is_number_list(py::handle object);
 void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out);
 // "name: " of the Python function that is running, for errors.
 std::string running_function();
+// The text of an error, which names the public function that was called where that is one of ours
+// and made of others: `zeros`, not `full`.
+std::string error_text(const Error& error);
 // A read-only array over the node's buffer; evaluates first.
 py::array array_from_node(const Ref<Node>& node);
 // One element as a Python number; evaluates first.

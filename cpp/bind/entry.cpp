@@ -66,7 +66,7 @@ template <class Each>
 std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   PyObject** entries = &value;
   Py_ssize_t count = 1;
-  if (PyList_Check(value) || PyTuple_Check(value)) {
+  if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
     entries = PySequence_Fast_ITEMS(value);
     count = PySequence_Fast_GET_SIZE(value);
   }

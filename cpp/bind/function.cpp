@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include "bind/tensor.h"
@@ -28,12 +29,23 @@ Ref<Node> settled(Ref<Node> node) {
 }  // namespace
 
 TracedFunction::TracedFunction(py::object f, std::string name, std::string place,
-                               std::vector<size_t> positions, std::vector<py::object> names)
+                               std::vector<size_t> positions, std::vector<py::object> names,
+                               size_t capacity)
     : f_(std::move(f)),
       name_(std::move(name)),
       place_(std::move(place)),
       positions_(std::move(positions)),
-      names_(std::move(names)) {}
+      names_(std::move(names)),
+      capacity_(capacity),
+      home_(std::make_shared<TracedFunction*>(this)),
+      died_(py::cpp_function([home = home_](py::handle reference) {
+        if (*home) (*home)->forget(reference.ptr());
+      })) {}
+
+TracedFunction::~TracedFunction() {
+  *home_ = nullptr;
+  drop();
+}
 
 // Calls each(i) for every argument: positional ones as they come, named ones by their names, so
 // that their order in the call does not matter.
@@ -129,12 +141,16 @@ py::object TracedFunction::call(const CallArguments& arguments) {
   read_signature(arguments, &signature);
   const uint64_t hash = signature.hash();
   std::shared_ptr<FunctionRecord> record = find(signature, hash);
+  last_calls_ <<= 1;
   if (record) {
     ++hits_;
   } else {
     ++misses_;
+    last_calls_ |= 1;
+    watch_signatures(arguments);
     record = trace_new(arguments, signature, hash);
   }
+  record->last_use = hits_ + misses_;
   return run(*record, arguments, signature);
 }
 
@@ -159,8 +175,102 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace_new(const CallArguments& a
   std::shared_ptr<FunctionRecord> record = trace(arguments, signature);
   // Another thread may have traced the same meanwhile.
   if (auto other = find(signature, hash)) return other;
+  record->last_use = hits_ + misses_;
+  make_room();
   records_.emplace(hash, record);
   return record;
+}
+
+void TracedFunction::make_room() {
+  Records gone;
+  while (records_.size() >= capacity_) {
+    gone.insert(records_.extract(std::min_element(
+        records_.begin(), records_.end(),
+        [](const auto& a, const auto& b) { return a.second->last_use < b.second->last_use; })));
+  }
+}
+
+void TracedFunction::forget(PyObject* reference) {
+  Records gone;
+  for (auto it = records_.begin(); it != records_.end();) {
+    const auto here = it++;
+    if (here->second->key.holds(reference)) gone.insert(records_.extract(here));
+  }
+}
+
+namespace {
+
+// What a person would call the thing that a signature sees of an argument. Runs no code of others:
+// what has a repr of its own is known by its type.
+std::string look_of(PyObject* object) {
+  if (is_variable(object)) return "a variable";
+  if (PyFloat_CheckExact(object)) return "a float";
+  if (is_traced_leaf(object)) {
+    const Ref<Node> node = to_node(object, "function");
+    return text(node->dtype, " of shape ", node->shape);
+  }
+  if (object == Py_None || PyLong_CheckExact(object) || PyBool_Check(object) ||
+      PyUnicode_CheckExact(object)) {
+    return py::repr(object);
+  }
+  return text("a ", Py_TYPE(object)->tp_name, " with id ",
+              static_cast<int64_t>(reinterpret_cast<intptr_t>(object)));
+}
+
+std::string look_of_nest(PyObject* object) {
+  std::vector<py::object> leaves;
+  const Tree tree = Tree::flatten(object, &leaves);
+  std::string out;
+  for (const py::object& leaf : leaves) {
+    out += (out.empty() ? "" : ", ") + look_of(leaf.ptr());
+  }
+  return tree.is_leaf() ? out : "a nest of " + out;
+}
+
+std::string shortened(const std::string& text) {
+  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
+}
+
+}  // namespace
+
+std::string TracedFunction::argument_name(const CallArguments& arguments, Py_ssize_t i) const {
+  if (i >= arguments.positional) {
+    const py::handle name(PyTuple_GET_ITEM(arguments.names, i - arguments.positional));
+    return text("argument '", std::string(py::str(name)), "'");
+  }
+  try {
+    const py::list names(py::module_::import("inspect").attr("signature")(f_).attr("parameters"));
+    const auto at = static_cast<size_t>(i);
+    if (at < names.size()) return text("argument '", std::string(py::str(names[at])), "'");
+  } catch (const py::error_already_set&) {  // has no signature: then by its number
+  }
+  return text("argument ", static_cast<int64_t>(i));
+}
+
+void TracedFunction::watch_signatures(const CallArguments& arguments) {
+  constexpr int kManyTraces = 16;
+  constexpr uint32_t kLately = (1U << 20) - 1;
+  if (warned_) return;
+  std::vector<std::string> looks;
+  for (Py_ssize_t i = 0; i < arguments.size(); ++i) {
+    looks.push_back(is_static(arguments, i) ? look_of(arguments.values[i])
+                                            : look_of_nest(arguments.values[i]));
+  }
+  const std::vector<std::string> before = std::exchange(looks_, looks);
+  if (std::popcount(last_calls_ & kLately) < kManyTraces) return;
+  warned_ = true;
+  std::string changes;
+  for (size_t i = 0; i < looks.size() && i < before.size(); ++i) {
+    if (looks[i] == before[i]) continue;
+    changes += (changes.empty() ? ": " : "; ") +
+               argument_name(arguments, static_cast<Py_ssize_t>(i)) + " was " +
+               shortened(before[i]) + " and is " + shortened(looks[i]);
+  }
+  const std::string message =
+      text("function: ", place_, ": ", kManyTraces, " of the last 20 calls traced anew", changes,
+           ". Everything but tensors, arrays and floats counts by value, and each shape and dtype "
+           "is another signature: pass what changes as a tensor, or pad it to few shapes.");
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) < 0) throw py::error_already_set();
 }
 
 template <class Replace>
@@ -202,7 +312,7 @@ py::object TracedFunction::call_directly(const CallArguments& arguments) const {
 
 std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& arguments,
                                                       const Signature& signature) const {
-  auto record = std::make_shared<FunctionRecord>(signature);
+  auto record = std::make_shared<FunctionRecord>(signature, died_);
   record->trace = std::make_shared<Trace>(place_);
   Trace& trace = *record->trace;  // abandons itself where anything fails
   trace.open();

@@ -108,20 +108,23 @@ PyCFunction as_function(FastMethod method) {
 
 PyMethodDef methods[] = {
     {"plan", as_function(plan_method), METH_FASTCALL | METH_KEYWORDS,
-     "plan(self, *args: typing.Any, **kwargs: typing.Any) -> str\n\n"
+     "plan($self, *args, **kwargs)\n--\n\nplan(self, *args: typing.Any, **kwargs: typing.Any) -> "
+     "str\n\n"
      "The plan that a call with these arguments runs, one line a step.\n\n"
      "Traces if no such call was made before; runs nothing."},
     {"graph", as_function(graph_method), METH_FASTCALL | METH_KEYWORDS,
-     "graph(self, *args: typing.Any, **kwargs: typing.Any) -> str\n\n"
+     "graph($self, *args, **kwargs)\n--\n\ngraph(self, *args: typing.Any, **kwargs: typing.Any) -> "
+     "str\n\n"
      "The operations recorded for a call with these arguments, one a line: name, operation,\n"
      "inputs, dtype and shape.\n\n"
      "Traces if no such call was made before; runs nothing."},
     {"cache_info", cache_info_method, METH_NOARGS,
-     "cache_info(self) -> typing.Any\n\n"
+     "cache_info($self)\n--\n\ncache_info(self) -> typing.Any\n\n"
      "How many calls found a trace (hits) and how many made one (misses), and the number of\n"
      "traces (currsize)."},
     {"clear_cache", clear_cache_method, METH_NOARGS,
-     "clear_cache(self) -> None\n\nForgets all traces; the next call traces again."},
+     "clear_cache($self)\n--\n\nclear_cache(self) -> None\n\nForgets all traces; the next call "
+     "traces again."},
     {"__reduce__", reduce_method, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -138,9 +141,11 @@ PyMemberDef members[] = {
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 py::object make_function(py::object f, std::string name, std::string place,
-                         std::vector<size_t> positions, std::vector<py::object> names) {
-  auto function = std::make_unique<TracedFunction>(std::move(f), std::move(name), std::move(place),
-                                                   std::move(positions), std::move(names));
+                         std::vector<size_t> positions, std::vector<py::object> names,
+                         size_t capacity) {
+  auto function =
+      std::make_unique<TracedFunction>(std::move(f), std::move(name), std::move(place),
+                                       std::move(positions), std::move(names), capacity);
   auto* self = PyObject_GC_New(PyFunction, function_type);
   if (!self) throw py::error_already_set();
   self->vectorcall = function_call;
@@ -174,7 +179,7 @@ void bind_function(py::module_& m) {
   if (!function_type) throw py::error_already_set();
   m.add_object("Function", py::handle(reinterpret_cast<PyObject*>(function_type)));
   m.def("make_function", &make_function, py::arg("f"), py::arg("name"), py::arg("place"),
-        py::arg("positions"), py::arg("names"));
+        py::arg("positions"), py::arg("names"), py::arg("capacity"));
 }
 
 }  // namespace pullback

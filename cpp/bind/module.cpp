@@ -202,7 +202,7 @@ PYBIND11_MODULE(_core, m) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const Error& error) {
-      PyErr_SetString(exception_class(error.kind()), error.what());
+      PyErr_SetString(exception_class(error.kind()), error_text(error).c_str());
     }
   });
   find_main_thread();

@@ -1,5 +1,6 @@
 #include "bind/signature.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/hash.h"
@@ -104,6 +105,32 @@ uint64_t Signature::hash() const {
   return hash_bytes(words.data(), words.size() * sizeof(uint64_t));
 }
 
+namespace {
+
+bool equals_only_itself(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type->tp_richcompare == PyBaseObject_Type.tp_richcompare &&
+         type->tp_hash == PyBaseObject_Type.tp_hash && PyType_SUPPORTS_WEAKREFS(type);
+}
+
+}  // namespace
+
+SignatureKey::SignatureKey(const Signature& signature, py::handle died)
+    : words(signature.words.begin(), signature.words.end()),
+      values(signature.values.begin(), signature.values.end()) {
+  for (py::object& value : values) {
+    if (!equals_only_itself(value.ptr())) continue;
+    auto reference = py::reinterpret_steal<py::object>(PyWeakref_NewRef(value.ptr(), died.ptr()));
+    if (!reference) throw py::error_already_set();
+    value = std::move(reference);
+  }
+}
+
+bool SignatureKey::holds(PyObject* reference) const {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const py::object& value) { return value.ptr() == reference; });
+}
+
 bool SignatureKey::matches(const Signature& signature, bool by_identity) const {
   if (words.size() != signature.words.size() || values.size() != signature.values.size() ||
       std::memcmp(words.data(), signature.words.data(), words.size() * sizeof(uint64_t)) != 0) {
@@ -111,6 +138,10 @@ bool SignatureKey::matches(const Signature& signature, bool by_identity) const {
   }
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].is(signature.values[i])) continue;
+    if (PyWeakref_CheckRef(values[i].ptr())) {
+      if (PyWeakref_GetObject(values[i].ptr()) == signature.values[i].ptr()) continue;
+      return false;
+    }
     if (by_identity) return false;
     const int same = PyObject_RichCompareBool(values[i].ptr(), signature.values[i].ptr(), Py_EQ);
     if (same < 0) throw py::error_already_set();

@@ -46,14 +46,17 @@ class Signature {
 
 // A signature that is kept. Types whose addresses are among the words are kept alive by the values
 // and by the trees of the arguments, which are kept beside it.
+//
+// A value that equals nothing but itself, such as the `self` of a method, is held by a weak
+// reference: when it dies, no call can have this signature again, and `died` is called with the
+// reference.
 struct SignatureKey {
-  explicit SignatureKey(const Signature& signature)
-      : words(signature.words.begin(), signature.words.end()),
-        values(signature.values.begin(), signature.values.end()) {}
+  SignatureKey(const Signature& signature, py::handle died);
 
   // With `by_identity`, values must be the same objects; otherwise equal ones of the same type,
   // which may run Python code.
   bool matches(const Signature& signature, bool by_identity) const;
+  bool holds(PyObject* reference) const;
 
   std::vector<uint64_t> words;
   std::vector<py::object> values;

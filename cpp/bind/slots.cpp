@@ -212,6 +212,22 @@ PyObject* item_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
 }
 
+// A tensor of one element formats as its number.
+PyObject* format_method(PyObject* self, PyObject* specification) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) == 0) {
+      return PyObject_Str(self);
+    }
+    const Ref<Node> x = to_node(self, "format");
+    if (x->shape.size() != 1) {
+      fail(ErrorKind::Type,
+           "format: only a tensor of one element has a format; this one has shape ", x->shape,
+           "; format its numpy()");
+    }
+    return PyObject_Format(number_of(self, "format").ptr(), specification);
+  });
+}
+
 PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"dtype", "copy", nullptr};
   PyObject* dtype = Py_None;
@@ -244,13 +260,18 @@ Py_hash_t identity_hash(PyObject* object) {
 
 PyMethodDef methods[] = {
     {"numpy", numpy_method, METH_NOARGS,
-     "numpy(self) -> numpy.ndarray\n\nThe value as a NumPy array (read-only, not a copy)."},
+     "numpy($self)\n--\n\nnumpy(self) -> numpy.typing.NDArray[typing.Any]\n\nThe value as a NumPy "
+     "array (read-only, not a copy)."},
     {"item", item_method, METH_NOARGS,
-     "item(self) -> bool | int | float\n\nThe value of a one-element tensor as a Python number."},
+     "item($self)\n--\n\nitem(self) -> bool | int | float\n\nThe value of a one-element tensor as "
+     "a Python number."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
      METH_VARARGS | METH_KEYWORDS,
-     "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> numpy.ndarray\n\n"
+     "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
+     "numpy.typing.NDArray[numpy.generic]\n\n"
      "NumPy's array protocol."},
+    {"__format__", format_method, METH_O,
+     "__format__(self, specification: str, /) -> str\n\nThat of the number that it holds."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef attributes[] = {

@@ -11,6 +11,7 @@
 
 #include "bind/convert.h"
 #include "bind/rules.h"
+#include "bind/traced.h"
 #include "graph/make.h"
 #include "ops/expr.h"
 #include "plan/evaluate.h"
@@ -89,7 +90,7 @@ void raise_current() noexcept {
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const Error& error) {
-    PyErr_SetString(exception_class(error.kind()), error.what());
+    PyErr_SetString(exception_class(error.kind()), error_text(error).c_str());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "out of memory");
   } catch (const std::exception& error) {
@@ -139,6 +140,23 @@ int tensor_clear(PyObject* object) {
   return 0;
 }
 
+// Copies and pickles hold the value alone: no history.
+PyObject* reduce_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "pickle");
+    check_has_value(x, "pickle", "return it from the function to see it");
+    return py::make_tuple(py::module_::import("pullback").attr("constant"),
+                          py::make_tuple(array_from_node(x)))
+        .release()
+        .ptr();
+  });
+}
+
+PyMethodDef own_methods[] = {{"__reduce__", reduce_method, METH_NOARGS,
+                              "__reduce__(self) -> tuple[typing.Any, ...]\n\n"
+                              "For pickle and copy: the value, without history."},
+                             {nullptr, nullptr, 0, nullptr}};
+
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
@@ -151,14 +169,20 @@ void leave_operators_to(PyTypeObject* type) {
 }
 
 void bind_tensor(py::module_& m) {
+  static std::vector<PyMethodDef> all_methods;  // the type keeps pointers to them
   std::vector<PyType_Slot> slots = shared_slots();
+  for (PyType_Slot& slot : slots) {
+    if (slot.slot != Py_tp_methods) continue;
+    all_methods = joined(slot, own_methods);
+    slot.pfunc = all_methods.data();
+  }
   slots.push_back({Py_tp_repr, slot(repr_slot)});
   slots.push_back({Py_tp_dealloc, slot(tensor_dealloc)});
   slots.push_back({Py_tp_traverse, slot(tensor_traverse)});
   slots.push_back({Py_tp_clear, slot(tensor_clear)});
   slots.push_back({Py_tp_members, members});
   slots.push_back({Py_tp_doc, const_cast<char*>(
-                                  "A lazy n-dimensional value.\n\n"
+                                  "Tensor()\n--\n\nA lazy n-dimensional value.\n\n"
                                   "Operations check shapes and dtypes at once and compute nothing; "
                                   "the value is computed when\nsomebody looks at it.")});
   slots.push_back({0, nullptr});

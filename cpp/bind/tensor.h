@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,23 @@ void leave_operators_to(PyTypeObject* type);
 
 // The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
 std::vector<PyType_Slot> shared_slots();
+
+inline const char* name_of(const PyMethodDef& entry) { return entry.ml_name; }
+inline const char* name_of(const PyGetSetDef& entry) { return entry.name; }
+
+// A type's own entries, then the shared ones whose names are still free.
+template <class Entry>
+std::vector<Entry> joined(const PyType_Slot& shared, const Entry* own) {
+  std::vector<Entry> out;
+  for (const Entry* entry = own; name_of(*entry); ++entry) out.push_back(*entry);
+  for (auto* entry = static_cast<const Entry*>(shared.pfunc); name_of(*entry); ++entry) {
+    bool taken = false;
+    for (const Entry& other : out) taken |= !std::strcmp(name_of(other), name_of(*entry));
+    if (!taken) out.push_back(*entry);
+  }
+  out.push_back({});
+  return out;
+}
 
 // The Python exception class of an error.
 PyObject* exception_class(ErrorKind kind);

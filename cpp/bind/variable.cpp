@@ -21,6 +21,18 @@ Variable* variable_of(PyObject* object) {
   return variable;
 }
 
+void initialise(PyObject* object, const Ref<Node>& value, bool trainable, std::string name) {
+  if (variable_scope_active()) {
+    fail(ErrorKind::Runtime, "Variable", user_place(),
+         ": made while a function is being traced, so a later call "
+         "would not make it again; make it outside of the function");
+  }
+  Ref<Variable> variable = make_variable(value, trainable, std::move(name));
+  if (self_of(object)->variable) release(self_of(object)->variable);
+  variable->handle = object;
+  self_of(object)->variable = variable.detach();
+}
+
 int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"initial", "trainable", "name", "dtype", nullptr};
   PyObject* initial = nullptr;
@@ -32,6 +44,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
     return -1;
   }
   return guarded<int>(-1, [&] {
+    static int64_t unnamed = 0;
     Ref<Node> value;
     if (dtype == Py_None) {
       value = to_node(initial, "Variable");
@@ -39,15 +52,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
     } else {
       value = to_node_of(initial, dtype_from(dtype), "Variable");
     }
-    if (variable_scope_active()) {
-      fail(ErrorKind::Runtime, "Variable", user_place(),
-           ": made while a function is being traced, so a later call "
-           "would not make it again; make it outside of the function");
-    }
-    Ref<Variable> variable = make_variable(value, trainable != 0, name ? name : "Variable");
-    if (self_of(object)->variable) release(self_of(object)->variable);
-    variable->handle = object;
-    self_of(object)->variable = variable.detach();
+    initialise(object, value, trainable != 0, name ? name : text("Variable_", ++unnamed));
     return 0;
   });
 }
@@ -134,16 +139,52 @@ PyObject* get_name(PyObject* self, void*) {
                             [&] { return PyUnicode_FromString(variable_of(self)->name.c_str()); });
 }
 
+// Copies and pickles are variables of their own, of the same class, value and name.
+PyObject* reduce_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Variable* variable = variable_of(self);
+    const Ref<Node> value = read(variable_of(self));
+    check_has_value(value, "pickle", "copy variables outside of the function");
+    const py::object attributes = py::getattr(py::handle(self), "__dict__", py::none());
+    const py::tuple state = py::make_tuple(array_from_node(value), variable->trainable,
+                                           py::str(variable->name), attributes);
+    return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"),
+                          py::make_tuple(py::handle(reinterpret_cast<PyObject*>(Py_TYPE(self)))),
+                          state)
+        .release()
+        .ptr();
+  });
+}
+
+PyObject* set_state_method(PyObject* self, PyObject* state) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 4) {
+      fail(ErrorKind::Type, "Variable: __setstate__ expects what __reduce__ gave");
+    }
+    const auto entries = py::reinterpret_borrow<py::tuple>(state);
+    initialise(self, to_node(entries[0].ptr(), "Variable"), py::cast<bool>(entries[1]),
+               py::cast<std::string>(entries[2]));
+    if (!entries[3].is_none()) py::getattr(py::handle(self), "__dict__").attr("update")(entries[3]);
+    Py_RETURN_NONE;
+  });
+}
+
 PyMethodDef methods[] = {
+    {"__reduce__", reduce_method, METH_NOARGS,
+     "__reduce__(self) -> tuple[typing.Any, ...]\n\nFor pickle and copy."},
+    {"__setstate__", set_state_method, METH_O,
+     "__setstate__(self, state: tuple[typing.Any, ...], /) -> None\n\nFor pickle and copy."},
     {"assign", assign_method, METH_O,
-     "assign(self, value: typing.Any) -> Variable\n\nReplaces the value; returns the variable."},
+     "assign($self, value)\n--\n\nassign(self, value: typing.Any) -> Variable\n\nReplaces the "
+     "value; returns the variable."},
     {"assign_add", assign_add_method, METH_O,
-     "assign_add(self, value: typing.Any) -> Variable\n\nAdds to the value; returns the variable."},
+     "assign_add($self, value)\n--\n\nassign_add(self, value: typing.Any) -> Variable\n\nAdds to "
+     "the value; returns the variable."},
     {"assign_sub", assign_sub_method, METH_O,
-     "assign_sub(self, value: typing.Any) -> Variable\n\n"
+     "assign_sub($self, value)\n--\n\nassign_sub(self, value: typing.Any) -> Variable\n\n"
      "Subtracts from the value; returns the variable."},
     {"read", read_method, METH_NOARGS,
-     "read(self) -> Tensor\n\nThe present value as a tensor (a snapshot)."},
+     "read($self)\n--\n\nread(self) -> Tensor\n\nThe present value as a tensor (a snapshot)."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef attributes[] = {
@@ -158,12 +199,9 @@ PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-const char* name_of(const PyMethodDef& entry) { return entry.ml_name; }
-const char* name_of(const PyGetSetDef& entry) { return entry.name; }
-
-// Our own entries, then the shared ones whose names are still free.
 constexpr const char* kDoc =
-    R"(Variable(initial, trainable=True, name='Variable', dtype=None)
+    R"(Variable(initial, trainable=True, name=None, dtype=None)
+--
 
 A place that holds a value of one dtype and shape.
 
@@ -171,7 +209,7 @@ In operations it stands for its present value: a read is a snapshot, which a lat
 not change. Gradients with respect to a variable are the sum over all its reads, and never pass
 through an assignment. `assign`, `assign_add` and `assign_sub` return the variable; another shape
 is a ValueError, another dtype a TypeError. A `trainable` variable is watched by tapes and changed
-by optimizers.
+by optimizers. One without a name gets a number. Pickles and copies are variables of their own.
 
 >>> import pullback as pb
 >>> v = pb.Variable([1.0, 2.0], name="v")
@@ -183,19 +221,6 @@ Variable('v', [0., 0.], dtype=float32)
 >>> pb.gradients(y, v)
 [Tensor([2., 4.], dtype=float32)]
 )";
-
-template <class Entry>
-std::vector<Entry> joined(const PyType_Slot& shared, const Entry* own) {
-  std::vector<Entry> out;
-  for (const Entry* entry = own; name_of(*entry); ++entry) out.push_back(*entry);
-  for (auto* entry = static_cast<const Entry*>(shared.pfunc); name_of(*entry); ++entry) {
-    bool taken = false;
-    for (const Entry& other : out) taken |= !std::strcmp(name_of(other), name_of(*entry));
-    if (!taken) out.push_back(*entry);
-  }
-  out.push_back({});
-  return out;
-}
 
 }  // namespace
 

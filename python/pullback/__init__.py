@@ -269,3 +269,19 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def _name_publicly() -> None:
+    """What is public says so: in `help`, and in pickles, which keep working when files move."""
+    spaces = {"pullback": __all__}
+    for space in (linalg, nn, optimizers, random, special):
+        spaces[space.__name__] = space.__all__
+    for name, names in spaces.items():
+        entries = globals() if name == "pullback" else vars(globals()[name.split(".")[1]])
+        for thing in map(entries.__getitem__, names):
+            home = getattr(thing, "__module__", "")
+            if home.startswith("pullback._") and home != "pullback._core":
+                thing.__module__ = name
+
+
+_name_publicly()

@@ -120,7 +120,7 @@ def test_gradient_of_the_norm():
 
 def test_by_global_norm():
     clipped, norm = pb.clip_by_global_norm((pb.constant([3.0, 4.0]), None, pb.constant(12.0)), 6.5)
-    assert isinstance(clipped, list) and clipped[1] is None and norm.item() == 13.0
+    assert isinstance(clipped, tuple) and clipped[1] is None and norm.item() == 13.0
     same(clipped[0], [1.5, 2.0])
     same(clipped[2], 6.0)
     unchanged, norm = pb.clip_by_global_norm([pb.constant([3.0, 4.0])], 5.0)

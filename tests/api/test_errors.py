@@ -50,7 +50,7 @@ B = pb.Variable(np.ones((5, 2), np.float32))
         (lambda: pb.softmax(A, axis=2), ValueError, ["softmax", "axis 2"]),
         (lambda: pb.softmax(1.0), ValueError, ["softmax"]),
         (lambda: pb.expand_dims(A, 3), ValueError, ["expand_dims", "axis 3"]),
-        (lambda: pb.permute_dims(A, (0, 0)), ValueError, ["transpose", "twice"]),
+        (lambda: pb.permute_dims(A, (0, 0)), ValueError, ["permute_dims", "twice"]),
         (lambda: pb.transpose(A, (0,)), ValueError, ["transpose", "rank 2"]),
         (lambda: pb.take(A, [0], axis=2), ValueError, ["take", "axis 2"]),
         (lambda: pb.max(pb.zeros((0, 2)), axis=0), ValueError, ["max"]),

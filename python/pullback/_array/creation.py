@@ -88,7 +88,7 @@ def full_like(x: TensorLike, /, fill_value: TensorLike, dtype: DType = None) -> 
 def arange(start: float, stop: float | None = None, step: float = 1, dtype: DType = None) -> Tensor:
     """start, start + step, … up to but without `stop`; `arange(n)` counts from 0 to n - 1.
 
-    The arguments are Python numbers: integers give int64, floats the default dtype. A step of 0 is
+    The arguments are numbers: integers give int64, floats the default dtype. A step of 0 is
     a ValueError.
 
     >>> pb.arange(5)
@@ -101,7 +101,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: DTyp
     if step == 0:
         raise ValueError("arange: step is 0")
     if dtype is None:
-        integers = all(isinstance(number, int) for number in (start, stop, step))
+        integers = all(hasattr(number, "__index__") for number in (start, stop, step))
         dtype = "int64" if integers else _core.default_float()
     return _core.arange(start, max(0, ceil((stop - start) / step)), step, dtype)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from operator import index
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -118,14 +119,14 @@ def _from_lists(items: list[Any]) -> tuple[tuple[Labels, ...], Labels | None, li
 
 def _list_labels(axes: Any) -> Labels:
     fine = isinstance(axes, (list, tuple)) and all(
-        x is Ellipsis or (isinstance(x, int) and not isinstance(x, bool)) for x in axes
+        x is Ellipsis or (hasattr(x, "__index__") and not isinstance(x, bool)) for x in axes
     )
     if not fine or list(axes).count(Ellipsis) > 1:
         raise TypeError(
             "einsum: expected subscripts like 'ij,jk->ik', or after each operand a list of "
             f"integers with at most one Ellipsis; got {axes!r}"
         )
-    return tuple(_DOTS if x is Ellipsis else x for x in axes)
+    return tuple(_DOTS if x is Ellipsis else index(x) for x in axes)
 
 
 # --- the plan

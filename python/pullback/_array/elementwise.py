@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # --- arithmetic
 
 
-def add(x: TensorLike, y: TensorLike, /) -> Tensor:
+def add(x: TensorLike, y: TensorLike) -> Tensor:
     """x + y.
 
     >>> pb.add([1.0, 2.0], 3)
@@ -38,7 +38,7 @@ def add(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.add(x, y)
 
 
-def subtract(x: TensorLike, y: TensorLike, /) -> Tensor:
+def subtract(x: TensorLike, y: TensorLike) -> Tensor:
     """x - y.
 
     >>> pb.subtract([1.0, 2.0], 3)
@@ -47,7 +47,7 @@ def subtract(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.subtract(x, y)
 
 
-def multiply(x: TensorLike, y: TensorLike, /) -> Tensor:
+def multiply(x: TensorLike, y: TensorLike) -> Tensor:
     """x * y.
 
     >>> pb.multiply([1.0, 2.0], [[1.0], [10.0]])
@@ -57,7 +57,7 @@ def multiply(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.multiply(x, y)
 
 
-def divide(x: TensorLike, y: TensorLike, /) -> Tensor:
+def divide(x: TensorLike, y: TensorLike) -> Tensor:
     """x / y, always floating.
 
     >>> pb.divide([7, 8], 2)
@@ -66,7 +66,7 @@ def divide(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.divide(x, y)
 
 
-def floor_divide(x: TensorLike, y: TensorLike, /) -> Tensor:
+def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
     """x // y, rounded towards minus infinity. An integer divided by 0 is a ZeroDivisionError when
     it is computed. The gradient is 0.
 
@@ -76,7 +76,7 @@ def floor_divide(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.floor_divide(x, y)
 
 
-def remainder(x: TensorLike, y: TensorLike, /) -> Tensor:
+def remainder(x: TensorLike, y: TensorLike) -> Tensor:
     """x - y * floor(x / y), with the sign of y.
 
     >>> pb.remainder([-7.0, 7.0], 3)
@@ -85,7 +85,7 @@ def remainder(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.remainder(x, y)
 
 
-def pow(x: TensorLike, y: TensorLike, /) -> Tensor:
+def pow(x: TensorLike, y: TensorLike) -> Tensor:
     """x to the power y. The derivative by y is 0 where x is 0. Integers to a negative power are a
     ValueError when they are computed.
 
@@ -251,7 +251,7 @@ def ceil(x: TensorLike, /) -> Tensor:
 # --- choice
 
 
-def maximum(x: TensorLike, y: TensorLike, /) -> Tensor:
+def maximum(x: TensorLike, y: TensorLike) -> Tensor:
     """The larger of x and y; NaN where either is. Where they are equal each takes half the
     gradient.
 
@@ -261,7 +261,7 @@ def maximum(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.maximum(x, y)
 
 
-def minimum(x: TensorLike, y: TensorLike, /) -> Tensor:
+def minimum(x: TensorLike, y: TensorLike) -> Tensor:
     """The smaller of x and y; NaN where either is. Where they are equal each takes half the
     gradient.
 

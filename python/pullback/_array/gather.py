@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .._typing import TensorLike
 
 
-def take(x: TensorLike, indices: TensorLike, /, *, axis: int | None = None) -> Tensor:
+def take(x: TensorLike, indices: TensorLike, *, axis: int | None = None) -> Tensor:
     """The elements of x at integer positions along an axis; without one, of x flattened.
 
     The result has the shape of the indices in place of the axis. A position outside the axis is an
@@ -27,7 +27,7 @@ def take(x: TensorLike, indices: TensorLike, /, *, axis: int | None = None) -> T
     return _core.take(x, indices, axis)
 
 
-def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: int = -1) -> Tensor:
+def take_along_axis(x: TensorLike, indices: TensorLike, *, axis: int = -1) -> Tensor:
     """For each row of x along an axis the elements at its own positions: those that `argmax` gives,
     for example.
 

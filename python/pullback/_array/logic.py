@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # --- comparison
 
 
-def equal(x: TensorLike, y: TensorLike, /) -> Tensor:
+def equal(x: TensorLike, y: TensorLike) -> Tensor:
     """x == y.
 
     >>> pb.equal([1, 2], 2)
@@ -28,7 +28,7 @@ def equal(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.equal(x, y)
 
 
-def not_equal(x: TensorLike, y: TensorLike, /) -> Tensor:
+def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """x != y.
 
     >>> pb.not_equal([1, 2], 2)
@@ -37,7 +37,7 @@ def not_equal(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.not_equal(x, y)
 
 
-def less(x: TensorLike, y: TensorLike, /) -> Tensor:
+def less(x: TensorLike, y: TensorLike) -> Tensor:
     """x < y.
 
     >>> pb.less([1, 2], 2)
@@ -46,7 +46,7 @@ def less(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.less(x, y)
 
 
-def less_equal(x: TensorLike, y: TensorLike, /) -> Tensor:
+def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """x <= y.
 
     >>> pb.less_equal([1, 2], 2)
@@ -55,7 +55,7 @@ def less_equal(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.less_equal(x, y)
 
 
-def greater(x: TensorLike, y: TensorLike, /) -> Tensor:
+def greater(x: TensorLike, y: TensorLike) -> Tensor:
     """x > y.
 
     >>> pb.greater([1, 2], 1)
@@ -64,7 +64,7 @@ def greater(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.greater(x, y)
 
 
-def greater_equal(x: TensorLike, y: TensorLike, /) -> Tensor:
+def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """x >= y.
 
     >>> pb.greater_equal([1, 2], 2)
@@ -76,7 +76,7 @@ def greater_equal(x: TensorLike, y: TensorLike, /) -> Tensor:
 # --- logic
 
 
-def logical_and(x: TensorLike, y: TensorLike, /) -> Tensor:
+def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether both hold; numbers count as whether they are not 0.
 
     >>> pb.logical_and([True, True], [True, False])
@@ -85,7 +85,7 @@ def logical_and(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.logical_and(x, y)
 
 
-def logical_or(x: TensorLike, y: TensorLike, /) -> Tensor:
+def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether one of them holds.
 
     >>> pb.logical_or([True, False], [False, False])
@@ -94,7 +94,7 @@ def logical_or(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.logical_or(x, y)
 
 
-def logical_xor(x: TensorLike, y: TensorLike, /) -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether exactly one of them holds.
 
     >>> pb.logical_xor([True, True], [True, False])
@@ -145,7 +145,7 @@ def isfinite(x: TensorLike, /) -> Tensor:
 # --- choice
 
 
-def where(condition: TensorLike, x: TensorLike, y: TensorLike, /) -> Tensor:
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """x where the condition holds, y elsewhere; the three broadcast.
 
     The gradient of the branch that was not taken is 0 even where its own slope is infinite or NaN.

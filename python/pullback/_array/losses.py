@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .._typing import TensorLike
 
 
-def softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
+def softmax_cross_entropy(logits: TensorLike, labels: TensorLike) -> Tensor:
     """-sum(labels * log_softmax(logits)) along the last axis.
 
     Both have one shape, with classes along the last axis; labels are probabilities, for example
@@ -24,7 +24,7 @@ def softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
     return _core.softmax_cross_entropy(logits, labels)
 
 
-def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
+def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike) -> Tensor:
     """-log_softmax(logits)[i, labels[i]] for each row i: the loss of integer labels.
 
     logits have shape (..., classes), labels (integers) the shape (...) of the result. A label

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._typing import TensorLike
 
 
-def matmul(a: TensorLike, b: TensorLike, /) -> Tensor:
+def matmul(a: TensorLike, b: TensorLike) -> Tensor:
     """The matrix product, also written a @ b.
 
     (…, n, k) times (…, k, m) is (…, n, m), where the leading axes broadcast. A vector on the left
@@ -33,7 +33,7 @@ def matmul(a: TensorLike, b: TensorLike, /) -> Tensor:
 
 
 def tensordot(
-    a: TensorLike, b: TensorLike, /, axes: int | Sequence[int | Sequence[int]] = 2
+    a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]] = 2
 ) -> Tensor:
     """Products of the elements of a and b, summed over pairs of axes.
 
@@ -48,7 +48,7 @@ def tensordot(
     return _tensordot(x, y, *_axes_of(axes, len(x.shape), len(y.shape)), "tensordot")
 
 
-def dot(a: TensorLike, b: TensorLike, /) -> Tensor:
+def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """The sum of products over the last axis of a and the last but one of b (the only one of a
     vector), as `np.dot`. The result has the other axes of a, then those of b: unlike in `matmul`,
     leading axes do not run together. With a number it is the product of the elements.
@@ -64,7 +64,7 @@ def dot(a: TensorLike, b: TensorLike, /) -> Tensor:
     return _tensordot(x, y, (-1,), (-1 if len(y.shape) == 1 else -2,), "dot")
 
 
-def inner(a: TensorLike, b: TensorLike, /) -> Tensor:
+def inner(a: TensorLike, b: TensorLike) -> Tensor:
     """The sum of products over the last axis of both. The result has the other axes of a, then
     those of b. With a number it is the product of the elements.
 
@@ -77,7 +77,7 @@ def inner(a: TensorLike, b: TensorLike, /) -> Tensor:
     return _tensordot(x, y, (-1,), (-1,), "inner")
 
 
-def outer(a: TensorLike, b: TensorLike, /) -> Tensor:
+def outer(a: TensorLike, b: TensorLike) -> Tensor:
     """The product of each element of a with each of b, of shape (size of a, size of b).
 
     >>> pb.outer([1.0, 2.0], [1.0, 10.0, 100.0])
@@ -88,7 +88,7 @@ def outer(a: TensorLike, b: TensorLike, /) -> Tensor:
     return _core.multiply(_core.reshape(x, (x.size, 1)), _core.reshape(y, (y.size,)))
 
 
-def vdot(a: TensorLike, b: TensorLike, /) -> Tensor:
+def vdot(a: TensorLike, b: TensorLike) -> Tensor:
     """The sum of the products of the elements of a and b, in row-major order; they have equally
     many, or it is a ValueError.
 
@@ -104,12 +104,13 @@ def vdot(a: TensorLike, b: TensorLike, /) -> Tensor:
     return sum_like_matmul(product, (0,))
 
 
-def vecdot(a: TensorLike, b: TensorLike, /, *, axis: int = -1) -> Tensor:
+def vecdot(a: TensorLike, b: TensorLike, *, axis: int = -1) -> Tensor:
     """The sum of products over `axis`, counted from the last (-1); the others broadcast.
 
     >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
     Tensor([12., 34.], dtype=float32)
     """
+    axis = index(axis)
     x, y = _tensors(a, b, "vecdot")
     last = min(len(x.shape), len(y.shape))
     if not -last <= axis <= -1:
@@ -187,6 +188,10 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float)) or x.shape == ()
 
 
+def _is_integer(x: Any) -> bool:
+    return hasattr(x, "__index__") and not getattr(x, "shape", ())
+
+
 def _axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"{who}: axis {axis} is not there in shape {shape}")
@@ -199,14 +204,15 @@ def _axes_last(x: Any, axes: list[int]) -> Any:
 
 
 def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(axes, int):
+    if _is_integer(axes):
+        axes = index(axes)
         if not 0 <= axes <= min(rank_a, rank_b):
             raise ValueError(
                 f"tensordot: expected a number of axes from 0 to {min(rank_a, rank_b)}, got {axes}"
             )
         return tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
     try:
-        of_a, of_b = (tuple(map(index, [x] if isinstance(x, int) else x)) for x in axes)
+        of_a, of_b = (tuple(map(index, [x] if _is_integer(x) else x)) for x in axes)
     except (TypeError, ValueError):
         raise ValueError(
             f"tensordot: expected a number of axes, or those of a and those of b, got {axes!r}"

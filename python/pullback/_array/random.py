@@ -4,6 +4,7 @@ threads. Each call draws anew; a drawn tensor keeps its numbers however often it
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
 from .. import _core
@@ -22,9 +23,13 @@ def seed(seed: int) -> None:
     >>> (pb.random.uniform(3).numpy() == first).all()
     np.True_
     """
-    if not isinstance(seed, int) or not 0 <= seed < 2**64:
+    try:
+        number = index(seed)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**64:
         raise ValueError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed!r}")
-    _core.seed_random(seed)
+    _core.seed_random(number)
 
 
 def normal(shape: Shape = (), dtype: DType = None) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import index
 from typing import TYPE_CHECKING
 
 from .. import _core
@@ -103,13 +104,14 @@ def split(x: TensorLike, /, parts: int | Sequence[int], *, axis: int = 0) -> lis
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"split: axis {axis} of a tensor of rank {x.ndim}")
     length = x.shape[axis]
-    if isinstance(parts, int):
-        if parts < 1 or length % parts:
-            raise ValueError(f"split: an axis of length {length} in {parts} equal parts")
-        sizes = [length // parts] * parts
+    if hasattr(parts, "__index__") and not getattr(parts, "shape", ()):
+        count = index(parts)
+        if count < 1 or length % count:
+            raise ValueError(f"split: an axis of length {length} in {count} equal parts")
+        sizes = [length // count] * count
     else:
-        cuts = [0, *parts, length]
+        cuts = [0, *map(index, parts), length]  # type: ignore[arg-type]
         sizes = [end - begin for begin, end in pairwise(cuts)]
         if any(size < 0 for size in sizes):
-            raise ValueError(f"split: positions {list(parts)} do not rise within 0 … {length}")
+            raise ValueError(f"split: positions {cuts[1:-1]} do not rise within 0 … {length}")
     return _core.split(x, sizes, axis)

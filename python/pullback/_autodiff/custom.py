@@ -7,7 +7,8 @@ from functools import wraps
 from typing import Any, TypeVar, overload
 
 from .. import _core
-from .._core import Rule, Tensor, Variable, flatten, unflatten
+from .._core import Rule, Tensor, Variable
+from .nests import flatten, unflatten
 from .rules import as_cotangents, place
 
 F = TypeVar("F", bound=Callable[..., Any])

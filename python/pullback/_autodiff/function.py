@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
+from operator import index
 from typing import Any, TypeVar, overload
 
 from .. import _core
@@ -20,12 +21,14 @@ def function(
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    cache_size: int = 256,
 ) -> Callable[[F], F]: ...
 def function(
     f: Any = None,
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    cache_size: int = 256,
 ) -> Any:
     """Decorator: runs f once for each signature and records it; later calls replay the record.
 
@@ -39,6 +42,10 @@ def function(
     static_argnums, static_argnames: positional arguments by number, and arguments by name, that
         count by value as a whole: a Python float there is part of the signature and a float inside
         f. The first argument of a method, `self`, is number 0.
+    cache_size: how many traces are kept; where there are more signatures, the trace that was not
+        used for the longest time goes. Calls that trace again and again are warned about, with
+        the argument that changes. What equals nothing but itself, such as the `self` of a method,
+        is not kept alive: its traces go with it.
 
     Inside, a traced tensor has no value: choose with `where` instead of `if`. Variables are read
     and assigned as if f ran, in every call; they must be made outside. What f makes of constants
@@ -80,25 +87,35 @@ def function(
     (16.0, 2.0)
     """
     if f is None:
-        return lambda f: function(f, static_argnums=static_argnums, static_argnames=static_argnames)
+        return lambda f: function(
+            f,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            cache_size=cache_size,
+        )
     if not callable(f):
         raise TypeError(f"function: expected a function, got {f!r}")
+    capacity = index(cache_size)
+    if capacity < 1:
+        raise ValueError(f"function: cache_size is at least 1, got {cache_size}")
     positions, names = _static(f, static_argnums, static_argnames)
     name = getattr(f, "__qualname__", type(f).__qualname__)
-    return update_wrapper(_core.make_function(f, name, place(f), positions, names), f)
+    return update_wrapper(_core.make_function(f, name, place(f), positions, names, capacity), f)
 
 
 def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
     """Positions and names of the static arguments: each by both where f's signature says how."""
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    numbers = [argnums] if hasattr(argnums, "__index__") else list(argnums)
     names = [argnames] if isinstance(argnames, str) else list(argnames)
-    for what, entries, kind in (("argnums", numbers, int), ("argnames", names, str)):
+    for what, entries, kind in (("argnums", numbers, "__index__"), ("argnames", names, "lower")):
         for entry in entries:
-            if not isinstance(entry, kind) or isinstance(entry, bool):
+            if not hasattr(entry, kind) or isinstance(entry, bool):
+                expected = "int" if what == "argnums" else "str"
                 raise TypeError(
-                    f"function: static_{what}: expected {kind.__name__} or a tuple of them, "
+                    f"function: static_{what}: expected {expected} or a tuple of them, "
                     f"got {entry!r}"
                 )
+    numbers = [index(number) for number in numbers]
     if not numbers and not names:
         return [], []
     from inspect import signature

@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
-from .._core import Rule, Tensor, Variable, flatten
+from .._core import Rule, Tensor, Variable
+from .nests import leaves_like
 from .rules import op_rule, registered, rule_map
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def gradients(
 
     ys, xs: tensors or variables, one, a list, or a nest of dicts, lists, tuples and dataclasses. An
         x is any tensor that the ys were made from, or a variable, which stands for all its reads.
-    grad_ys: weights of the elements, one entry per y, of its dtype and shape; a number counts for
-        all elements, None means ones.
+    grad_ys: weights of the elements, in the structure of the ys: for each y something of its dtype
+        and shape; a number counts for all elements, None means ones.
     stop_gradients: tensors and variables that count as constants (for all xs but themselves).
     unconnected_gradients: what an x gets that the ys do not depend on by a differentiable path:
         "none" gives None, "zero" gives zeros. Integers are not differentiable.
@@ -65,10 +66,7 @@ def gradients(
     seeds = None
     if grad_ys is not None:
         targets = _core.tensors_of(ys, "gradients: ys")
-        weights = grad_ys
-        if not isinstance(ys, (Tensor, Variable, list, tuple)):
-            weights = flatten(grad_ys)[0]
-        seeds = seed_list(weights, targets, "gradients: grad_ys")
+        seeds = seed_list(grad_ys, ys, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
     return _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
 
@@ -87,13 +85,17 @@ def with_zeros(answers: list[Any], sources: list[Any]) -> list[Any]:
     ]
 
 
-def seed_list(values: Any, targets: list[Any], who: str) -> list[Any] | None:
-    """The cotangents that a reverse pass starts with: one for each target, None for ones."""
+def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] | None:
+    """The cotangents that a reverse pass starts with: one for each of the targets, which are the
+    leaves of ys; None for ones."""
     if values is None:
         return None
-    entries = list(values) if isinstance(values, (list, tuple)) else [values]
-    if len(entries) != len(targets):
-        raise ValueError(f"{who}: {len(entries)} entries for {len(targets)} targets")
+    if isinstance(ys, (Tensor, Variable)) and isinstance(values, (list, tuple)):
+        entries = list(values)  # a list of the weights of the one y
+        if len(entries) != 1:
+            raise ValueError(f"{who}: {len(entries)} entries for 1 target")
+    else:
+        entries = leaves_like(ys, values, who)
     return [
         _seed(g, y, f"{who}[{i}]") for i, (g, y) in enumerate(zip(entries, targets, strict=True))
     ]

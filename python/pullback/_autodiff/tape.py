@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
-from .._core import Tensor, Variable, flatten, unflatten
+from .._core import Tensor, Variable
 from .gradients import seed_list, wants_zeros, with_zeros
+from .nests import flatten, unflatten
 
 
 class GradientTape:
@@ -38,6 +39,17 @@ class GradientTape:
         self._persistent = persistent
         self._entered = False
         self._used = False
+
+    def __repr__(self) -> str:
+        kind = "persistent " if self._persistent else ""
+        if self._tape.recording:
+            state = "recording"
+        elif not self._entered:
+            state = "not entered yet"
+        else:
+            state = "used" if self._used else "stopped"
+        watched = len(self._tape.watched_variables())
+        return f"<{kind}GradientTape at {id(self):#x}: {state}, {watched} variables>"
 
     def __enter__(self) -> GradientTape:
         if self._tape.recording:
@@ -94,8 +106,8 @@ class GradientTape:
 
         target, sources: a tensor or a variable, or a nest of them; the result has the structure of
             the sources.
-        output_gradients: weights of the target's elements, one entry per target, of its dtype and
-            shape; a number counts for all elements, None means ones.
+        output_gradients: weights of the elements, in the structure of the target: for each tensor
+            something of its dtype and shape; a number counts for all elements, None means ones.
         unconnected_gradients: "none" gives None for a source that the target does not depend on as
             recorded, "zero" gives zeros.
 
@@ -112,10 +124,7 @@ class GradientTape:
         zeros = wants_zeros(unconnected_gradients, "gradient")
         targets = _tensors(target, "target")
         xs = _tensors(sources, "sources")
-        weights = output_gradients
-        if weights is not None and not isinstance(target, (Tensor, Variable)):
-            weights = flatten(weights)[0]
-        seeds = seed_list(weights, targets, "gradient: output_gradients")
+        seeds = seed_list(output_gradients, target, targets, "gradient: output_gradients")
         if not self._entered:
             raise RuntimeError("gradient: this tape has recorded nothing: it was never entered")
         if self._used and not self._persistent:

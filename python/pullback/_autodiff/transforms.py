@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from operator import index
 from typing import Any
 
 from .. import _core
-from .._core import Tensor, Variable, flatten, unflatten
+from .._core import Tensor, Variable
 from .gradients import with_zeros
+from .nests import flatten, unflatten
 from .rules import place
 
 
@@ -39,8 +41,7 @@ def value_and_grad(
     >>> float(value), aux, float(dx)
     (9.0, 'seen', 6.0)
     """
-    positions = _positions(argnums)
-    single = isinstance(argnums, int)
+    single, positions = _positions(argnums)
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -63,7 +64,10 @@ def value_and_grad(
             tape.stop()
         value = _value_of(result, f) if has_aux else result
         _check_value(value, f)
-        answers = iter(with_zeros(_core.gradients([value], xs), xs))
+        # A result that depends on nothing that is tracked has no history to ask.
+        known = _core.is_tracked(value)
+        found = _core.gradients([value], xs) if known else [None] * len(xs)
+        answers = iter(with_zeros(found, xs))
         gradients = tuple(unflatten(structure, answers) for structure in structures)
         return tuple(result) if has_aux else result, gradients[0] if single else gradients
 
@@ -89,14 +93,20 @@ def grad(
     return call
 
 
-def _positions(argnums: Any) -> list[int]:
-    positions = [argnums] if isinstance(argnums, int) else list(argnums)
-    for position in positions:
-        if not isinstance(position, int) or isinstance(position, bool):
+def _positions(argnums: Any) -> tuple[bool, list[int]]:
+    """Whether it is one integer, and the list of them."""
+    single = not isinstance(argnums, (list, tuple))
+    positions = []
+    for position in [argnums] if single else argnums:
+        try:
+            if isinstance(position, bool):
+                raise TypeError
+            positions.append(index(position))
+        except TypeError:
             raise TypeError(
                 f"grad: argnums: expected an integer or a tuple of them, got {position!r}"
-            )
-    return positions
+            ) from None
+    return single, positions
 
 
 def _resolved(positions: list[int], count: int, f: Any) -> list[int]:

@@ -6,20 +6,20 @@ TypeError, and give back the dtype and shape of what they clip.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _core
+from .._autodiff.nests import flatten, unflatten
 from .._core import Tensor
 
 if TYPE_CHECKING:
     from .._typing import Axis, TensorLike
 
+Nest = TypeVar("Nest")
 
-def clip_by_value(
-    x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, /
-) -> Tensor:
+
+def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike) -> Tensor:
     """x, but at least one bound and at most the other (which wins where they cross). NaN stays.
 
     Bounds broadcast to x; where x would have to broadcast to them it is a ValueError. The gradient
@@ -52,37 +52,49 @@ def clip_by_norm(x: TensorLike, clip_norm: TensorLike, /, axis: Axis = None) -> 
     return x * _factor(norm, clip_norm)
 
 
-def global_norm(tensors: Sequence[Any], /) -> Tensor:
-    """The Euclidean norm of all elements of all tensors. None is skipped; nothing at all gives 0.
+def global_norm(tensors: Any, /) -> Tensor:
+    """The Euclidean norm of all elements of all tensors in a list, or in any nest of dicts, lists,
+    tuples and dataclasses. None is skipped; nothing at all gives 0.
 
-    Tensors of different dtypes are a TypeError, and so is what is not a list or tuple.
+    Tensors of different dtypes are a TypeError, and so is a single tensor.
 
     >>> pb.global_norm([pb.constant([3.0, 4.0]), None, pb.constant(12.0)])
     Tensor(13., dtype=float32)
     """
-    squares = [_core.sum(x * x) for x in _checked(tensors, "global_norm") if x is not None]
+    entries, _ = _checked(tensors, "global_norm")
+    return _norm_of(entries)
+
+
+def _norm_of(entries: list[Any]) -> Tensor:
+    squares = [_core.sum(x * x) for x in entries if x is not None]
     return _root(sum(squares[1:], squares[0])) if squares else _core.constant(0.0)
 
 
 def clip_by_global_norm(
-    tensors: Sequence[Any], clip_norm: TensorLike, /, use_norm: TensorLike | None = None
-) -> tuple[list[Any], Tensor]:
+    tensors: Nest, clip_norm: TensorLike, use_norm: TensorLike | None = None
+) -> tuple[Nest, Tensor]:
     """All tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
 
-    Returns the list, with None where there was None, and the norm from before (or `use_norm`,
-    where it is known). A norm that is infinite or NaN makes every entry NaN. A negative
-    `clip_norm` counts as 0. Source: Pascanu et al., On the difficulty of training recurrent neural
-    networks, 2013.
+    Takes a list or any other nest, such as the gradients of a dict of variables. Returns the same
+    structure, with None where there was None, and the norm from before (or `use_norm`, where it is
+    known, in the dtype of the tensors). A norm that is infinite or NaN makes every entry NaN. A
+    negative `clip_norm` counts as 0. Source: Pascanu et al., On the difficulty of training
+    recurrent neural networks, 2013.
 
     >>> pb.clip_by_global_norm([pb.constant([3.0, 4.0]), pb.constant(12.0)], 6.5)
     ([Tensor([1.5, 2. ], dtype=float32), Tensor(6., dtype=float32)], Tensor(13., dtype=float32))
     """
-    entries = _checked(tensors, "clip_by_global_norm")
-    norm = global_norm(entries) if use_norm is None else _core.constant(use_norm)
+    entries, structure = _checked(tensors, "clip_by_global_norm")
+    if use_norm is None:
+        norm = _norm_of(entries)
+    else:
+        dtype = next((x.dtype for x in entries if x is not None), None)
+        norm = _core.constant(use_norm, dtype, "clip_by_global_norm: use_norm")
     factor = _factor(norm, clip_norm)
     finite = _core.logical_or(_core.isfinite(norm), _core.equal(clip_norm, inf))
     factor = _core.where(finite, factor, nan)
-    return [None if x is None else x * _core.cast(factor, x.dtype) for x in entries], norm
+    clipped = [None if x is None else x * _core.cast(factor, x.dtype) for x in entries]
+    return unflatten(structure, clipped), norm
 
 
 def _factor(norm: Tensor, clip_norm: Any) -> Tensor:
@@ -103,13 +115,17 @@ def _floating(x: Any, who: str) -> Tensor:
     return tensor
 
 
-def _checked(tensors: Any, who: str) -> list[Any]:
-    if not isinstance(tensors, (list, tuple)):
-        raise TypeError(f"{who}: expected a list of tensors, got a {type(tensors).__name__}")
+def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
+    """The leaves of a nest as tensors or None, and its structure."""
+    leaves, structure = flatten(tensors)
+    if len(leaves) == 1 and leaves[0] is tensors:
+        raise TypeError(
+            f"{who}: expected a list or another nest of tensors, got a {type(tensors).__name__}"
+        )
     entries = [
-        None if x is None else _floating(x, f"{who}: entry {i}") for i, x in enumerate(tensors)
+        None if x is None else _floating(x, f"{who}: entry {i}") for i, x in enumerate(leaves)
     ]
     dtypes = sorted({str(x.dtype) for x in entries if x is not None})
     if len(dtypes) > 1:
         raise TypeError(f"{who}: tensors of {' and '.join(dtypes)}; cast them to one dtype")
-    return entries
+    return entries, structure

@@ -2,23 +2,30 @@
 
 One holds the rule and the state it needs for each variable (slots), which is made when the variable
 is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; between the two the
-gradients may be changed. Updates are as lazy as everything else. In the formulas v is the variable,
-g its gradient, r the learning rate.
+gradients may be changed. Updates are as lazy as everything else, and a step is whole: either all of
+it is assigned or nothing. In the formulas v is the variable, g its gradient, r the learning rate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import inf, log
 from typing import Any
 
+import numpy as np
+
 from .. import _core
+from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
+from . import update_rules
 
 
 class Optimizer:
     """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), or
     a function without arguments that is called in every step."""
+
+    _hyper: tuple[str, ...] = ()  # names of attributes that are numbers
+    _slot_names: tuple[str, ...] = ()
 
     def __init__(self, learning_rate: Any) -> None:
         if isinstance(learning_rate, (str, type(None))):
@@ -28,20 +35,23 @@ class Optimizer:
             )
         self.learning_rate = learning_rate
         self._slots: dict[tuple[Variable, str], Variable] = {}
+        self._loaded: dict[str, Any] = {}
 
-    def minimize(
-        self, loss: Callable[[], Any], var_list: Variable | Sequence[Variable] | None = None
-    ) -> None:
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if not k.startswith("_"))
+        return f"{self._name}({given})"
+
+    def minimize(self, loss: Callable[[], Any], var_list: Any = None) -> None:
         """One step: calls loss(), differentiates, updates.
 
-        The variables are those in `var_list`, or the trainable ones that loss() reads. Raises what
-        `compute_gradients` and `apply_gradients` raise; where no variable has a gradient, the
-        ValueError lists them all and says why.
+        The variables are those in `var_list` (one, or a nest of them), or the trainable ones that
+        loss() reads. Raises what `compute_gradients` and `apply_gradients` raise; where no variable
+        has a gradient, the ValueError lists them all and says why.
 
-        >>> v = pb.Variable([1.0, 2.0])
+        >>> v = pb.Variable([1.0, 2.0], name="v")
         >>> pb.optimizers.GradientDescent(0.25).minimize(lambda: pb.sum(v * v))
         >>> v
-        Variable('Variable', [0.5, 1. ], dtype=float32)
+        Variable('v', [0.5, 1. ], dtype=float32)
         """
         pairs, read = self._gradients(loss, var_list, "minimize")
         if all(g is None for g, _ in pairs):
@@ -49,7 +59,7 @@ class Optimizer:
         self.apply_gradients(pairs)
 
     def compute_gradients(
-        self, loss: Callable[[], Any], var_list: Variable | Sequence[Variable] | None = None
+        self, loss: Callable[[], Any], var_list: Any = None
     ) -> list[tuple[Tensor | None, Variable]]:
         """Pairs of gradient and variable, None where the loss does not depend on the variable.
 
@@ -62,49 +72,172 @@ class Optimizer:
         """
         return self._gradients(loss, var_list, "compute_gradients")[0]
 
-    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]]) -> None:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Variable]] | Any, variables: Any = None
+    ) -> None:
         """Updates each variable by its gradient: a tensor of its dtype and shape, or an array or
         number; a variable whose gradient is None stays as it is.
 
-        All pairs are checked before anything changes: ValueError for a wrong shape, for no pairs
-        and where all gradients are None; TypeError for a wrong dtype and for what is not a
-        Variable.
+        Takes pairs (gradient, variable); or the gradients as a tensor or a nest of them, such as
+        `value_and_grad` gives for a dict of variables, and the `variables` in the same structure.
 
-        >>> v = pb.Variable([1.0, 2.0])
+        Everything is checked and computed before anything is assigned: ValueError for a wrong
+        shape, for a learning rate that is no scalar, for no variables and where all gradients are
+        None; TypeError for a wrong dtype and for what is not a Variable.
+
+        >>> v = pb.Variable([1.0, 2.0], name="v")
         >>> pb.optimizers.GradientDescent(0.5).apply_gradients([([2.0, 2.0], v)])
         >>> v
-        Variable('Variable', [0., 1.], dtype=float32)
+        Variable('v', [0., 1.], dtype=float32)
+        >>> parameters = {"v": v}
+        >>> loss, slopes = pb.value_and_grad(lambda p: pb.sum(p["v"]))(parameters)
+        >>> pb.optimizers.GradientDescent(0.5).apply_gradients(slopes, parameters)
+        >>> v
+        Variable('v', [-0.5,  0.5], dtype=float32)
         """
         who = f"{self._name}.apply_gradients"
+        if variables is not None:
+            owners = flatten(variables)[0]
+            gradients = leaves_like(variables, grads_and_vars, f"{who}: gradients")
+            grads_and_vars = zip(gradients, owners, strict=True)
         pairs = [_checked_pair(pair, i, who) for i, pair in enumerate(grads_and_vars)]
         if not pairs:
             raise ValueError(f"{who}: no variables provided")
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
             raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
-        self._begin()
         rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
-        for g, v in present:
-            r = rate if isinstance(rate, (int, float)) else _core.cast(rate, v.dtype)
-            self._update(v, g, r)
+        slots = dict(self._slots)
+        new: dict[tuple[Variable, str], Tensor] = {}
+        try:
+            steps = [(v, self._step(v, g, rate, new)) for g, v in present]
+        except BaseException:
+            self._slots = slots
+            raise
+        self._finish(steps, new)
+
+    def variables(self) -> list[Variable]:
+        """The state: what was made so far for the variables that were updated.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
+        >>> optimizer.minimize(lambda: v * v)
+        >>> optimizer.variables()
+        [Variable('v/momentum', 2., shape=(), dtype=float32)]
+        """
+        return list(self._slots.values())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state as read-only NumPy arrays, by names such as 'v/momentum'. A second variable of
+        the name 'v' is 'v_1' there.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
+        >>> optimizer.minimize(lambda: v * v)
+        >>> optimizer.state_dict()
+        {'v/momentum': array(2., dtype=float32)}
+        """
+        state: dict[str, Any] = _core.evaluate(self._named_state())
+        return self._loaded | state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Takes over the state of another optimizer of this kind, for variables of the same names,
+        which may be updated here for the first time later.
+
+        ValueError for a shape that is not that of the variable, once it is known.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
+        >>> optimizer.load_state_dict({"v/momentum": 2.0})
+        >>> optimizer.minimize(lambda: v * v)
+        >>> optimizer.state_dict()
+        {'v/momentum': array(3., dtype=float32)}
+        """
+        present = self._named_state()
+        values = {
+            key: _core.constant(state[key], slot.dtype, f"load_state_dict: {key!r}")
+            for key, slot in present.items()
+            if key in state
+        }
+        for key, value in values.items():
+            if value.shape != present[key].shape:
+                raise ValueError(
+                    f"{self._name}.load_state_dict: {key!r} has shape {value.shape}, expected "
+                    f"{present[key].shape}"
+                )
+        for key, value in values.items():
+            present[key].assign(value)
+        self._loaded = {key: value for key, value in state.items() if key not in present}
 
     @property
     def _name(self) -> str:
         return type(self).__name__
 
-    def _begin(self) -> None:
-        """Called once before the updates of a step."""
+    def _named_state(self) -> dict[str, Variable]:
+        return {f"{self._key(v)}/{name}": slot for (v, name), slot in self._slots.items()}
 
-    def _update(self, v: Variable, g: Tensor, r: Any) -> None:
-        raise NotImplementedError(f"{self._name}: an optimizer defines _update(variable, g, rate)")
+    def _key(self, v: Variable) -> str:
+        """The name of v here: its own, with a number where an earlier one has it too."""
+        owners = list(dict.fromkeys(owner for owner, _ in self._slots if owner.name == v.name))
+        before = next((i for i, owner in enumerate(owners) if owner is v), len(owners))
+        return f"{v.name}_{before}" if before else v.name
 
-    def _slot(self, v: Variable, name: str, initial: float = 0.0) -> Variable:
+    @staticmethod
+    def _rule(g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> tuple[Any, Any]:
+        raise NotImplementedError("an optimizer has a _rule(gradient, state, hyper)")
+
+    def _step(
+        self, v: Variable, g: Tensor, rate: Any, new: dict[tuple[Variable, str], Tensor]
+    ) -> Any:
+        """What is to be subtracted from v; the new values of its slots go into `new`, which has
+        those that the same step gave them already."""
+        hyper = {name: self._scalar(getattr(self, name), v, name) for name in self._hyper}
+        hyper["learning_rate"] = self._corrected(self._scalar(rate, v, "learning_rate"), v)
+        slots = {name: self._slot(v, name) for name in self._slot_names}
+        state = {name: new.get((v, name), slot) for name, slot in slots.items()}
+        step, values = self._rule(g, state, hyper)
+        new.update({(v, name): value for name, value in values.items()})
+        return step
+
+    def _corrected(self, rate: Any, v: Variable) -> Any:
+        return rate
+
+    def _finish(
+        self, steps: list[tuple[Variable, Tensor]], new: dict[tuple[Variable, str], Tensor]
+    ) -> None:
+        """Assigns a step that is known to be right."""
+        for key, value in new.items():
+            self._slots[key].assign(value)
+        for v, step in steps:
+            v.assign_sub(step)
+
+    def _scalar(self, value: Any, v: Variable, name: str) -> Any:
+        """A hyper-parameter as the rules take it: a Python number, or a tensor of v's dtype."""
+        if isinstance(value, (bool, int, float, np.number)):
+            return value.item() if isinstance(value, np.number) else value
+        tensor = _core.constant(value, v.dtype, f"{self._name}: {name}")
+        if tensor.shape != ():
+            raise ValueError(f"{self._name}: {name} has shape {tensor.shape}; expected a scalar")
+        return tensor
+
+    def _slot(self, v: Variable, name: str) -> Variable:
         """The state of this name that belongs to v."""
         slot = self._slots.get((v, name))
         if slot is None:
-            value = _core.full(v.shape, initial, v.dtype)
-            slot = self._slots[v, name] = _core.slot_variable(value, f"{v.name}/{name}")
+            key = f"{self._key(v)}/{name}"
+            value = _core.full(v.shape, self._initial(name), v.dtype)
+            if key in self._loaded:
+                value = _core.constant(self._loaded[key], v.dtype, f"{self._name}: {key!r}")
+                if value.shape != v.shape:
+                    raise ValueError(
+                        f"{self._name}: {key!r} was loaded with shape {value.shape} for a "
+                        f"variable of shape {v.shape}"
+                    )
+            slot = self._slots[v, name] = _core.slot_variable(value, key)
         return slot
+
+    def _initial(self, name: str) -> float:
+        return 0.0
 
     def _gradients(
         self, loss: Callable[[], Any], var_list: Any, method: str
@@ -127,10 +260,7 @@ class Optimizer:
         if value.dtype.kind != "f":
             raise ValueError(f"{who}: the loss is {value.dtype}; only floats have gradients")
         read = tape.watched_variables()
-        if var_list is None:
-            variables = read
-        else:
-            variables = list(var_list) if isinstance(var_list, (list, tuple)) else [var_list]
+        variables = read if var_list is None else flatten(var_list)[0]
         if not variables:
             raise ValueError(f"{who}: no variables to optimize: the loss reads no trainable one")
         for i, v in enumerate(variables):
@@ -148,8 +278,7 @@ class GradientDescent(Optimizer):
     0.75
     """
 
-    def _update(self, v: Variable, g: Tensor, r: Any) -> None:
-        v.assign_sub(r * g)
+    _rule = staticmethod(update_rules.gradient_descent)
 
 
 class Momentum(Optimizer):
@@ -165,16 +294,14 @@ class Momentum(Optimizer):
     0.0
     """
 
+    _rule = staticmethod(update_rules.momentum)
+    _hyper = ("momentum", "use_nesterov")
+    _slot_names = ("momentum",)
+
     def __init__(self, learning_rate: Any, momentum: float, use_nesterov: bool = False) -> None:
         super().__init__(learning_rate)
         self.momentum = momentum
         self.use_nesterov = use_nesterov
-
-    def _update(self, v: Variable, g: Tensor, r: Any) -> None:
-        slot = self._slot(v, "momentum")
-        m = self.momentum * slot + g
-        slot.assign(m)
-        v.assign_sub(r * (g + self.momentum * m) if self.use_nesterov else r * m)
 
 
 class RMSProp(Optimizer):
@@ -184,11 +311,14 @@ class RMSProp(Optimizer):
     decays in the same way. Source: Hinton, Neural networks for machine learning, lecture 6e;
     Graves, Generating sequences with recurrent neural networks, 2013.
 
-    >>> v = pb.Variable([1.0, 100.0])
+    >>> v = pb.Variable([1.0, 100.0], name="v")
     >>> pb.optimizers.RMSProp(0.5, decay=0.0, epsilon=0.0).minimize(lambda: pb.sum(v * v))
     >>> v
-    Variable('Variable', [ 0.5, 99.5], dtype=float32)
+    Variable('v', [ 0.5, 99.5], dtype=float32)
     """
+
+    _rule = staticmethod(update_rules.rms_prop)
+    _hyper = ("decay", "momentum", "epsilon")
 
     def __init__(
         self,
@@ -203,19 +333,10 @@ class RMSProp(Optimizer):
         self.momentum = momentum
         self.epsilon = epsilon
         self.centered = centered
+        self._slot_names = ("rms", "momentum", "mean") if centered else ("rms", "momentum")
 
-    def _update(self, v: Variable, g: Tensor, r: Any) -> None:
-        rms, momentum = self._slot(v, "rms", 1.0), self._slot(v, "momentum")
-        s = self.decay * rms + (1 - self.decay) * (g * g)
-        rms.assign(s)
-        if self.centered:
-            mean = self._slot(v, "mean")
-            q = self.decay * mean + (1 - self.decay) * g
-            mean.assign(q)
-            s = s - q * q
-        m = self.momentum * momentum + r * g / _core.sqrt(s + self.epsilon)
-        momentum.assign(m)
-        v.assign_sub(m)
+    def _initial(self, name: str) -> float:
+        return 1.0 if name == "rms" else 0.0
 
 
 class Adam(Optimizer):
@@ -230,6 +351,10 @@ class Adam(Optimizer):
     >>> pb.round(2 * v)  # half a unit each, whatever the gradient
     Tensor([  1., 199.], dtype=float32)
     """
+
+    _rule = staticmethod(update_rules.adam)
+    _hyper = ("beta1", "beta2", "epsilon")
+    _slot_names = ("m", "s")
 
     def __init__(
         self,
@@ -247,20 +372,32 @@ class Adam(Optimizer):
         self.epsilon = epsilon
         self._steps: Variable | None = None
 
-    def _begin(self) -> None:
-        if self._steps is None:
-            self._steps = _core.slot_variable(_core.constant(0), "Adam/steps")
-        self._steps.assign_add(1)
+    @property
+    def steps(self) -> int:
+        """How many steps were finished."""
+        return 0 if self._steps is None else int(self._steps)
 
-    def _update(self, v: Variable, g: Tensor, r: Any) -> None:
-        t = _core.cast(self._steps, v.dtype)
-        mean, square = self._slot(v, "m"), self._slot(v, "s")
-        m = self.beta1 * mean + (1 - self.beta1) * g
-        s = self.beta2 * square + (1 - self.beta2) * (g * g)
-        mean.assign(m)
-        square.assign(s)
-        rate = r * _core.sqrt(_one_minus_power(self.beta2, t)) / _one_minus_power(self.beta1, t)
-        v.assign_sub(rate * m / (_core.sqrt(s) + self.epsilon))
+    def variables(self) -> list[Variable]:
+        return super().variables() + ([] if self._steps is None else [self._steps])
+
+    def _named_state(self) -> dict[str, Variable]:
+        counted = {} if self._steps is None else {"steps": self._steps}
+        return super()._named_state() | counted
+
+    def _corrected(self, rate: Any, v: Variable) -> Any:
+        if self._steps is None:
+            first = _core.constant(self._loaded.get("steps", 0), "int64")
+            self._steps = _core.slot_variable(first, "Adam/steps")
+        t = _core.cast(self._steps + 1, v.dtype)
+        start = _core.sqrt(_one_minus_power(float(self.beta2), t))
+        return rate * start / _one_minus_power(float(self.beta1), t)
+
+    def _finish(
+        self, steps: list[tuple[Variable, Tensor]], new: dict[tuple[Variable, str], Tensor]
+    ) -> None:
+        super()._finish(steps, new)
+        assert self._steps is not None
+        self._steps.assign_add(1)
 
 
 def _one_minus_power(beta: float, t: Tensor) -> Tensor:

@@ -1,0 +1,60 @@
+"""Nests of containers (pytrees): dicts, lists, tuples, namedtuples and dataclasses with tensors in
+them. The core takes them apart and puts them together; here is what goes beyond that.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from .._core import flatten, unflatten
+
+__all__ = ["flatten", "leaves_like", "unflatten"]
+
+
+def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
+    """What `other` has in the places of the leaves of `nest`: there it may be anything, a list of
+    numbers for instance. ValueError where its structure differs; None stands for None everywhere.
+
+    >>> leaves_like({"a": 1, "b": (2, 3)}, {"b": ([0.5, 2.0], None), "a": 7}, "f")
+    [7, [0.5, 2.0], None]
+    >>> leaves_like({"a": 1, "b": (2, 3)}, {"a": 7}, "f")
+    Traceback (most recent call last):
+    ValueError: f: expected the keys 'a', 'b', got 'a'
+    """
+    if other is None:
+        return [None] * len(flatten(nest)[0])
+    if isinstance(nest, dict):
+        if not isinstance(other, dict) or other.keys() != nest.keys():
+            wanted = ", ".join(map(repr, nest))
+            got = ", ".join(map(repr, other)) if isinstance(other, dict) else repr(other)
+            raise ValueError(f"{who}: expected the keys {wanted}, got {got}")
+        order = _keys_in_order(nest)
+        return [leaf for k in order for leaf in leaves_like(nest[k], other[k], f"{who}[{k!r}]")]
+    if isinstance(nest, (list, tuple)):
+        if not isinstance(other, (list, tuple)):
+            other = [other]
+        if len(other) != len(nest):
+            raise ValueError(f"{who}: {len(other)} entries for {len(nest)}")
+        pairs = enumerate(zip(nest, other, strict=True))
+        return [leaf for i, (a, b) in pairs for leaf in leaves_like(a, b, f"{who}[{i}]")]
+    if hasattr(type(nest), "__dataclass_fields__"):
+        from dataclasses import fields
+
+        if type(other) is not type(nest):
+            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {other!r}")
+        names = [field.name for field in fields(nest)]
+        return [
+            leaf
+            for name in names
+            for leaf in leaves_like(getattr(nest, name), getattr(other, name), f"{who}.{name}")
+        ]
+    return [other]
+
+
+def _keys_in_order(nest: dict[Any, Any]) -> list[Any]:
+    """The keys as the core takes them: sorted where they have an order."""
+    ordered = isinstance(nest, OrderedDict)
+    flat = OrderedDict.fromkeys(nest, 0) if ordered else dict.fromkeys(nest, 0)
+    places = unflatten(flatten(flat)[1], range(len(flat)))
+    return sorted(nest, key=places.__getitem__)
