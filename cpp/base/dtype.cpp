@@ -38,7 +38,8 @@ void store_scalar(DType dtype, Scalar scalar, void* out) {
       std::memcpy(out, &v, 4);
       return;
     }
-    default:
+    case DType::Int64:
+    case DType::Float64:
       std::memcpy(out, &scalar, 8);
   }
 }

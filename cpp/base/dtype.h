@@ -1,4 +1,4 @@
-// The five element types, their sizes and the promotion between them.
+// The element types, what is known of each, and the promotion between them: two tables.
 #pragma once
 
 #include <cstdint>
@@ -6,25 +6,44 @@
 
 namespace pullback {
 
-// Ordered so that promotion of two array dtypes is their maximum: an integer array next to a
-// floating one takes the floating dtype (float32 stays float32).
 enum class DType : uint8_t { Bool, Int32, Int64, Float32, Float64 };
 
 constexpr int kDTypes = 5;
 
-constexpr int64_t size_of(DType dtype) {
-  constexpr int64_t sizes[kDTypes] = {1, 4, 8, 4, 8};
-  return sizes[static_cast<int>(dtype)];
-}
+enum class DTypeKind : uint8_t { Bool, Integer, Float };
 
-constexpr bool is_float(DType dtype) { return dtype >= DType::Float32; }
-constexpr bool is_integer(DType dtype) { return dtype == DType::Int32 || dtype == DType::Int64; }
+struct DTypeTraits {
+  const char* name;
+  int64_t size;  // bytes
+  DTypeKind kind;
+  DType compute;      // what numbers of it are computed in
+  DType accumulator;  // what sums of it are collected in; also the result's, but for floats
+};
 
-constexpr DType promote(DType a, DType b) { return a < b ? b : a; }
+inline constexpr DTypeTraits kDTypeTraits[kDTypes] = {
+    {"bool", 1, DTypeKind::Bool, DType::Int32, DType::Int64},
+    {"int32", 4, DTypeKind::Integer, DType::Int32, DType::Int64},
+    {"int64", 8, DTypeKind::Integer, DType::Int64, DType::Int64},
+    {"float32", 4, DTypeKind::Float, DType::Float32, DType::Float64},
+    {"float64", 8, DTypeKind::Float, DType::Float64, DType::Float64},
+};
 
-constexpr const char* name_of(DType dtype) {
-  constexpr const char* names[kDTypes] = {"bool", "int32", "int64", "float32", "float64"};
-  return names[static_cast<int>(dtype)];
+constexpr const DTypeTraits& traits(DType dtype) { return kDTypeTraits[static_cast<int>(dtype)]; }
+
+constexpr int64_t size_of(DType dtype) { return traits(dtype).size; }
+constexpr bool is_float(DType dtype) { return traits(dtype).kind == DTypeKind::Float; }
+constexpr bool is_integer(DType dtype) { return traits(dtype).kind == DTypeKind::Integer; }
+constexpr const char* name_of(DType dtype) { return traits(dtype).name; }
+
+// Of two array dtypes: an integer array next to a floating one takes the floating dtype.
+constexpr DType promote(DType a, DType b) {
+  using enum DType;
+  constexpr DType table[kDTypes][kDTypes] = {
+      {Bool, Int32, Int64, Float32, Float64},        {Int32, Int32, Int64, Float32, Float64},
+      {Int64, Int64, Int64, Float32, Float64},       {Float32, Float32, Float32, Float32, Float64},
+      {Float64, Float64, Float64, Float64, Float64},
+  };
+  return table[static_cast<int>(a)][static_cast<int>(b)];
 }
 
 inline std::string to_text(DType dtype) { return name_of(dtype); }

@@ -58,8 +58,8 @@ class ReversePass {
       return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
     }
     if (rule) return {rule, all};
-    const OpDef& def = opdef(node->op);
-    const bool differentiable = def.vjp && (is_float(node->dtype) || def.ring);
+    const bool differentiable =
+        vjp_of(node->op) && (is_float(node->dtype) || traits(node->op).ring);
     return {nullptr, differentiable ? all : all.first(0)};
   }
 
@@ -222,11 +222,10 @@ class ReversePass {
 
   void apply_row(Node* node, const Exit& exit, Adjoint& adjoint,
                  const std::vector<uint8_t>& wanted) {
-    const OpDef& def = opdef(node->op);
-    const bool through = def.linear && adjoint.mask();
+    const bool through = carries_mask(node->op) && adjoint.mask();
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
-    def.vjp({node, through ? adjoint.value() : adjoint.dense(), wanted}, out.data());
+    vjp_of(node->op)({node, through ? adjoint.value() : adjoint.dense(), wanted}, out.data());
     if (through) carry_mask(node, adjoint, wanted, &out);
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (wanted[k]) adjoint_of(exit.inputs[k]).add(std::move(out[k]), exit.inputs[k]->shape);
@@ -240,7 +239,7 @@ class ReversePass {
     Ref<Node> mask = adjoint.mask();
     if (node->op == Op::reshape || node->op == Op::transpose) {
       Cotangent moved;
-      opdef(node->op).vjp({node, mask, wanted}, &moved);
+      vjp_of(node->op)({node, mask, wanted}, &moved);
       mask = moved.value;
     }
     const bool moves =

@@ -119,7 +119,8 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
 
 // A tree of halves: no division, so zeros are exact at every order.
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
-  const NodeRef all = is_float(input->dtype) ? input : cast(input, DType::Int64);
+  const NodeRef all =
+      is_float(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
   const uint8_t mask = axes_mask(all->shape, axes, "prod");
   const Shape result = folded(all->shape, mask, keepdims);
   std::vector<int64_t> order;

@@ -14,7 +14,6 @@ namespace {
 
 enum class Domain : uint8_t { A, N, F, B };
 enum class Result : uint8_t { Same, Bool };
-enum class Ring : bool { NoRing, Ring };
 
 struct Row {
   const char* name;
@@ -65,16 +64,24 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
              ": expected numbers, got bool; cast first, or use logical_and, logical_or, "
              "logical_xor, logical_not");
       }
-      return dtype == DType::Bool ? DType::Int32 : dtype;
-    default:
-      return dtype;
+      return traits(dtype).compute;
+    case Domain::A:
+      break;
   }
+  return dtype;
 }
 
-// Whether this is Python's arithmetic (the first rows of the table) on numbers that a traced
-// function was given: without the trace it would give such a number, with its precision.
+// Python's own operators.
+bool is_python_arithmetic(Op op) {
+  return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide ||
+         op == Op::floor_divide || op == Op::remainder || op == Op::pow || op == Op::square ||
+         op == Op::negative || op == Op::abs;
+}
+
+// Whether this is Python's arithmetic on numbers that a traced function was given: without the
+// trace it would give such a number, with its precision.
 bool stays_weak(Op op, std::span<Node* const> inputs) {
-  if (op > Op::abs) return false;
+  if (!is_python_arithmetic(op)) return false;
   bool traced = false;
   for (const Node* x : inputs) {
     if (!(x->flags & kWeak)) return false;
@@ -204,10 +211,10 @@ struct Answer : Cotangent {
               [[maybe_unused]] const Expr& y) {                               \
     return text;                                                              \
   }
-#define UNARY(name, domain, result, ring, value, da) RULE(name##_rule_a, (da))
-#define BINARY(name, domain, result, ring, value, da, db) \
+#define UNARY(name, domain, result, integers, cost, mask, value, da) RULE(name##_rule_a, (da))
+#define BINARY(name, domain, result, integers, cost, mask, value, da, db) \
   RULE(name##_rule_a, (da)) RULE(name##_rule_b, (db))
-#define TERNARY(name, domain, result, ring, value, da, db, dc) \
+#define TERNARY(name, domain, result, integers, cost, mask, value, da, db, dc) \
   RULE(name##_rule_a, (da)) RULE(name##_rule_b, (db)) RULE(name##_rule_c, (dc))
 #include "ops/elementwise.def"
 #undef RULE
@@ -220,6 +227,8 @@ constexpr ElementRule kRules[][3] = {
 #define TERNARY(name, ...) {name##_rule_a, name##_rule_b, name##_rule_c},
 #include "ops/elementwise.def"
 };
+
+}  // namespace
 
 void elementwise_vjp(const VjpCall& call, Cotangent* out) {
   Node* y = call.node;
@@ -238,23 +247,6 @@ void cast_vjp(const VjpCall& call, Cotangent* out) {
   // Between floats, or between integers (compat.tf1's integer gradients); never across.
   if (is_float(from) != is_float(to)) return;
   out[0] = {Cotangent::Value, cast(call.g, from), nullptr};
-}
-
-constexpr OpDef kElementwise[] = {
-#define UNARY(name, domain, result, ring, ...)                                                  \
-  {#name, Result::result == Result::Bool ? nullptr : elementwise_vjp, Ring::ring == Ring::Ring, \
-   true},
-#define BINARY UNARY
-#define TERNARY UNARY
-#include "ops/elementwise.def"
-};
-
-constexpr OpDef kCast = {"cast", cast_vjp, true, true};
-
-}  // namespace
-
-const OpDef& elementwise_opdef(Op op) {
-  return op == Op::cast ? kCast : kElementwise[static_cast<int>(op)];
 }
 
 int elementwise_arity(Op op) { return op == Op::cast ? 1 : kRows[static_cast<int>(op)].arity; }

@@ -1,11 +1,13 @@
-// The table of elementwise.def as the rest of ops/ sees it.
+// The rules of elementwise operations, for the table in opdef.cpp.
 #pragma once
 
 #include "ops/ops.h"
 
 namespace pullback {
 
-const OpDef& elementwise_opdef(Op op);
+void elementwise_vjp(const VjpCall& call, Cotangent* out);
+void cast_vjp(const VjpCall& call, Cotangent* out);
+
 int elementwise_arity(Op op);
 
 }  // namespace pullback

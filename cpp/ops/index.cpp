@@ -96,7 +96,7 @@ void take_vjp(const VjpCall& call, Cotangent* out) {
   const int64_t length = x->shape[axis];
   // What was never taken is a structural zero; see slice_vjp.
   NodeRef mask;
-  if (opdef(x->op).linear) {
+  if (carries_mask(x->op)) {
     mask = scatter_add(ones(call.g->shape, DType::Bool), indices, axis, length);
   }
   out[0] = {Cotangent::Value, scatter_add(call.g, indices, axis, length), mask, true};
@@ -129,7 +129,7 @@ void set_vjp(const VjpCall& call, Cotangent* out) {
   if (call.live[0]) {
     // What was set over is a structural zero; see slice_vjp.
     NodeRef mask;
-    if (opdef(base->op).linear) {
+    if (carries_mask(base->op)) {
       mask = at_index(ones(base->shape, DType::Bool), zeros(value->shape, DType::Bool), indices,
                       axis, Update::Set, unique);
     }
@@ -230,7 +230,7 @@ void pick_vjp(const VjpCall& call, Cotangent* out) {
   const NodeRef indices = call.node->in[1];
   const int64_t length = x->shape[x->shape.rank - 1];
   NodeRef mask;
-  if (opdef(x->op).linear) mask = place(ones(call.g->shape, DType::Bool), indices, length);
+  if (carries_mask(x->op)) mask = place(ones(call.g->shape, DType::Bool), indices, length);
   out[0] = {Cotangent::Value, place(call.g, indices, length), mask, true};
 }
 

@@ -244,7 +244,7 @@ void slice_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const Window& window = *call.node->window;
   NodeRef mask;
-  if (opdef(x->op).linear) mask = embed(ones(call.g->shape, DType::Bool), x->shape, window);
+  if (carries_mask(x->op)) mask = embed(ones(call.g->shape, DType::Bool), x->shape, window);
   out[0] = {Cotangent::Value, embed(call.g, x->shape, window), mask, true};
 }
 
@@ -260,7 +260,7 @@ void at_window_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, call.g, nullptr};
   if (call.node->attr.update == Update::Set && call.live[0]) {
     NodeRef mask;
-    if (opdef(base->op).linear) {
+    if (carries_mask(base->op)) {
       mask =
           at_window(ones(base->shape, DType::Bool), zeros(piece, DType::Bool), window, Update::Set);
     }

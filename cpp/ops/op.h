@@ -1,8 +1,12 @@
-// The name of every operation, as an enum. Elementwise ones come from elementwise.def; what each of
-// the others does is in its row of opdef.cpp.
+// Every operation: its name, as an enum, and its traits, as a table that is known when compiling.
+// Both come from the rows of elementwise.def and other.def. Whoever treats operations differently
+// asks the traits, or switches over one of their enums without a default, so that the compiler
+// names the places a new kind of operation is missing from. The order of Op means nothing, but that
+// elementwise rows come first, in their order: kernels are found by it.
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 namespace pullback {
 
@@ -11,55 +15,128 @@ enum class Op : uint16_t {
 #define BINARY(name, ...) name,
 #define TERNARY(name, ...) name,
 #include "ops/elementwise.def"
-  cast,
-  // leaves
-  value,     // holds a buffer
-  scalar,    // one number, an argument of the plan and never part of its structure
-  argument,  // stands for an input while a function is traced; never has a value
-  // views: never a step of their own
-  identity,
-  stop_gradient,
-  read,    // a variable's value at one moment
-  custom,  // in[0] is the value, the other inputs are what its rule answers for
-  reshape,
-  transpose,
-  broadcast_to,
-  slice,
-  // reductions over one contiguous block of axes
-  sum,
-  max,
-  min,
-  all,
-  any,
-  argmax,
-  argmin,
-  // the rest: one kind of step each
-  matmul,
-  concat,
-  embed,      // zeros with the input at a slice's place: the adjoint of slice
-  at_window,  // in[0] with in[1] set at, or added to, a slice's place
-  take,
-  scatter_add,  // the adjoint of take
-  at_index,     // in[0] with in[1] combined into it at the positions in[2] of one axis
-  pick,         // one entry of each row (the last axis)
-  place,        // zeros but for one entry of each row: the adjoint of pick
-  iota,
-  random_uniform,
-  random_normal,
-  permutation,
+#define OTHER(name, ...) name,
+#include "ops/other.def"
   count
 };
 
 constexpr int kOps = static_cast<int>(Op::count);
 
-constexpr bool is_elementwise(Op op) { return op <= Op::cast; }
-constexpr bool is_leaf(Op op) { return op >= Op::value && op <= Op::argument; }
-constexpr bool is_view(Op op) { return op >= Op::identity && op <= Op::slice; }
-constexpr bool is_reduction(Op op) { return op >= Op::sum && op <= Op::any; }
+// What the planner makes of it.
+enum class OpKind : uint8_t {
+  Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
+  Leaf,         // no inputs
+  Alias,        // views: the first input as it is …
+  Reshape,      // … or through another window
+  Transpose,
+  Broadcast,
+  Slice,
+  Fold,  // a reduction over one contiguous block of axes
+  Pick,
+  Place,
+  ArgFold,  // the rest: steps of their own
+  Product,
+  Concat,
+  Embed,
+  AtWindow,
+  Indexed,
+  Iota,
+  Random,
+};
+
+// What an entry costs to compute (of its result; of a fold's input).
+enum class Cost : uint8_t {
+  Free,        // nothing is computed
+  Arithmetic,  // an instruction or two: cheaper to repeat than to keep
+  Division,    // divisions, roots, rounding
+  Function,
+  Power,
+  Copy,  // a step that writes its result once
+  Fold,  // worth keeping where it is over much
+  Heavy  // always worth keeping
+};
+
+// When a run of it may end in an error.
+enum class Fails : uint8_t {
+  Never,
+  Integers,  // integer arithmetic: a division by zero, a negative power
+  Always,    // a position out of range
+};
+
+// What becomes of the structural zeros (Cotangent::mask) of its cotangent.
+enum class Mask : uint8_t {
+  Stops,   // they are made numbers before its rule
+  Entry,   // elementwise: they stay where they are, and no slope is infinite
+  Scales,  // elementwise: they stay where they are, and meet slopes that may be infinite or NaN
+  Moves,   // they go where the values go: the rule applied to the mask says where
+  Mixes,   // the same, but entries meet in sums on the way: the values are made numbers first
+};
+
+// How a tangent passes, for forward mode.
+enum class Tangent : uint8_t {
+  Self,     // linear: the operation itself, of the tangents (positions and conditions as they are)
+  Product,  // linear in each input: a sum with one input after the other replaced by its tangent
+  Own,      // by a formula; of an elementwise row its cotangents with the tangent for g, summed
+  TransposeOfVjp,  // nothing but a vjp is known: its transpose, by a second reverse pass
+  None,            // nothing passes
+};
+
+struct OpTraits {
+  const char* name;
+  OpKind kind;
+  Cost cost;
+  Fails fails;
+  Mask mask;
+  Tangent tangent;
+  bool ring;  // an integer gradient makes sense
+};
+
+namespace traits_detail {
+
+// Columns of the .def files.
+enum class Integers : uint8_t { NoRing, Ring, Fails };
+enum class Result : uint8_t { Same, Bool };
+
+constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,
+                               Mask mask) {
+  return {name,
+          OpKind::Elementwise,
+          cost,
+          integers == Integers::Fails ? Fails::Integers : Fails::Never,
+          mask,
+          result == Result::Bool ? Tangent::None : Tangent::Own,
+          integers == Integers::Ring};
+}
+
+constexpr OpTraits kTable[] = {
+#define UNARY(name, domain, result, integers, cost, mask, ...) \
+  elementwise(#name, Result::result, Integers::integers, Cost::cost, Mask::mask),
+#define BINARY UNARY
+#define TERNARY UNARY
+#include "ops/elementwise.def"
+#define OTHER(name, text, kind, ring, cost, fails, mask, tangent, vjp) \
+  OpTraits{text,                                                       \
+           OpKind::kind,                                               \
+           Cost::cost,                                                 \
+           Fails::fails,                                               \
+           Mask::mask,                                                 \
+           Tangent::tangent,                                           \
+           Integers::ring == Integers::Ring},
+#include "ops/other.def"
+};
+static_assert(std::size(kTable) == kOps);
+
+}  // namespace traits_detail
+
+constexpr const OpTraits& traits(Op op) { return traits_detail::kTable[static_cast<int>(op)]; }
+
+constexpr bool is_elementwise(Op op) { return traits(op).kind == OpKind::Elementwise; }
+constexpr bool is_leaf(Op op) { return traits(op).kind == OpKind::Leaf; }
+constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
+
+constexpr const char* name_of(Op op) { return traits(op).name; }
 
 // What at_window and at_index make of what they find and what they bring.
 enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
-
-const char* name_of(Op op);
 
 }  // namespace pullback

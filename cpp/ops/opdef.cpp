@@ -1,4 +1,4 @@
-// One row for every operation that is not elementwise: its name and its rule.
+// What is asked about operations by name, and where their rules are.
 
 #include <algorithm>
 
@@ -13,53 +13,21 @@
 namespace pullback {
 namespace {
 
-constexpr int kFirst = static_cast<int>(Op::value);
-
-// In the order of the enum. Columns: name, rule, integer gradients make sense, masks pass through.
-constexpr OpDef kDefs[] = {
-    {"constant", nullptr},
-    {"scalar", nullptr},
-    {"argument", nullptr},
-    {"identity", identity_vjp, true, true},
-    {"stop_gradient", nullptr},
-    {"read", nullptr},
-    {"custom_gradient", identity_vjp, true, true},  // without a rule: its inside
-    {"reshape", reshape_vjp, true, true},
-    {"transpose", transpose_vjp, true, true},
-    {"broadcast_to", broadcast_vjp, true},
-    {"slice", slice_vjp, true},
-    {"sum", sum_vjp, true},
-    {"max", extremum_vjp},
-    {"min", extremum_vjp},
-    {"all", nullptr},
-    {"any", nullptr},
-    {"argmax", nullptr},
-    {"argmin", nullptr},
-    {"matmul", matmul_vjp, true},
-    {"concat", concat_vjp, true},
-    {"embed", embed_vjp, true},
-    {"at_window", at_window_vjp, true},
-    {"take", take_vjp, true},
-    {"scatter_add", scatter_add_vjp, true},
-    {"at_index", at_index_vjp, true},
-    {"pick", pick_vjp, true},
-    {"place", place_vjp, true},
-    {"iota", nullptr},
-    {"random_uniform", nullptr},
-    {"random_normal", nullptr},
-    {"permutation", nullptr},
+constexpr Vjp kVjps[] = {
+#define UNARY(name, ...) traits(Op::name).tangent == Tangent::None ? nullptr : elementwise_vjp,
+#define BINARY UNARY
+#define TERNARY UNARY
+#include "ops/elementwise.def"
+#define OTHER(name, text, kind, ring, cost, fails, mask, tangent, vjp) vjp,
+#include "ops/other.def"
 };
-static_assert(std::size(kDefs) == kOps - kFirst, "one row for every op");
+static_assert(std::size(kVjps) == kOps, "one rule for every op");
 
 bool overridable(Op op) { return !is_leaf(op) && op != Op::read && op != Op::custom; }
 
 }  // namespace
 
-const OpDef& opdef(Op op) {
-  return is_elementwise(op) ? elementwise_opdef(op) : kDefs[static_cast<int>(op) - kFirst];
-}
-
-const char* name_of(Op op) { return opdef(op).name; }
+Vjp vjp_of(Op op) { return kVjps[static_cast<int>(op)]; }
 
 std::vector<std::string> op_names() {
   std::vector<std::string> names;

@@ -106,7 +106,7 @@ NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t axis
 std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
                             const Ref<Rule>& rule);
 
-// --- the table of the other ops (ops/opdef.cpp)
+// --- rules and names (ops/opdef.cpp)
 struct VjpCall {
   Node* node;                     // its inputs and itself may be used in the expressions
   NodeRef g;                      // cotangent of the node
@@ -114,13 +114,14 @@ struct VjpCall {
 };
 using Vjp = void (*)(const VjpCall& call, Cotangent* out);
 
-struct OpDef {
-  const char* name;
-  Vjp vjp;              // null: not differentiable
-  bool ring = false;    // an integer gradient makes sense
-  bool linear = false;  // the cotangent's mask may pass through (elementwise, reshape, transpose)
-};
-const OpDef& opdef(Op op);
+// Whether the reverse pass carries structural zeros through it as they are, or moved along.
+constexpr bool carries_mask(Op op) {
+  const Mask mask = traits(op).mask;
+  return mask == Mask::Entry || mask == Mask::Scales || op == Op::identity || op == Op::custom ||
+         op == Op::reshape || op == Op::transpose;
+}
+
+Vjp vjp_of(Op op);  // null: not differentiable
 
 // Every name that an override may use, sorted.
 std::vector<std::string> op_names();

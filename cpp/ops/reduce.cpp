@@ -34,14 +34,15 @@ Shape folded(const Shape& shape, uint8_t mask, bool keepdims) {
 
 namespace {
 
+DType sum_dtype(DType dtype) { return is_float(dtype) ? dtype : traits(dtype).accumulator; }
+
 NodeRef fold_block(Op op, const NodeRef& x, uint8_t mask, bool keepdims) {
-  const bool widen = op == Op::sum && !is_float(x->dtype);
   Attr attr;
   attr.axes = mask;
   attr.keepdims = keepdims;
   Node* input = x.get();
-  return make_node(op, widen ? DType::Int64 : x->dtype, folded(x->shape, mask, keepdims),
-                   {&input, 1}, attr);
+  return make_node(op, op == Op::sum ? sum_dtype(x->dtype) : x->dtype,
+                   folded(x->shape, mask, keepdims), {&input, 1}, attr);
 }
 
 // The cotangent with the folded axes back in place as length 1.
@@ -80,8 +81,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
       }
     }
   }
-  const bool widen = op == Op::sum && !is_float(x->dtype);
-  if (mask == 0) return widen ? cast(x, DType::Int64) : x;
+  if (mask == 0) return op == Op::sum ? cast(x, sum_dtype(x->dtype)) : x;
   // Split the axes into contiguous blocks, last block first so that earlier axes keep their number.
   uint8_t blocks[kMaxRank];
   int count = 0;

@@ -34,7 +34,8 @@ std::vector<Constant> describe(std::span<Node* const> nodes) {
       continue;
     }
     const auto inputs = value_inputs(node);
-    out[i].uniform = !inputs.empty() && (is_elementwise(node->op) || is_view(node->op));
+    out[i].uniform =
+        !inputs.empty() && (is_elementwise(node->op) || traits(node->op).cost == Cost::Free);
     for (const Node* input : inputs) {
       const Constant& below = out[input->index];
       out[i].bytes_below = std::min(out[i].bytes_below + below.bytes_below, INT64_MAX / 4);

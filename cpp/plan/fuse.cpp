@@ -77,7 +77,7 @@ class Fuser {
     for (uint32_t i = 0; i < n_; ++i) {
       const Node* node = a_.node(i);
       if (a_.kind[i] != Analysis::Elementwise || a_.stored[i] || spaces().row[i] ||
-          node->shape.size() < kLargeSpace || !is_arithmetic(node->op)) {
+          node->shape.size() < kLargeSpace || traits(node->op).cost != Cost::Arithmetic) {
         continue;
       }
       bool cheap = true;
@@ -93,11 +93,6 @@ class Fuser {
       }
       out_.cheap[i] = cheap && ++depth[i] <= kLongest;
     }
-  }
-
-  static bool is_arithmetic(Op op) {
-    return (op <= Op::sign && (op < Op::divide || op > Op::pow_db)) || op == Op::relu ||
-           op == Op::gate || (op >= Op::maximum && op <= Op::cast);
   }
 
   // Moves nodes that only later levels use to the first of these, if that stores nothing more: what

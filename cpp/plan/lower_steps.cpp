@@ -34,34 +34,42 @@ View Lowering::dense_operand(uint32_t member, size_t k) {
 void Lowering::emit_other(uint32_t member) {
   const Node* node = nodes_[member];
   const Op op = node->op;
-  switch (op) {
-    case Op::matmul:
+  switch (traits(op).kind) {
+    case OpKind::Product:
       return emit_matmul(member);
-    case Op::concat:
+    case OpKind::Concat:
       return emit_concat(member);
-    case Op::embed:
+    case OpKind::Embed:
       return add_step(Layout{operand(member, 0), window_of(node), true}, op);
-    case Op::at_window: {
+    case OpKind::AtWindow: {
       const View in = operand(member, 1);
       copy_base(member);
       return add_step(Layout{in, window_of(node), false, node->attr.update == Update::Add}, op);
     }
-    case Op::take:
-    case Op::scatter_add:
-    case Op::at_index:
+    case OpKind::Indexed:
       return emit_indexed(member);
-    case Op::argmax:
-    case Op::argmin: {
+    case OpKind::ArgFold: {
       const View in = dense_operand(member, 0);
       const FoldedShape f = folded_shape(in.shape, static_cast<uint8_t>(1u << node->attr.axis));
       return add_step(ArgReduce{op, in, whole_view(member), f.outer, f.reduced, f.inner}, op);
     }
-    case Op::iota:
+    case OpKind::Iota:
       return add_step(Iota{whole_view(member)}, op);
-    default:  // random
+    case OpKind::Random:
       return add_step(Random{op, scalar_[a_.reads(member)[0].base],
                              scalar_[a_.reads(member)[1].base], whole_view(member)},
                       op);
+    case OpKind::Leaf:  // not computed
+    case OpKind::Alias:
+    case OpKind::Reshape:
+    case OpKind::Transpose:
+    case OpKind::Broadcast:
+    case OpKind::Slice:
+    case OpKind::Elementwise:  // in groups
+    case OpKind::Fold:
+    case OpKind::Pick:
+    case OpKind::Place:
+      break;
   }
 }
 

@@ -82,16 +82,33 @@ bool is_whole(const Plan& plan, const View& view) {
          view.strides == row_major(view.shape);
 }
 
+bool can_fail(const Instruction& instruction) {
+  switch (traits(instruction.op).fails) {
+    case Fails::Always:
+      return true;
+    case Fails::Integers:
+      return !is_float(instruction.dtype);
+    case Fails::Never:
+      break;
+  }
+  return false;
+}
+
+// One for each kind of step, so that a new one does not compile before it has its own.
+bool can_fail(const TileGroup& group) {
+  return std::any_of(group.instructions.begin(), group.instructions.end(),
+                     [](const Instruction& instruction) { return can_fail(instruction); });
+}
+bool can_fail(const Gemm& gemm) { return gemm.then && can_fail(*gemm.then); }
+bool can_fail(const Layout&) { return false; }
+bool can_fail(const Gather&) { return true; }
+bool can_fail(const ScatterAdd&) { return true; }
+bool can_fail(const ArgReduce&) { return false; }
+bool can_fail(const Random&) { return false; }
+bool can_fail(const Iota&) { return false; }
+
 bool can_fail(const Step& step) {
-  const auto fails = [](const TileGroup& group) {
-    return std::any_of(group.instructions.begin(), group.instructions.end(), [](const auto& i) {
-      const bool integers = i.op == Op::floor_divide || i.op == Op::remainder || i.op == Op::pow;
-      return i.op == Op::pick || i.op == Op::place || (integers && !is_float(i.dtype));
-    });
-  };
-  if (const auto* group = std::get_if<TileGroup>(&step.work)) return fails(*group);
-  if (const auto* gemm = std::get_if<Gemm>(&step.work)) return gemm->then && fails(*gemm->then);
-  return std::holds_alternative<Gather>(step.work) || std::holds_alternative<ScatterAdd>(step.work);
+  return std::visit([](const auto& work) { return can_fail(work); }, step.work);
 }
 
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and

@@ -14,11 +14,34 @@ namespace {
 Analysis::Kind kind_of(const Node* node) {
   if (node->op == Op::scalar) return Analysis::Number;
   if (is_input(node)) return Analysis::Input;
-  if (is_elementwise(node->op)) return Analysis::Elementwise;
-  if (is_view(node->op)) return Analysis::Window;
-  if (is_reduction(node->op)) return Analysis::Fold;
-  if (node->op == Op::pick) return Analysis::Pick;
-  return node->op == Op::place ? Analysis::Place : Analysis::Other;
+  switch (traits(node->op).kind) {
+    case OpKind::Elementwise:
+      return Analysis::Elementwise;
+    case OpKind::Alias:
+    case OpKind::Reshape:
+    case OpKind::Transpose:
+    case OpKind::Broadcast:
+    case OpKind::Slice:
+      return Analysis::Window;
+    case OpKind::Fold:
+      return Analysis::Fold;
+    case OpKind::Pick:
+      return Analysis::Pick;
+    case OpKind::Place:
+      return Analysis::Place;
+    case OpKind::ArgFold:
+    case OpKind::Product:
+    case OpKind::Concat:
+    case OpKind::Embed:
+    case OpKind::AtWindow:
+    case OpKind::Indexed:
+    case OpKind::Iota:
+    case OpKind::Random:
+      return Analysis::Other;
+    case OpKind::Leaf:
+      break;  // all are inputs
+  }
+  return Analysis::Input;
 }
 
 // Brings an operand of an elementwise node to the node's own shape.

@@ -14,17 +14,20 @@ namespace {
 constexpr int64_t kLargeReduction = 32768;
 
 bool expensive(const Node* node) {
-  switch (node->op) {
-    case Op::matmul:
-    case Op::scatter_add:
-    case Op::at_index:
+  switch (traits(node->op).cost) {
+    case Cost::Heavy:
       return true;
-    case Op::argmax:
-    case Op::argmin:
+    case Cost::Fold:
       return node->in[0]->shape.size() >= kLargeReduction;
-    default:
-      return is_reduction(node->op) && node->in[0]->shape.size() >= kLargeReduction;
+    case Cost::Free:
+    case Cost::Arithmetic:
+    case Cost::Division:
+    case Cost::Function:
+    case Cost::Power:
+    case Cost::Copy:
+      break;
   }
+  return false;
 }
 
 // Appends bytes; there is room for a node before it is written.

@@ -82,7 +82,7 @@ class GroupCheck {
 
   void check_instruction(const Instruction& instruction) {
     const Op op = instruction.op;
-    const bool folds = is_reduction(op) || op == Op::pick;
+    const bool folds = is_fold(op) || op == Op::pick;
     if (!is_elementwise(op) && !folds && op != Op::place) broken(step_, "no operation of a group");
     if (group_.length > 1 && folds && !instruction.row) broken(step_, "a fold over elements");
     if (group_.length > 1 && op == Op::place && instruction.row) broken(step_, "a place over rows");

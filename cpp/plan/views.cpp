@@ -70,17 +70,17 @@ bool is_flat(const NodeView& view, const Node* base) {
 }
 
 bool apply_view(const Node* node, const NodeView& in, NodeView* out) {
-  switch (node->op) {
-    case Op::reshape:
+  switch (traits(node->op).kind) {
+    case OpKind::Reshape:
       return reshape_view(in, node->shape, out);
-    case Op::transpose:
+    case OpKind::Transpose:
       *out = in;
       for (int64_t d = 0; d < node->shape.rank; ++d) {
         out->shape[d] = in.shape[node->attr.order[d]];
         out->strides[d] = in.strides[node->attr.order[d]];
       }
       return true;
-    case Op::broadcast_to: {
+    case OpKind::Broadcast: {
       *out = in;
       out->shape = node->shape;
       out->strides = {};
@@ -90,7 +90,7 @@ bool apply_view(const Node* node, const NodeView& in, NodeView* out) {
       }
       return true;
     }
-    case Op::slice:
+    case OpKind::Slice:
       *out = in;
       out->shape = node->shape;
       for (int64_t d = 0; d < node->shape.rank; ++d) {
@@ -98,10 +98,25 @@ bool apply_view(const Node* node, const NodeView& in, NodeView* out) {
         out->strides[d] = in.strides[d] * node->window->step[d];
       }
       return true;
-    default:  // identity, stop_gradient, read, custom
+    case OpKind::Alias:
       *out = in;
       return true;
+    case OpKind::Elementwise:  // no views
+    case OpKind::Leaf:
+    case OpKind::Fold:
+    case OpKind::Pick:
+    case OpKind::Place:
+    case OpKind::ArgFold:
+    case OpKind::Product:
+    case OpKind::Concat:
+    case OpKind::Embed:
+    case OpKind::AtWindow:
+    case OpKind::Indexed:
+    case OpKind::Iota:
+    case OpKind::Random:
+      break;
   }
+  return false;
 }
 
 }  // namespace pullback

@@ -254,7 +254,7 @@ void run_gemm(const GemmProgram& p, const Slots& slots, char* scratch, PanelHook
       return run_plain<uint32_t>(p, slots);
     case DType::Int64:
       return run_plain<uint64_t>(p, slots);
-    default:
+    case DType::Bool:
       return run_plain<uint8_t>(p, slots);
   }
 }

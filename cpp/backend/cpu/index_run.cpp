@@ -313,9 +313,10 @@ Status arithmetic(const ScatterAdd& s, const Slots& slots) {
       return scatter_of<update, std::conditional_t<ordered, int64_t, uint64_t>>(s, slots);
     case DType::Float32:
       return scatter_of<update, float>(s, slots);
-    default:
+    case DType::Float64:
       return scatter_of<update, double>(s, slots);
   }
+  return {};
 }
 
 }  // namespace

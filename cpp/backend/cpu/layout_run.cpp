@@ -255,7 +255,7 @@ void add_to(const LayoutProgram& p, const char* in, char* out) {
       return copy<uint64_t, true>(p, in, out);
     case DType::Float32:
       return copy<float, true>(p, in, out);
-    default:
+    case DType::Float64:
       return copy<double, true>(p, in, out);
   }
 }

@@ -13,30 +13,29 @@ constexpr int64_t kLongRow = 48;
 
 // Nanoseconds an element, roughly: for deciding about threads only.
 double cost_of(Op op) {
-  switch (op) {
-    case Op::pow:
-    case Op::pow_da:
-    case Op::pow_db:
+  switch (traits(op).cost) {
+    case Cost::Power:
       return 2;
-    case Op::floor_divide:
-    case Op::remainder:
-    case Op::erf:
-    case Op::erf_slope:
-    case Op::exp:
-    case Op::expm1:
-    case Op::log:
-    case Op::log1p:
-    case Op::sin:
-    case Op::cos:
-    case Op::tanh:
-    case Op::tanh_slope:
-    case Op::sigmoid:
-    case Op::sigmoid_slope:
-    case Op::softplus:
+    case Cost::Function:
       return 0.7;
-    default:
-      return 0.12;
+    case Cost::Arithmetic:
+    case Cost::Division:
+    case Cost::Fold:
+    case Cost::Free:  // the rest: in no group
+    case Cost::Copy:
+    case Cost::Heavy:
+      break;
   }
+  return 0.12;
+}
+
+// Number of an operation in RowTable::arithmetic; -1 for others.
+int form_of(Op op) {
+  return op == Op::add        ? 0
+         : op == Op::subtract ? 1
+         : op == Op::multiply ? 2
+         : op == Op::divide   ? 3
+                              : -1;
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ void TileCompiler::emit(int32_t index) {
   const int32_t value = leaves() + index;
   const ElementwiseTable& table = kernels().elementwise;
   const int dtype = static_cast<int>(instruction.dtype);
-  const bool folds = is_reduction(instruction.op);
+  const bool folds = is_fold(instruction.op);
   Code code{Kind::Call, values_[value].row};
   if (const int32_t partner = values_.partner(index); partner > index) {
     emit_pair(index, partner);
@@ -138,8 +137,8 @@ void TileCompiler::emit_partner(int32_t index) {
 bool TileCompiler::emit_arithmetic(int32_t index) {
   const Instruction& instruction = group_.instructions[index];
   const int32_t value = leaves() + index;
-  if (values_[value].row || group_.length < kLongRow || instruction.op < Op::add ||
-      instruction.op > Op::divide || !is_float(instruction.dtype)) {
+  const int form = form_of(instruction.op);
+  if (values_[value].row || group_.length < kLongRow || form < 0 || !is_float(instruction.dtype)) {
     return false;
   }
   const auto by_row = [&](int32_t v) {
@@ -150,10 +149,6 @@ bool TileCompiler::emit_arithmetic(int32_t index) {
   if (by_row(a) && (instruction.op == Op::add || instruction.op == Op::multiply)) std::swap(a, b);
   if (by_row(a) || !by_row(b)) return false;
   Code code{Kind::Rows, true};
-  const int form = instruction.op == Op::add        ? 0
-                   : instruction.op == Op::subtract ? 1
-                   : instruction.op == Op::multiply ? 2
-                                                    : 3;
   code.over_rows = kernels().rows.arithmetic[form][instruction.dtype == DType::Float64];
   code.in[0] = operand(a, false);
   code.in[1] = operand(b, true);

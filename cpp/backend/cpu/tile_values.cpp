@@ -26,7 +26,7 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
     const int32_t when = partner_[i] >= 0 ? std::min(i, partner_[i]) : std::max(i, placed_[i]);
     for (int k = 0; k < 3; ++k) {
       bool row = instruction.row;
-      if (is_reduction(instruction.op)) row = false;
+      if (is_fold(instruction.op)) row = false;
       if (instruction.op == Op::pick) row = k > 0;
       if (instruction.op == Op::place) row = true;
       if (instruction.in[k] >= 0) use(instruction.in[k], when, row);

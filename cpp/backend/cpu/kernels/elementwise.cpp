@@ -32,26 +32,26 @@ template <int dtype>
 using Element = typename ElementOf<dtype>::type;
 
 namespace row {
-#define UNARY(name, domain, result, ring, value, ...) \
-  struct name {                                       \
-    template <class T>                                \
-    PULLBACK_INLINE static auto of(T a) {             \
-      return value;                                   \
-    }                                                 \
+#define UNARY(name, domain, result, integers, cost, mask, value, ...) \
+  struct name {                                                       \
+    template <class T>                                                \
+    PULLBACK_INLINE static auto of(T a) {                             \
+      return value;                                                   \
+    }                                                                 \
   };
-#define BINARY(name, domain, result, ring, value, ...) \
-  struct name {                                        \
-    template <class T>                                 \
-    PULLBACK_INLINE static auto of(T a, T b) {         \
-      return value;                                    \
-    }                                                  \
+#define BINARY(name, domain, result, integers, cost, mask, value, ...) \
+  struct name {                                                        \
+    template <class T>                                                 \
+    PULLBACK_INLINE static auto of(T a, T b) {                         \
+      return value;                                                    \
+    }                                                                  \
   };
-#define TERNARY(name, domain, result, ring, value, ...) \
-  struct name {                                         \
-    template <class P, class T>                         \
-    PULLBACK_INLINE static auto of(P a, T b, T c) {     \
-      return value;                                     \
-    }                                                   \
+#define TERNARY(name, domain, result, integers, cost, mask, value, ...) \
+  struct name {                                                         \
+    template <class P, class T>                                         \
+    PULLBACK_INLINE static auto of(P a, T b, T c) {                     \
+      return value;                                                     \
+    }                                                                   \
   };
 #include "ops/elementwise.def"
 }  // namespace row
@@ -187,9 +187,9 @@ int cast(void* out, const void* a, const void*, const void*, int64_t n) noexcept
 
 template <int dtype>
 constexpr void fill_dtype(ElementwiseTable& table) {
-#define UNARY(name, domain, result, ring, ...) PULLBACK_CELL(unary, name, domain, result, dtype)
-#define BINARY(name, domain, result, ring, ...) PULLBACK_CELL(binary, name, domain, result, dtype)
-#define TERNARY(name, domain, result, ring, ...) PULLBACK_CELL(ternary, name, domain, result, dtype)
+#define UNARY(name, domain, result, ...) PULLBACK_CELL(unary, name, domain, result, dtype)
+#define BINARY(name, domain, result, ...) PULLBACK_CELL(binary, name, domain, result, dtype)
+#define TERNARY(name, domain, result, ...) PULLBACK_CELL(ternary, name, domain, result, dtype)
 #include "ops/elementwise.def"
   table.cast[dtype][0] = &cast<Element<0>, Element<dtype>>;
   table.cast[dtype][1] = &cast<Element<1>, Element<dtype>>;

@@ -33,6 +33,7 @@ struct SumFold {
   using Value = T;
   using Accumulator = Sum;
   static constexpr DType kType = dtype;
+  static_assert(size_of(dtype) == sizeof(Sum) && is_float(dtype) == m::kFloat<Sum>);
   static constexpr Op kMerge = Op::add;
   static constexpr Sum kIdentity = 0;
   static constexpr bool kSideBySide = true;  // short rows
@@ -249,11 +250,11 @@ namespace PULLBACK_KERNELS {
 
 constinit const FoldTable kFoldTable = {{
     {
-        entry<SumFold<uint8_t, int64_t, DType::Int64>>(),
-        entry<SumFold<int32_t, int64_t, DType::Int64>>(),
-        entry<SumFold<int64_t, int64_t, DType::Int64>>(),
-        entry<SumFold<float, double, DType::Float64>>(),
-        entry<SumFold<double, double, DType::Float64>>(),
+        entry<SumFold<uint8_t, int64_t, traits(DType::Bool).accumulator>>(),
+        entry<SumFold<int32_t, int64_t, traits(DType::Int32).accumulator>>(),
+        entry<SumFold<int64_t, int64_t, traits(DType::Int64).accumulator>>(),
+        entry<SumFold<float, double, traits(DType::Float32).accumulator>>(),
+        entry<SumFold<double, double, traits(DType::Float64).accumulator>>(),
     },
     PULLBACK_EXTREMES(true),
     PULLBACK_EXTREMES(false),
