@@ -28,7 +28,7 @@ void Tape::observe(Variable* variable) {
 
 void Tape::start() {
   recording_ = true;
-  intervals_.push_back({next_seq(), kNever});
+  intervals_.push_back({next_seq(), kNever, thread_number()});
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
   home_ = active;
   home_->push_back(this);
@@ -50,8 +50,9 @@ void Tape::reset() {
   }
   tensors_.clear();
   variables_.clear();
+  const uint16_t thread = recording_ ? intervals_.back().thread : 0;
   intervals_.clear();
-  if (recording_) intervals_.push_back({next_seq(), kNever});
+  if (recording_) intervals_.push_back({next_seq(), kNever, thread});
 }
 
 void Tape::watch(const Ref<Node>& tensor) {
@@ -67,7 +68,9 @@ bool Tape::recorded(const Node* node) const {
   const auto after =
       std::upper_bound(intervals_.begin(), intervals_.end(), node->seq,
                        [](uint64_t seq, const Interval& interval) { return seq < interval.begin; });
-  return after != intervals_.begin() && node->seq < std::prev(after)->end;
+  if (after == intervals_.begin()) return false;
+  const Interval& interval = *std::prev(after);
+  return node->seq < interval.end && node->thread == interval.thread;
 }
 
 uint64_t Tape::watched_since(const Node* node) const {

@@ -1,5 +1,6 @@
-// A tape is an interval of time: which nodes were made while it recorded (their creation numbers),
-// and which tensors and variables it watched from when on. It holds no operations; the graph does.
+// A tape is an interval of time on one thread: which nodes that thread made (their creation
+// numbers), and which tensors and variables it watched from when on. It holds no operations; the
+// graph does.
 #pragma once
 
 #include <limits>
@@ -30,7 +31,7 @@ class Tape {
   void watch(const Ref<Node>& tensor);
   void watch(const Ref<Variable>& variable);
 
-  // Whether a node was made while this tape recorded.
+  // Whether a node was made while this tape recorded, by the thread it recorded on.
   bool recorded(const Node* node) const;
   // A tensor or variable counts for users made after this number; max = not watched.
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -43,6 +44,7 @@ class Tape {
 
   struct Interval {
     uint64_t begin, end;
+    uint16_t thread;
   };
   struct WatchedTensor {
     Ref<Node> node;

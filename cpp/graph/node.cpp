@@ -1,5 +1,6 @@
 #include "graph/node.h"
 
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,40 @@ Cell* take_cell() {
   __builtin_prefetch(free_cells, 1);  // the next one: nodes of a large graph die out of the cache
   return cell;
 }
+
+// Numbers of threads that ended are given again: a tape looks at nodes from after its own thread's
+// start only. Threads past the last number share it.
+class ThreadNumbers {
+ public:
+  uint16_t take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return last_ < UINT16_MAX ? ++last_ : last_;
+    const uint16_t number = free_.back();
+    free_.pop_back();
+    return number;
+  }
+  void give_back(uint16_t number) {
+    const std::lock_guard lock(mutex_);
+    if (number < UINT16_MAX) free_.push_back(number);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<uint16_t> free_;
+  uint16_t last_ = 0;
+};
+
+struct ThreadNumber {
+  static ThreadNumbers& all() {
+    static auto* numbers = new ThreadNumbers;  // threads may end after static objects do
+    return *numbers;
+  }
+  uint16_t number = all().take();
+  ThreadNumber() = default;
+  ThreadNumber(const ThreadNumber&) = delete;
+  ThreadNumber& operator=(const ThreadNumber&) = delete;
+  ~ThreadNumber() { all().give_back(number); }
+};
 
 // Inputs whose count reached zero wait here; one loop drains them.
 std::vector<Node*>& pending() {
@@ -82,6 +117,15 @@ void seal(Node* node) {
   drain();
 }
 
+uint16_t thread_number() {
+  thread_local uint16_t number = 0;  // a plain copy: the object's own access is guarded
+  if (number == 0) {
+    thread_local const ThreadNumber owned;
+    number = owned.number;
+  }
+  return number;
+}
+
 int64_t live_nodes() { return live; }
 uint64_t next_seq() { return last_seq + 1; }
 
@@ -94,6 +138,7 @@ uint64_t reserve_seqs(uint64_t count) {
 Node* new_node() {
   auto* node = new (take_cell()) Node;
   node->seq = ++last_seq;
+  node->thread = thread_number();
   ++live;
   return node;
 }

@@ -56,6 +56,7 @@ struct alignas(64) Node {
   Shape shape;
   uint32_t depth = 0;              // longest chain of uncomputed nodes below
   uint8_t watchers = 0;            // tapes that watch this tensor now
+  uint16_t thread = 0;             // number of the thread that made it; live threads differ
   uint64_t variable = 0;           // Op::read: number of the variable whose value this was
   Ref<Rule> rule;                  // custom, or an override stamped when the node was made
   std::unique_ptr<Window> window;  // slice, embed, at_window
@@ -80,6 +81,9 @@ void seal(Node* node);
 
 // A blank node with its number; only graph/make.cpp fills one.
 Node* new_node();
+
+// The number that nodes made by the calling thread get.
+uint16_t thread_number();
 
 int64_t live_nodes();
 uint64_t next_seq();

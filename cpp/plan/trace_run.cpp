@@ -30,6 +30,7 @@ class Trace::Call : public History {
 
   std::shared_ptr<Trace> trace;
   uint64_t first_seq = 0;
+  uint16_t thread = thread_number();
   std::vector<Ref<Node>> inputs;  // arguments, then what was read of the states
   std::vector<Scalar> counters;
   std::vector<Ref<Node>> built;  // the outputs
@@ -223,7 +224,10 @@ std::vector<Ref<Node>> Trace::instance(std::span<const Ref<Node>> inputs, const 
     }
     Ref<Node> copy = copy_of(entry, copies);
     if (entry.counter >= 0) copy->scalar = call ? call->counters[entry.counter] : draw();
-    if (call) copy->seq = call->first_seq + i;
+    if (call) {
+      copy->seq = call->first_seq + i;
+      copy->thread = call->thread;
+    }
     if (copy->op == Op::custom && entry.node->scalar.i) {
       // A call of a custom_gradient inside is a new call in every copy.
       auto [it, added] = calls.try_emplace(entry.node->scalar.i, 0);

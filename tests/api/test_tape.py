@@ -128,6 +128,68 @@ def test_other_threads_are_not_recorded():
     assert value(tape.gradient(y, x)) == 6.0
 
 
+def test_what_another_thread_builds_is_not_recorded():
+    """A tape is open on one thread; another works with the same tensors at the same time."""
+    x = pb.constant([1.0, 2.0])
+    v = pb.Variable([3.0, 4.0])
+    made = []
+
+    def work():
+        made.append(x * x * v)
+
+    with pb.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * v
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        z = y * x
+    assert tape.gradient(made[0], x) is None
+    assert tape.gradient(made[0], v) is None
+    assert value(tape.gradient(z, x)) == [6.0, 16.0]
+    assert value(tape.gradient(z, v)) == [1.0, 4.0]
+    assert value(pb.gradients(made[0], [v])[0]) == [1.0, 4.0]  # its history is there all the same
+    # What it built is a constant to what this thread makes of it.
+    with pb.GradientTape() as tape:
+        tape.watch(x)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        y = made[1] * x
+    assert value(tape.gradient(y, x)) == [3.0, 16.0]
+
+
+def test_tapes_of_many_threads_are_complete():
+    v = pb.Variable([0.5, 0.25])
+    step = pb.function(lambda a: pb.sin(a) * v)
+    wrong = []
+
+    def work(k):
+        x = pb.constant([float(k), 1.0])
+        for _ in range(50):
+            with pb.GradientTape() as tape:
+                tape.watch(x)
+                y = x * v
+                y = step(y) + pb.exp(y) * x
+                y = pb.sum(y * y)
+            got = [g.numpy() for g in tape.gradient(y, [x, v])]
+            if not all(np.array_equal(a, b) for a, b in zip(got, expected[k], strict=True)):
+                wrong.append((k, got))
+
+    expected = {}
+    for k in range(4):
+        x = pb.Variable([float(k), 1.0])
+        y = x * v
+        y = pb.sin(y) * v + pb.exp(y) * x
+        expected[k] = [g.numpy() for g in pb.gradients(pb.sum(y * y), [x, v])]
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def test_evaluation_inside_does_not_lose_the_history():
     x = pb.Variable([1.0, 2.0])
     with pb.GradientTape() as tape:
