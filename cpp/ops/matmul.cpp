@@ -3,6 +3,8 @@
 
 #include "ops/matmul.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "graph/make.h"
 
@@ -72,6 +74,18 @@ NodeRef shared_cotangent(const NodeRef& a, const NodeRef& g, const Shape& b) {
   return reshape(matmul(swap_last_axes(rows(a)), rows(g)), b);
 }
 
+Shape swapped(Shape shape) {
+  std::swap(shape.dim[shape.rank - 2], shape.dim[shape.rank - 1]);
+  return shape;
+}
+
+// The same for a, where the products of each matrix are larger than the operands: copied so that
+// what is summed over lies in rows.
+NodeRef shared_left_cotangent(const NodeRef& b, const NodeRef& g, const Shape& a) {
+  const NodeRef turned = shared_cotangent(swap_last_axes(b), swap_last_axes(g), swapped(a));
+  return swap_last_axes(turned);
+}
+
 }  // namespace
 
 // d(ab) = da·b + a·db; sums over broadcast batch axes are central.
@@ -82,7 +96,19 @@ void matmul_vjp(const VjpCall& call, Cotangent* out) {
   const int64_t matrix = shape[shape.rank - 2] * shape[shape.rank - 1];
   const bool shared = a->shape.rank > 2 && matrix > 0 && shape.size() == matrix &&
                       a->shape.size() > 0 && call.g->shape.rank == a->shape.rank;
-  if (call.live[0]) out[0] = {Cotangent::Value, matmul(call.g, swap_last_axes(b)), nullptr};
+  const Shape& left = a->shape;
+  const int64_t m = left[left.rank - 2];
+  const int64_t k = left[left.rank - 1];
+  const int64_t n = shape[shape.rank - 1];
+  const bool shared_left = shape.rank > 2 && m * k > 0 && left.size() == m * k &&
+                           shape.size() > 0 && call.g->shape.rank == shape.rank &&
+                           n * (m + k) <= 2 * m * k;
+  if (call.live[0]) {
+    out[0] = {Cotangent::Value,
+              shared_left ? shared_left_cotangent(b, call.g, a->shape)
+                          : matmul(call.g, swap_last_axes(b)),
+              nullptr};
+  }
   if (call.live[1]) {
     out[1] = {Cotangent::Value,
               shared ? shared_cotangent(a, call.g, shape) : matmul(swap_last_axes(a), call.g),

@@ -135,6 +135,37 @@ void test_small() {
   }
 }
 
+// Batches of small products and of vectors: sides around those of the kernel, either operand
+// transposed, shared along one batch axis or both, or read backwards.
+void test_batches() {
+  for (int64_t round = 0; round < 600; ++round) {
+    const DType dtype = pick(2) ? DType::Float32 : DType::Float64;
+    const int64_t p = 1 + pick(40), q = 1 + pick(9);
+    const auto side = [] { return pick(4) ? 1 + pick(18) : 1; };
+    const int64_t m = side(), k = round % 7 ? side() : 20 + pick(60), n = side();
+    Array a = random_array(dtype, p * q * m * k);
+    Array b = random_array(dtype, p * q * k * n);
+    Runner r;
+    View va = row_view(r.argument(a), dtype, {p, q, m, k});
+    View vb = row_view(r.argument(b), dtype, {p, q, k, n});
+    if (pick(2)) transpose_matrices(&va);
+    if (pick(2)) transpose_matrices(&vb);
+    for (View* view : {&va, &vb}) {
+      const int64_t form = pick(6);
+      if (form == 0) view->strides[0] = 0;
+      if (form == 1) view->strides[1] = 0;
+      if (form == 2) view->strides[0] = view->strides[1] = 0;
+      if (form == 3) {
+        view->offset = (q - 1) * view->strides[1];
+        view->strides[1] = -view->strides[1];
+      }
+    }
+    check_product(
+        a, b, va, vb,
+        text("batch ", p, " ", q, " of ", m, " ", k, " ", n, " ", dtype, " round ", round), &r);
+  }
+}
+
 // What C held before, and what lies behind the end of a row of B, must not show.
 void test_nan() {
   for (DType dtype : {DType::Float32, DType::Float64}) {
@@ -160,19 +191,23 @@ void test_then() {
   const int64_t sizes[][4] = {{1, 1000, 64, 64},  {1, 5000, 10, 300}, {1, 300, 300, 40},
                               {2, 300, 40, 40},   {1, 7, 5, 3},       {1, 4, 3, 0},
                               {1, 0, 4, 3},       {1, 3000, 1, 50},   {1, 1, 3000, 50},
-                              {1, 64, 64, 20000}, {1, 4096, 33, 100}};
+                              {1, 64, 64, 20000}, {1, 4096, 33, 100}, {5000, 3, 3, 3},
+                              {3000, 4, 1, 4},    {700, 9, 20, 6},    {2000, 1, 12, 5}};
   for (const auto& s : sizes) {
     for (DType dtype : {DType::Float32, DType::Float64, DType::Int64}) {
       if (is_float(dtype) && !blas()) continue;
       for (int form = 0; form < 4; ++form) {
         const int64_t batch = s[0], m = s[1], n = s[2], k = s[3], count = batch * m * n;
-        Array a = random_array(dtype, batch * m * k), b = random_array(dtype, k * n);
+        const int64_t matrices = batch > 2 ? batch : 1;  // of b
+        Array a = random_array(dtype, batch * m * k);
+        Array b = random_array(dtype, matrices * k * n);
         Array bias = random_array(dtype, n);
         std::vector<Array> one;
         for (bool fused : {false, true}) {
           Runner r;
           const View va = row_view(r.argument(a), dtype, {batch, m, k});
-          const View vb = row_view(r.argument(b), dtype, {k, n});
+          View vb = row_view(r.argument(b), dtype, {matrices, k, n});
+          if (matrices == 1) vb = row_view(vb.slot, dtype, {k, n});
           const int32_t c = r.output(dtype, count);
           TileGroup g;
           g.count = count;
@@ -242,6 +277,7 @@ int main() {
   test_then();
   if (pullback::blas()) {
     test_small();
+    test_batches();
     test_nan();
   }
   return report();

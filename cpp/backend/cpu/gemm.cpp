@@ -31,6 +31,8 @@ constexpr int64_t kSmallestPiece = 2048;   // of c: a group that runs on fewer e
 constexpr int64_t kLongStride = 4096;  // of A, bytes
 constexpr int64_t kLargeB = 512 * 512;
 
+constexpr int64_t kSmallMatrix = 128 * 128;  // times a vector: a BLAS call costs more
+
 double products(const GemmProgram& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
@@ -79,6 +81,15 @@ bool merges(int64_t outer, int64_t length, int64_t inner) {
   return length == 1 || outer == length * inner;
 }
 
+// B^T A^T, whose memory is that of A B where one of them is a vector.
+void turn(GemmProgram* p) {
+  transpose(&p->a);
+  transpose(&p->b);
+  std::swap(p->a, p->b);
+  std::swap(p->m, p->n);
+  for (BatchAxis& axis : p->axes) std::swap(axis.a_stride, axis.b_stride);
+}
+
 // Moves the innermost batch axis into the matrices, where c[batch, m, n] is one matrix with the
 // product of one. False where it cannot.
 bool merge_batch(GemmProgram* p) {
@@ -93,14 +104,9 @@ bool merge_batch(GemmProgram* p) {
     p->b.columns = p->n *= axis.length;
   } else if (axis.a_stride == 0 && p->n == 1) {
     // One matrix times many vectors: these are the rows, and the matrix is transposed.
-    transpose(&p->b);
-    transpose(&p->a);
-    std::swap(p->a, p->b);
+    turn(p);
     p->a.row_stride = axis.b_stride;
-    p->a.rows = axis.length;
-    p->n = p->m;
-    p->m = axis.length;
-    for (BatchAxis& other : p->axes) std::swap(other.a_stride, other.b_stride);
+    p->a.rows = p->m = axis.length;
   } else {
     return false;
   }
@@ -132,7 +138,7 @@ bool worth_own(const GemmProgram& p) {
   const bool avx512 = cpu_level() == CpuLevel::Avx512;
   const bool is_double = p.dtype == DType::Float64;
   const bool only_b = p.b.transposed && !p.a.transposed;
-  if (p.k < 8) return only_b;
+  if (p.k < 8) return only_b || p.batch > 1;
   if (products(p) <= kSmallCall) {
     if (!avx512) return is_double || !p.b.transposed || products(p) <= 4096;
     const bool thin = !p.a.transposed && p.n >= 10 && p.n <= 16 && p.k >= 128;
@@ -141,6 +147,20 @@ bool worth_own(const GemmProgram& p) {
   if (!avx512 && !is_double && p.b.transposed) return false;
   const int64_t stride = p.a.leading * size_of(p.dtype);
   return stride <= kLongStride && p.k * p.n <= kLargeB && p.n >= 8;
+}
+
+// Whether this is many products that one call computes better than a call for each; vectors that
+// are read across their matrix are turned.
+bool many_small(GemmProgram* p) {
+  if (p->batch == 1 || !is_float(p->dtype)) return false;
+  const bool vector = p->m == 1 || p->n == 1;
+  if (vector && p->a.rows * p->k * p->n <= kSmallMatrix) {
+    if (p->n == 1 && p->a.column_stride != 1 && p->a.row_stride == 1) turn(p);
+    if (p->m == 1 && p->b.column_stride != 1 && p->b.row_stride == 1) turn(p);
+    if (p->n == 1 && p->a.column_stride == 1 && p->b.row_stride == 1) return true;
+    if (p->m == 1 && p->b.column_stride == 1) return true;
+  }
+  return p->m <= kSmallSide && p->n <= kSmallSide && p->k <= kSmallSide;
 }
 
 GemmMethod choose_method(const GemmProgram& p) {
@@ -170,6 +190,15 @@ int64_t near_rows(const GemmProgram& p) {
 // rows of c unless they take long: what runs on the rows next finds them in the cache. Whether
 // something does must not matter here, or it would change bits.
 void choose_panels(GemmProgram& p) {
+  if (p.method == GemmMethod::Batch) {
+    const int64_t size = p.m * p.k + p.k * p.n + p.m * p.n;
+    p.panel_m = p.m;
+    p.panel_n = p.n;
+    p.panel_k = p.k;
+    p.group = std::min(p.batch, chunk_of(p.batch, size));
+    p.worth = p.batch * size > 64 * 1024;
+    return;
+  }
   p.panel_m = std::min(p.m, kBlasLimit);
   p.panel_n = std::min(p.n, kBlasLimit);
   p.panel_k = std::min(p.k, kBlasLimit);
@@ -203,7 +232,7 @@ void choose_panels(GemmProgram& p) {
 
 int64_t scratch_of(const GemmProgram& p) {
   if (p.method == GemmMethod::Plain) return 0;
-  const bool copies = p.method != GemmMethod::Own;
+  const bool copies = p.method != GemmMethod::Own && p.method != GemmMethod::Batch;
   const int64_t a = copies && p.a.packed ? p.a.packed_count * p.m * p.k : 0;
   const int64_t b = copies && p.b.packed ? p.b.packed_count * p.k * p.n : 0;
   const int64_t c = (ceil_div(p.k, p.panel_k) - 1) * p.batch * p.m * p.n;
@@ -233,9 +262,10 @@ GemmProgram compile_gemm(const Gemm& gemm) {
     same_b &= axis.b_stride == 0;
   }
   if (p.batch * p.m * p.n * p.k == 0) return p;  // nothing to multiply
+  const bool batch = many_small(&p);
   describe(&p.a, p.batch, same_a);
   describe(&p.b, p.batch, same_b);
-  p.method = choose_method(p);
+  p.method = batch ? GemmMethod::Batch : choose_method(p);
   choose_panels(p);
   p.scratch_bytes = scratch_of(p);
   if ((p.method == GemmMethod::Matrix || p.method == GemmMethod::Vector) && !blas()) {
@@ -247,6 +277,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
 }
 
 int64_t GemmProgram::rows_of_panels() const {
+  if (method == GemmMethod::Batch) return group * m;
   const int64_t rows = std::min(panel_m, m);
   const bool equal = batch == 1 || (rows * n >= kSmallestPiece && m % rows == 0);
   const bool whole = method != GemmMethod::Plain && panel_n == n && panel_k == k && m * n * k > 0;

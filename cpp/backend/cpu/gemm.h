@@ -26,6 +26,7 @@ struct BatchAxis {
 
 enum class GemmMethod : uint8_t {
   Own,     // our kernel (kernels/product.cpp)
+  Batch,   // its form for many small ones: `group` of them a call
   Matrix,  // a BLAS call a panel
   Vector,  // one operand is a vector: BLAS too
   Plain,   // a plain loop: integers, and floats of sizes that BLAS does not take
@@ -40,6 +41,7 @@ struct GemmProgram {
   int32_t c_slot = -1;
   int64_t c_offset = 0;
   int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // of one call
+  int64_t group = 0;                              // matrices of one call of Batch
   bool worth = false;                             // threads
   int64_t scratch_bytes = 0;                      // for packed operands and for parts of k
 

@@ -42,7 +42,8 @@ struct GemmRun {
   T* c;
   T* parts;  // one more C for each part of k after the first, or null
   PanelHook hook;
-  const Blas* library = p.method == GemmMethod::Own ? nullptr : blas();
+  const Blas* library =
+      p.method == GemmMethod::Own || p.method == GemmMethod::Batch ? nullptr : blas();
   ProductKernel own = kernels().products.of[sizeof(T) == 8];
   int64_t rows = ceil_div(p.m, p.panel_m);
   int64_t columns = ceil_div(p.n, p.panel_n);
@@ -139,7 +140,49 @@ struct GemmRun {
     hook(i * p.m + row);
   }
 
+  // The matrices from `first` on, `count` of them.
+  void small_ones(int64_t first, int64_t count) const {
+    constexpr int64_t kAtOnce = 64;
+    int64_t a_at[kAtOnce], b_at[kAtOnce];
+    const BatchAxis& inner = p.axes.back();
+    const BatchKernel kernel = kernels().products.batch[sizeof(T) == 8];
+    ProductCall call{p.m,
+                     p.n,
+                     p.k,
+                     a + p.a.offset,
+                     p.a.row_stride,
+                     p.a.column_stride,
+                     b + p.b.offset,
+                     p.b.row_stride,
+                     p.b.column_stride,
+                     nullptr,
+                     p.n};
+    for (int64_t done = 0; done < count;) {
+      const int64_t n = std::min(kAtOnce, count - done);
+      call.c = c + (first + done) * p.m * p.n;
+      for (int64_t i = 0; i < n;) {
+        const int64_t at = first + done + i;
+        const Offsets from = offsets_of(p, at);
+        const int64_t run = std::min(n - i, inner.length - at % inner.length);
+        for (int64_t j = 0; j < run; ++j, ++i) {
+          a_at[i] = from.a + j * inner.a_stride;
+          b_at[i] = from.b + j * inner.b_stride;
+        }
+      }
+      kernel(call, a_at, b_at, n);
+      done += n;
+    }
+    hook(first * p.m);
+  }
+
   void run() const {
+    if (p.method == GemmMethod::Batch) {
+      parallel_for(ceil_div(p.batch, p.group), p.worth, [&](int64_t chunk) {
+        const int64_t first = chunk * p.group;
+        small_ones(first, std::min(p.group, p.batch - first));
+      });
+      return;
+    }
     const int64_t n = p.batch * rows * columns * depths;
     const double panel = 2.0 * static_cast<double>(p.panel_m) * static_cast<double>(p.panel_n) *
                          static_cast<double>(p.panel_k);
@@ -191,7 +234,7 @@ void run_floats(const GemmProgram& p, const Slots& slots, char* scratch, PanelHo
   const auto* b = reinterpret_cast<const T*>(slots.at(p.b.slot));
   auto* c = reinterpret_cast<T*>(slots.at(p.c_slot)) + p.c_offset;
   auto* at = reinterpret_cast<T*>(scratch);
-  const bool copies = p.method != GemmMethod::Own;
+  const bool copies = p.method != GemmMethod::Own && p.method != GemmMethod::Batch;
   if (copies && p.a.packed) {
     T* end = pack(p, p.a, &Offsets::a, a, at);
     a = std::exchange(at, end);

@@ -13,6 +13,14 @@
 namespace pullback {
 namespace {
 
+#if defined(__AVX512F__)
+constexpr int64_t kBytes = 64;  // of a vector: wider ones live in memory
+#elif defined(__AVX2__)
+constexpr int64_t kBytes = 32;
+#else
+constexpr int64_t kBytes = 16;
+#endif
+constexpr int kAhead = 4;  // vectors of a row at once: each waits for its last comparison
 constexpr int64_t kShortRow = 32;
 constexpr int64_t kStrip = kPositionColumns;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // lanes count in 32 bits
@@ -21,14 +29,14 @@ template <class T, bool largest>
 struct Lanes {
   // Counts as wide as the values, so that one mask serves both.
   using Count = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  // Bools are widened; everything else fills a vector of 64 bytes.
+  // Bools are widened; everything else fills a vector.
   using Value = std::conditional_t<sizeof(T) == 1, int32_t, T>;
-  static constexpr int64_t kWidth = 64 / sizeof(Value);
-  using Values [[gnu::vector_size(64)]] = Value;
-  using Counts [[gnu::vector_size(64)]] = Count;
+  static constexpr int64_t kWidth = kBytes / static_cast<int64_t>(sizeof(Value));
+  using Values [[gnu::vector_size(kBytes)]] = Value;
+  using Counts [[gnu::vector_size(kBytes)]] = Count;
 
   static Values load(const T* x) {
-    Values v;
+    Values v{};
     if constexpr (sizeof(T) == 1) {
       for (int64_t i = 0; i < kWidth; ++i) v[i] = x[i];
     } else {
@@ -48,6 +56,13 @@ struct Lanes {
       return x < best;
     }
   }
+  static Counts equal(const Values& a, const Values& b) {
+    if constexpr (std::is_floating_point_v<Value>) {
+      return (a == b) | ((a != a) & (b != b));
+    } else {
+      return a == b;
+    }
+  }
   static bool better_one(Value x, Value best) {
     if constexpr (std::is_floating_point_v<Value>) {
       return (largest ? !(x <= best) : !(x >= best)) && best == best;
@@ -65,29 +80,43 @@ struct Lanes {
       value = mask ? x : value;
       at = mask ? now : at;
     }
+    // Of equals the earlier.
+    void merge(const Best& other) {
+      const Counts earlier = equal(other.value, value) & (other.at < at);
+      const Counts mask = better(other.value, value) | earlier;
+      value = mask ? other.value : value;
+      at = mask ? other.at : at;
+    }
   };
 
   static int64_t of_row(const T* x, int64_t n) {
     Value best = x[0];
     int64_t at = 0;
     int64_t i = 1;
-    if (n >= 4 * kWidth) {
-      Count first[2 * kWidth];
-      for (int64_t k = 0; k < 2 * kWidth; ++k) first[k] = static_cast<Count>(k);
-      Counts now[2];
+    constexpr int64_t kStep = kAhead * kWidth;
+    if (n >= kStep) {
+      Count first[kStep];
+      for (int64_t k = 0; k < kStep; ++k) first[k] = static_cast<Count>(k);
+      Best lanes[kAhead];
+      Counts now[kAhead];
       std::memcpy(now, first, sizeof now);
-      Best lanes[2] = {{load(x), now[0]}, {load(x + kWidth), now[1]}};
-      for (i = 2 * kWidth; i + 2 * kWidth <= n; i += 2 * kWidth) {
-        for (int k = 0; k < 2; ++k) {
-          now[k] += static_cast<Count>(2 * kWidth);
+      for (int64_t k = 0; k < kAhead; ++k) lanes[k] = {load(x + k * kWidth), now[k]};
+      for (i = kStep; i + kStep <= n; i += kStep) {
+        for (int64_t k = 0; k < kAhead; ++k) {
+          now[k] += static_cast<Count>(kStep);
           lanes[k].see(load(x + i + k * kWidth), now[k]);
         }
       }
+      std::memcpy(now, first, sizeof now[0]);
+      for (; i + kWidth <= n; i += kWidth) {
+        lanes[0].see(load(x + i), now[0] + static_cast<Count>(i));
+      }
+      for (int64_t k = 1; k < kAhead; ++k) lanes[0].merge(lanes[k]);
       best = lanes[0].value[0];
       at = lanes[0].at[0];
-      for (int64_t k = 1; k < 2 * kWidth; ++k) {
-        const Value value = lanes[k / kWidth].value[k % kWidth];
-        const int64_t place = lanes[k / kWidth].at[k % kWidth];
+      for (int64_t k = 1; k < kWidth; ++k) {
+        const Value value = lanes[0].value[k];
+        const int64_t place = lanes[0].at[k];
         if (better_one(value, best) || (equal_one(value, best) && place < at)) {
           best = value;
           at = place;
@@ -103,7 +132,7 @@ struct Lanes {
     return at;
   }
 
-  // At least kWidth columns: the last vector may overlap the one before.
+  // At least kWidth columns, at most kStrip: the last vector may overlap the one before.
   static void of_columns(const T* x, int64_t rows, int64_t stride, int64_t columns, Value* value,
                          int64_t* out) {
     Best lanes[kStrip / kWidth + 1];

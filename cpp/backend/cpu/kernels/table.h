@@ -97,8 +97,17 @@ struct ProductCall {
 };
 using ProductKernel = void (*)(const ProductCall& call) noexcept;
 
+// Products of `count` small matrices or vectors, whose first entries lie a_at[i] and b_at[i] behind
+// those of the call; the results follow each other without gaps, each m rows of n. Up to
+// kSmallSide rows, columns and sums; or n is 1 and both operands are adjacent along k; or the
+// columns of b are adjacent.
+constexpr int64_t kSmallSide = 16;
+using BatchKernel = void (*)(const ProductCall& call, const int64_t* a_at, const int64_t* b_at,
+                             int64_t count) noexcept;
+
 struct ProductTable {
   ProductKernel of[2];  // float32, float64
+  BatchKernel batch[2];
 };
 
 #define PULLBACK_DECLARE_KERNELS(set)              \
