@@ -159,6 +159,10 @@ void bind_functions(py::module_& m) {
     return eye(rows, columns, diagonal, float_or_default(dtype));
   });
   m.def("seed_random", &seed_random);
+  m.def("exchange_random_state", [](uint64_t seed, int64_t counter) {
+    const RandomState before = exchange_random_state({seed, counter});
+    return py::make_tuple(before.seed, before.counter);
+  });
   m.def(
       "random_uniform",
       [](const Shape& shape, const py::object& dtype) {

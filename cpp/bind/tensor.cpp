@@ -21,7 +21,13 @@ namespace pullback {
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* variable_type = nullptr;
 
-bool is_tensor(PyObject* object) { return Py_TYPE(object) == tensor_type; }
+namespace {
+PyTensor* self_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
+}  // namespace
+
+bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type);
+}
 
 bool is_variable(PyObject* object) {
   return Py_TYPE(object) == variable_type || PyType_IsSubtype(Py_TYPE(object), variable_type);
@@ -34,6 +40,18 @@ PyObject* wrap(const Ref<Node>& node) {
   self->weak_references = nullptr;
   PyObject_GC_Track(self);
   return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
+  auto* subtype = reinterpret_cast<PyTypeObject*>(type);
+  if (!PyType_Check(type) || !PyType_IsSubtype(subtype, tensor_type) ||
+      subtype->tp_basicsize != tensor_type->tp_basicsize) {
+    fail(ErrorKind::Type, "view_as: expected a subclass of Tensor with __slots__ = ()");
+  }
+  PyObject* self = subtype->tp_alloc(subtype, 0);
+  if (!self) throw py::error_already_set();
+  self_of(self)->node = Ref<Node>(node).detach();
+  return self;
 }
 
 Ref<Node> as_node(PyObject* object) {
@@ -99,8 +117,6 @@ void raise_current() noexcept {
 }
 
 namespace {
-
-PyTensor* self_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
 PyObject* repr_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
@@ -187,12 +203,16 @@ void bind_tensor(py::module_& m) {
                                   "the value is computed when\nsomebody looks at it.")});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+                          Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
   leave_operators_to(tensor_type);
   m.add_object("Tensor", py::handle(reinterpret_cast<PyObject*>(tensor_type)));
+  m.def("view_as", [](const py::object& type, const Ref<Node>& node) {
+    return py::reinterpret_steal<py::object>(wrap_as(type.ptr(), node));
+  });
 }
 
 }  // namespace pullback

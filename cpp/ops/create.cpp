@@ -66,6 +66,13 @@ void seed_random(uint64_t seed) {
 
 int64_t next_random_counter() { return random_counter++; }
 
+RandomState exchange_random_state(RandomState next) {
+  const RandomState before{random_seed, random_counter};
+  random_seed = next.seed;
+  random_counter = next.counter;
+  return before;
+}
+
 NodeRef random_uniform(const Shape& shape, DType dtype) {
   return random_float(Op::random_uniform, shape, dtype);
 }
