@@ -77,7 +77,11 @@ def custom_gradient(f: Any = None) -> Any:
         variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
         # A rule that is decorated itself is differentiated like any other.
         plain = getattr(fn, "_undecorated", None) or fn
-        rule = _Rule(f, plain, inside, len(inputs), variables, tape)
+
+        def ordinary(cotangents: list[Any]) -> list[Any]:
+            return _core.gradients(inside, variables, cotangents, tape=tape)
+
+        rule = CustomRule(f, plain, len(inputs), variables, ordinary)
         # constant() settles a Python float that a `function` was given in its dtype.
         given = [_core.constant(x) for x in (*inputs, *variables)]
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
@@ -87,29 +91,34 @@ def custom_gradient(f: Any = None) -> Any:
     return call
 
 
-class _Rule:
-    """The rule of one call, as the core calls it: for the arguments, then the variables."""
+class CustomRule:
+    """The rule of one call: the gradients of the arguments, then of the variables.
+
+    `ordinary` gives those of the variables where the rule does not ask for them.
+    """
 
     def __init__(
         self,
         f: Callable[..., Any],
         fn: Callable[..., Any],
-        inside: list[Tensor],
         arguments: int,
-        variables: list[Variable],
-        tape: _core.Tape,
+        variables: list[Any],
+        ordinary: Callable[[list[Any]], list[Any]],
     ) -> None:
         self.f = f
         self.fn = fn
         self.arguments = arguments
         self.variables = variables
         self.asked = bool(variables) and _takes_variables(fn)
-        # The ordinary gradients of the variables need what was computed.
-        self.ordinary = (inside, tape) if variables and not self.asked else None
+        # It holds what was computed, which a rule that asks for the variables does not need.
+        self.ordinary = ordinary if variables and not self.asked else None
 
     def __call__(
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
+        return as_cotangents(self.answers(cotangents), inputs)
+
+    def answers(self, cotangents: list[Any]) -> list[Any]:
         if self.asked:
             pair = self.fn(*cotangents, variables=list(self.variables))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -122,9 +131,8 @@ class _Rule:
         else:
             answers = self._counted(self.fn(*cotangents), self.arguments, "arguments")
         if self.ordinary:
-            inside, tape = self.ordinary
-            answers += _core.gradients(inside, self.variables, cotangents, tape=tape)
-        return as_cotangents(answers, inputs)
+            answers += self.ordinary(cotangents)
+        return answers
 
     def _counted(self, answer: Any, expected: int, what: str) -> list[Any]:
         answers: Sequence[Any] = flatten(answer)[0]
