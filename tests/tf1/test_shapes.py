@@ -66,7 +66,7 @@ def test_shapes_that_do_not_fit(call, text):
         (lambda x: tf.expand_dims(x, 0), [1, None, 4]),
         (lambda x: tf.gradients(tf.exp(x), x)[0], [None, 4]),
         (lambda x: tf.split(x, 2, axis=1)[1], [None, 2]),
-        (lambda x: x + tf.ones([3, 4]), [None, None]),
+        (lambda x: x + tf.ones([3, 4]), [3, 4]),
         (lambda x: tf.reduce_max(x, axis=[0, 1], keepdims=True), [1, 1]),
     ],
 )
@@ -79,13 +79,15 @@ def test_partial_shapes(make, dims):
 
 
 def test_errors_that_only_a_run_can_tell():
-    x = tf.placeholder(tf.float32, [None, 4])
-    y = tf.matmul(x, tf.ones([5, 2]), name="late")
-    assert y.shape.ndims is None and y.dtype == tf.float32
+    x, w = tf.placeholder(tf.float32, [None, None]), tf.ones([5, 2])
+    y = tf.matmul(x, w, name="late")
+    assert y.shape.as_list() == [None, 2] and y.dtype == tf.float32
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"MatMul 'late'.*\(3, 4\).*\(5, 2\)"):
         run(y, {x: np.ones([3, 4])})
     with pytest.raises(ValueError, match="inner dimensions"):  # also a Python ValueError
         run(tf.gradients(y, x), {x: np.ones([3, 4])})
+    with pytest.raises(ValueError, match="inner dimensions 4 and 5"):  # known before
+        tf.matmul(tf.placeholder(tf.float32, [None, 4]), w)
 
 
 def test_set_shape():

@@ -1,4 +1,4 @@
-# ruff: noqa: F401, F403 (the names of a whole namespace)
+# ruff: noqa: F403 (the names of a whole namespace)
 """TensorFlow 1's names on pullback's engine.
 
 A program written for TensorFlow 1 runs with its import line changed alone:
@@ -12,10 +12,11 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 ...         session.run(slope)
 [np.float32(6.0)]
 
-Where to find what: `graph` holds operations and names, `create` makes operations from the rows of
-`opdef`, `backprop` differentiates, `session` runs. Functions: `math_ops`, `array_ops`,
-`random_ops`, `nn`, `clip`; `variables` and `variable_scope`; `train`; `custom`,
-`registry` and `tape` about gradients; `mode` about eager execution.
+Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
+rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
+differentiates, `session` runs. Rows and functions: `math_ops`, `array_ops`, `random_ops`, `nn`,
+`clip`; `variables` and `variable_scope`; `train`; `custom`, `registry` and `tape` about gradients;
+`mode` about eager execution.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from . import keras as keras
 from . import math as math
 from . import nn as nn
 from . import random as random
-from . import rows as _rows
 from . import train as train
+from .absent import absent as _absent
 from .array_ops import *
 from .backprop import *
 from .clip import *
-from .convert import *
+from .create import cast as cast
+from .create import convert_to_tensor as convert_to_tensor
 from .custom import *
 from .dtypes import *
 from .graph import *
@@ -45,7 +47,10 @@ from .random_ops import *
 from .registry import *
 from .session import *
 from .shapes import *
+from .stack import get_default_session as get_default_session
 from .tape import *
 from .tensor import *
 from .variable_scope import *
 from .variables import *
+
+__getattr__ = _absent(__name__)

@@ -7,43 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from . import mode
-from .convert import as_array, constant_operation, convert_to_tensor, dtype_of, is_tensor, scope_of
-from .create import apply, convert_pair
-from .dtypes import DType, as_dtype, float32, int32
+from ... import _core
+from . import inference, mode
+from .arrays import as_array, as_static
+from .create import (
+    apply,
+    cast,
+    constant_of,
+    convert_to_tensor,
+    dtype_of,
+    is_tensor,
+    known_dims,
+    operation,
+    public_names,
+    scope_of,
+)
+from .dtypes import as_dtype, float32, int32
 from .dtypes import bool as tf_bool
+from .opdef import define, like
 from .shapes import TensorShape
-from .tensor import Tensor
+from .tensor import Operators
 
-__all__ = [
-    "broadcast_to",
-    "concat",
-    "constant",
-    "expand_dims",
-    "eye",
-    "fill",
-    "gather",
-    "identity",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "pad",
-    "range",
-    "rank",
-    "reshape",
-    "shape",
-    "size",
-    "split",
-    "squeeze",
-    "stack",
-    "stop_gradient",
-    "tile",
-    "transpose",
-    "unstack",
-    "where",
-    "zeros",
-    "zeros_like",
-]
+# --- values
 
 
 def constant(
@@ -67,9 +52,7 @@ def constant(
     array, found = as_array(value, None if dtype is None else as_dtype(dtype))
     if shape is not None:
         array = _shaped(array, tuple(int(d) for d in TensorShape(shape)), verify_shape)
-    if mode.executing_eagerly():
-        return convert_to_tensor(array, found)
-    return constant_operation(array, found, name or "Const")
+    return constant_of(array, found, name or "Const")
 
 
 def _shaped(
@@ -85,37 +68,17 @@ def _shaped(
     return filled.reshape(shape)
 
 
-def _shape_tensor(shape: Any, name: str = "shape") -> Any:
-    if is_tensor(shape):
-        return convert_to_tensor(shape)
-    if isinstance(shape, TensorShape):
-        shape = [int(d) for d in shape]
-    elif isinstance(shape, np.ndarray):
-        shape = shape.reshape(-1).tolist()
-    elif not isinstance(shape, (list, tuple)):
-        shape = [shape]
-    return convert_to_tensor(list(shape), None if _has_tensor(shape) else int32, name)
-
-
-def _has_tensor(values: Any) -> bool:
-    return any(is_tensor(v) for v in values)
-
-
-def fill(dims: Any, value: Any, name: str | None = None) -> Any:
-    """A tensor of shape `dims` full of one number."""
-    with scope_of(name or "Fill", dims, value) as scope:
-        number = convert_to_tensor(value, name="value")
-        return apply("Fill", [_shape_tensor(dims, "dims"), number], None, scope)
+fill = operation(
+    "Fill", lambda dims, value: _core.full(dims, value), "#dims value",
+    "A tensor of shape `dims` full of one number.", shape=inference.filled,
+)  # fmt: skip
 
 
 def _full(shape: Any, number: int, dtype: Any, name: str) -> Any:
+    kind = as_dtype(dtype)
     with scope_of(name, shape) as scope:
-        value = convert_to_tensor(_number(number, as_dtype(dtype)), as_dtype(dtype), "Const")
-        return apply("Fill", [_shape_tensor(shape, "shape_as_tensor"), value], None, scope)
-
-
-def _number(number: int, dtype: DType) -> Any:
-    return bool(number) if dtype.is_bool else number
+        value = convert_to_tensor(bool(number) if kind.is_bool else number, kind, "Const")
+        return fill([shape] if isinstance(shape, int) else shape, value, scope)
 
 
 def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
@@ -128,32 +91,48 @@ def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
     return _full(shape, 1, dtype, name or "ones")
 
 
+for _type, _number in (("ZerosLike", 0), ("OnesLike", 1)):
+    define(
+        _type, lambda x, n=_number: _core.full(x.shape, like(x, n)), flows=False,
+        shape=inference.unchanged, fresh=True,
+    )  # fmt: skip
+
+
 def zeros_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Any:
     """Zeros of the shape of a tensor, and of its dtype or another."""
-    return _like("ZerosLike", tensor, dtype, name or "zeros_like")
+    out = apply("ZerosLike", convert_to_tensor(tensor), name=name or "zeros_like")
+    return out if dtype is None else cast(out, dtype)
 
 
 def ones_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Any:
     """Ones of the shape of a tensor, and of its dtype or another."""
-    return _like("OnesLike", tensor, dtype, name or "ones_like")
-
-
-def _like(type: str, tensor: Any, dtype: Any, name: str) -> Any:
-    from .create import cast
-
-    out = apply(type, [convert_to_tensor(tensor)], None, name)
+    out = apply("OnesLike", convert_to_tensor(tensor), name=name or "ones_like")
     return out if dtype is None else cast(out, dtype)
 
 
 def eye(
-    num_rows: int, num_columns: int | None = None, dtype: Any = float32, name: str | None = None
-) -> Any:
+    num_rows: int, num_columns: int | None = None, batch_shape: Any = None, dtype: Any = float32,
+    name: str | None = None,
+) -> Any:  # fmt: skip
     """Ones on the diagonal, zeros elsewhere."""
-    return constant(np.eye(num_rows, num_columns, dtype=as_dtype(dtype).dtype), name=name or "eye")
+    value = np.eye(num_rows, num_columns, dtype=as_dtype(dtype).dtype)
+    if batch_shape is not None:
+        value = np.broadcast_to(value, (*as_static(batch_shape), *value.shape))
+    return constant(value, name=name or "eye")
+
+
+define(
+    "Range", lambda start, limit, delta, dtype: _core.constant(
+        np.arange(start, limit, delta).astype(dtype.dtype), dtype.dtype
+    ),
+    static=(0, 1, 2), flows=False, dtype="dtype", labels=("start", "limit", "delta"),
+    shape=inference.vector,
+    value=lambda start, limit, delta, dtype: np.arange(start, limit, delta),
+)  # fmt: skip
 
 
 def range(
@@ -162,14 +141,23 @@ def range(
     """Numbers from `start` (0 if only one is given) up to `limit`, which is not among them."""
     if limit is None:
         start, limit = 0, start
-    with scope_of(name or "range", start, limit, delta) as scope:
-        values = [start, limit, delta]
-        wish = None if dtype is None else as_dtype(dtype)
-        wish = wish or next((d for d in map(dtype_of, values) if d is not None), None)
-        if wish is None:
-            wish = float32 if any(isinstance(v, float) for v in values) else int32
-        parts = [convert_to_tensor(v, wish) for v in values]
-        return apply("Range", parts, None, scope)
+    values = [start, limit, delta]
+    wish = as_dtype(dtype) if dtype is not None else dtype_of(*values)
+    floating = any(isinstance(v, (float, np.floating)) for v in values)
+    wish = wish or (float32 if floating else int32)
+    if wish.is_floating or floating:
+        with scope_of(name or "range", *values) as scope:  # integers, scaled: axes are integers
+            if any(is_tensor(v) for v in values):
+                raise NotImplementedError("range: floats must be numbers, not tensors")
+            return constant(np.arange(*values, dtype=wish.dtype), wish, name=scope)
+    with scope_of(name or "range", *values) as scope:
+        return apply("Range", *values, name=scope, dtype=wish)
+
+
+# --- the same values
+
+define("Identity", lambda x: _core.identity(x), shape=inference.unchanged, fresh=True,
+       value=lambda x: x)  # fmt: skip
 
 
 def identity(input: Any, name: str | None = None) -> Any:
@@ -178,10 +166,11 @@ def identity(input: Any, name: str | None = None) -> Any:
     Of a variable it is a read of its own, which sees assignments that it depends on.
     """
     x = input.read_value() if hasattr(input, "read_value") else convert_to_tensor(input)
-    return apply("Identity", [x], None, name)
+    return apply("Identity", x, name=name)
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+stop_gradient = operation(
+    "StopGradient", _core.stop_gradient, "input",
     """The same values, as a constant: no gradient passes, and a path through it counts as none.
 
     >>> from pullback.compat import tf1 as tf
@@ -189,153 +178,373 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     ...     x = tf.constant(3.0)
     ...     session.run(tf.gradients(x * tf.stop_gradient(x), x))
     [np.float32(3.0)]
-    """
-    return apply("StopGradient", [convert_to_tensor(input)], None, name)
+    """,
+    "stop_gradient", flows=False, shape=inference.unchanged, fresh=True, value=lambda input: input,
+)  # fmt: skip
+
+# --- shapes as values
+
+
+def _numbers(function: Any) -> Any:
+    return lambda x, out_type: _core.constant(np.array(function(x.shape), np.int64), out_type.dtype)
+
+
+@inference.whole
+def _known_shape(inputs: Any, attrs: Any) -> Any:
+    dims = inputs[0].dims
+    return None if dims is None else np.array([np.nan if d is None else d for d in dims], float)
+
+
+@inference.whole
+def _known_size(inputs: Any, attrs: Any) -> Any:
+    x = inputs[0]
+    return np.array(float(np.prod(x.dims)) if x.is_static else np.nan)
+
+
+@inference.whole
+def _known_rank(inputs: Any, attrs: Any) -> Any:
+    dims = inputs[0].dims
+    return np.array(np.nan if dims is None else float(len(dims)))
+
+
+for _type, _function, _shape, _value in (
+    ("Shape", list, lambda x, out_type: None if x.dims is None else (len(x.dims),), _known_shape),
+    ("Size", np.prod, inference.scalar, _known_size),
+    ("Rank", len, inference.scalar, _known_rank),
+):  # fmt: skip
+    define(_type, _numbers(_function), flows=False, dtype="out_type", shape=_shape, value=_value,
+           fresh=True)  # fmt: skip
 
 
 def shape(input: Any, name: str | None = None, out_type: Any = int32, optimize: bool = True) -> Any:
     """The shape as a tensor of integers; no gradient (None)."""
-    return apply("Shape", [convert_to_tensor(input)], {"out_type": as_dtype(out_type)}, name)
+    return apply("Shape", input, name=name, out_type=as_dtype(out_type))
 
 
 def size(input: Any, name: str | None = None, out_type: Any = int32) -> Any:
     """The number of elements as a tensor; no gradient (None)."""
-    return apply("Size", [convert_to_tensor(input)], {"out_type": as_dtype(out_type)}, name)
+    return apply("Size", input, name=name, out_type=as_dtype(out_type))
 
 
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of axes as a tensor; no gradient (None)."""
-    return apply("Rank", [convert_to_tensor(input)], None, name)
+    return apply("Rank", input, name=name, out_type=int32)
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
-    """The same elements in another shape, in which one -1 is found from the others."""
-    with scope_of(name or "Reshape", tensor) as scope:
-        x = convert_to_tensor(tensor, name="tensor")
-        return apply("Reshape", [x, _shape_tensor(shape)], None, scope)
+# --- shapes changed
+
+reshape = operation(
+    "Reshape", lambda x, shape: _core.reshape(x, shape), "tensor #shape",
+    "The same elements in another shape, in which one -1 is found from the others.",
+    shape=inference.reshaped, value=lambda x, shape: np.reshape(x, shape),
+)  # fmt: skip
+broadcast_to = operation(
+    "BroadcastTo", _core.broadcast_to, "input #shape",
+    "The tensor repeated along axes of length 1 and new ones, to this shape.", "broadcast_to",
+    shape=lambda x, shape: inference.of_value(shape),
+)  # fmt: skip
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
-    """The tensor repeated along axes of length 1 and new ones, to this shape."""
-    with scope_of(name or "BroadcastTo", input) as scope:
-        return apply("BroadcastTo", [convert_to_tensor(input), _shape_tensor(shape)], None, scope)
+def _order(given: dict[str, Any]) -> None:
+    if given["perm"] is None:
+        dims = known_dims(given["a"])
+        if dims is None:
+            raise ValueError(f"transpose: the rank of {given['a']!r} is unknown; give perm")
+        given["perm"] = [*reversed([*np.arange(len(dims))])]
 
 
-def transpose(a: Any, perm: Any = None, name: str | None = None, conjugate: bool = False) -> Any:
-    """The axes in another order, reversed unless `perm` names them."""
-    with scope_of(name or "transpose", a) as scope:
-        x = convert_to_tensor(a, name="a")
-        if perm is None:
-            count = x.shape.ndims if isinstance(x, Tensor) else x.ndim
-            if count is None:
-                raise ValueError(f"transpose: the rank of {x!r} is unknown; give perm")
-            perm = [*reversed([*np.arange(count)])]
-        order = _shape_tensor([int(i) for i in perm] if not is_tensor(perm) else perm, "perm")
-        return apply("Transpose", [x, order], None, scope)
+transpose = operation(
+    "Transpose", lambda a, perm, conjugate: _core.transpose(a, perm),
+    "a #perm=None name=None conjugate=False",
+    "The axes in another order, reversed unless `perm` names them.", prepare=_order,
+    shape=lambda a, perm, conjugate: inference.permuted(a, perm),
+)  # fmt: skip
 
 
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
-    """A new axis of length 1 at `axis`."""
-    axis = dim if axis is None else axis
-    if axis is None:
+def _given_axis(given: dict[str, Any]) -> None:
+    if given["axis"] is None:
         raise ValueError("expand_dims: give the axis")
-    with scope_of(name or "ExpandDims", input) as scope:
-        at = convert_to_tensor(axis, name="dim")
-        return apply("ExpandDims", [convert_to_tensor(input), at], None, scope)
+
+
+expand_dims = operation(
+    "ExpandDims", _core.expand_dims, "input #axis=None", "A new axis of length 1 at `axis`.",
+    "expand_dims", aliases={"dim": "axis"}, prepare=_given_axis, shape=inference.expanded,
+    labels=("input", "dim"), value=lambda x, axis: np.expand_dims(x, axis),
+)  # fmt: skip
+define(
+    "Squeeze",
+    lambda x, squeeze_dims: _core.squeeze(x, squeeze_dims),
+    shape=inference.squeezed,
+    value=lambda x, squeeze_dims: np.squeeze(x, squeeze_dims and tuple(squeeze_dims)),
+)
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Any:
     """Without the axes of length 1, all of them or those given."""
-    axis = squeeze_dims if axis is None else axis
-    if isinstance(axis, int):
-        axis = [axis]
-    return apply("Squeeze", [convert_to_tensor(input)], {"squeeze_dims": axis or None}, name)
+    given = squeeze_dims if axis is None else axis
+    axes = [] if given is None else as_static(given)
+    axes = [axes] if isinstance(axes, int) else axes
+    return apply("Squeeze", input, name=name, squeeze_dims=axes or None)
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    """The tensor repeated so many times along each axis."""
-    with scope_of(name or "Tile", input) as scope:
-        return apply(
-            "Tile", [convert_to_tensor(input), _shape_tensor(multiples, "multiples")], None, scope
+def _tile(x: Any, multiples: list[int]) -> Any:
+    if len(multiples) != len(x.shape):
+        raise ValueError(f"{len(multiples)} multiples for a tensor of shape {x.shape}")
+    for axis, count in enumerate(multiples):
+        if count < 0:
+            raise ValueError(f"multiples must not be negative, got {multiples}")
+        if count != 1:  # a new axis in front, repeated, joins the old one
+            dims = x.shape
+            x = _core.broadcast_to(_core.expand_dims(x, axis), (*dims[:axis], count, *dims[axis:]))
+            x = _core.reshape(x, (*dims[:axis], count * dims[axis], *dims[axis + 1 :]))
+    return x
+
+
+tile = operation(
+    "Tile", _tile, "input #multiples", "The tensor repeated so many times along each axis.",
+    shape=inference.tiled,
+)  # fmt: skip
+
+
+def _pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
+    if np.shape(paddings) != (len(tensor.shape), 2):
+        raise ValueError(
+            f"expected paddings of shape ({len(tensor.shape)}, 2), got {np.shape(paddings)}"
         )
+    for axis, (before, after) in enumerate(paddings):
+        parts = [tensor]
+        for count, at in ((before, 0), (after, len(parts) + 1)):
+            if count < 0:
+                raise ValueError(f"paddings must not be negative, got {paddings}")
+            dims = (*tensor.shape[:axis], count, *tensor.shape[axis + 1 :])
+            if count:
+                if mode == "CONSTANT":
+                    part = _core.full(dims, like(tensor, constant_values))
+                else:
+                    part = _mirrored(tensor, axis, count, mode == "REFLECT", at == 0)
+                parts.insert(at, part)
+        tensor = _core.concat(parts, axis) if len(parts) > 1 else tensor
+    return tensor
 
 
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None) -> Any:
-    """Zeros before and after, as many as `paddings` says for each axis: a list of pairs."""
-    if mode != "CONSTANT":
-        raise NotImplementedError(f"pad: only mode 'CONSTANT' exists, got {mode!r}")
-    with scope_of(name or "Pad", tensor) as scope:
-        pairs = convert_to_tensor(paddings, name="paddings")
-        return apply("Pad", [convert_to_tensor(tensor), pairs], None, scope)
+def _mirrored(x: Any, axis: int, count: int, skips: bool, first: bool) -> Any:
+    """The nearest slices in reverse order; REFLECT leaves out the edge itself."""
+    if count > x.shape[axis] - skips:
+        raise ValueError(f"cannot mirror {count} of {x.shape[axis]} entries along axis {axis}")
+    at = np.arange(count) + skips
+    at = at[::-1] if first else x.shape[axis] - 1 - at
+    return _core.take(x, at, axis)
+
+
+def _checked_mode(given: dict[str, Any]) -> None:
+    given["mode"] = str(given["mode"]).upper()
+    if given["mode"] not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise ValueError(f"pad: mode is CONSTANT, REFLECT or SYMMETRIC, got {given['mode']!r}")
+
+
+pad = operation(
+    "Pad", _pad, "tensor #paddings mode='CONSTANT' name=None constant_values=0",
+    "`constant_values` before and after, as many as `paddings` says for each axis: a list of "
+    "pairs; with mode REFLECT or SYMMETRIC the tensor mirrored.", prepare=_checked_mode,
+    shape=inference.padded,
+)  # fmt: skip
+
+# --- joined and taken apart
 
 
 def _parts(values: Any, who: str) -> list[Any]:
-    if not isinstance(values, (list, tuple)):
-        values = [values]
-    if not values:
+    parts = list(values) if isinstance(values, (list, tuple)) else [values]
+    if not parts:
         raise ValueError(f"{who}: expected at least one tensor, got an empty list")
-    wish = next((d for d in map(dtype_of, values) if d is not None), None)
-    first = convert_to_tensor(values[0], wish)
-    return [first, *(convert_to_tensor(v, as_dtype(first.dtype)) for v in values[1:])]
+    return parts
+
+
+define("Pack", lambda *xs, axis: _core.stack(list(xs), axis), same=True, shape=inference.packed,
+       value=lambda *xs, axis: np.stack(xs, axis), labels=())  # fmt: skip
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     """Tensors of one shape along a new axis."""
-    with scope_of(name, *(values if isinstance(values, (list, tuple)) else [values])) as scope:
-        parts = _parts(values, "stack")
-        return apply("Pack", parts, {"axis": axis, "N": len(parts)}, scope)
+    if is_tensor(values):
+        values = unstack(values)
+    return apply("Pack", *_parts(values, "stack"), name=name, axis=axis)
+
+
+def _unpack(x: Any, axis: int, num: int) -> list[Any]:
+    at = axis % max(len(x.shape), 1)
+    if at >= len(x.shape) or x.shape[at] != num:
+        raise ValueError(f"axis {axis} of shape {x.shape} has no length {num}")
+    return [x[(slice(None),) * at + (i,)] for i in np.arange(num).tolist()]
+
+
+define("Unpack", _unpack, shape=inference.taken_apart)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
     """The slices along an axis."""
     x = convert_to_tensor(value)
     if num is None:
-        dims = x.dims if isinstance(x, Tensor) else x.shape
+        dims = known_dims(x)
         num = None if dims is None or not -len(dims) <= axis < len(dims) else dims[axis]
         if num is None:
             raise ValueError(f"unstack: the length of axis {axis} of {x!r} is unknown; give num")
-    out = apply("Unpack", [x], {"axis": axis, "num": num}, name)
+    out = apply("Unpack", x, name=name, axis=axis, num=num)
     return out if isinstance(out, list) else [out]
+
+
+define("ConcatV2", lambda *xs: _core.concat(list(xs[:-1]), xs[-1]), static=(-1,), same=True,
+       shape=inference.joined, labels=(),
+       value=lambda *xs: np.concatenate([np.atleast_1d(x) for x in xs[:-1]], xs[-1]))  # fmt: skip
 
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """Tensors joined along an axis; the other axes must agree."""
-    with scope_of(name, *(values if isinstance(values, (list, tuple)) else [values])) as scope:
-        parts = _parts(values, "concat")
-        kinds = {as_dtype(x.dtype) for x in parts}
-        if len(kinds) > 1:
-            names = " and ".join(sorted(kind.name for kind in kinds))
-            raise TypeError(f"concat: expected tensors of one dtype, got {names}; use tf.cast")
-        return apply("ConcatV2", [*parts, convert_to_tensor(axis, int32, "axis")], None, scope)
+    parts = _parts(values, "concat")
+    if len(parts) == 1:
+        if not is_tensor(axis) and np.ndim(as_static(axis)):
+            raise ValueError(f"concat: axis must be an integer, got {axis!r:.60}")
+        return identity(parts[0], name)
+    return apply("ConcatV2", *parts, axis, name=name)
+
+
+def _split(axis: int, value: Any, num_split: int) -> Any:
+    dims = value.shape
+    length = dims[axis] if -len(dims) <= axis < len(dims) else 0
+    if not length or length % num_split:
+        raise ValueError(f"axis {axis} of shape {dims} does not split into {num_split}")
+    return _core.split(value, [length // num_split] * num_split, axis)
+
+
+def _split_by_sizes(value: Any, sizes: list[int], axis: int, num: int) -> Any:
+    if sizes.count(-1) == 1:
+        rest = value.shape[axis] - (sum(sizes) + 1)
+        sizes = [rest if n == -1 else n for n in sizes]
+    return _core.split(value, sizes, axis)
+
+
+define("Split", _split, static=(0,), labels=("split_dim", "value"), shape=inference.split)
+define("SplitV", _split_by_sizes, static=(1, 2), labels=("value", "size_splits", "split_dim"),
+       shape=inference.split_by_sizes)  # fmt: skip
 
 
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Any]:
     """The tensor in so many equal parts along an axis, or in parts of the sizes given."""
-    with scope_of(name, value) as scope:
-        x = convert_to_tensor(value, name="value")
-        at = convert_to_tensor(axis, int32, "split_dim")
-        if isinstance(num_or_size_splits, int):
-            out = apply("Split", [at, x], {"num_split": num_or_size_splits}, scope)
-        else:
-            sizes = _shape_tensor(num_or_size_splits, "size_splits")
-            out = apply("SplitV", [x, sizes, at], None, scope)
-        return out if isinstance(out, list) else [out]
+    sizes = num_or_size_splits
+    if isinstance(sizes, (int, np.integer)):
+        out = apply("Split", axis, value, name=name, num_split=int(sizes))
+    else:
+        if num is None:
+            num = len(sizes) if not is_tensor(sizes) else (sizes.shape.as_list() or [None])[0]
+        if num is None:
+            raise ValueError("split: the number of parts is unknown; give num")
+        out = apply("SplitV", value, sizes, axis, name=name, num=num)
+    return out if isinstance(out, list) else [out]
 
 
-def gather(params: Any, indices: Any, axis: Any = 0, name: str | None = None) -> Any:
+# --- chosen
+
+define("GatherV2", lambda x, indices, axis: _core.take(x, indices, axis), static=(2,),
+       labels=("params", "indices", "axis"), shape=inference.gathered,
+       value=lambda x, indices, axis: None if np.isnan(indices).any() else
+       np.take(x, indices.astype(int), axis))  # fmt: skip
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    name: str | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+) -> Any:
     """The slices of `params` at these positions along an axis; the gradient is dense."""
-    with scope_of(name or "GatherV2", params, indices) as scope:
-        x = convert_to_tensor(params, name="params")
-        positions = convert_to_tensor(indices, name="indices")
-        return apply(
-            "GatherV2", [x, positions, convert_to_tensor(axis, int32, "axis")], None, scope
-        )
+    if batch_dims:
+        raise NotImplementedError("gather: batch_dims does not exist yet")
+    if axis is None:
+        axis = validate_indices if isinstance(validate_indices, int) else 0
+    return apply("GatherV2", params, indices, axis, name=name)
+
+
+class _Bound:
+    """A bound of a slice, or an index, that is a tensor: which of the inputs it is."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+def _filled_in(key: tuple[Any, ...], bounds: Sequence[Any]) -> tuple[Any, ...]:
+    def value(entry: Any) -> Any:
+        if isinstance(entry, slice):
+            return slice(value(entry.start), value(entry.stop), value(entry.step))
+        return bounds[entry.at] if isinstance(entry, _Bound) else entry
+
+    return tuple(value(entry) for entry in key)
+
+
+def _known_slice(x: Any, *bounds: Any, key: Any) -> Any:
+    return x[_filled_in(key, bounds)]
+
+
+define("StridedSlice", lambda x, *bounds, key: x[_filled_in(key, bounds)],
+       static=tuple(np.arange(1, 64).tolist()), shape=inference.sliced, value=_known_slice,
+       labels=("input",))  # fmt: skip
+
+
+def _slice(x: Any, key: Any) -> Any:
+    """x[key] with integers, slices, None and Ellipsis, in which integers may be tensors."""
+    if is_tensor(key):
+        if as_dtype(key.dtype).is_bool:
+            raise NotImplementedError("x[mask] does not exist, its shape is known only after a run")
+        return apply("GatherV2", x, key, 0, name="strided_slice")
+    bounds: list[Any] = []
+
+    def entry(value: Any) -> Any:
+        if isinstance(value, slice):
+            return slice(entry(value.start), entry(value.stop), entry(value.step))
+        if is_tensor(value):
+            bounds.append(value)
+            return _Bound(len(bounds) - 1)
+        if value is None or value is Ellipsis:
+            return value
+        if isinstance(value, (bool, float, list, np.ndarray)) or not hasattr(value, "__index__"):
+            raise TypeError(
+                f"only integers, slices, ... and None are indices of a tensor, got {value!r:.60}"
+            )
+        return value.__index__()
+
+    entries = tuple(entry(e) for e in (key if isinstance(key, tuple) else (key,)))
+    return apply("StridedSlice", x, *bounds, name="strided_slice", key=entries)
+
+
+newaxis = None
+setattr(Operators, "__getitem__", _slice)  # noqa: B010
+
+
+def _select(condition: Any, x: Any, y: Any) -> Any:
+    if len(condition.shape) == 1 and len(x.shape) > 1:  # a vector chooses rows
+        if condition.shape[0] != x.shape[0]:
+            raise ValueError(f"a condition of shape {condition.shape} for {x.shape[0]} rows")
+        rows = _core.reshape(condition, (-1, *(1 for _ in x.shape[1:])))
+        condition = _core.broadcast_to(rows, x.shape)
+    return _core.where(condition, x, y)
+
+
+def _select_shape(condition: Any, x: Any, y: Any) -> Any:
+    dims = inference.broadcast(x, y)
+    rows = condition.dims is None or (len(condition.dims) == 1 and (dims is None or len(dims) > 1))
+    return dims if rows else inference.broadcast(condition, x, y)
+
+
+define("Select", _select, domain="bool", labels=("condition", "t", "e"), shape=_select_shape,
+       dtype=1, fresh=True)  # fmt: skip
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """x where the condition holds, else y. The gradient of the branch not taken is exactly 0.
+
+    A condition that is a vector chooses among the rows of x and y.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -351,12 +560,22 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             "where: the form that lists positions does not exist, because its shape is known only "
             "after a run; give x and y"
         )
-    with scope_of(name or "SelectV2", condition, x, y) as scope:
+    with scope_of(name or "Select", condition, x, y) as scope:
         test = convert_to_tensor(condition, tf_bool, "condition")
-        x, y = convert_pair(x, y)
+        dtype = dtype_of(x, y)
+        x = convert_to_tensor(x, dtype_of(x) or dtype, "t")
+        y = convert_to_tensor(y, dtype_of(y) or as_dtype(x.dtype), "e")
         if as_dtype(x.dtype) != as_dtype(y.dtype):
             raise TypeError(f"where: expected branches of one dtype, got {x!r} and {y!r}")
-        return apply("SelectV2", [test, x, y], None, scope)
+        return apply("Select", test, x, y, name=scope)
+
+
+def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int) -> Any:
+    return _core.where(_core.one_hot(indices, depth, np.dtype("bool"), axis), on, off)
+
+
+define("OneHot", _one_hot, domain="integer", static=(1,), shape=inference.hot,
+       labels=("indices", "depth", "on_value", "off_value"), dtype=2, fresh=True)  # fmt: skip
 
 
 def one_hot(
@@ -369,19 +588,17 @@ def one_hot(
     name: str | None = None,
 ) -> Any:
     """`on_value` (1) at each index along a new axis of length `depth`, else `off_value` (0)."""
+    wish = dtype_of(on_value, off_value) if dtype is None else as_dtype(dtype)
+    given = on_value if on_value is not None else off_value
+    if wish is None:
+        wish = float32 if given is None else as_dtype(as_array(given, None)[1])
     with scope_of(name or "one_hot", indices) as scope:
-        wish = next((d for d in (dtype_of(on_value), dtype_of(off_value)) if d is not None), None)
-        if dtype is not None:
-            wish = as_dtype(dtype)
-        elif wish is None and on_value is not None:
-            wish = as_dtype(as_array(on_value, None)[1])
-        wish = wish or float32
-        on = convert_to_tensor(_number(1, wish) if on_value is None else on_value, wish)
-        off = convert_to_tensor(_number(0, wish) if off_value is None else off_value, wish)
-        inputs: Sequence[Any] = [
-            convert_to_tensor(indices, name="indices"),
-            convert_to_tensor(depth, int32, "depth"),
-            on,
-            off,
-        ]
-        return apply("OneHot", inputs, {"axis": -1 if axis is None else axis}, scope)
+        on, off = (
+            convert_to_tensor((bool(d) if wish.is_bool else d) if v is None else v, wish)
+            for v, d in ((on_value, 1), (off_value, 0))
+        )
+        at = -1 if axis is None else axis
+        return apply("OneHot", indices, depth, on, off, name=scope, axis=at)
+
+
+__all__ = [*public_names(globals()), "newaxis"]

@@ -1,34 +1,36 @@
-"""`gradients`: a reverse pass over the records of a graph that appends records.
+"""`gradients`: one record that the core executes.
 
-    collect    the operations below ys, by one loop
-    connect    a scan forward: which tensors depend on an x, cut at stop_gradient, stop_gradients=,
-               non-differentiable operations and dtypes. The only connectivity pass there is
-    pull back  a scan backward: rules add contributions to tensors; they are summed once, just
-               before the producer is differentiated
-    answer     one entry per x, None where no path exists
+What a run computes is a graph of core tensors, which the core differentiates; so a gradient is one
+operation, SymbolicGradient, of ys, xs and cotangents. Whether an x has a path at all is asked of
+the stand-ins, which are such a graph as well; the answers there are the stand-ins of the gradient,
+so gradients of gradients need nothing special.
 
-A contribution may carry a mask (from `where`): it counts only where the mask holds, and is made
-dense as late as possible, so that an infinite slope of the branch not taken never meets a zero.
+Operations whose gradient a program defines (an override, custom_gradient), or nobody, end the paths
+of the core. For them the pass is cut: a first record gives the cotangents of their outputs, their
+rule makes of these the cotangents of their inputs, and from there another record goes on, newest
+operation first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
+from ... import _core
 from . import mode
-from .convert import convert_to_tensor, graph_of
-from .create import apply
-from .dtypes import int32
-from .gradient_record import GRADIENT, flows_of, gradient_record, is_elementwise
-from .opdef import OpDef
+from .create import add_outputs, apply, convert_to_tensor, graph_of
+from .eager import built_in
+from .inference import FAILURES
+from .opdef import OpDef, define
 from .operation import Operation
 from .registry import Rule, checked_results, find_rule, missing
 from .shapes import TensorShape
-from .tensor import Tensor, same_shape
+from .tensor import SymbolicTensor, argument, opaque
 
 __all__ = ["AggregationMethod", "UnconnectedGradients", "gradients", "set_integer_gradients"]
+
+Tensor = SymbolicTensor
 
 
 class UnconnectedGradients(Enum):
@@ -93,14 +95,12 @@ def gradients(
     targets = [_target(y, i) for i, y in enumerate(as_list(ys))]
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]
-    graph = graph_of([*targets, *sources])
-    with graph.as_default(), graph.name_scope(name):
-        seeds = _seeds(targets, grad_ys)
-        answers = ReversePass(targets, seeds, sources, stops).run()
+    with graph_of([*targets, *sources]).as_default() as graph, graph.name_scope(name):
+        answers = pull_back(targets, checked_seeds(targets, grad_ys), sources, stops)
         if not zero:
             return answers
         return [
-            apply("ZerosLike", [x], None, "zeros_like") if answer is None else answer
+            apply("ZerosLike", x, name="zeros_like") if answer is None else answer
             for x, answer in zip(sources, answers, strict=True)
         ]
 
@@ -138,7 +138,7 @@ def _source(x: Any, what: str, position: int) -> Tensor:
     return handle
 
 
-def _seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
+def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
     """The checked cotangent of each y, or None for ones."""
     if grad_ys is None:
         return [None] * len(targets)
@@ -152,9 +152,7 @@ def _seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
             continue
         seed = convert_to_tensor(g, y.dtype, name=f"grad_ys_{i}")
         shape = TensorShape(seed.dims)
-        if shape.ndims == 0 and y.dims != ():
-            seed = apply("BroadcastTo", [seed, _shape_of(y)], None, f"grad_ys_{i}")
-        elif not shape.is_compatible_with(y.dims):
+        if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
             raise ValueError(
                 f"gradients: grad_ys[{i}] has shape {shape}, ys[{i}] '{y.name}' has {y.shape}"
             )
@@ -162,217 +160,227 @@ def _seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
     return seeds
 
 
-def _shape_of(x: Tensor) -> Tensor:
-    if x.is_static:
-        tensor: Tensor = convert_to_tensor(list(x.dims or ()), int32, name="Shape")
-        return tensor
-    shape: Tensor = apply("Shape", [x], {"out_type": int32})
-    return shape
-
-
-class Contribution(NamedTuple):
-    value: Tensor
-    mask: Tensor | None = None  # bool: elsewhere it is an exact zero, whatever the value
-
-
-class ReversePass:
-    """One call of `gradients`; `within` says which operations a tape has recorded."""
-
-    def __init__(
-        self,
-        targets: Sequence[Tensor],
-        seeds: Sequence[Tensor | None],
-        sources: Sequence[Tensor],
-        stops: Sequence[Tensor],
-        within: Any = None,
-    ) -> None:
-        self.targets = targets
-        self.seeds = seeds
-        self.sources = sources
-        self.stops = set(stops)
-        self.within = within
-        self.live: set[Tensor] = set()
-        self.found: dict[Tensor, list[Contribution]] = {}
-        self.flows: dict[Operation, Sequence[int]] = {}
-
-    def run(self) -> list[Tensor | None]:
-        ops = self._collect()
-        self._connect(ops)
-        self._seed()
-        for op in reversed(ops):
-            self._pull_back(op)
-        return [self._dense(self._total(x)) for x in self.sources]
-
-    def _collect(self) -> list[Operation]:
-        """Operations below ys that are not older than the oldest x, in the order of creation."""
-        oldest = min((x.op.number for x in self.sources), default=float("inf"))
-        seen: set[Operation] = set()
-        pending = [y.op for y in self.targets]
-        while pending:
-            op = pending.pop()
-            if op in seen or op.number < oldest:
-                continue
-            if self.within is not None and not self.within(op):
-                continue
+def ancestors(ys: Iterable[Tensor]) -> list[Operation]:
+    """The operations that these tensors are made from, oldest first."""
+    seen: set[Operation] = set()
+    pending = [y.op for y in ys]
+    while pending:
+        op = pending.pop()
+        if op not in seen:
             seen.add(op)
             pending.extend(x.op for x in op.inputs)
-        return sorted(seen, key=lambda op: op.number)
+    return sorted(seen, key=lambda op: op.number)
 
-    # --- connectivity
 
-    def _connect(self, ops: list[Operation]) -> None:
-        self.live.update(self.sources)
-        for op in ops:
-            self.flows[op] = flows = self._flows(op)
-            if not any(self._carries(op.inputs[i]) for i in flows):
-                continue
-            exact = op.definition.ring or op.definition is GRADIENT or self._own_rule(op)
-            for out in op.outputs:
-                integer = _integer_gradients and out.dtype.is_integer and exact
-                if (out.dtype.is_floating or integer) and out not in self.stops:
-                    self.live.add(out)
+def pull_back(
+    targets: list[Tensor], seeds: list[Any], sources: list[Tensor], stops: Sequence[Tensor]
+) -> list[Tensor | None]:
+    """The gradient of the targets for each source, with `stops` as constants."""
+    ops = ancestors(targets)
+    cuts = _rules_between(ops, sources, stops)
+    found: dict[Tensor, list[Tensor]] = {}
+    pairs = list(zip(targets, seeds, strict=True))
+    while pairs:
+        wanted = [*dict.fromkeys([*sources, *(out for op in cuts for out in op.outputs)])]
+        for x, g in _record(pairs, wanted, stops, ops):
+            found.setdefault(x, []).append(g)
+        pairs = []
+        while cuts and not pairs:
+            op = cuts.pop()
+            if any(out in found and out not in stops for out in op.outputs):
+                pairs = _by_rule(op, {out: _total(found.get(out)) for out in op.outputs})
+    return [_total(found.get(x)) for x in sources]
 
-    def _carries(self, x: Tensor) -> bool:
-        return x in self.live and (
-            x.dtype.is_floating or (_integer_gradients and x.dtype.is_integer)
-        )
 
-    def _own_rule(self, op: Operation) -> bool:
-        return op.rule is not None or op.override is not None
+def _total(parts: list[Tensor] | None) -> Tensor | None:
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else apply("AddN", *parts)
 
-    def _flows(self, op: Operation) -> Sequence[int]:
-        """The inputs that a gradient may reach. An unknown rule is an error where it is hit."""
-        everything = range(len(op.inputs))
-        if op.definition is GRADIENT:
-            return flows_of(op)
-        if op.override is not None and op.rule is None:
-            try:
-                return everything if find_rule(op.override) is not None else ()
-            except LookupError:
-                return everything
-        return everything if op.flows is None else op.flows
 
-    # --- contributions
+def _rules_between(
+    ops: list[Operation], sources: list[Tensor], stops: Sequence[Tensor]
+) -> list[Operation]:
+    """The operations with a rule of their own that depend on a source, oldest first."""
+    cuts: list[Operation] = []
+    reached = list(sources)
+    for op in ops:
+        if not op.has_own_rule:
+            continue
+        inputs = [op.inputs[i] for i in differentiable_inputs(op)]
+        if inputs and any(g is not None for g in _ask(inputs, None, reached, stops)):
+            cuts.append(op)
+            reached.extend(out for out in op.outputs if out not in stops)
+    return cuts
 
-    def _seed(self) -> None:
-        for i, (y, seed) in enumerate(zip(self.targets, self.seeds, strict=True)):
-            if y not in self.live:
-                continue
-            if seed is None:
-                one = convert_to_tensor(1, name=f"grad_ys_{i}")
-                if y.is_static:
-                    one = convert_to_tensor(1, y.dtype, name=f"grad_ys_{i}")
-                    seed = apply("Fill", [_shape_of(y), one], None, "Fill")
-                else:
-                    seed = apply("OnesLike", [y], None, f"grad_ys_{i}")
-            self._add(y, Contribution(seed))
 
-    def _add(self, x: Tensor, contribution: Contribution) -> None:
-        self.found.setdefault(x, []).append(contribution)
+def differentiable_inputs(op: Operation) -> list[int]:
+    """The inputs of an operation with its own rule that a gradient may go to."""
+    first = op.attrs.get("results", 0) if op.rule is not None else 0
+    return [i for i, x in enumerate(op.inputs) if i >= first and _carries(x)]
 
-    def _total(self, x: Tensor) -> Contribution | None:
-        """The sum of what reached a tensor; kept, so that it is made once."""
-        parts = self.found.get(x)
-        if not parts:
-            return None
-        if len(parts) > 1:
-            mask = parts[0].mask
-            if mask is None or any(part.mask is not mask for part in parts):
-                parts = [Contribution(self._dense(part)) for part in parts]  # type: ignore[arg-type]
-                mask = None
-            total = apply("AddN", [part.value for part in parts], {"N": len(parts)})
-            self.found[x] = parts = [Contribution(total, mask)]
-        return parts[0]
 
-    def _dense(self, contribution: Contribution | None) -> Tensor | None:
-        if contribution is None or contribution.mask is None:
-            return contribution and contribution.value
-        zeros = apply("ZerosLike", [contribution.value], None, "zeros")
-        dense: Tensor = apply("SelectV2", [contribution.mask, contribution.value, zeros])
-        return dense
+def _carries(x: Tensor) -> bool:
+    return x.dtype.is_floating or (_integer_gradients and x.dtype.is_integer)
 
-    # --- rules
 
-    def _pull_back(self, op: Operation) -> None:
-        wanted = [i for i in self.flows[op] if self._carries(op.inputs[i])]
-        if not wanted:
-            return
-        outs = [out for out in op.outputs if out in self.live and out not in self.stops]
-        totals = {out.index: total for out in outs if (total := self._total(out)) is not None}
-        if not totals:
-            return
-        with op.graph.name_scope(f"{op.name}_grad"):
-            rule = self._rule(op)
-            if rule is None:
-                return
-            if isinstance(rule, Rule):
-                self._apply_rule(op, rule, totals, wanted)
-            elif rule.passes:
-                for i in wanted:
-                    self._add(op.inputs[i], totals[0])
-            elif rule.type == "SelectV2" and rule is op.definition:
-                self._apply_select(op, totals[0], wanted)
-            else:
-                self._apply_row(op, rule, totals, wanted)
+def _ask(
+    ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
+) -> list[Any]:
+    """The gradient of the stand-ins; None where there is no path."""
+    tensors = [y.stand_in for y in ys]
+    ins = [x.stand_in for x in xs]
+    weights = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
+    cut = [x.stand_in for x in stops]
+    plain = _core.gradients(tensors, ins, None, cut, integers=_integer_gradients)
+    if all(w is None for w in weights):
+        return plain
+    try:
+        weights = [
+            w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
+            for w, y in zip(weights, tensors, strict=True)
+        ]
+        return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients)
+    except FAILURES:  # a cotangent whose shape is not known yet
+        given = [w for w in weights if w is not None]
+        return [
+            None if g is None else opaque([*tensors, *given], x.dtype, x.dims)
+            for g, x in zip(plain, xs, strict=True)
+        ]
 
-    def _rule(self, op: Operation) -> Rule | OpDef | None:
-        if op.rule is not None:
-            own: Rule = op.rule
-            return own
-        if op.override is not None:
-            try:
-                return find_rule(op.override)
-            except LookupError:
-                raise missing(op.override, op.type, op.name, True) from None
-        if not op.definition.registered:
-            raise missing(op.type, op.type, op.name, False)
-        return op.definition
 
-    def _apply_rule(
-        self, op: Operation, rule: Rule, totals: dict[int, Contribution], wanted: Sequence[int]
-    ) -> None:
-        cotangents: list[Tensor | None] = []
-        for out in op.outputs:
-            g = self._dense(totals.get(out.index))
-            if g is None and (
-                out.dtype.is_floating or (_integer_gradients and out.dtype.is_integer)
-            ):
-                g = apply("ZerosLike", [out], None, "zeros_like")
-            cotangents.append(g)
-        answer = rule.function(op, *cotangents)
-        results = checked_results(answer, op.inputs, rule, op.type, op.name)
-        for i in wanted:
-            result = results[i]
-            if result is not None:
-                self._add(op.inputs[i], Contribution(result))
+def _record(
+    pairs: list[tuple[Tensor, Any]],
+    xs: list[Tensor],
+    stops: Sequence[Tensor],
+    ops: list[Operation],
+) -> list[tuple[Tensor, Tensor]]:
+    """One SymbolicGradient; pairs of x and its gradient where there is a path."""
+    ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
+    answers = _ask(ys, seeds, xs, stops)
+    live = [(x, g) for x, g in zip(xs, answers, strict=True) if g is not None]
+    if not live:
+        return []
+    graph = ys[0].graph
+    given = [g for g in seeds if g is not None]
+    attrs = {
+        "ys": len(ys),
+        "xs": len(live),
+        "seeded": tuple(g is not None for g in seeds),
+        "integers": _integer_gradients,
+    }
+    inputs = [*ys, *(x for x, _ in live), *stops, *given]
+    op = graph.create(GRADIENT, inputs, attrs, "SymbolicGradient")
+    outs = add_outputs(op, [(x.dtype, x.dims, g) for x, g in live])
+    results = []
+    for (x, _), out in zip(live, outs, strict=True):
+        named = graph.create(OUTPUT, [out], {}, _name(x, ys, ops))
+        stand_in = _core.identity(out.stand_in)
+        results.append((x, add_outputs(named, [(x.dtype, x.dims, stand_in)])[0]))
+    return results
 
-    def _apply_row(
-        self, op: Operation, row: OpDef, totals: dict[int, Contribution], wanted: Sequence[int]
-    ) -> None:
-        dense: dict[int, Tensor] = {}
-        elementwise = row is op.definition and is_elementwise(op)
-        for i in wanted:
-            x, total = op.inputs[i], totals.get(0)
-            masked = total is not None and total.mask is not None
-            if total is not None and masked and elementwise and same_shape(x, op.outputs[0]):
-                value = gradient_record(op, i, {0: total.value}, row)
-                self._add(x, Contribution(value, total.mask))
-                continue
-            if not dense:
-                dense = {k: self._dense(t) for k, t in totals.items()}  # type: ignore[misc]
-            self._add(x, Contribution(gradient_record(op, i, dense, row)))
 
-    def _apply_select(self, op: Operation, total: Contribution, wanted: Sequence[int]) -> None:
-        """The gradient of a branch is masked where the branch was not taken."""
-        condition = op.inputs[0]
-        for i in wanted:
-            x = op.inputs[i]
-            if not same_shape(x, op.outputs[0]) or not same_shape(condition, x):
-                dense = self._dense(total)
-                assert dense is not None
-                self._add(x, Contribution(gradient_record(op, i, {0: dense})))
-                continue
-            mask = condition if i == 1 else apply("LogicalNot", [condition])
-            if total.mask is not None:
-                mask = apply("LogicalAnd", [total.mask, mask])
-            self._add(x, Contribution(total.value, mask))
+def _name(x: Tensor, ys: list[Tensor], ops: list[Operation]) -> str:
+    """What TensorFlow calls the gradient of x: after the operation that uses it."""
+    reads = {x, *(op.outputs[0] for op in ops if op.type == "ReadVariableOp" and x in op.inputs)}
+    users = [
+        (op, i)
+        for op in ops
+        for i, y in enumerate(op.inputs)
+        if y in reads and op.type != "ReadVariableOp"
+    ]
+    if len(users) != 1:
+        return "AddN" if users else "grad_ys_0"
+    op, i = users[0]
+    kind = "mul" if len(op.inputs) == 1 else f"Reshape_{i}" if i else "Reshape"
+    return f"{op.name}_grad/{kind}"
+
+
+def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    n, m = op.attrs["ys"], op.attrs["xs"]
+    ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
+    count = len(rest) - sum(op.attrs["seeded"])
+    given = iter(rest[count:])
+    seeds: list[Any] = []
+    for y, seeded in zip(ys, op.attrs["seeded"], strict=True):
+        g = next(given) if seeded else None
+        seeds.append(g if g is None or g.shape == y.shape else _core.broadcast_to(g, y.shape))
+    answers = _core.gradients(ys, xs, seeds, rest[:count], integers=op.attrs["integers"])
+    return [
+        _core.full(x.shape, 0, x.dtype) if g is None else g  # a path that carries nothing
+        for x, g in zip(xs, answers, strict=True)
+    ]
+
+
+GRADIENT = define("SymbolicGradient", execute=_execute)
+OUTPUT = define("GradientOutput", lambda x: _core.identity(x), fresh=True)
+
+# --- operations with rules of their own
+
+
+def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor, Tensor]]:
+    """The inputs of an operation and the cotangents that its rule gives them."""
+    with op.graph.name_scope(f"{op.name}_grad"):
+        upstream = [
+            apply("ZerosLike", y) if g is None and _carries(y) else g for y, g in cotangents.items()
+        ]
+        rule = _rule(op)
+        if rule is None:
+            return []
+        if isinstance(rule, OpDef):
+            answers = _built_in(op, rule, upstream)
+        else:
+            answer = rule.function(op, *upstream)
+            answers = checked_results(answer, op.inputs, rule, op.type, op.name)
+    live = set(differentiable_inputs(op))
+    return [
+        (x, g)
+        for i, (x, g) in enumerate(zip(op.inputs, answers, strict=True))
+        if g is not None and i in live
+    ]
+
+
+def _rule(op: Operation) -> Rule | OpDef | None:
+    if op.rule is not None:
+        own: Rule = op.rule
+        return own
+    if op.override is None:
+        raise missing(op.type, op.type, op.name, False)
+    try:
+        return find_rule(op.override)
+    except LookupError:
+        raise missing(op.override, op.type, op.name, True) from None
+
+
+def _built_in(op: Operation, row: OpDef, upstream: list[Any]) -> list[Any]:
+    """The rule of another type, of which only the core knows: one more record."""
+    attrs = {"row": row, "attrs": op.attrs, "inputs": len(op.inputs), "outputs": len(op.outputs)}
+    inputs = [*op.inputs, *op.outputs, *upstream]
+    record = op.graph.create(BUILT_IN, inputs, attrs, f"{row.type}Grad")
+    live = differentiable_inputs(op)
+    stand_ins = [x.stand_in for x in inputs]
+    outs = add_outputs(
+        record,
+        [
+            (x.dtype, x.dims, opaque(stand_ins, x.dtype, x.dims) if i in live else
+             argument(x.dtype, x.stand_in.shape))
+            for i, x in enumerate(op.inputs)
+        ],
+    )  # fmt: skip
+    return [out if i in live else None for i, out in enumerate(outs)]
+
+
+def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    n = op.attrs["inputs"]
+    m = n + op.attrs["outputs"]
+    row, ins = op.attrs["row"], inputs[:n]
+    attrs = {} if row.from_output is not None else op.attrs["attrs"]
+    answers = built_in(row, attrs, ins, inputs[n:m], inputs[m:])
+    answers += [None] * (n - len(answers))
+    return [
+        _core.full(x.shape, 0, x.dtype) if g is None else g
+        for x, g in zip(ins, answers, strict=True)
+    ]
+
+
+BUILT_IN = define("BuiltInGradient", execute=_execute_built_in)

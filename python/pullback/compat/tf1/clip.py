@@ -1,29 +1,27 @@
 """Clipping by value, by norm, and by the norm of several tensors together.
 
-An infinite bound means no clipping; a norm that is infinite or NaN makes every entry NaN.
+The formulas are the main namespace's, with TensorFlow's answers at the edges: of bounds that cross
+the lower one wins, a zero vector clipped to norm 0 is NaN, a negative bound of a global norm is no
+bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, nan
 from typing import Any
 
-from .array_ops import ones_like, where, zeros, zeros_like
-from .convert import convert_to_tensor, scope_of
-from .create import apply, cast
-from .dtypes import as_dtype, float32
-from .math_ops import add_n, is_finite, logical_or, maximum, reduce_sum, sqrt
-from .shapes import TensorShape
-from .tensor import Tensor
+import pullback as pb
 
-__all__ = [
-    "clip_by_average_norm",
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "global_norm",
-]
+from ... import _core
+from . import inference
+from .array_ops import size, zeros
+from .create import apply, cast, convert_to_tensor, operation, public_names, scope_of
+from .dtypes import as_dtype, float32
+from .math_ops import maximum, minimum, multiply
+from .opdef import define
+from .shapes import TensorShape
+from .tensor import SymbolicTensor
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
@@ -33,12 +31,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     """
     with scope_of(name or "clip_by_value", t) as scope:
         x = convert_to_tensor(t, name="t")
-        low, high = (
-            convert_to_tensor(v, as_dtype(x.dtype)) for v in (clip_value_min, clip_value_max)
-        )
-        out = apply("Maximum", [apply("Minimum", [x, high], None, "Minimum"), low], None, scope)
-    fits = TensorShape(_dims(out)).is_compatible_with(_dims(x))
-    if not fits:
+        out = maximum(minimum(x, clip_value_max), clip_value_min, scope)
+    if not TensorShape(_dims(out)).is_compatible_with(_dims(x)):
         raise ValueError(
             f"clip_by_value: the bounds would change the shape {x.shape} to {out.shape}"
         )
@@ -46,61 +40,48 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 def _dims(x: Any) -> Any:
-    return x.dims if isinstance(x, Tensor) else x.shape
+    return x.dims if isinstance(x, SymbolicTensor) else x.shape
 
 
-def _floats(t: Any, who: str) -> Any:
-    x = convert_to_tensor(t, name="t")
-    if not as_dtype(x.dtype).is_floating:
-        raise TypeError(f"{who}: expected floats, got {x!r}; use tf.cast")
-    return x
+def _clip_by_norm(t: Any, clip_norm: Any, axes: Any) -> Any:
+    zero = _core.constant(0, t.dtype)
+    undefined = _core.logical_and(clip_norm <= zero, pb.all(t == zero, axis=axes, keepdims=True))
+    return _core.where(undefined, nan, pb.clip_by_norm(t, clip_norm, axes))
 
 
-def _root(total: Any) -> Any:
-    """The square root, whose gradient at 0 is 0."""
-    zero = zeros_like(total)
-    positive = total > zero
-    safe = where(positive, total, ones_like(total))
-    # A NaN is neither positive nor 0 and must stay.
-    return where(positive, sqrt(safe), where(apply("Equal", [total, zero]), zero, total))
-
-
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """t, scaled down to Euclidean norm `clip_norm` where it is longer; over `axes`, if given."""
-    with scope_of(name or "clip_by_norm", t):
-        x = _floats(t, "clip_by_norm")
-        bound = maximum(convert_to_tensor(clip_norm, as_dtype(x.dtype)), 0)
-        norm = _root(reduce_sum(x * x, axes, keepdims=True))
-        # t c / max(norm, c): c = 0 of a zero vector is 0/0, as in TensorFlow.
-        scaled = x * bound / maximum(norm, bound)
-        return where(apply("Equal", [bound, convert_to_tensor(inf, as_dtype(x.dtype))]), x, scaled)
+clip_by_norm = operation(
+    "ClipByNorm", _clip_by_norm, "t clip_norm axes=None",
+    "t, scaled down to Euclidean norm `clip_norm` where it is longer; over `axes`, if given.",
+    "clip_by_norm", domain="float", same=True, shape=inference.unchanged,
+)  # fmt: skip
 
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any:
     """t, scaled down where its norm divided by its number of elements is above `clip_norm`."""
-    with scope_of(name or "clip_by_average_norm", t):
-        x = _floats(t, "clip_by_average_norm")
-        count = cast(apply("Size", [x], {"out_type": as_dtype("int32")}), as_dtype(x.dtype))
-        return clip_by_norm(x, convert_to_tensor(clip_norm, as_dtype(x.dtype)) * count)
+    with scope_of(name or "clip_by_average_norm", t) as scope:
+        x = convert_to_tensor(t)
+        return clip_by_norm(x, multiply(clip_norm, cast(size(x), as_dtype(x.dtype))), name=scope)
+
+
+define("GlobalNorm", lambda *ts: pb.global_norm(ts), domain="float", shape=inference.scalar)
+define(
+    "ClipByGlobalNorm",
+    lambda c, norm, *ts: pb.clip_by_global_norm(list(ts), _core.where(c < 0, inf, c), norm)[0],
+    labels=("clip_norm", "norm"), domain="float", same=True,
+    shape=lambda c, norm, *ts: [t.dims for t in ts],
+)  # fmt: skip
 
 
 def _entries(t_list: Any, who: str) -> list[Any]:
     if not isinstance(t_list, (list, tuple)):
         raise TypeError(f"{who}: expected a list of tensors, got a {type(t_list).__name__}")
-    entries = [None if t is None else _floats(t, who) for t in t_list]
-    kinds = {as_dtype(t.dtype).name for t in entries if t is not None}
-    if len(kinds) > 1:
-        raise TypeError(f"{who}: expected tensors of one dtype, got {' and '.join(sorted(kinds))}")
-    return entries
+    return [None if t is None else convert_to_tensor(t) for t in t_list]
 
 
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Any:
     """The Euclidean norm of all elements of all tensors; None is skipped, and nothing gives 0."""
-    with scope_of(name or "global_norm", t_list):
-        present = [t for t in _entries(t_list, "global_norm") if t is not None]
-        if not present:
-            return zeros([], float32)
-        return _root(add_n([reduce_sum(t * t) for t in present]))
+    present = [t for t in _entries(t_list, "global_norm") if t is not None]
+    return apply("GlobalNorm", *present, name=name or "global_norm") if present else zeros([])
 
 
 def clip_by_global_norm(
@@ -117,12 +98,9 @@ def clip_by_global_norm(
         norm = global_norm(entries) if use_norm is None else convert_to_tensor(use_norm, dtype)
         if not present:
             return list(entries), norm
-        bound = convert_to_tensor(clip_norm, dtype)
-        one = convert_to_tensor(1, dtype)
-        # bound · min(1/norm, 1/bound), where 1/bound need not exist
-        short = logical_or(norm <= bound, bound < zeros_like(bound))
-        factor = where(short, one, bound / where(short, one, norm))
-        unbounded = apply("Equal", [bound, convert_to_tensor(inf, dtype)])
-        undefined = convert_to_tensor(float("nan"), dtype)
-        factor = where(logical_or(is_finite(norm), unbounded), factor, undefined)
-        return [None if t is None else t * factor for t in entries], norm
+        out = apply("ClipByGlobalNorm", convert_to_tensor(clip_norm, dtype), norm, *present)
+        clipped = iter(out if isinstance(out, list) else [out])
+        return [None if t is None else next(clipped) for t in entries], norm
+
+
+__all__ = public_names(globals())

@@ -1,201 +1,306 @@
-"""Making operations: dtypes are checked, shapes are found by trial, outputs get their tensors.
+"""Making operations, and tensors of what a program writes: numbers, lists, arrays, variables.
 
-`apply` is the one door. In graph mode it appends a record, and builds it once on stand-ins of its
-inputs to learn the shape of its outputs: building computes nothing. If every input's shape is
-known, an error of the trial is the program's own and raised at once, with the names of the inputs;
-otherwise the possibilities that work are kept, and if none works the shape is unknown and the run
-will tell. In eager mode the same rows are built on values.
+`apply` is the one door. In a graph it appends a record, about which inference.py finds out what can
+be known before a run; in eager mode it computes the same row on values. `operation` makes a row
+together with its public function.
+
+Python floats are float32 and ints int32, arrays keep their dtype, and beside a tensor everything
+takes the tensor's dtype. Nothing is cast in silence where information would be lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from inspect import Parameter, Signature
 from typing import Any
+
+import numpy as np
 
 from ... import _core
 from . import eager, mode
-from .convert import convert_to_tensor, dtype_of, graph_of, is_tensor, scope_of
-from .dtypes import DType, as_dtype, float64
-from .opdef import DOMAINS, OPS, OpDef, build_outputs
+from .arrays import as_array, as_static
+from .dtypes import DType, as_dtype, int32, int64
+from .errors import InvalidArgumentError, WrongDtypeError
+from .graph import Graph, get_default_graph
+from .inference import FAILURES, described, infer, known_of
+from .opdef import DOMAINS, OPS, OpDef, define
 from .operation import Operation
-from .operators import builders
-from .shapes import Dims, shape_text
-from .tensor import Tensor, Trials, stand_in, trials_of
+from .shapes import as_dims
+from .tensor import EagerTensor, SymbolicTensor, as_eager
 
-__all__ = ["apply"]
-
-Output = tuple[DType, Dims, Trials]
+__all__ = ["convert_to_tensor"]
 
 
-def apply(
-    type: str, inputs: Sequence[Any], attrs: dict[str, Any] | None = None, name: str | None = None
-) -> Any:
-    """An operation on converted inputs; its output, or the list of them if there are several."""
-    row = OPS[type]
-    attrs = attrs or {}
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor or a variable of the present mode already."""
+    kinds = (SymbolicTensor, _core.Tensor, _core.Variable)
+    return isinstance(value, kinds) or hasattr(value, "_as_tensor")
+
+
+def dtype_of(*values: Any) -> DType | None:
+    """The dtype of the first tensor or variable among these, None if there is none."""
+    return next((as_dtype(v.dtype) for v in values if is_tensor(v)), None)
+
+
+@contextmanager
+def scope_of(name: str, *values: Any) -> Iterator[str]:
+    """A name scope for one operation, in the graph of its inputs; nothing in eager mode."""
     if mode.executing_eagerly():
-        return eager.apply(row, list(inputs), attrs)
-    check_dtypes(row, inputs, name)
-    op = graph_of(inputs).create(row, inputs, attrs, name or type)
-    op.flows = flows_of(row, len(op.inputs))
-    add_outputs(op, infer(op))
-    return op.outputs[0] if len(op.outputs) == 1 else list(op.outputs)
-
-
-def flows_of(row: OpDef, count: int) -> tuple[int, ...] | None:
-    """The inputs that a gradient reaches, without static ones."""
-    if row.flows is not None or not row.static:
-        return row.flows
-    static = {i % count for i in row.static}
-    return tuple(i for i in range(count) if i not in static)
-
-
-def add_outputs(op: Operation, outputs: Iterable[Output]) -> None:
-    """Completes an operation and adds it to its graph."""
-    op.outputs = tuple(
-        Tensor(op, i, dtype, dims, trials) for i, (dtype, dims, trials) in enumerate(outputs)
-    )
-    op.graph.append(op)
-
-
-def output(dtype: DType, dims: Dims) -> Output:
-    """An output of a given shape."""
-    return dtype, dims, trials_of(dtype, dims)
-
-
-# --- dtypes
-
-
-def check_dtypes(row: OpDef, inputs: Sequence[Any], name: str | None) -> None:
-    if not inputs:
+        yield name
         return
-    first = as_dtype(inputs[0].dtype)
-    allowed = DOMAINS.get(row.domain)
-    if allowed is not None and first.name not in allowed:
-        raise TypeError(
-            f"{row.type}: expected {' or '.join(allowed)}, got {first.name} ({_named(inputs[:1])})"
-        )
-    if row.same:
-        static = {i % len(inputs) for i in row.static}
-        kinds = {as_dtype(x.dtype) for i, x in enumerate(inputs) if i not in static}
-        if len(kinds) > 1:
-            raise TypeError(
-                f"{row.type}: expected tensors of one dtype, got {_named(inputs)}; use tf.cast"
-            )
+    graph = graph_of(values)
+    with graph.as_default(), graph.name_scope(name) as scope:
+        yield scope
 
 
-def _named(inputs: Sequence[Any]) -> str:
-    texts = []
-    for x in inputs:
-        label = f"'{x.name}' " if isinstance(x, Tensor) else ""
-        dims = x.dims if isinstance(x, Tensor) else x.shape
-        texts.append(f"{label}{shape_text(dims)} {as_dtype(x.dtype).name}")
-    return ", ".join(texts)
+def known_dims(x: Any) -> Any:
+    """The dimensions of a tensor or of what can be one; None where the rank is unknown."""
+    if _contains_tensor(x):
+        x = convert_to_tensor(x)
+        return as_dims(x.shape)
+    return np.shape(x)
 
 
-# --- shapes
+def graph_of(values: Any) -> Graph:
+    """The graph of the first tensor among these values, or the default graph."""
+    for value in values:
+        for entry in value if isinstance(value, (list, tuple)) else [value]:
+            graph = getattr(entry, "graph", None)
+            if isinstance(graph, Graph):
+                return graph
+    return get_default_graph()
 
 
-def infer(op: Operation) -> list[Output]:
-    """Dtype, shape and stand-ins of each output, by trial."""
-    inputs = op.inputs
-    # An integer tensor of known shape may still have another value in each trial: tf.shape(x).
-    static = all(x.is_static and x.trials[0] is x.trials[1] is x.trials[2] for x in inputs)
-    found: list[list[Any] | None] = []
-    error: Exception | None = None
-    for trial in range(1 if static else 3):
+# --- values
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+) -> Any:
+    """A tensor for a tensor, variable, number, list or array; with `dtype`, of that dtype.
+
+    TypeError where the dtype would have to change or the value is not numbers, ValueError for None
+    and for ragged lists.
+    """
+    wish = None if dtype is None else as_dtype(dtype)
+    hint = dtype_hint if preferred_dtype is None else preferred_dtype
+    if wish is None and hint is not None and not is_tensor(value):
         try:
-            found.append(_try(op, trial))
-        except (ValueError, IndexError, RuntimeError) as failure:
-            error = failure
-            found.append(None)
-        except TypeError as failure:
-            raise _explained(op, failure) from None
-    if static and error is not None and not _reads_unknown(op):
-        raise _explained(op, error) from None
-    good = [outs for outs in found if outs is not None]
-    if not good:
-        unknown: Trials = (None, None, None)
-        return [(dtype, None, unknown) for dtype in op.definition.dtypes(op.attrs, inputs)]
-    if static:
-        return [_static_output(out) for out in good[0]]
-    # One rank that works says nothing about others.
-    rankless = len(good) == 1 and any(x.dims is None for x in inputs)
-    outputs: list[Output] = []
-    for i, out in enumerate(good[0]):
-        dims = None if rankless else _common_dims([outs[i].shape for outs in good], out.shape)
-        first, second, third = (None if outs is None else _detached(outs[i]) for outs in found)
-        outputs.append((as_dtype(out.dtype), dims, (first, second, third)))
-    return outputs
+            return convert_to_tensor(value, hint, name)
+        except TypeError:
+            pass
+    if mode.executing_eagerly():
+        if isinstance(value, SymbolicTensor) or hasattr(value, "_as_tensor"):
+            raise RuntimeError(f"{value!r} belongs to a graph and has no value in eager mode")
+        if isinstance(value, _core.Variable):
+            value = value.read()
+    elif hasattr(value, "_as_tensor"):
+        value = value._as_tensor()
+    if isinstance(value, (SymbolicTensor, _core.Tensor)):
+        if isinstance(value, _core.Tensor) and not mode.executing_eagerly():
+            value = _lifted(value)
+        if wish is not None and as_dtype(value.dtype) != wish:
+            raise WrongDtypeError(
+                f"expected a tensor of dtype {wish.name}, got one of {as_dtype(value.dtype).name}, "
+                f"{value!r:.80}; use tf.cast"
+            )
+        return as_eager(value)
+    if isinstance(value, (list, tuple)) and _contains_tensor(value):
+        return _packed(value, wish, name)
+    array, found = as_array(value, wish)
+    return constant_of(array, found, name or "Const")
 
 
-def _try(op: Operation, trial: int) -> list[Any]:
-    stand_ins = [x.trials[trial] for x in op.inputs]
-    if any(x is None for x in stand_ins):
-        raise ValueError("an input's shape is unknown")
-    return build_outputs(op.definition, op.attrs, stand_ins)
+def _lifted(value: Any) -> Any:
+    """A value of the main namespace or of eager mode, as a constant of the graph."""
+    return constant_of(value.numpy(), as_dtype(value.dtype), "Const")
 
 
-def _reads_unknown(op: Operation) -> bool:
-    """Whether a static input (a shape, axes) has no value before a run."""
-    values = [op.inputs[i].trials[0] for i in op.definition.static]
-    return any(value is None or _core.is_tracked(value) for value in values)
+def _contains_tensor(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_contains_tensor(entry) for entry in value)
+    return is_tensor(value)
 
 
-def _common_dims(shapes: list[tuple[int, ...]], first: tuple[int, ...]) -> Dims:
-    if any(len(shape) != len(first) for shape in shapes):
+def _packed(values: Any, wish: DType | None, name: str | None) -> Any:
+    wish = wish or _leaf_dtype(values)
+    parts = [convert_to_tensor(entry, wish) for entry in values]
+    return apply("Pack", *parts, name=name or "packed", axis=0)
+
+
+def _leaf_dtype(value: Any) -> DType | None:
+    if isinstance(value, (list, tuple)):
+        return next((d for d in map(_leaf_dtype, value) if d is not None), None)
+    return dtype_of(value)
+
+
+def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
+    # A single number is an argument of the plan and no part of its structure.
+    core = _core.constant(array.item() if array.ndim == 0 else array, dtype.dtype)
+    if mode.executing_eagerly():
+        return as_eager(core)
+    op = get_default_graph().create(OPS["Const"], (), {"value": core, "dtype": dtype}, name)
+    return add_outputs(op, [(dtype, array.shape, None, known_of(array))])[0]
+
+
+define("Const", execute=lambda run, op, inputs: [op.attrs["value"]], flows=False)
+
+
+# --- operations
+
+
+def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any:
+    """An operation on tensors and what can be one; its output, or the list of them."""
+    row, count = OPS[type], len(values)
+    fixed = [row.is_static(i, count) for i in range(count)]
+    wish = dtype_of(*(v for v, f in zip(values, fixed, strict=True) if not f)) if row.same else None
+    if mode.executing_eagerly():
+        inputs = []
+        for v, f in zip(values, fixed, strict=True):
+            v = as_static(v) if f else convert_to_tensor(v, None if is_tensor(v) else wish)
+            wish = wish or (as_dtype(v.dtype) if row.same and not f else None)
+            inputs.append(v)
+        check_dtypes(row, inputs, fixed)
+        try:
+            return unpacked([as_eager(y) for y in eager.apply(row, inputs, attrs)])
+        except FAILURES as failure:
+            text = f"{type}: {failure}; inputs: {_tensors(inputs) or 'none'}"
+            raise InvalidArgumentError(None, text) from None
+    if all(isinstance(v, SymbolicTensor) for v in values):
+        inputs, graph, full = list(values), graph_of(values), name or type
+    else:
+        with scope_of(name or type, *values) as full:
+            graph = get_default_graph()
+            inputs = []
+            for i, v in enumerate(values):
+                kind = None if is_tensor(v) else _static_dtype(v) if fixed[i] else wish
+                v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
+                inputs.append(convert_to_tensor(v, kind, row.label(i)))
+                wish = wish or (inputs[-1].dtype if row.same and not fixed[i] else None)
+    check_dtypes(row, inputs, fixed)
+    op = graph.create(row, inputs, attrs, full)
+    return unpacked(add_outputs(op, infer(op)))
+
+
+def unpacked(outputs: Sequence[Any]) -> Any:
+    return outputs[0] if len(outputs) == 1 else list(outputs)
+
+
+def _static_dtype(value: Any) -> DType | None:
+    if _contains_tensor(value):
         return None
-    if len(shapes) == 1:
-        return (None,) * len(first)
-    return tuple(d if all(shape[i] == d for shape in shapes) else None for i, d in enumerate(first))
+    array = np.asarray(as_static(value))
+    return int64 if array.size and np.abs(array).max() >= 2**31 else int32
 
 
-def _detached(out: Any) -> Any:
-    """A trial's output without its history; small integer constants keep their value."""
-    if not _core.is_tracked(out) and out.dtype.kind == "i" and out.size <= 64:
-        return _core.constant(out.numpy(), out.dtype)
-    return stand_in(as_dtype(out.dtype), out.shape)
+def add_outputs(op: Operation, outputs: Iterable[Any]) -> tuple[SymbolicTensor, ...]:
+    """Completes an operation with (dtype, dimensions, …) of each output; adds it to its graph."""
+    op.outputs = tuple(SymbolicTensor(op, i, *output) for i, output in enumerate(outputs))
+    op.graph.append(op)
+    return op.outputs
 
 
-def _static_output(out: Any) -> Output:
-    trial = _detached(out)
-    return as_dtype(out.dtype), out.shape, (trial, trial, trial)
+def check_dtypes(row: OpDef, inputs: Sequence[Any], fixed: Sequence[bool]) -> None:
+    kinds = [as_dtype(x.dtype).name for x, f in zip(inputs, fixed, strict=True) if not f]
+    if not kinds:
+        return
+    allowed = DOMAINS[row.domain]
+    if kinds[0] not in allowed:
+        raise TypeError(
+            f"{row.type}: expected {' or '.join(allowed)}, got {kinds[0]} ({_tensors(inputs)})"
+        )
+    if row.same and len(set(kinds)) > 1:
+        raise TypeError(
+            f"{row.type}: expected tensors of one dtype, got {_tensors(inputs)}; use tf.cast"
+        )
 
 
-def _explained(op: Operation, error: Exception) -> Exception:
-    """The same kind of error, with the operation and its inputs."""
-    kind = ValueError if isinstance(error, (IndexError, RuntimeError)) else type(error)
-    return kind(f"{op.type} '{op.name}': {error}; inputs: {_named(op.inputs) or 'none'}")
+def _tensors(inputs: Sequence[Any]) -> str:
+    return described([x for x in inputs if isinstance(x, (SymbolicTensor, EagerTensor))])
 
 
-# --- the shapes of calls that operators and functions share
+# --- public functions
 
 
-def unary(type: str, x: Any, name: str | None = None) -> Any:
-    return apply(type, [convert_to_tensor(x)], None, name)
+def operation(
+    type: str,
+    function: Callable[..., Any],
+    arguments: str,
+    doc: str,
+    public: str | None = None,
+    aliases: dict[str, str] | None = None,
+    prepare: Callable[[dict[str, Any]], None] | None = None,
+    default_name: str | None = None,
+    **fields: Any,
+) -> Callable[..., Any]:
+    """A row and its public function, whose arguments are named in one string.
+
+    `x` is a tensor, `#axis` is read while building (an integer or a list of them), `@mode` and
+    `flag=False` are attributes, handed on as they are; `name` comes last unless it is among them.
+    Aliases are other names of arguments; `prepare` may change the arguments of a call.
+    """
+    entries = arguments.split()
+    entries += [] if "name=None" in entries else ["name=None"]
+    kinds: dict[str, str] = {}
+    parameters = []
+    for entry in entries:
+        head, _, default = entry.partition("=")
+        name = head.lstrip("#@")
+        kinds[name] = head[0] if head[0] in "#@" else "@" if default else "x"
+        value = ast.literal_eval(default) if default else Parameter.empty
+        parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
+    inputs = [name for name, kind in kinds.items() if kind != "@"]
+    attributes = [name for name, kind in kinds.items() if kind == "@" and name != "name"]
+    static = tuple(i for i, name in enumerate(inputs) if kinds[name] == "#")
+    define(type, function, static=static, **{"labels": tuple(inputs), **fields})
+    signature = Signature(parameters)
+    who = public or type.lower()
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        for alias, target in (aliases or {}).items():
+            value = keywords.pop(alias, None)
+            if value is None:
+                continue
+            at = list(kinds).index(target)
+            if keywords.get(target) is not None or any(a is not None for a in args[at : at + 1]):
+                raise ValueError(f"{who}: give {target} or {alias}, not both")
+            args, keywords[target] = args[:at], value
+        try:
+            bound = signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{who}: {error}") from None
+        bound.apply_defaults()
+        given = bound.arguments
+        if prepare is not None:
+            prepare(given)
+        attrs = {name: given[name] for name in attributes}
+        values = [given[name] for name in inputs]
+        return apply(type, *values, name=given["name"] or default_name, **attrs)
+
+    call.__name__ = call.__qualname__ = who
+    call.__doc__ = doc
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.type = type  # type: ignore[attr-defined]
+    return call
 
 
-def binary(type: str, x: Any, y: Any, name: str | None = None) -> Any:
-    """An operation on two inputs, of which one may be a number that takes the other's dtype."""
-    with scope_of(name or type, x, y) as scope:
-        x, y = convert_pair(x, y)
-        return apply(type, [x, y], None, scope)
-
-
-def convert_pair(x: Any, y: Any) -> tuple[Any, Any]:
-    if is_tensor(x) or not is_tensor(y):
-        x = convert_to_tensor(x, name="x")
-        return x, convert_to_tensor(y, as_dtype(x.dtype), name="y")
-    return convert_to_tensor(x, dtype_of(y), name="x"), convert_to_tensor(y)
-
-
-def true_divide(x: Any, y: Any, name: str) -> Any:
-    """x / y; integers are divided as float64, as in TensorFlow."""
-    with scope_of(name, x, y) as scope:
-        x, y = convert_pair(x, y)
-        if as_dtype(x.dtype).is_integer and x.dtype == y.dtype:
-            x, y = (cast(v, float64) for v in (x, y))
-        return apply("RealDiv", [x, y], None, scope)
+def public_names(namespace: dict[str, Any]) -> list[str]:
+    """The public names of a module: the functions and classes that it makes itself."""
+    own = namespace["__name__"]
+    return sorted(
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_")
+        and callable(value)
+        and (getattr(value, "__module__", None) == own or hasattr(value, "type"))
+        and name not in ("operation",)
+    )
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
@@ -203,35 +308,4 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     wish = as_dtype(dtype)
     x = convert_to_tensor(x)
     have = as_dtype(x.dtype)
-    if have == wish:
-        return x
-    out = apply("Cast", [x], {"SrcT": have, "DstT": wish}, name or "Cast")
-    if isinstance(out, Tensor) and (have.is_floating != wish.is_floating or wish.is_bool):
-        out.op.flows = ()
-    return out
-
-
-def matrix_product(
-    a: Any, b: Any, name: str | None = None, transpose_a: bool = False, transpose_b: bool = False
-) -> Any:
-    with scope_of(name or "MatMul", a, b) as scope:
-        a, b = convert_pair(a, b)
-        rank = len(a.trials[0].shape) if isinstance(a, Tensor) and a.dims else 2
-        type = "BatchMatMulV2" if rank > 2 else "MatMul"
-        return apply(type, [a, b], {"transpose_a": transpose_a, "transpose_b": transpose_b}, scope)
-
-
-def strided_slice(x: Any, key: Any) -> Any:
-    """x[key] with integers, slices, None and Ellipsis; or one integer tensor."""
-    x = convert_to_tensor(x)
-    if is_tensor(key):
-        axis = convert_to_tensor(0)
-        return apply("GatherV2", [x, convert_to_tensor(key), axis], None, "strided_slice")
-    return apply("StridedSlice", [x], {"key": key}, "strided_slice")
-
-
-builders.unary = unary
-builders.binary = binary
-builders.true_divide = true_divide
-builders.matrix_product = matrix_product
-builders.strided_slice = strided_slice
+    return x if have == wish else apply("Cast", x, name=name, SrcT=have, DstT=wish)

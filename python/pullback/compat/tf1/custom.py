@@ -14,15 +14,18 @@ from typing import Any
 
 import pullback
 
+from ... import _core
+from ..._autodiff.custom import CustomRule
 from ..._core import flatten, unflatten
-from . import mode
-from .convert import convert_to_tensor, graph_of, is_tensor
-from .create import add_outputs
+from . import inference, mode
+from .backprop import pull_back
+from .create import add_outputs, convert_to_tensor, graph_of, is_tensor
 from .graph import GraphKeys
-from .opdef import OPS
+from .opdef import OPS, define
 from .operation import Operation
 from .registry import Rule
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
+from .tensor import argument, as_eager
 
 __all__ = ["custom_gradient", "grad_pass_through"]
 
@@ -56,7 +59,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         nonlocal in_eager
         if mode.executing_eagerly():
             in_eager = in_eager or pullback.custom_gradient(f)
-            return in_eager(*args, **keywords)
+            leaves, structure = flatten(in_eager(*args, **keywords))
+            return unflatten(structure, [as_eager(y) for y in leaves])
         return _call(f, args, keywords)
 
     # As in the main namespace: what stands for it where it is itself a rule.
@@ -73,11 +77,12 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
     with graph.as_default(), graph.name_scope(_scope_name(f)):
         for leaf in leaves:
             if is_tensor(leaf):
-                given.append(convert_to_tensor(leaf))
-                wrapped = graph.create(OPS["Identity"], [given[-1]], {}, "input")
-                add_outputs(wrapped, [(given[-1].dtype, given[-1].dims, given[-1].trials)])
+                x = convert_to_tensor(leaf)
+                given.append(x)
+                wrapped = graph.create(OPS["Identity"], [x], {}, "input")
                 wrapped.override = None
-                inside.append(wrapped.outputs[0])
+                stand_in = _core.identity(x.stand_in)
+                inside.extend(add_outputs(wrapped, [(x.dtype, x.dims, stand_in, x.known)]))
             else:
                 inside.append(leaf)
         first = len(graph._operations)
@@ -94,6 +99,12 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         variables = _variables_read(graph, first, results, leaves)
         op = _operation(f, grad_fn, results, given, variables)
         return unflatten(result_structure, list(op.outputs))
+
+
+define(
+    "IdentityN", lambda *xs, results: [_core.identity(x) for x in xs[:results]], fresh=True,
+    shape=lambda *xs, results: [inference.unchanged(x) for x in xs[:results]],
+)  # fmt: skip
 
 
 def _scope_name(f: Callable[..., Any]) -> str:
@@ -120,62 +131,16 @@ def _operation(
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
     op = graph.create(OPS["IdentityN"], inputs, {"results": len(results)}, "IdentityN")
-    add_outputs(op, [(y.dtype, y.dims, y.trials) for y in results])
     # A gradient reaches the arguments and the variables, never what is inside f.
-    op.flows = tuple(range(len(results), len(inputs)))
+    add_outputs(op, [(y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results])
+    plain = getattr(grad_fn, "_undecorated", grad_fn)  # its own operations are differentiated
+    handles = [v.handle for v in variables]
+    own = CustomRule(
+        f, plain, len(given), variables, lambda gs: pull_back(results, gs, handles, [])
+    )
     op.rule = Rule(grad_fn, "")
-    op.rule.function = _GraphRule(f, grad_fn, results, given, variables)
+    op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))
     return op
-
-
-class _GraphRule:
-    """The rule of one call, as `gradients` calls it."""
-
-    def __init__(
-        self, f: Any, grad_fn: Any, results: list[Any], given: list[Any], variables: list[Any]
-    ) -> None:
-        self.f, self.grad_fn = f, grad_fn
-        self.results, self.given, self.variables = results, given, variables
-        parameters = inspect.signature(grad_fn).parameters.values()
-        self.takes_variables = any(
-            p.name == "variables" or p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters
-        )
-
-    def __call__(self, op: Operation, *upstreams: Any) -> list[Any]:
-        # A custom_gradient directly as the rule: the rule's own operations are differentiated.
-        rule = getattr(self.grad_fn, "_undecorated", self.grad_fn)
-        if self.variables and self.takes_variables:
-            answer = rule(*upstreams, variables=list(self.variables))
-            if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-                raise ValueError(
-                    f"custom_gradient: {Rule(self.grad_fn, '')} takes `variables`, so it must "
-                    "return a pair: the gradients of the arguments and those of the variables"
-                )
-            own = self._counted(answer[0], len(self.given), "arguments")
-            theirs = self._counted(answer[1], len(self.variables), "variables")
-        else:
-            own = self._counted(rule(*upstreams), len(self.given), "arguments")
-            theirs = self._ordinary(upstreams)
-        return [*([None] * len(self.results)), *own, *theirs]
-
-    def _ordinary(self, upstreams: Any) -> list[Any]:
-        from .backprop import ReversePass
-
-        if not self.variables:
-            return []
-        handles = [v.handle for v in self.variables]
-        return list(ReversePass(self.results, list(upstreams), handles, []).run())
-
-    def _counted(self, answer: Any, expected: int, what: str) -> list[Any]:
-        answers = flatten(answer)[0]
-        if expected == 0 and answers == [None]:
-            return []
-        if len(answers) != expected:
-            raise ValueError(
-                f"custom_gradient: {Rule(self.grad_fn, '')} returned {len(answers)} gradients for "
-                f"{expected} {what}; expected a gradient for each tensor and variable, in order"
-            )
-        return list(answers)
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,6 +52,11 @@ class DType:
         return self.dtype.kind == "b"
 
     @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
     def min(self) -> Any:
         return np.finfo(self.dtype).min if self.is_floating else np.iinfo(self.dtype).min
 
@@ -95,10 +100,12 @@ def as_dtype(value: Any) -> DType:
     """
     if isinstance(value, DType):
         return value
-    if value is float:  # a Python float is float32 here, as in TensorFlow
+    if value is float or (
+        isinstance(value, str) and value == "float"
+    ):  # float32 here, as in TensorFlow
         return float32
     if value is int:
-        return int32
+        raise TypeError("int does not say which dtype; use tf.int32 or tf.int64")
     try:
         name = None if value is None else np.dtype(value).name
     except TypeError:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from .absent import absent
+
 __all__ = [
     "FailedPreconditionError",
     "InvalidArgumentError",
     "OpError",
     "OperatorNotAllowedInGraphError",
     "RuleResultError",
+    "WrongDtypeError",
 ]
 
 
@@ -34,9 +37,16 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor was used as a Python value: it has none before a session runs."""
 
 
+class WrongDtypeError(TypeError, ValueError):
+    """A tensor of one dtype where another is wanted; TensorFlow raises now this, now that."""
+
+
 class RuleResultError(TypeError, AttributeError):
     """A gradient rule returned something that is not a tensor.
 
     TensorFlow raises an AttributeError here, because a number has no `.name`; programs that catch
     that still work.
     """
+
+
+__getattr__ = absent(__name__)

@@ -10,7 +10,7 @@ import numpy as np
 from ... import _core
 from .graph import Graph
 from .operation import Operation
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
 
 __all__ = ["feed_array", "feed_pairs", "flatten_fetches"]
 

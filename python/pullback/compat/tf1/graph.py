@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from .opdef import ALIASES, OPS, OpDef
 from .operation import Operation, operation_of
 
 if TYPE_CHECKING:
-    from .opdef import OpDef
-    from .tensor import Tensor
+    from .tensor import SymbolicTensor as Tensor
 
 __all__ = [
     "Graph",
@@ -218,8 +218,6 @@ class Graph:
         The rule is looked up when `gradients` runs. TypeError unless it is a dict of str to str;
         a warning for an operation type that does not exist, since nothing would ever match it.
         """
-        from .opdef import ALIASES, OPS
-
         if not isinstance(op_type_map, dict):
             raise TypeError(
                 "gradient_override_map: expected a dict of op type to rule name, got "

@@ -13,7 +13,7 @@ from .operation import Operation, operation_of
 
 __all__ = ["group", "no_op", "tuple"]
 
-define("NoOp", execute=lambda run, op, inputs: [], flows=())
+define("NoOp", execute=lambda run, op, inputs: [], flows=False)
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:
@@ -22,8 +22,8 @@ def group(*inputs: Any, name: str | None = None) -> Any:
         return None
     ops: list[Operation] = []
     for item in inputs:
-        entries = item if isinstance(item, list) else [item]
-        ops.extend(operation_of(entry) for entry in entries)
+        entries = item if isinstance(item, Sequence) else [item]
+        ops.extend(operation_of(entry) for entry in entries if entry is not None)
     graph = ops[0].graph if ops else get_default_graph()
     op = graph.create(OPS["NoOp"], (), {}, name or "group_deps", controls=ops)
     add_outputs(op, [])
@@ -44,6 +44,6 @@ def tuple(tensors: Sequence[Any], name: str | None = None) -> list[Any]:
         gate = group(*(t for t in tensors if t is not None))
         with graph.control_dependencies([gate]):
             return [
-                None if t is None else apply("Identity", [t], None, "control_dependency")
+                None if t is None else apply("Identity", t, name="control_dependency")
                 for t in tensors
             ]

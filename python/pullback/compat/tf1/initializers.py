@@ -1,5 +1,6 @@
 """`tf.initializers`: the initial values of variables."""
 
+from .absent import absent
 from .random_ops import constant_initializer as constant
 from .random_ops import glorot_uniform_initializer as glorot_uniform
 from .random_ops import ones_initializer as ones
@@ -19,3 +20,4 @@ __all__ = [
     "truncated_normal",
     "zeros",
 ]
+__getattr__ = absent(__name__)

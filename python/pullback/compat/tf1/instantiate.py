@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ... import _core
+from .arrays import as_static
+from .backprop import ancestors
 from .errors import FailedPreconditionError, InvalidArgumentError
-from .gradient_record import GRADIENT, compute, fed_output
-from .opdef import build_outputs
+from .opdef import build, pulled_back
 from .operation import Operation
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
+from .tensor import argument
 
 __all__ = ["Feed", "Program", "Slot", "make_program"]
 
@@ -67,22 +69,58 @@ class Program:
         return list(results[: self.fetched])
 
 
-def needed_operations(fetches: Iterable[Any], fed: set[Tensor]) -> list[Operation]:
-    """What must run for these fetches, in order of creation."""
-    seen: set[Operation] = set()
+def needed_operations(
+    fetches: Iterable[Any], fed: set[Tensor]
+) -> tuple[list[Operation], set[Operation]]:
+    """What must be built for these fetches, oldest first; and what of it must have a value.
+
+    The rest is only differentiated: it may turn out that the gradient does not depend on it.
+    """
+    strict: set[Operation] = set()
     pending = [
         item if isinstance(item, Operation) else item.op
         for item in fetches
         if isinstance(item, Operation) or item not in fed
     ]
+    lazy: list[Operation] = []
     while pending:
         op = pending.pop()
-        if op in seen:
+        if op in strict:
             continue
-        seen.add(op)
-        pending.extend(x.op for x in op.inputs if x not in fed)
+        strict.add(op)
+        seen = op.inputs
+        if op.type == "SymbolicGradient":
+            differentiated = op.attrs["ys"] + op.attrs["xs"]
+            lazy.extend(x.op for x in seen[:differentiated] if x not in fed)
+            lazy.extend(x.op for x in _behind_feeds(op, fed))
+            seen = seen[differentiated:]
+        pending.extend(x.op for x in seen if x not in fed)
         pending.extend(op.control_inputs)
-    return sorted(seen, key=lambda op: op.number)
+    every = set(strict)
+    while lazy:
+        op = lazy.pop()
+        if op not in every:
+            every.add(op)
+            lazy.extend(x.op for x in op.inputs if x not in fed)
+            if op.type == "SymbolicGradient":
+                lazy.extend(x.op for x in _behind_feeds(op, fed))
+            lazy.extend(op.control_inputs)
+    return sorted(every, key=lambda op: op.number), strict
+
+
+def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
+    """What the gradient passes below tensors that are fed: a feed never cuts a path."""
+    if not any(x.op.inputs for x in fed):
+        return []
+    n, m = record.attrs["ys"], record.attrs["xs"]
+    reached = set(record.inputs[n : n + m])
+    below: list[Tensor] = []
+    for op in ancestors(record.inputs[:n]):
+        if any(x in reached for x in op.inputs):
+            reached.update(op.outputs)
+            if any(out in fed for out in op.outputs):
+                below.extend([op.outputs[0], *op.inputs])
+    return below
 
 
 def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tensor]:
@@ -91,12 +129,7 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
     wanted: set[Tensor] = set()
     for op in reversed(ops):
         row = op.definition
-        if row is GRADIENT:
-            forward, held = op.attrs["forward"], op.attrs["held"]
-            static = {i % len(forward.inputs) for i in op.attrs["row"].static}
-            wanted.update(x for x, i in zip(op.inputs, held, strict=False) if i in static)
-        for i in row.static:
-            wanted.add(op.inputs[i % len(op.inputs)])
+        wanted.update(x for i, x in enumerate(op.inputs) if row.is_static(i, len(op.inputs)))
         reads_values = row.type not in ("Shape", "Size", "Rank", "AllAxes")
         if reads_values and any(out in wanted for out in op.outputs):
             wanted.update(op.inputs)
@@ -117,7 +150,12 @@ def make_program(
         raise
     finally:
         run.watcher.stop()
-    run.trace.close(outputs)
+    try:
+        run.trace.close(outputs)
+    except RuntimeError:
+        if run.hollow:  # the gradient depends on it after all
+            raise run.hollow[0] from None
+        raise
     reads = [(slot_of(variable), core) for variable, core in run.snapshots_of.items()]
     assigned = [(slot_of(variable), core) for variable, core in run.assigned.items()]
     effects = [(function, len(inputs)) for function, inputs in run.effects]
@@ -135,8 +173,8 @@ class Run:
     watcher: Any = field(default_factory=lambda: _core.Tape(False))
     values: dict[Tensor, Any] = field(default_factory=dict)
     fed: dict[Tensor, Any] = field(default_factory=dict)
-    differentiated: set[Operation] = field(default_factory=set)
-    forwards: dict[Operation, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    strict: set[Operation] = field(default_factory=set)
+    hollow: list[Exception] = field(default_factory=list)  # for each value that is missing
     snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> value before the run
     snapshots_of: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
     assigned: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
@@ -151,10 +189,7 @@ class Run:
                 core = _core.constant(feed.value, feed.tensor.dtype)
                 self.watcher.watch(core)
             self.fed[feed.tensor] = self.values[feed.tensor] = core
-        ops = needed_operations(fetches, set(self.fed))
-        for op in ops:
-            if op.definition is GRADIENT and not op.attrs["linear"]:
-                self.differentiated.add(op.attrs["forward"])
+        ops, self.strict = needed_operations(fetches, set(self.fed))
         for op in ops:
             self._instantiate(op)
         outputs = [self._fetched(item) for item in fetches]
@@ -175,14 +210,19 @@ class Run:
             outs = self._outputs(op, inputs)
         except (ValueError, IndexError, RuntimeError) as error:
             if isinstance(error, (FailedPreconditionError, InvalidArgumentError)):
-                raise
-            shapes = ", ".join(f"'{x.name}' {self.values[x].shape}" for x in op.inputs)
-            raise InvalidArgumentError(
-                op, f"{op.type} '{op.name}': {error}; inputs: {shapes or 'none'}"
-            ) from None
+                if op in self.strict or not op.outputs or not op.outputs[0].is_static:
+                    raise
+                # Perhaps the gradient does not depend on it: a tensor that nobody gives a value.
+                self.hollow.append(error)
+                outs = [argument(x.dtype, x.dims or ()) for x in op.outputs]
+            else:
+                shapes = ", ".join(f"'{x.name}' {self.values[x].shape}" for x in op.inputs)
+                raise InvalidArgumentError(
+                    op, f"{op.type} '{op.name}': {error}; inputs: {shapes or 'none'}"
+                ) from None
         for tensor, value in zip(op.outputs, outs, strict=True):
             if tensor in self.fed:
-                continue
+                value = self._in_place_of(op, tensor, self.fed[tensor], inputs)
             if value is not None and not _core.is_tracked(value):
                 self.watcher.watch(value)
             self.values[tensor] = value
@@ -192,30 +232,42 @@ class Run:
         if row.execute is not None:
             outs: list[Any] = row.execute(self, op, inputs)
             return outs
-        if op in self.differentiated:
-            return self._wrapped(op, inputs)[1]
-        return build_outputs(row, op.attrs, inputs)
+        outs = build(row, self._arguments(op, inputs), op.attrs)
+        # What the core must not differentiate; backprop.py calls the rules of programs.
+        own = op.has_own_rule or not row.flows
+        return [_core.stop_gradient(out) for out in outs] if own else outs
 
-    def _wrapped(self, op: Operation, inputs: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Builds an operation on identities of its inputs, for its gradient."""
-        count = len(inputs)
-        static = {i % count for i in op.definition.static}
-        ins = [x if i in static else _core.identity(x) for i, x in enumerate(inputs)]
-        outs = compute(op, ins)
-        if op.definition.from_output and op.outputs[0] in self.fed:
-            outs = [fed_output(op, ins[0], self.fed[op.outputs[0]])]
-        self.forwards[op] = ins, outs
-        return self.forwards[op]
+    def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        row, count = op.definition, len(inputs)
+        return [as_static(x) if row.is_static(i, count) else x for i, x in enumerate(inputs)]
 
-    def forward(self, op: Operation) -> tuple[list[Any], list[Any]]:
-        """The tensors of a forward operation, for its gradient; built now if it did not run."""
-        if op not in self.forwards:
-            inputs = [self.values[x] for x in op.inputs]
-            if op.definition is GRADIENT:
-                self._outputs(op, inputs)
-            else:
-                self._wrapped(op, inputs)
-        return self.forwards[op]
+    def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
+        """A fed value in the place of an output: its gradient is the operation's own."""
+        row = op.definition
+        args = self._arguments(op, inputs)
+        tensors = [x for i, x in enumerate(args) if not row.is_static(i, len(args))]
+        if not row.flows or op.has_own_rule or not tensors or any(x is None for x in tensors):
+            return fed
+
+        def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+            g = cotangents[0]
+            if row.execute is not None:
+                return [g] + [None] * (len(ins) - 1)  # of a read: it is the variable's
+            if row.from_output is not None:
+                return [row.from_output(g, outs[0], **op.attrs)]
+
+            def again(*xs: Any) -> Any:
+                rest = iter(xs)
+                mixed = [
+                    x if row.is_static(i, len(args)) else next(rest) for i, x in enumerate(args)
+                ]
+                return build(row, mixed, op.attrs)[out.index]
+
+            return pulled_back(again, ins, [g])
+
+        if row.execute is not None and op.type != "ReadVariableOp":
+            return fed
+        return _core.custom([fed], tensors, _core.Rule(rule, op.type))[0]
 
     # --- variables
 
@@ -237,12 +289,16 @@ class Run:
 
     def read(self, variable: Any, op: Operation) -> Any:
         """What a read operation sees."""
+        handle = self.values[variable.handle]
         if variable in self.behind[op]:
-            return self.assigned[variable].read()
-        value = self.peek(variable)
-        if value is None:
-            raise self._uninitialized(variable)
-        return value
+            # A later value, whose gradient is the variable's all the same.
+            rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
+            return _core.custom([self.assigned[variable].read()], [handle], rule)[0]
+        if self.peek(variable) is None and variable.handle not in self.fed:
+            if op in self.strict:
+                raise self._uninitialized(variable)
+            self.hollow.append(self._uninitialized(variable))
+        return _core.identity(handle)
 
     def current(self, variable: Any) -> Any:
         """The value after the assignments so far."""

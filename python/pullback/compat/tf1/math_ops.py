@@ -9,146 +9,189 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .convert import convert_to_tensor, is_tensor, scope_of
-from .create import apply, binary, cast, matrix_product, true_divide, unary
-from .dtypes import as_dtype, float32, float64, int32, int64
-from .tensor import Tensor
+import numpy as np
 
-__all__ = [
-    "abs",
-    "add",
-    "add_n",
-    "argmax",
-    "argmin",
-    "cast",
-    "ceil",
-    "cos",
-    "div",
-    "divide",
-    "equal",
-    "exp",
-    "expm1",
-    "floor",
-    "floordiv",
-    "floormod",
-    "greater",
-    "greater_equal",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "less",
-    "less_equal",
-    "log",
-    "log1p",
-    "log_sigmoid",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "matmul",
-    "maximum",
-    "minimum",
-    "mod",
-    "multiply",
-    "negative",
-    "not_equal",
-    "pow",
-    "realdiv",
-    "reciprocal",
-    "reduce_all",
-    "reduce_any",
-    "reduce_logsumexp",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_sum",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sqrt",
-    "square",
-    "squared_difference",
-    "subtract",
-    "tanh",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "to_int64",
-    "truediv",
-]
+from ... import _core
+from . import inference
+from .create import (
+    apply,
+    cast,
+    convert_to_tensor,
+    dtype_of,
+    known_dims,
+    operation,
+    public_names,
+    scope_of,
+)
+from .dtypes import as_dtype, float32, float64, int32, int64
+from .dtypes import bool as tf_bool
+from .opdef import define, like, pulled_back, summed
+from .tensor import EagerTensor, Operators, SymbolicTensor
 
 Function = Callable[..., Any]
 
 
-def _unary(type: str, text: str) -> Function:
-    def function(x: Any, name: str | None = None) -> Any:
-        return unary(type, x, name)
-
-    function.__doc__ = f"{text}, element by element."
-    function.__name__ = function.__qualname__ = type.lower()
-    return function
+# --- one input
 
 
-def _binary(type: str, text: str) -> Function:
-    def function(x: Any, y: Any, name: str | None = None) -> Any:
-        return binary(type, x, y, name)
-
-    function.__doc__ = f"{text}, element by element; shapes broadcast."
-    function.__name__ = function.__qualname__ = type.lower()
-    return function
+def _unary(
+    public: str, type: str, function: Any, doc: str, domain: str = "float", **fields: Any
+) -> Function:
+    fields = {"shape": inference.unchanged, "fresh": True, **fields}
+    return operation(type, function, "x", doc, public, domain=domain, **fields)
 
 
-negative = _unary("Neg", "-x")
-abs = _unary("Abs", "The absolute value; its gradient at 0 is 0")
-sign = _unary("Sign", "-1, 0 or 1; its gradient is zeros")
-square = _unary("Square", "x²")
-exp = _unary("Exp", "e to the power of x")
-expm1 = _unary("Expm1", "e to the power of x, minus 1, accurate near 0")
-log = _unary("Log", "The natural logarithm")
-log1p = _unary("Log1p", "The natural logarithm of 1 + x, accurate near 0")
-sqrt = _unary("Sqrt", "The square root")
-rsqrt = _unary("Rsqrt", "1 divided by the square root")
-sin = _unary("Sin", "The sine")
-cos = _unary("Cos", "The cosine")
-tanh = _unary("Tanh", "The hyperbolic tangent")
-sigmoid = _unary("Sigmoid", "1 / (1 + exp(-x))")
-reciprocal = _unary("Reciprocal", "1 / x")
-round = _unary("Round", "The nearest integer, ties to even; no gradient (None)")
-floor = _unary("Floor", "The integer below; no gradient (None)")
-ceil = _unary("Ceil", "The integer above; no gradient (None)")
-is_nan = _unary("IsNan", "Whether x is NaN")
-is_inf = _unary("IsInf", "Whether x is infinite")
-is_finite = _unary("IsFinite", "Whether x is neither infinite nor NaN")
-logical_not = _unary("LogicalNot", "Not x")
+def _sqrt_slope(g: Any, y: Any) -> Any:
+    # The slope at 0 is infinite, but a cotangent of 0 stays 0.
+    return _core.where(g == like(g, 0), like(g, 0), g * like(g, 0.5) / y)
 
-add = _binary("AddV2", "x + y")
-subtract = _binary("Sub", "x - y")
-multiply = _binary("Mul", "x y")
-realdiv = _binary("RealDiv", "x / y for floats")
-floordiv = _binary("FloorDiv", "x / y rounded down; no gradient (None)")
-floormod = _binary("FloorMod", "The remainder of x / y, with the sign of y")
-mod = floormod
-pow = _binary("Pow", "x to the power of y")
-maximum = _binary("Maximum", "The larger of x and y; the gradient of a tie goes to x")
-minimum = _binary("Minimum", "The smaller of x and y; the gradient of a tie goes to x")
-squared_difference = _binary("SquaredDifference", "(x - y)²")
-equal = _binary("Equal", "Whether x is y")
-not_equal = _binary("NotEqual", "Whether x is not y")
-less = _binary("Less", "Whether x < y")
-less_equal = _binary("LessEqual", "Whether x <= y")
-greater = _binary("Greater", "Whether x > y")
-greater_equal = _binary("GreaterEqual", "Whether x >= y")
-logical_and = _binary("LogicalAnd", "x and y")
-logical_or = _binary("LogicalOr", "x or y")
-logical_xor = _binary("LogicalXor", "Either x or y, not both")
+
+negative = _unary("negative", "Neg", _core.negative, "-x.", "number", value=np.negative)
+abs = _unary("abs", "Abs", _core.abs, "The absolute value; its gradient at 0 is 0.", "number")
+sign = _unary("sign", "Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
+square = _unary("square", "Square", _core.square, "x².", "number")
+exp = _unary("exp", "Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * y)
+expm1 = _unary("expm1", "Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
+log = _unary("log", "Log", _core.log, "The natural logarithm.")
+log1p = _unary("log1p", "Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
+sqrt = _unary(
+    "sqrt", "Sqrt", _core.sqrt, "The square root.",
+    from_output=_sqrt_slope, slopes={0: lambda g, ins, y: _sqrt_slope(g, y)},
+)  # fmt: skip
+rsqrt = _unary(
+    "rsqrt", "Rsqrt", _core.rsqrt, "1 divided by the square root.",
+    from_output=lambda g, y: g * like(g, -0.5) * y * y * y,
+)  # fmt: skip
+sin = _unary("sin", "Sin", _core.sin, "The sine.")
+cos = _unary("cos", "Cos", _core.cos, "The cosine.")
+tanh = _unary(
+    "tanh", "Tanh", _core.tanh, "The hyperbolic tangent.",
+    from_output=lambda g, y: g * (like(y, 1) - y * y),
+)  # fmt: skip
+sigmoid = _unary(
+    "sigmoid", "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).",
+    from_output=lambda g, y: g * y * (like(y, 1) - y),
+)  # fmt: skip
+reciprocal = _unary(
+    "reciprocal", "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
+    from_output=lambda g, y: -(g * y * y),
+)  # fmt: skip
+round, floor, ceil = (
+    _unary(type.lower(), type, function, f"{text}; no gradient (None).", domain, flows=False)
+    for type, function, text, domain in (
+        ("Round", _core.round, "The nearest integer, ties to even", "number"),
+        ("Floor", _core.floor, "The integer below", "float"),
+        ("Ceil", _core.ceil, "The integer above", "float"),
+    )
+)
+is_nan, is_inf, is_finite = (
+    _unary(public, type, function, text, dtype=tf_bool, flows=False)
+    for public, type, function, text in (
+        ("is_nan", "IsNan", _core.isnan, "Whether x is NaN."),
+        ("is_inf", "IsInf", _core.isinf, "Whether x is infinite."),
+        ("is_finite", "IsFinite", _core.isfinite, "Whether x is neither infinite nor NaN."),
+    )
+)
+logical_not = _unary("logical_not", "LogicalNot", _core.logical_not, "Not x.", "bool", flows=False)
+softplus = _unary("softplus", "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.")
+
+# --- two inputs
+
+
+def _binary(
+    public: str, type: str, function: Any, doc: str, domain: str = "number", **fields: Any
+) -> Function:
+    fields = {"shape": inference.broadcast, "fresh": True, **fields}
+    doc = f"{doc}, element by element; shapes broadcast."
+    return operation(type, function, "x y", doc, public, domain=domain, same=True, **fields)
+
+
+def _maximum(x: Any, y: Any) -> Any:
+    # A tie goes to the first; a NaN wins and has no gradient.
+    return _core.where(x >= y, x, _core.where(_core.isnan(x), _core.stop_gradient(x), y))
+
+
+def _minimum(x: Any, y: Any) -> Any:
+    return _core.where(x <= y, x, _core.where(_core.isnan(x), _core.stop_gradient(x), y))
+
+
+def _base_slope(g: Any, ins: list[Any]) -> Any:
+    slope = pulled_back(_core.pow, ins, [g])[0]
+    # A cotangent of 0 stays 0 where the slope is infinite.
+    return _core.where(summed(g, ins[0]) == like(g, 0), like(g, 0), slope)
+
+
+def _exponent_slope(g: Any, ins: list[Any], y: Any) -> Any:
+    # The exponent of a base that is not positive has the gradient 0.
+    positive = ins[0] > like(ins[0], 0)
+    log = _core.log(_core.where(positive, ins[0], like(ins[0], 1)))
+    return _core.where(positive, g * y * log, like(g, 0))
+
+
+def _pow(x: Any, y: Any) -> Any:
+    def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+        by_exponent = summed(_exponent_slope(cotangents[0], ins, outs[0]), ins[1])
+        return [_base_slope(cotangents[0], ins), by_exponent]
+
+    out = _core.pow(x, y)
+    floating = x.dtype.kind == "f"
+    return _core.custom([out], [x, y], _core.Rule(rule, "Pow"))[0] if floating else out
+
+
+add = _binary("add", "AddV2", _core.add, "x + y", value=np.add, default_name="Add")
+subtract = _binary("subtract", "Sub", _core.subtract, "x - y", value=np.subtract)
+multiply = _binary("multiply", "Mul", _core.multiply, "x y", value=np.multiply)
+realdiv = _binary("realdiv", "RealDiv", _core.divide, "x / y for floats", "float")
+floordiv = _binary(
+    "floordiv", "FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)",
+    flows=False, value=np.floor_divide,
+)  # fmt: skip
+floormod = mod = _binary(
+    "floormod", "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y",
+    value=np.mod,
+)  # fmt: skip
+pow = _binary("pow", "Pow", _pow, "x to the power of y")
+maximum = _binary(
+    "maximum", "Maximum", _maximum, "The larger of x and y; the gradient of a tie goes to x",
+    value=np.maximum,
+)  # fmt: skip
+minimum = _binary(
+    "minimum", "Minimum", _minimum, "The smaller of x and y; the gradient of a tie goes to x",
+    value=np.minimum,
+)  # fmt: skip
+squared_difference = _binary(
+    "squared_difference", "SquaredDifference", lambda x, y: _core.square(x - y), "(x - y)²"
+)
+less, less_equal, greater, greater_equal, equal, not_equal = (
+    _binary(public, type, function, text, domain, dtype=tf_bool, flows=False)
+    for public, type, function, text, domain in (
+        ("less", "Less", _core.less, "Whether x < y", "number"),
+        ("less_equal", "LessEqual", _core.less_equal, "Whether x <= y", "number"),
+        ("greater", "Greater", _core.greater, "Whether x > y", "number"),
+        ("greater_equal", "GreaterEqual", _core.greater_equal, "Whether x >= y", "number"),
+        ("equal", "Equal", _core.equal, "Whether x is y", "any"),
+        ("not_equal", "NotEqual", _core.not_equal, "Whether x is not y", "any"),
+    )
+)
+logical_and, logical_or, logical_xor = (
+    _binary(public, type, function, text, "bool", flows=False)
+    for public, type, function, text in (
+        ("logical_and", "LogicalAnd", _core.logical_and, "x and y"),
+        ("logical_or", "LogicalOr", _core.logical_or, "x or y"),
+        ("logical_xor", "LogicalXor", _core.logical_xor, "Either x or y, not both"),
+    )
+)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y; integers are divided as float64."""
-    return true_divide(x, y, name or "truediv")
+    with scope_of(name or "truediv", x, y) as scope:
+        dtype = dtype_of(x, y)
+        x = convert_to_tensor(x, dtype_of(x) or dtype, "x")
+        y = convert_to_tensor(y, dtype_of(y) or as_dtype(x.dtype), "y")
+        if as_dtype(x.dtype).is_integer and as_dtype(x.dtype) == as_dtype(y.dtype):
+            x, y = (cast(v, float64) for v in (x, y))
+        return apply("RealDiv", x, y, name=scope)
 
 
 truediv = divide
@@ -156,45 +199,78 @@ truediv = divide
 
 def div(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y as Python 2 had it: integers are rounded down."""
-    x = convert_to_tensor(x)
-    if as_dtype(x.dtype).is_integer:
-        return floordiv(x, y, name)
-    return divide(x, y, name)
+    x = convert_to_tensor(x, dtype_of(x, y))
+    return (floordiv if as_dtype(x.dtype).is_integer else realdiv)(x, y, name or "div")
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Any:
     """log(sigmoid(x)), accurate for any x."""
-    return unary("Neg", unary("Softplus", unary("Neg", x)), name)
+    with scope_of(name or "LogSigmoid", x) as scope:
+        return negative(softplus(negative(x)), scope)
+
+
+# --- sums of several, dtypes
+
+
+def _sum_of(*xs: Any) -> Any:
+    total = xs[0]
+    for x in xs[1:]:
+        if x.shape != total.shape:
+            raise ValueError(f"AddN: shapes {total.shape} and {x.shape} differ")
+        total = total + x
+    return total
+
+
+define("AddN", _sum_of, domain="number", same=True, shape=inference.merged)
 
 
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     """The sum of tensors of one dtype and shape."""
-    if not isinstance(inputs, (list, tuple)):
-        inputs = [inputs]
-    if not inputs:
+    parts = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    if not parts:
         raise ValueError("add_n: expected at least one tensor, got an empty list")
-    parts = [convert_to_tensor(x) for x in inputs]
-    return apply("AddN", parts, {"N": len(parts)}, name)
+    return apply("AddN", *parts, name=name)
 
 
-def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """x as float32."""
-    return cast(x, float32, name)
+def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
+    out = _core.cast(x, DstT.dtype)
+    # Between floats and integers no gradient passes.
+    return out if SrcT.is_floating == DstT.is_floating else _core.stop_gradient(out)
 
 
-def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """x as float64."""
-    return cast(x, float64, name)
+define("Cast", _cast, dtype="DstT", shape=inference.unchanged, value=lambda x, SrcT, DstT: x)
 
 
-def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """x as int32, rounded towards zero."""
-    return cast(x, int32, name)
+def _converts(name: str, dtype: Any) -> Function:
+    def function(x: Any, name: str = name) -> Any:
+        return cast(x, dtype, name)
+
+    function.__doc__ = f"x as {dtype.name}."
+    return function
 
 
-def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """x as int64, rounded towards zero."""
-    return cast(x, int64, name)
+to_float, to_double = _converts("ToFloat", float32), _converts("ToDouble", float64)
+to_int32, to_int64 = _converts("ToInt32", int32), _converts("ToInt64", int64)
+
+# --- products
+
+
+def _product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise ValueError(f"expected tensors of rank 2 or more, got shapes {a.shape} and {b.shape}")
+    return _core.matmul(_swapped(a) if transpose_a else a, _swapped(b) if transpose_b else b)
+
+
+def _swapped(x: Any) -> Any:
+    order = list(range(len(x.shape)))
+    return _core.transpose(x, [*order[:-2], order[-1], order[-2]])
+
+
+for _type in ("MatMul", "BatchMatMulV2"):
+    define(
+        _type, _product, labels=("a", "b"), domain="number", same=True, shape=inference.product,
+        fresh=True,
+    )  # fmt: skip
 
 
 def matmul(
@@ -207,82 +283,140 @@ def matmul(
     ...     session.run(tf.matmul([[1.0, 2.0]], [[3.0, 4.0]], transpose_b=True))
     array([[11.]], dtype=float32)
     """
-    return matrix_product(a, b, name, transpose_a, transpose_b)
+    ranks = [len(x.dims or ()) if isinstance(x, SymbolicTensor) else np.ndim(x) for x in (a, b)]
+    with scope_of(name or "MatMul", a, b) as scope:
+        return apply(
+            "BatchMatMulV2" if max(ranks) > 2 else "MatMul",
+            a, b, name=scope, transpose_a=transpose_a, transpose_b=transpose_b,
+        )  # fmt: skip
 
 
-# --- reductions
+# --- reductions: the axes are the second input
+
+define("AllAxes", lambda x: _core.constant(np.arange(len(x.shape)), np.int32), flows=False,
+       dtype=int32, shape=inference.vector)  # fmt: skip
 
 
-def _reduction(type: str, text: str) -> Function:
-    def function(
-        input_tensor: Any,
-        axis: Any = None,
-        keepdims: bool | None = None,
-        name: str | None = None,
-        reduction_indices: Any = None,
-        keep_dims: bool | None = None,
-    ) -> Any:
-        if reduction_indices is not None:
-            if axis is not None:
-                raise ValueError(f"{type}: give axis or reduction_indices, not both")
-            axis = reduction_indices
-        keep = bool(keepdims if keep_dims is None else keep_dims)
-        with scope_of(name or type, input_tensor) as scope:
-            x = convert_to_tensor(input_tensor, name="input")
-            axes = _axes(x, axis)
-            return apply(type, [x, axes], {"keep_dims": keep}, scope)
+def _all_axes(given: dict[str, Any]) -> None:
+    """All axes in place of None."""
+    if given["axis"] is not None:
+        return
+    dims = known_dims(given["input_tensor"])
+    unknown = dims is None
+    given["axis"] = apply("AllAxes", given["input_tensor"]) if unknown else list(range(len(dims)))
 
-    function.__doc__ = (
-        f"{text} over all axes, or over `axis` (also called `reduction_indices`): an integer or a "
-        "list. `keepdims` leaves the axes in place with length 1."
+
+def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "number",
+               **fields: Any) -> Function:  # fmt: skip
+    def shape(x: Any, axis: Any, keepdims: Any) -> Any:
+        return inference.reduced(x, axis, bool(keepdims))
+
+    def reduce(x: Any, axis: Any, keepdims: Any) -> Any:
+        # Sums of integers keep their dtype.
+        return _core.cast(function(x, axis, bool(keepdims)), x.dtype)
+
+    return operation(
+        type, reduce, "input_tensor #axis=None keepdims=None", f"{doc} over all axes, or over "
+        "`axis` (also called `reduction_indices`): an integer or a list. `keepdims` leaves the "
+        "axes in place with length 1.", public, domain=domain, shape=shape, prepare=_all_axes,
+        aliases={"reduction_indices": "axis", "keep_dims": "keepdims"},
+        labels=("input", "reduction_indices"), **fields,
+    )  # fmt: skip
+
+
+def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
+    if x.dtype.kind == "f":
+        return _core.mean(x, axis, keepdims)
+    # Integers are divided as integers are: towards zero, and no gradient passes.
+    total = _core.mean(_core.cast(x, np.dtype("float64")), axis, keepdims)
+    return _core.stop_gradient(_core.cast(total, x.dtype))
+
+
+def _followed(function: Any) -> Any:
+    return lambda x, axis, keepdims: function(
+        x, tuple(np.reshape(axis, -1)), keepdims=bool(keepdims)
     )
-    function.__name__ = function.__qualname__ = f"reduce_{type.lower()}"
-    return function
 
 
-def _axes(x: Any, axis: Any) -> Any:
-    if axis is not None:
-        return convert_to_tensor(axis, None if is_tensor(axis) else int32, "reduction_indices")
-    if isinstance(x, Tensor) and x.dims is None:
-        return apply("AllAxes", [x], None, "range")
-    rank = len(x.dims or ()) if isinstance(x, Tensor) else x.ndim
-    return convert_to_tensor(list(range(rank)), int32, "Const")
+reduce_sum = _reduction("reduce_sum", "Sum", _core.sum, "The sum", value=_followed(np.sum))
+reduce_mean = _reduction("reduce_mean", "Mean", _mean, "The mean")
 
 
-reduce_sum = _reduction("Sum", "The sum")
-reduce_mean = _reduction("Mean", "The mean")
-reduce_max = _reduction("Max", "The largest element, whose gradient ties share equally,")
-reduce_min = _reduction("Min", "The smallest element, whose gradient ties share equally,")
-reduce_prod = _reduction("Prod", "The product")
-reduce_all = _reduction("All", "Whether all are true")
-reduce_any = _reduction("Any", "Whether any is true")
-reduce_logsumexp = _reduction("LogSumExp", "log(sum(exp(x))), without overflow,")
+def _extreme(function: Any, empty: Any) -> Any:
+    """Of nothing at all it is the least or the greatest number."""
+
+    def reduce(x: Any, axis: Any, keepdims: bool) -> Any:
+        axes = [axis] if isinstance(axis, int) else axis
+        if 0 not in (x.shape[a] for a in axes):
+            return function(x, axis, keepdims)
+        shape = _core.sum(x, axis, keepdims).shape
+        info: Any = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+        number = np.copysign(np.inf, info.min if empty == "min" else info.max)
+        return _core.full(shape, like(x, number if x.dtype.kind == "f" else getattr(info, empty)))
+
+    return reduce
 
 
-def _arg(type: str, input: Any, axis: Any, output_type: Any, name: str | None) -> Any:
-    with scope_of(name or type, input) as scope:
-        x = convert_to_tensor(input, name="input")
-        at = convert_to_tensor(0 if axis is None else axis, name="dimension")
-        return apply(type, [x, at], {"output_type": as_dtype(output_type)}, scope)
+reduce_max = _reduction("reduce_max", "Max", _extreme(_core.max, "min"),
+                        "The largest element, whose gradient ties share equally,")  # fmt: skip
+reduce_min = _reduction("reduce_min", "Min", _extreme(_core.min, "max"),
+                        "The smallest element, whose gradient ties share equally,")  # fmt: skip
+reduce_prod = _reduction("reduce_prod", "Prod", _core.prod, "The product", value=_followed(np.prod))
+reduce_all = _reduction("reduce_all", "All", _core.all, "Whether all are true", "bool", flows=False)
+reduce_any = _reduction("reduce_any", "Any", _core.any, "Whether any is true", "bool", flows=False)
+reduce_logsumexp = _reduction("reduce_logsumexp", "LogSumExp", _core.logsumexp,
+                              "log(sum(exp(x))), without overflow,", "float")  # fmt: skip
 
 
-def argmax(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = int64,
-) -> Any:
-    """The position of the largest element along an axis (0 unless given); no gradient (None)."""
-    return _arg("ArgMax", input, dimension if axis is None else axis, output_type, name)
+def _position(public: str, type: str, function: Any, which: str) -> Function:
+    def prepare(given: dict[str, Any]) -> None:
+        given["axis"] = 0 if given["axis"] is None else given["axis"]
+        given["output_type"] = as_dtype(given["output_type"])
+
+    return operation(
+        type, lambda x, axis, output_type: _core.cast(function(x, axis), output_type.dtype),
+        "input #axis=None name=None output_type='int64'",
+        f"The position of the {which} element along an axis (0 unless given); no gradient (None).",
+        public, aliases={"dimension": "axis"}, prepare=prepare, domain="number", flows=False,
+        labels=("input", "dimension"), dtype="output_type",
+        shape=lambda x, axis, output_type: inference.reduced(x, axis),
+    )  # fmt: skip
 
 
-def argmin(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = int64,
-) -> Any:
-    """The position of the smallest element along an axis (0 unless given); no gradient (None)."""
-    return _arg("ArgMin", input, dimension if axis is None else axis, output_type, name)
+argmax = _position("argmax", "ArgMax", _core.argmax, "largest")
+argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
+
+
+# --- operators of tensors and variables; `==` stays identity, as in TensorFlow 1
+
+
+def _operators() -> None:
+    def sides(function: Any, name: str) -> tuple[Any, Any]:
+        return (
+            lambda self, other: function(self, other, name),
+            lambda self, other: function(other, self, name),
+        )
+
+    for method, function, name in (
+        ("add", add, "add"), ("sub", subtract, "sub"), ("mul", multiply, "mul"),
+        ("truediv", divide, "truediv"), ("floordiv", floordiv, "floordiv"), ("mod", mod, "mod"),
+        ("pow", pow, "pow"), ("and", logical_and, "and"), ("or", logical_or, "or"),
+        ("xor", logical_xor, "xor"),
+    ):  # fmt: skip
+        left, right = sides(function, name)
+        setattr(Operators, f"__{method}__", left)
+        setattr(Operators, f"__r{method}__", right)
+    for method, function in (
+        ("lt", less), ("le", less_equal), ("gt", greater), ("ge", greater_equal),
+    ):  # fmt: skip
+        setattr(Operators, f"__{method}__", lambda self, other, f=function: f(self, other))
+    for method, function in (("neg", negative), ("abs", abs), ("invert", logical_not)):
+        setattr(Operators, f"__{method}__", lambda self, f=function: f(self))
+    setattr(Operators, "__matmul__", lambda a, b: matmul(a, b, name="matmul"))  # noqa: B010
+    setattr(Operators, "__rmatmul__", lambda a, b: matmul(b, a, name="matmul"))  # noqa: B010
+
+
+_operators()
+for _method, _function in (("__eq__", equal), ("__ne__", not_equal)):  # eager tensors have values
+    setattr(EagerTensor, _method, lambda self, other, f=_function: f(self, other))
+__all__ = public_names(globals())

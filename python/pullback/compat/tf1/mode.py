@@ -1,14 +1,13 @@
 """Graph mode or eager mode: a switch of the process, as in TensorFlow 1.
 
-In eager mode the functions of this package work on pullback's own lazy tensors: an operation is
-built at once and computed when somebody looks.
+In eager mode the functions of this package work on lazy tensors: an operation is built at once and
+computed when somebody looks.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ... import _core
 from . import graph
 
 __all__ = ["enable_eager_execution", "executing_eagerly"]
@@ -21,17 +20,11 @@ def executing_eagerly() -> bool:
     return enabled and not graph._stack.graphs
 
 
-def enable_eager_execution(config: Any = None, device_policy: Any = None) -> None:
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
     """Switches the process to eager mode; at the start of a program, before any graph is built."""
     global enabled
     if not enabled and graph.get_default_graph().get_operations():
         raise ValueError("enable_eager_execution must be called before any operation is made")
     enabled = True
-    setattr(_core.Tensor, "__str__", _text)  # noqa: B010
-
-
-def _text(tensor: Any) -> str:
-    """An eager tensor as TensorFlow prints it."""
-    value = str(tensor.numpy())
-    line = "\n" if "\n" in value else ""
-    return f"tf.Tensor({line}{value}, shape={tensor.shape}, dtype={tensor.dtype})"

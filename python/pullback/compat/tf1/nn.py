@@ -4,75 +4,105 @@ from __future__ import annotations
 
 from typing import Any
 
-from .array_ops import where, zeros_like
-from .convert import convert_to_tensor, scope_of
-from .create import apply, binary, unary
-from .math_ops import log_sigmoid, multiply, sigmoid, tanh
+from ... import _core
+from . import inference
+from .absent import absent
+from .array_ops import stop_gradient, transpose
+from .create import apply, convert_to_tensor, is_tensor, operation, public_names, scope_of
+from .dtypes import as_dtype
+from .math_ops import sigmoid as sigmoid
+from .math_ops import softplus as softplus
+from .math_ops import tanh as tanh
+from .opdef import define, like
 
-__all__ = [
-    "bias_add",
-    "l2_loss",
-    "leaky_relu",
-    "log_softmax",
-    "relu",
-    "sigmoid",
-    "sigmoid_cross_entropy_with_logits",
-    "softmax",
-    "softmax_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits_v2",
-    "softplus",
-    "sparse_softmax_cross_entropy_with_logits",
-    "tanh",
-]
-
-
-def relu(features: Any, name: str | None = None) -> Any:
-    """max(x, 0); its gradient at 0 is 0."""
-    return unary("Relu", features, name)
+relu = operation(
+    "Relu", _core.relu, "features", "max(x, 0); its gradient at 0 is 0.", domain="number",
+    shape=inference.unchanged, fresh=True,
+    from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
+)  # fmt: skip
+leaky_relu = operation(
+    "LeakyRelu", lambda x, alpha: _core.where(x > like(x, 0), x, x * like(x, alpha)),
+    "features alpha=0.2", "x where it is positive, else alpha x.", "leaky_relu", domain="float",
+    shape=inference.unchanged, fresh=True,
+)  # fmt: skip
 
 
-def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
-    """x where it is positive, else alpha x."""
-    with scope_of(name or "LeakyRelu", features):
-        x = convert_to_tensor(features)
-        return where(x > zeros_like(x), x, multiply(x, alpha))
+def _last_axis(given: dict[str, Any]) -> None:
+    given["axis"] = -1 if given["axis"] is None else int(given["axis"])
 
 
-def softplus(features: Any, name: str | None = None) -> Any:
-    """log(1 + exp(x)), without overflow."""
-    return unary("Softplus", features, name)
+def _softmax_slope(g: Any, y: Any, axis: int = -1) -> Any:
+    return (g - _core.sum(g * y, axis, True)) * y
 
 
-def _last(logits: Any, axis: int | None, dim: int | None, who: str) -> Any:
-    axis = dim if axis is None else axis
-    x = convert_to_tensor(logits)
-    if axis not in (None, -1) and axis != len(x.shape) - 1:
-        raise NotImplementedError(f"{who}: only the last axis is supported, got axis {axis}")
-    return x
+softmax, log_softmax = (
+    operation(
+        type, function, "logits axis=None name=None", f"{text} along an axis, without overflow.",
+        public, aliases={"dim": "axis"}, prepare=_last_axis, domain="float",
+        shape=inference.unchanged, fresh=True, from_output=slope,
+    )
+    for type, function, text, public, slope in (
+        ("Softmax", _core.softmax, "exp(x) / sum(exp(x))", "softmax", _softmax_slope),
+        ("LogSoftmax", _core.log_softmax, "log(softmax(x))", "log_softmax", None),
+    )
+)  # fmt: skip
 
 
-def softmax(
-    logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
-) -> Any:
-    """exp(x) / sum(exp(x)) along the last axis, without overflow."""
-    return apply("Softmax", [_last(logits, axis, dim, "softmax")], None, name)
+def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
+    if data_format not in (None, "NHWC"):
+        raise ValueError(f"data_format {data_format!r} does not exist yet; use 'NHWC'")
+    if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[-1] != bias.shape[0]:
+        raise ValueError(
+            "expected a value of rank 2 or more and a bias of rank 1 as long as its last axis, "
+            f"got {value.shape} and {bias.shape}"
+        )
+    return value + bias
 
 
-def log_softmax(
-    logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
-) -> Any:
-    """log(softmax(x)) along the last axis, without overflow."""
-    return apply("LogSoftmax", [_last(logits, axis, dim, "log_softmax")], None, name)
+bias_add = operation(
+    "BiasAdd", _bias_add, "value bias data_format=None", "Adds a vector along the last axis.",
+    "bias_add", domain="number", same=True, fresh=True, shape=inference.unchanged,
+)  # fmt: skip
+l2_loss = operation(
+    "L2Loss", lambda t: _core.sum(_core.square(t)) * like(t, 0.5), "t", "Half the sum of squares.",
+    "l2_loss", domain="float", shape=inference.scalar, fresh=True,
+)  # fmt: skip
+
+# --- losses
 
 
-def bias_add(value: Any, bias: Any, name: str | None = None) -> Any:
-    """Adds a vector along the last axis."""
-    return binary("BiasAdd", value, bias, name)
+def _cross_entropy(logits: Any, labels: Any) -> Any:
+    return _core.softmax_cross_entropy(logits, labels)
 
 
-def l2_loss(t: Any, name: str | None = None) -> Any:
-    """Half the sum of squares."""
-    return unary("L2Loss", t, name)
+define(
+    "SoftmaxCrossEntropyWithLogits", _cross_entropy, labels=("logits", "labels"), domain="float",
+    same=True, shape=inference.without_last, fresh=True,
+    slopes={1: lambda g, ins, y: -_core.expand_dims(g, -1) * _core.log_softmax(ins[0])},
+)  # fmt: skip
+define(
+    "SparseSoftmaxCrossEntropyWithLogits", _core.sparse_softmax_cross_entropy,
+    labels=("logits", "labels"), domain="float", shape=inference.without_last, fresh=True,
+)  # fmt: skip
+
+
+def _logistic(logits: Any, labels: Any) -> Any:
+    if logits.shape != labels.shape:
+        raise ValueError(
+            f"logits and labels must have one shape, got {logits.shape} and {labels.shape}"
+        )
+    return (like(logits, 1) - labels) * logits + _core.softplus(-logits)
+
+
+define(
+    "SigmoidCrossEntropyWithLogits", _logistic, labels=("logits", "labels"), domain="float",
+    same=True, shape=inference.merged, fresh=True,
+)  # fmt: skip
+
+
+def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> None:
+    if sentinel is not None or labels is None or logits is None:
+        raise ValueError(f"{who}: name the arguments: labels=, logits=")
 
 
 def softmax_cross_entropy_with_logits_v2(
@@ -82,13 +112,17 @@ def softmax_cross_entropy_with_logits_v2(
     name: str | None = None,
     dim: int | None = None,
 ) -> Any:
-    """-sum(labels log(softmax(logits))) along the last axis; the gradient reaches both."""
-    if labels is None or logits is None:
-        raise ValueError("softmax_cross_entropy_with_logits: give labels= and logits=")
+    """-sum(labels log(softmax(logits))) along an axis; the gradient reaches both."""
+    _both(None, labels, logits, "softmax_cross_entropy_with_logits")
+    axis = dim if axis is None else axis
     with scope_of(name or "softmax_cross_entropy_with_logits", logits, labels) as scope:
-        x = _last(logits, axis, dim, "softmax_cross_entropy_with_logits")
-        p = convert_to_tensor(labels, x.dtype, "labels")
-        return apply("SoftmaxCrossEntropyWithLogits", [x, p], None, scope)
+        x = convert_to_tensor(logits)
+        p = convert_to_tensor(labels, as_dtype(x.dtype), "labels")
+        if axis not in (None, -1):
+            rank = len(x.shape)
+            order = [i for i in range(rank) if i != axis % rank]
+            x, p = (transpose(t, [*order, axis % rank]) for t in (x, p))
+        return apply("SoftmaxCrossEntropyWithLogits", x, p, name=scope)
 
 
 def softmax_cross_entropy_with_logits(
@@ -100,36 +134,31 @@ def softmax_cross_entropy_with_logits(
     axis: int | None = None,
 ) -> Any:
     """As the v2 form, with labels that are constants."""
-    from .array_ops import stop_gradient
-
-    if _sentinel is not None:
-        raise ValueError("softmax_cross_entropy_with_logits: name the arguments: labels=, logits=")
-    if labels is not None:
-        labels = stop_gradient(labels)
+    _both(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
+    dtype = None if is_tensor(labels) else as_dtype(convert_to_tensor(logits).dtype)
+    labels = stop_gradient(convert_to_tensor(labels, dtype))
     return softmax_cross_entropy_with_logits_v2(labels, logits, axis, name, dim)
 
 
 def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """-log(softmax(logits)) at the integer labels."""
-    from .array_ops import one_hot, stop_gradient
-
-    if _sentinel is not None or labels is None or logits is None:
-        raise ValueError("sparse_softmax_cross_entropy_with_logits: give labels= and logits=")
-    x = convert_to_tensor(logits)
-    depth = x.shape[-1]
-    hot = one_hot(labels, int(depth), dtype=x.dtype)
-    return softmax_cross_entropy_with_logits_v2(stop_gradient(hot), x, name=name)
+    """-log(softmax(logits)) at the integer labels; one outside of the classes is an error."""
+    who = "sparse_softmax_cross_entropy_with_logits"
+    _both(_sentinel, labels, logits, who)
+    return apply("SparseSoftmaxCrossEntropyWithLogits", logits, labels, name=name or who)
 
 
 def sigmoid_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """-labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without overflow."""
-    if _sentinel is not None or labels is None or logits is None:
-        raise ValueError("sigmoid_cross_entropy_with_logits: give labels= and logits=")
-    with scope_of(name or "logistic_loss", logits, labels):
-        x = convert_to_tensor(logits)
-        p = convert_to_tensor(labels, x.dtype)
-        return -(p * log_sigmoid(x) + (1 - p) * log_sigmoid(-x))
+    """-labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without overflow.
+
+    Both must have one shape: ValueError otherwise.
+    """
+    _both(_sentinel, labels, logits, "sigmoid_cross_entropy_with_logits")
+    return apply("SigmoidCrossEntropyWithLogits", logits, labels, name=name or "logistic_loss")
+
+
+__all__ = [*public_names(globals())]
+__getattr__ = absent(__name__)

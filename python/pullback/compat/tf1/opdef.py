@@ -1,28 +1,34 @@
-"""OPS: one row for every operation type: how to build it, and what its gradient does.
+"""OPS: one row for every operation type; graphs, sessions and eager mode read the same row.
 
-A row says
+A row says how an operation is computed, and where TensorFlow's conventions are not the core's:
 
-    build     (attributes, *core tensors) -> core tensor or list; or execute, for what needs the run
-    domain    what its first input may be; `same` says that all of them share a dtype
-    static    inputs whose values are read while building (axes, shapes): never a run-time value
-    flows     the inputs that a gradient reaches: None all, () none (NotDifferentiable)
-    needs     linear operations only: for each input, the others whose values its gradient uses.
-              Without it the gradient is taken from the very tensors of the forward operation
-    passes    the gradient of every input is the one that arrives
-    ring      integers have a gradient too
-    names     what TensorFlow calls the operations that end each input's gradient
-    from_output  (cotangent, output) -> gradient, where TensorFlow's rule uses the output: for an
-              output that is fed, and for an override that names this rule for another operation
-    formulas  by input: (cotangent, inputs, output) -> gradient, where TensorFlow's convention is
-              not the core's
+    function    (*inputs, **attributes) -> core tensor or list; any function of the main namespace
+                will do. Or `execute`, for what needs the run: (run, operation, inputs) -> outputs
+    static      inputs that are read while building (axes, shapes): the function gets Python values
+    labels      names of the inputs, for what a program gives as a number or a list
+    domain      what the first input may be: any of DOMAINS
+    same        all inputs that are not static share a dtype
+    dtype       of the outputs where they cannot be built before a run: None (as the first input),
+                a DType, the name of an attribute, or the number of an input
+    shape       (*inputs, **attributes) -> what is known of the output shapes where not everything
+                is known of the inputs; see inference.py
+    value       a NumPy function with which integers known in part are followed: tf.shape(x)[0] * 2
+    flows       False: not differentiable, the gradient is None
+    registered  False: asking for its gradient is a LookupError
+    slopes      by input: (cotangent, inputs, output) -> gradient, where it is not the core's
+    from_output (cotangent, output, **attributes) -> gradient, where TensorFlow's rule uses the
+                output: for an output that is fed, and for an override that names this rule
+    random      it draws random numbers
+    fresh       the function never gives back the very tensor that it was given
 
-The gradients themselves are the core's: see gradient_record.py. The rows are in rows/.
+Rows with a public function are made by create.operation, others by define.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ... import _core
@@ -30,39 +36,33 @@ from .dtypes import DType
 
 __all__ = ["ALIASES", "OPS", "OpDef", "define"]
 
-Attrs = Mapping[str, Any]
-Flows = tuple[int, ...] | None
-
 
 @dataclass(frozen=True, eq=False)
 class OpDef:
     """One row; the head of this file explains the fields."""
 
     type: str
-    build: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = None
     execute: Callable[..., Any] | None = None
+    static: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ("x", "y")
     domain: str = "any"
     same: bool = False
-    static: tuple[int, ...] = ()
-    flows: Flows = None
-    registered: bool = True  # False: asking for its gradient is a LookupError
-    needs: Mapping[int, tuple[int, ...]] | None = None
-    passes: bool = False
-    ring: bool = False
-    elementwise: bool = False
-    names: tuple[str, ...] = ()
-    from_output: Callable[[Any, Any], Any] | None = None
-    formulas: Mapping[int, Callable[[Any, list[Any], Any], Any]] = field(default_factory=dict)
-    # Dtypes of the outputs where no trial succeeds: (attributes, inputs) -> one each.
-    dtypes: Callable[[Attrs, Any], tuple[DType, ...]] = field(
-        default=lambda attrs, inputs: (inputs[0].dtype,)
-    )
+    dtype: DType | str | int | None = None
+    shape: Callable[..., Any] | None = None
+    value: Callable[..., Any] | None = None
+    flows: bool = True
+    registered: bool = True
+    slopes: Mapping[int, Callable[[Any, list[Any], Any], Any]] = field(default_factory=dict)
+    from_output: Callable[..., Any] | None = None
+    fresh: bool = False
+    random: bool = False
 
-    def gradient_name(self, index: int) -> str:
-        """The name of what computes the gradient of input `index`."""
-        if self.names:
-            return self.names[min(index, len(self.names) - 1)]
-        return "mul"
+    def is_static(self, index: int, count: int) -> bool:
+        return index in self.static or index - count in self.static
+
+    def label(self, index: int) -> str:
+        return self.labels[index] if index < len(self.labels) else f"values_{index}"
 
 
 OPS: dict[str, OpDef] = {}
@@ -70,7 +70,7 @@ OPS: dict[str, OpDef] = {}
 # Other names under which gradient_override_map and RegisterGradient know a type.
 ALIASES = {
     "Add": "AddV2",
-    "Select": "SelectV2",
+    "SelectV2": "Select",
     "Concat": "ConcatV2",
     "Gather": "GatherV2",
     "BatchMatMul": "BatchMatMulV2",
@@ -79,6 +79,7 @@ ALIASES = {
 }
 
 DOMAINS = {
+    "any": ("bool", "int32", "int64", "float32", "float64"),
     "number": ("int32", "int64", "float32", "float64"),
     "float": ("float32", "float64"),
     "integer": ("int32", "int64"),
@@ -86,23 +87,58 @@ DOMAINS = {
 }
 
 
-def define(type: str, build: Callable[..., Any] | None = None, **fields: Any) -> OpDef:
+def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:
     """Adds a row."""
-    row = OpDef(type, build, **fields)
-    OPS[type] = row
+    OPS[type] = row = OpDef(type, function, **fields)
     return row
 
 
-def build_outputs(row: OpDef, attrs: Attrs, inputs: list[Any]) -> list[Any]:
-    """The outputs of a row as a list of core tensors."""
-    assert row.build is not None
-    made = row.build(attrs, *inputs)
-    return list(made) if isinstance(made, (list, tuple)) else [made]
+def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
+    """The outputs of a row; static inputs are Python values, the others core tensors."""
+    assert row.function is not None
+    made = row.function(*inputs, **attrs)
+    outs = list(made) if isinstance(made, (list, tuple)) else [made]
+    count = len(inputs)
+    tensors = [x for i, x in enumerate(inputs) if not row.is_static(i, count)]
+    if row.slopes:
+        return [_core.custom(outs, tensors, _core.Rule(_own_slopes(row, attrs), row.type))[0]]
+    if row.fresh:
+        return outs
+    # reshape of a tensor to its own shape is that tensor; here it is another one, with a gradient.
+    kinds = {(x.dtype, x.shape) for x in tensors}
+    return [_core.identity(y) if (y.dtype, y.shape) in kinds else y for y in outs]
 
 
-def ints(x: Any) -> tuple[int, ...]:
-    """The value of a static input: axes, a shape."""
-    return tuple(int(i) for i in x.numpy().reshape(-1))
+def pulled_back(function: Callable[..., Any], ins: list[Any], cotangents: list[Any]) -> list[Any]:
+    """The gradient of a function of these tensors, one of which may come in at two places."""
+    xs = [_core.identity(x) for x in ins]
+    made = function(*xs)
+    outs = list(made) if isinstance(made, (list, tuple)) else [made]
+    answers: list[Any] = _core.gradients(outs, xs, cotangents, xs, integers=True)
+    return answers
+
+
+def _own_slopes(row: OpDef, attrs: Mapping[str, Any]) -> Callable[..., Any]:
+    def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+        assert row.function is not None
+        g = cotangents[0]
+        answers: list[Any] = [None] * len(ins)
+        if len(row.slopes) < len(ins):
+            answers = pulled_back(partial(row.function, **attrs), ins, [g])
+        for i, slope in row.slopes.items():
+            answers[i] = summed(slope(g, ins, outs[0]), ins[i])
+        return answers
+
+    return rule
+
+
+def summed(gradient: Any, x: Any) -> Any:
+    """Summed over the axes along which x was broadcast."""
+    extra = len(gradient.shape) - len(x.shape)
+    axes = [i for i, n in enumerate(gradient.shape) if i < extra or n != x.shape[i - extra]]
+    if not axes:
+        return gradient
+    return _core.reshape(_core.sum(gradient, axes, True), x.shape)
 
 
 def like(x: Any, number: float) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .stack import session_for
+
 if TYPE_CHECKING:
     from .graph import Graph
     from .opdef import OpDef
-    from .tensor import Tensor
+    from .tensor import SymbolicTensor
 
 __all__ = ["Operation"]
 
@@ -21,7 +23,6 @@ class Operation:
         "attrs",
         "control_inputs",
         "definition",
-        "flows",
         "graph",
         "inputs",
         "name",
@@ -38,7 +39,7 @@ class Operation:
         definition: OpDef,
         type: str,
         name: str,
-        inputs: Sequence[Tensor],
+        inputs: Sequence[SymbolicTensor],
         attrs: dict[str, Any],
         control_inputs: Sequence[Operation],
     ) -> None:
@@ -50,10 +51,16 @@ class Operation:
         self.attrs = attrs
         self.control_inputs = tuple(control_inputs)
         self.number = -1
-        self.outputs: tuple[Tensor, ...] = ()
+        self.outputs: tuple[SymbolicTensor, ...] = ()
         self.override: str | None = None  # a name of the registry, stamped when it was made
         self.rule: Any = None  # custom_gradient's own rule
-        self.flows: tuple[int, ...] | None = definition.flows  # inputs that a gradient reaches
+
+    device = ""  # the CPU; there is no other
+
+    @property
+    def has_own_rule(self) -> bool:
+        """Whether a program says what its gradient is, or nobody does."""
+        return bool(self.rule or self.override or not self.definition.registered)
 
     def get_attr(self, name: str) -> Any:
         """An attribute by name; `T` is the dtype of the first input. ValueError if unknown."""
@@ -70,8 +77,6 @@ class Operation:
 
     def run(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> None:
         """Runs this operation in `session`, or in the default session."""
-        from .session import session_for
-
         session_for(self.graph, session, "run").run(self, feed_dict)
 
     def __repr__(self) -> str:

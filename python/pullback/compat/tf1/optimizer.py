@@ -2,58 +2,61 @@
 
 In graph mode the update of a variable is one operation, whose inputs are the gradient and the
 hyper-parameters; it reads and assigns the variable and its slots. In eager mode the same rule is
-applied at once. The rules are in update_rules.py.
+applied at once. The rules are the main namespace's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ... import _core
+from ..._training.update_rules import Rule
 from . import mode
 from .array_ops import constant, fill
-from .backprop import gradients
-from .convert import convert_to_tensor, is_tensor
-from .create import add_outputs, cast
+from .backprop import ancestors, gradients
+from .create import add_outputs, cast, convert_to_tensor, is_tensor
 from .dtypes import as_dtype
-from .eager_optimizer import EagerOptimizer
 from .graph import Graph, GraphKeys
 from .grouping import group
 from .grouping import tuple as gated
 from .opdef import OPS, define
 from .operation import Operation
+from .shapes import TensorShape
 from .tape import GradientTape
-from .tensor import Tensor
-from .update_rules import RULES
+from .tensor import SymbolicTensor as Tensor
 from .variables import Variable
 
 __all__ = ["Optimizer"]
 
 
-class Optimizer(EagerOptimizer):
-    """The base of all optimizers; `hyper` are the numbers, tensors or functions of its rule."""
+class Optimizer:
+    """The base of all optimizers; `hyper` are the numbers, tensors or functions of its rule.
+
+    A class says what it needs: `slots`, for each name that TensorFlow has for a part of the rule's
+    state the rule's own, the suffix of the variable's name and the initial number; and `powers`,
+    variables that hold a power of a hyper-parameter.
+    """
 
     GATE_NONE = 0
     GATE_OP = 1
     GATE_GRAPH = 2
+    slots: Mapping[str, tuple[str, str, float]] = MappingProxyType({})
+    powers: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
         use_locking: bool,
         name: str,
-        rule: str = "",
-        hyper: dict[str, Any] | None = None,
-        flags: dict[str, Any] | None = None,
+        rule: Rule | None = None,
+        **hyper: Any,
     ) -> None:
         if not name:
             raise ValueError("an optimizer needs a name that is not empty")
         self._rule = rule
         self._name = name
-        self._hyper = hyper or {}
-        self._flags = flags or {}
-        self._slots_wanted: dict[str, tuple[str, float]] = {}  # name -> suffix, initial value
-        self._powers_wanted: dict[str, str] = {}  # name -> the hyper-parameter it is a power of
+        self._hyper = hyper
         self._slots: dict[str, dict[Any, Any]] = {}
         self._powers: dict[tuple[Any, str], Any] = {}
 
@@ -147,7 +150,7 @@ class Optimizer(EagerOptimizer):
 
         Pairs with the gradient None are left out. `global_step` is counted up after the updates.
         """
-        if not self._rule:
+        if self._rule is None:
             raise NotImplementedError("tf.train.Optimizer has no update rule; use one that has")
         pairs = [_checked_pair(pair) for pair in grads_and_vars]
         if not pairs:
@@ -156,7 +159,8 @@ class Optimizer(EagerOptimizer):
         if not present:
             raise ValueError(_no_gradients([v for _, v in pairs], None))
         if mode.executing_eagerly():
-            return self._apply_eagerly(present, global_step)
+            self._apply_eagerly(present, global_step)
+            return None
         graph = present[0][1].graph
         with graph.as_default():
             for _, v in present:
@@ -179,41 +183,81 @@ class Optimizer(EagerOptimizer):
         return sorted([*own, *self._powers.values()], key=lambda v: v.name)
 
     def _make_state(self, v: Any) -> None:
-        for slot, (suffix, initial) in self._slots_wanted.items():
-            slots = self._slots.setdefault(slot, {})
-            if v not in slots:
-                value = fill(list(v.shape), constant(initial, as_dtype(v.dtype)))
-                slots[v] = Variable(value, trainable=False, name=f"{_base(v)}/{suffix}")
-        for power, base in self._powers_wanted.items():
+        for slot, (_, suffix, initial) in self.slots.items():
+            made = self._slots.setdefault(slot, {})
+            if v not in made:
+                value = fill(v.shape, constant(initial, as_dtype(v.dtype)))
+                name = f"{_base(v)}/{suffix}"
+                made[v] = Variable(value, trainable=False, name=name)
+        for power, base in self.powers.items():
             key = (v.graph if isinstance(v, Variable) else None, power)
             if key not in self._powers:
-                initial = self._hyper[base]
-                initial = initial() if callable(initial) else initial
-                self._powers[key] = Variable(
-                    _as(initial, v.dtype, "initial_value"), trainable=False, name=power
-                )
+                initial = _as(self._numbers()[base], v.dtype, "initial_value")
+                self._powers[key] = Variable(initial, trainable=False, name=power)
+
+    def _numbers(self) -> dict[str, Any]:
+        """The hyper-parameters now; functions are called."""
+        return {
+            key: value() if callable(value) and not is_tensor(value) else value
+            for key, value in self._hyper.items()
+        }
+
+    def _slots_of(self, v: Any) -> dict[str, Any]:
+        """The slots of a variable by the rule's names."""
+        return {inner: self._slots[name][v] for name, (inner, _, _) in self.slots.items()}
+
+    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        """What the rule wants besides; called with values."""
+        return hyper
+
+    def _apply_eagerly(self, pairs: list[tuple[Any, Any]], global_step: Any) -> None:
+        assert self._rule is not None
+        for _, v in pairs:
+            self._make_state(v)
+        powers = {name: self._powers[None, name] for name in self.powers}
+        numbers = self._numbers()
+        new: list[tuple[Any, Any]] = []  # nothing is assigned before everything is built
+        latest: dict[Any, Any] = {}
+        for g, v in pairs:
+            hyper = {name: _number(x, v.dtype) for name, x in (numbers | powers).items()}
+            slots = self._slots_of(v)
+            state = {name: latest.get(slot, slot.read()) for name, slot in slots.items()}
+            step, state = self._rule(g, state, self._prepare(hyper))
+            value = latest.get(v, v.read()) - step
+            if v.constraint is not None:
+                value = v.constraint(value)
+            new += [(slots[name], x) for name, x in state.items()] + [(v, value)]
+            latest.update(new)
+        for name, base in self.powers.items():
+            new.append((powers[name], powers[name] * _number(numbers[base], powers[name].dtype)))
+        for variable, value in new:
+            variable.assign(value)
+        if global_step is not None:
+            global_step.assign_add(1)
 
     # --- graph mode
 
     def _apply_in_graph(
         self, graph: Graph, pairs: list[tuple[Any, Any]], global_step: Any, scope: str
     ) -> Operation:
-        numbers = {key: value() if callable(value) else value for key, value in self._hyper.items()}
-        powers = {key: self._powers[graph, key] for key in self._powers_wanted}
+        numbers = self._numbers()
+        powers = {key: self._powers[graph, key] for key in self.powers}
         updates = []
         for g, v in pairs:
-            slots = {name: self._slots[name][v] for name in self._slots_wanted}
+            slots = self._slots_of(v)
             with graph.name_scope(f"update_{v.op.name}"):
-                hyper = {key: _as(value, v.dtype, key) for key, value in numbers.items()}
-                hyper |= {key: _as(power, v.dtype, key) for key, power in powers.items()}
-                updates.append(_update(self._rule, v, g, slots, hyper, self._flags))
+                hyper = {
+                    key: value if isinstance(value, bool) else _as(value, v.dtype, key)
+                    for key, value in (numbers | powers).items()
+                }
+                updates.append(_update(self, v, g, slots, hyper))
                 if v.constraint is not None:
                     with graph.control_dependencies([updates[-1]]):
                         updates.append(v.assign(v.constraint(v.read_value())).op)
         with graph.control_dependencies(updates):
             after = [
                 powers[key].assign(powers[key] * _as(numbers[base], powers[key].dtype, base)).op
-                for key, base in self._powers_wanted.items()
+                for key, base in self.powers.items()
             ]
         done = [*updates, *after]
         if global_step is None:
@@ -234,37 +278,42 @@ def _as(number: Any, dtype: Any, name: str) -> Any:
     return convert_to_tensor(number, as_dtype(dtype), name)
 
 
+def _number(value: Any, dtype: Any) -> Any:
+    """The same in eager mode, where flags stay flags."""
+    return value if isinstance(value, bool) else _core.cast(value, dtype)
+
+
 def _update(
-    rule: str, v: Any, g: Any, slots: dict[str, Any], hyper: dict[str, Any], flags: dict[str, Any]
+    optimizer: Optimizer, v: Any, g: Any, slots: dict[str, Any], hyper: dict[str, Any]
 ) -> Operation:
-    attrs = {
-        "rule": rule,
-        "variable": v,
-        "slots": slots,
-        "hyper": tuple(hyper),
-        "flags": flags,
-    }
-    inputs = [convert_to_tensor(g, v.dtype), *hyper.values()]
+    flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
+    names = [key for key in hyper if key not in flags]
+    attrs = {"optimizer": optimizer, "variable": v, "slots": slots, "hyper": names, "flags": flags}
+    inputs = [convert_to_tensor(g, v.dtype), *(hyper[key] for key in names)]
     graph: Graph = v.graph
-    op = graph.create(OPS["ApplyUpdate"], inputs, attrs, f"Apply{rule}", type=f"Apply{rule}")
+    type = "Apply" + optimizer.__class__.__name__.removesuffix("Optimizer")
+    op = graph.create(OPS["ApplyUpdate"], inputs, attrs, type, type=type)
     add_outputs(op, [])
     return op
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     attrs = op.attrs
-    v, slots = attrs["variable"], attrs["slots"]
+    v, slots, optimizer = attrs["variable"], attrs["slots"], attrs["optimizer"]
     hyper = dict(zip(attrs["hyper"], inputs[1:], strict=True)) | attrs["flags"]
+    for key, number in hyper.items():
+        if not isinstance(number, bool) and number.shape != ():
+            raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
     state = {name: run.current(slot) for name, slot in slots.items()}
-    value, state = RULES[attrs["rule"]](run.current(v), inputs[0], state, hyper)
+    step, state = optimizer._rule(inputs[0], state, optimizer._prepare(hyper))
     for name, new in state.items():
         run.assign(slots[name], new)
-    run.assign(v, value)
+    run.assign(v, run.current(v) - step)
     run.mark(op, [v, *slots.values()])
     return []
 
 
-define("ApplyUpdate", execute=_execute, flows=())
+define("ApplyUpdate", execute=_execute, flows=False)
 
 
 # --- checks
@@ -320,12 +369,7 @@ def _checked_pair(pair: Any) -> tuple[Any, Any]:
         raise TypeError(
             f"apply_gradients: '{v.name}' is {v.dtype}, its gradient {g.dtype}; use tf.cast"
         )
-    shapes_fit = (
-        g.shape.is_compatible_with(v.shape)
-        if isinstance(g, Tensor)
-        else tuple(g.shape) == tuple(v.shape)
-    )
-    if not shapes_fit:
+    if not TensorShape(g.shape).is_compatible_with(v.shape):
         raise ValueError(
             f"apply_gradients: '{v.name}' has shape {v.shape}, its gradient has shape {g.shape}"
         )
@@ -342,20 +386,7 @@ def _reason(v: Any, loss: Any) -> str:
     if as_dtype(v.dtype).is_integer or as_dtype(v.dtype).is_bool:
         return f"{as_dtype(v.dtype).name} is not differentiable"
     if isinstance(loss, Tensor) and isinstance(v, Variable):
-        if not _depends(loss, v):
+        if v.op not in ancestors([loss]):
             return "the loss does not depend on it"
         return "every path from the loss to it passes stop_gradient or what has no gradient"
     return "its gradient is None"
-
-
-def _depends(loss: Tensor, v: Variable) -> bool:
-    seen: set[Operation] = set()
-    pending = [loss.op]
-    while pending:
-        op = pending.pop()
-        if op is v.op:
-            return True
-        if op not in seen:
-            seen.add(op)
-            pending.extend(x.op for x in op.inputs)
-    return False

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import _core
 from . import mode
-from .convert import convert_to_tensor
-from .create import add_outputs, apply, output
+from .create import add_outputs, convert_to_tensor
 from .dtypes import as_dtype
 from .errors import InvalidArgumentError
 from .graph import get_default_graph
 from .opdef import OPS, define
 from .operation import Operation
 from .shapes import TensorShape, as_dims, shape_text
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
+from .tensor import opaque
 
 __all__ = ["placeholder", "placeholder_with_default"]
 
@@ -27,8 +28,8 @@ def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     )
 
 
-define("Placeholder", execute=_missing, flows=())
-define("PlaceholderWithDefault", lambda attrs, x: x, passes=True, ring=True)
+define("Placeholder", execute=_missing, flows=False)
+define("PlaceholderWithDefault", lambda x: _core.identity(x), fresh=True)
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
@@ -42,23 +43,21 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     """
     if mode.executing_eagerly():
         raise RuntimeError("tf.placeholder does not exist in eager mode: use the value itself")
-    op = get_default_graph().create(
-        OPS["Placeholder"],
-        (),
-        {"dtype": as_dtype(dtype), "shape": TensorShape(shape)},
-        name or "Placeholder",
-    )
-    add_outputs(op, [output(as_dtype(dtype), as_dims(shape))])
-    return op.outputs[0]
+    attrs = {"dtype": as_dtype(dtype), "shape": TensorShape(shape)}
+    op = get_default_graph().create(OPS["Placeholder"], (), attrs, name or "Placeholder")
+    return add_outputs(op, [(as_dtype(dtype), as_dims(shape))])[0]
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
     """A tensor that may be fed and otherwise has the value of `input`."""
     x = convert_to_tensor(input)
-    out = apply("PlaceholderWithDefault", [x], {"dtype": x.dtype}, name)
-    if isinstance(out, Tensor) and isinstance(x, Tensor):
-        if not TensorShape(shape).is_compatible_with(x.dims):
-            raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
-        add = output(out.dtype, as_dims(shape))
-        out.dims, out.trials = add[1], add[2]
-    return out
+    if mode.executing_eagerly():
+        return x
+    if not TensorShape(shape).is_compatible_with(x.dims):
+        raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
+    row = OPS["PlaceholderWithDefault"]
+    op = x.graph.create(row, [x], {}, name or row.type)
+    dims = as_dims(shape)
+    fits = dims is not None and None not in dims
+    stand_in = _core.identity(x.stand_in) if fits else opaque([x.stand_in], x.dtype, dims)
+    return add_outputs(op, [(x.dtype, dims, stand_in)])[0]

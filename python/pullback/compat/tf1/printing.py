@@ -10,12 +10,11 @@ import numpy as np
 
 from ... import _core
 from . import mode
-from .convert import convert_to_tensor, is_tensor
-from .create import add_outputs
+from .create import add_outputs, convert_to_tensor, is_tensor
 from .graph import get_default_graph
 from .opdef import OPS, define
 from .operation import Operation
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
 
 __all__ = ["print"]
 
@@ -59,7 +58,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return []
 
 
-define("PrintV2", execute=_execute, flows=())
+define("PrintV2", execute=_execute, flows=False)
 
 
 def _write(values: Any, settings: tuple[Any, str, str]) -> None:

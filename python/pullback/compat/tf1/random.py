@@ -1,8 +1,10 @@
 """`tf.random`: random tensors under TensorFlow's later names."""
 
+from .absent import absent
 from .random_ops import random_normal as normal
 from .random_ops import random_shuffle as shuffle
 from .random_ops import random_uniform as uniform
 from .random_ops import set_random_seed, truncated_normal
 
 __all__ = ["normal", "set_random_seed", "shuffle", "truncated_normal", "uniform"]
+__getattr__ = absent(__name__)

@@ -1,7 +1,7 @@
 """Random tensors and initializers.
 
 Every run draws new numbers. `set_random_seed`, or a `seed` given to an operation, makes a program
-repeatable: a session then begins its draws from there.
+repeatable: a session then draws from a sequence of its own that begins there.
 """
 
 from __future__ import annotations
@@ -11,27 +11,46 @@ from math import prod, sqrt
 from typing import Any
 
 from ... import _core
-from . import mode
-from .array_ops import _shape_tensor, constant, ones, zeros
-from .convert import convert_to_tensor, scope_of
-from .create import apply
+from . import inference, mode
+from .array_ops import constant, ones, zeros
+from .create import apply, convert_to_tensor, public_names, scope_of
 from .dtypes import as_dtype, float32
 from .graph import get_default_graph
+from .opdef import define, like
 
-__all__ = [
-    "constant_initializer",
-    "glorot_uniform_initializer",
-    "ones_initializer",
-    "random_normal",
-    "random_normal_initializer",
-    "random_shuffle",
-    "random_uniform",
-    "random_uniform_initializer",
-    "set_random_seed",
-    "truncated_normal",
-    "truncated_normal_initializer",
-    "zeros_initializer",
-]
+
+def _uniform_integers(shape: Any, low: Any, high: Any, dtype: Any, seed: Any) -> Any:
+    width = _core.cast(high - low, "float64")
+    draw = _core.cast(_core.floor(_core.random_uniform(shape, "float64") * width), dtype.dtype)
+    return low + _core.minimum(draw, high - low - like(low, 1))
+
+
+def _truncated(shape: Any, dtype: Any, seed: Any) -> Any:
+    # A normal number is redrawn while it is further than two deviations out; three redraws leave
+    # one in 230 000 of those, which is clipped.
+    x = _core.random_normal(shape, dtype.dtype)
+    for _ in range(3):
+        x = _core.where(_core.abs(x) <= like(x, 2), x, _core.random_normal(shape, dtype.dtype))
+    return _core.clip(x, like(x, -2), like(x, 2))
+
+
+def _shuffle(value: Any, seed: Any) -> Any:
+    if not value.shape:
+        raise ValueError("expected a tensor of rank 1 or more, got a scalar")
+    return _core.take(value, _core.permutation(value.shape[0]), 0)
+
+
+for _type, _function in (
+    ("RandomStandardNormal", lambda s, dtype, seed: _core.random_normal(s, dtype.dtype)),
+    ("RandomUniform", lambda s, dtype, seed: _core.random_uniform(s, dtype.dtype)),
+    ("RandomUniformInt", _uniform_integers),
+    ("TruncatedNormal", _truncated),
+):
+    define(
+        _type, _function, static=(0,), flows=False, dtype="dtype", shape=inference.filled,
+        labels=("shape", "min", "max"), random=True,
+    )  # fmt: skip
+define("RandomShuffle", _shuffle, registered=False, shape=inference.unchanged, random=True)
 
 
 def set_random_seed(seed: int) -> None:
@@ -54,7 +73,7 @@ def _draw(type: str, shape: Any, dtype: Any, seed: int | None, scope: str) -> An
     if not wish.is_floating:
         raise TypeError(f"{type}: expected float32 or float64, got {wish.name}")
     _seeded(seed)
-    return apply(type, [_shape_tensor(shape)], {"dtype": wish, "seed": seed}, scope)
+    return apply(type, shape, name=scope, dtype=wish, seed=seed)
 
 
 def _scaled(
@@ -65,7 +84,7 @@ def _scaled(
         wish = as_dtype(dtype)
         scale = convert_to_tensor(scale, wish, "stddev")
         center = convert_to_tensor(center, wish, "mean")
-        return apply("AddV2", [apply("Mul", [draw, scale], None, "mul"), center], None, scope)
+        return apply("AddV2", apply("Mul", draw, scale, name="mul"), center, name=scope)
 
 
 def random_normal(
@@ -95,19 +114,27 @@ def truncated_normal(
 def random_uniform(
     shape: Any,
     minval: Any = 0,
-    maxval: Any = 1,
+    maxval: Any = None,
     dtype: Any = float32,
     seed: int | None = None,
     name: str = "random_uniform",
 ) -> Any:
-    """Draws from `minval` (included) to `maxval` (excluded), all equally likely."""
+    """Draws from `minval` (included) to `maxval` (excluded, 1), all equally likely.
+
+    Integers are drawn too; then `maxval` must be given.
+    """
+    wish = as_dtype(dtype)
     with scope_of(name, shape) as scope:
-        wish = as_dtype(dtype)
-        draw = _draw("RandomUniform", shape, dtype, seed, "RandomUniform")
+        if maxval is None and wish.is_integer:
+            raise ValueError(f"random_uniform: give maxval for {wish.name}")
         low = convert_to_tensor(minval, wish, "min")
-        high = convert_to_tensor(maxval, wish, "max")
-        width = apply("Sub", [high, low], None, "sub")
-        return apply("AddV2", [apply("Mul", [draw, width], None, "mul"), low], None, scope)
+        high = convert_to_tensor(1 if maxval is None else maxval, wish, "max")
+        if wish.is_integer:
+            _seeded(seed)
+            return apply("RandomUniformInt", shape, low, high, name=scope, dtype=wish, seed=seed)
+        draw = _draw("RandomUniform", shape, dtype, seed, "RandomUniform")
+        width = apply("Sub", high, low, name="sub")
+        return apply("AddV2", apply("Mul", draw, width, name="mul"), low, name=scope)
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
@@ -117,7 +144,7 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
     `tf.stop_gradient` comes after it.
     """
     _seeded(seed)
-    return apply("RandomShuffle", [convert_to_tensor(value)], {"seed": seed}, name)
+    return apply("RandomShuffle", value, name=name, seed=seed)
 
 
 # --- initializers: functions of a shape, for variables
@@ -126,97 +153,87 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 class Initializer:
     """Called with a shape and perhaps a dtype, gives the initial value of a variable."""
 
-    def __init__(self, dtype: Any = float32) -> None:
-        self.dtype = as_dtype(dtype)
+    names: tuple[str, ...] = ()  # of what it is made with, before the dtype
+    defaults: tuple[Any, ...] = ()
+
+    def __init__(self, *args: Any, dtype: Any = float32, **keywords: Any) -> None:
+        given = dict(zip((*self.names, "dtype"), args, strict=False)) | keywords
+        self.dtype = as_dtype(given.pop("dtype", dtype))
+        unknown = given.keys() - set(self.names)
+        if unknown or len(args) > len(self.names) + 1:
+            raise TypeError(f"{type(self).__name__}: it takes {self.names} and dtype")
+        self.given = [given.get(n, d) for n, d in zip(self.names, self.defaults, strict=True)]
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        return self._value(shape, self.dtype if dtype is None else as_dtype(dtype))
+        return self._value(shape, self.dtype if dtype is None else as_dtype(dtype), *self.given)
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
-        raise NotImplementedError("an initializer defines _value(shape, dtype)")
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
+        raise NotImplementedError("an initializer defines _value(shape, dtype, ...)")
 
 
 class zeros_initializer(Initializer):
     """Zeros."""
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
         return zeros(shape, dtype)
 
 
 class ones_initializer(Initializer):
     """Ones."""
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
         return ones(shape, dtype)
 
 
 class constant_initializer(Initializer):
     """A number, or values that fill the shape."""
 
-    def __init__(self, value: Any = 0, dtype: Any = float32) -> None:
-        super().__init__(dtype)
-        self.value = value
+    names, defaults = ("value",), (0,)
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
-        return constant(self.value, dtype, shape)
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
+        return constant(given[0], dtype, shape)
 
 
-class _Random(Initializer):
-    def __init__(self, a: Any, b: Any, seed: int | None, dtype: Any) -> None:
-        super().__init__(dtype)
-        self.a, self.b, self.seed = a, b, seed
-
-
-class random_normal_initializer(_Random):
+class random_normal_initializer(Initializer):
     """Draws from the normal distribution."""
 
-    def __init__(
-        self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = float32
-    ) -> None:
-        super().__init__(mean, stddev, seed, dtype)
+    names, defaults = ("mean", "stddev", "seed"), (0.0, 1.0, None)
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
-        return random_normal(shape, self.a, self.b, dtype, self.seed)
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
+        return random_normal(shape, given[0], given[1], dtype, given[2])
 
 
-class truncated_normal_initializer(_Random):
+class truncated_normal_initializer(Initializer):
     """Draws from the normal distribution within two deviations."""
 
-    def __init__(
-        self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = float32
-    ) -> None:
-        super().__init__(mean, stddev, seed, dtype)
+    names, defaults = ("mean", "stddev", "seed"), (0.0, 1.0, None)
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
-        return truncated_normal(shape, self.a, self.b, dtype, self.seed)
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
+        return truncated_normal(shape, given[0], given[1], dtype, given[2])
 
 
-class random_uniform_initializer(_Random):
+class random_uniform_initializer(Initializer):
     """Draws between two bounds, all equally likely."""
 
-    def __init__(
-        self, minval: Any = 0.0, maxval: Any = 1.0, seed: int | None = None, dtype: Any = float32
-    ) -> None:
-        super().__init__(minval, maxval, seed, dtype)
+    names, defaults = ("minval", "maxval", "seed"), (0, None, None)
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
-        return random_uniform(shape, self.a, self.b, dtype, self.seed)
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
+        return random_uniform(shape, given[0], given[1], dtype, given[2])
 
 
-class glorot_uniform_initializer(_Random):
+class glorot_uniform_initializer(Initializer):
     """Draws between ±√(6 / (inputs + outputs)), the default for variables of floats.
 
     Source: Glorot and Bengio, Understanding the difficulty of training deep feedforward neural
     networks, 2010.
     """
 
-    def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
-        super().__init__(None, None, seed, dtype)
+    names, defaults = ("seed",), (None,)
 
-    def _value(self, shape: Any, dtype: Any) -> Any:
+    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
         inputs, outputs = _fans([int(d) for d in shape])
         limit = sqrt(6 / max(inputs + outputs, 1))
-        return random_uniform(shape, -limit, limit, dtype, self.seed)
+        return random_uniform(shape, -limit, limit, dtype, given[0])
 
 
 def _fans(shape: Sequence[int]) -> tuple[float, float]:
@@ -226,3 +243,6 @@ def _fans(shape: Sequence[int]) -> tuple[float, float]:
         return shape[0], shape[0]
     field = prod(shape[:-2])
     return shape[-2] * field, shape[-1] * field
+
+
+__all__ = public_names(globals())

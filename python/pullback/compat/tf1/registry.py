@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from .errors import RuleResultError
 from .opdef import ALIASES, OPS, OpDef
 from .shapes import TensorShape
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
 
 __all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "no_gradient"]
 
@@ -97,7 +97,7 @@ def find_rule(name: str) -> Rule | OpDef | None:
     row = OPS.get(ALIASES.get(name, name))
     if row is None or not row.registered:
         raise LookupError(name)
-    return None if row.flows == () else row
+    return row if row.flows else None
 
 
 def missing(name: str, op_type: str, op_name: str, override: bool) -> LookupError:

@@ -18,11 +18,14 @@ from .graph import Graph, get_default_graph
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
 from .mode import executing_eagerly
 from .operation import Operation
-from .tensor import Tensor
+from .stack import get_default_session as get_default_session
+from .stack import stack
+from .tensor import SymbolicTensor as Tensor
 
 __all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "Session", "get_default_session"]
 
 _MOST_PROGRAMS = 512
+_drawing = threading.RLock()  # the sequence of draws is the process's
 
 
 class GPUOptions:
@@ -60,29 +63,15 @@ class ConfigProto:
         self.device_count = dict(device_count or {})
 
 
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.sessions: list[Session] = []
-
-
-_stack = _Stack()
-
-
-def get_default_session() -> Session | None:
-    """The session of the innermost `with`, or None."""
-    return _stack.sessions[-1] if _stack.sessions else None
-
-
-def session_for(graph: Graph, session: Session | None, what: str) -> Session:
-    """The session that `.eval()` and `.run()` use."""
-    chosen = session or get_default_session()
-    if chosen is None:
-        raise ValueError(
-            f"{what}: there is no default session; use `with tf.Session() as sess:`, or session="
-        )
-    if chosen.graph is not graph:
-        raise ValueError(f"{what}: the default session's graph is different from the tensor's")
-    return chosen
+@contextmanager
+def _draws_from(seed: int, counter: int) -> Iterator[list[tuple[int, int]]]:
+    """Inside, random numbers come from this place of a sequence; yields where it ends."""
+    end: list[tuple[int, int]] = []
+    outside = _core.exchange_random_state(seed, counter)
+    try:
+        yield end
+    finally:
+        end.append(_core.exchange_random_state(*outside))
 
 
 class Session:
@@ -106,7 +95,7 @@ class Session:
         self._slots: dict[Any, Slot] = {}
         self._programs: dict[Any, Program] = {}
         self._statics: dict[Any, set[Tensor]] = {}
-        self._seeded: Any = None
+        self._random: tuple[int, int] = (-1, 0)
         self._context: Any = None
 
     def run(
@@ -133,15 +122,11 @@ class Session:
         return rebuild([as_value(e, r) for e, r in zip(elements, results, strict=True)])
 
     def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
-        if self.graph._random_seed() != self._seeded:
-            self._seeded = self.graph._random_seed()
-            if self._seeded is not None:
-                _core.seed_random(self._seeded)
         which = (*elements, None, *(tensor for tensor, _ in pairs))
         static = self._statics.get(which)
         if static is None:
             fed = {tensor for tensor, _ in pairs}
-            static = static_feeds(needed_operations(elements, fed), fed)
+            static = static_feeds(needed_operations(elements, fed)[0], fed)
             self._statics[which] = static
         signature = tuple(
             (array.shape, array.tobytes()) if tensor in static else array.shape
@@ -153,14 +138,38 @@ class Session:
                 Feed(tensor, array.shape, array if tensor in static else None)
                 for tensor, array in pairs
             ]
-            program = make_program(elements, feeds, self._slot)
+            with _drawing, _draws_from(*self._position()):  # what tracing draws is thrown away
+                program = make_program(elements, feeds, self._slot)
             if len(self._programs) >= _MOST_PROGRAMS:
                 del self._programs[next(iter(self._programs))]
             self._programs[which, signature] = program
         try:
-            return program.run([_core.constant(array) for _, array in pairs])
+            with self._own_draws():
+                return program.run([_core.constant(array) for _, array in pairs])
         except (IndexError, ZeroDivisionError, ValueError) as error:
             raise InvalidArgumentError(None, str(error)) from None
+
+    @contextmanager
+    def _own_draws(self) -> Iterator[None]:
+        """Random numbers of a seeded graph come from a sequence that this session has alone."""
+        if self.graph._random_seed() is None:
+            yield
+            return
+        with _drawing:
+            with _draws_from(*self._position()) as after:
+                yield
+            self._random = after[0]
+
+    def _position(self) -> tuple[int, int]:
+        """Where the sequence of draws stands: the session's own, or the process's."""
+        seed = self.graph._random_seed()
+        if seed is None:
+            here = _core.exchange_random_state(0, 0)
+            _core.exchange_random_state(*here)
+            return here
+        if seed != self._random[0]:
+            self._random = (seed, 0)
+        return self._random
 
     def _slot(self, variable: Any) -> Slot:
         return self._slots.setdefault(variable, Slot())
@@ -182,11 +191,11 @@ class Session:
     @contextmanager
     def as_default(self) -> Iterator[Session]:
         """Makes this the session of `.eval()` and `.run()`, and leaves it open."""
-        _stack.sessions.append(self)
+        stack.sessions.append(self)
         try:
             yield self
         finally:
-            _stack.sessions.remove(self)
+            stack.sessions.remove(self)
 
     def __enter__(self) -> Session:
         if self._context is not None:

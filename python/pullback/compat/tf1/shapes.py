@@ -55,6 +55,18 @@ class Dimension:
     __radd__ = __add__
     __rmul__ = __mul__
 
+    def __rsub__(self, other: Any) -> Dimension:
+        return Dimension(other) - self
+
+    def __mod__(self, other: Any) -> Dimension:
+        return self._with(other, lambda a, b: a % b)
+
+    def __lt__(self, other: Any) -> bool | None:
+        return self._with(other, lambda a, b: a < b).value  # type: ignore[return-value]
+
+    def __gt__(self, other: Any) -> bool | None:
+        return self._with(other, lambda a, b: a > b).value  # type: ignore[return-value]
+
     def __repr__(self) -> str:
         return f"Dimension({self.value})"
 
@@ -104,11 +116,32 @@ class TensorShape:
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether one array could have both shapes."""
+        try:
+            self.merge_with(other)
+        except ValueError:
+            return False
+        return True
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both say together; ValueError if they contradict each other."""
         a, b = self._dims, as_dims(other)
         if a is None or b is None:
-            return True
-        same = (p is None or q is None or p == q for p, q in zip(a, b, strict=False))
-        return len(a) == len(b) and all(same)
+            return TensorShape(a if b is None else b)
+        pairs = list(zip(a, b, strict=False))
+        if len(a) != len(b) or any(None not in (p, q) and p != q for p, q in pairs):
+            raise ValueError(f"the shape {shape_text(b)} contradicts {shape_text(a)}")
+        return TensorShape([q if p is None else p for p, q in pairs])
+
+    assert_is_compatible_with = merge_with
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """The dimensions of both, one after the other."""
+        a, b = self._dims, as_dims(other)
+        return TensorShape(None if a is None or b is None else a + b)
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape, of so many axes; ValueError if it has another number."""
+        return self.merge_with([None] * rank)
 
     def _known(self) -> tuple[int | None, ...]:
         if self._dims is None:

@@ -6,26 +6,24 @@ interval of numbers. Rules and connectivity are those of `gradients`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pullback
 
 from ..._core import flatten, unflatten
 from . import mode
-from .backprop import ReversePass, UnconnectedGradients, _seeds, unconnected
-from .convert import convert_to_tensor, graph_of
-from .create import apply
-from .graph import Graph, get_default_graph
+from .backprop import UnconnectedGradients, ancestors, checked_seeds, pull_back, unconnected
+from .create import apply, convert_to_tensor, graph_of
+from .graph import get_default_graph
 from .operation import Operation
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
+from .tensor import as_core, as_eager
 from .variables import Variable
 
 __all__ = ["GradientTape"]
 
 
-class GradientTape:
+class GradientTape(pullback.GradientTape):
     """Records what is made in its block from trainable variables and watched tensors.
 
     >>> from pullback.compat import tf1 as tf
@@ -39,20 +37,7 @@ class GradientTape:
     """
 
     def __new__(cls, persistent: bool = False, watch_accessed_variables: bool = True) -> Any:
-        kind: Any = EagerTape if mode.executing_eagerly() else GraphTape
-        return super().__new__(kind)
-
-    # What both kinds have; annotated for readers and checkers.
-
-    def __enter__(self) -> Any:
-        raise NotImplementedError
-
-    def __exit__(self, *error: Any) -> None:
-        raise NotImplementedError
-
-    def watch(self, tensor: Any) -> None:
-        """Counts what is made from these tensors or variables from now on."""
-        raise NotImplementedError
+        return super().__new__(EagerTape if mode.executing_eagerly() else GraphTape)
 
     def gradient(
         self,
@@ -63,166 +48,121 @@ class GradientTape:
     ) -> Any:
         """The gradient of the sum of the targets, in the structure of the sources."""
         choice = unconnected(unconnected_gradients)
-        return self._gradient(target, sources, output_gradients, choice)
+        return self._answer(target, sources, output_gradients, choice)
 
-    def _gradient(
-        self, target: Any, sources: Any, output_gradients: Any, choice: UnconnectedGradients
-    ) -> Any:
+    def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
         raise NotImplementedError
 
-    def stop_recording(self) -> Any:
-        """Context manager: this tape does not see what is made inside."""
-        raise NotImplementedError
+
+class EagerTape(GradientTape):
+    """The main namespace's tape; takes TensorFlow's enum too, and gives eager tensors."""
+
+    def watch(self, tensors: Any) -> None:
+        super().watch(_plain(tensors))
+
+    def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
+        given, wanted = _plain(target), _plain(sources)
+        answer = pullback.GradientTape.gradient(self, given, wanted, _plain(weights), choice.value)
+        answers, structure = flatten(answer)
+        return unflatten(structure, [as_eager(g) for g in answers])
+
+
+def _plain(nest: Any) -> Any:
+    """Eager tensors in a nest as the main namespace's."""
+    leaves, structure = flatten(nest)
+    return unflatten(structure, [as_core(x) for x in leaves])
+
+
+class _Intervals:
+    """What _core.Tape is for values: which operations were made while it recorded, and what is
+    watched."""
+
+    def __init__(self, accessed: bool) -> None:
+        self.accessed = accessed
+        self.recording = False
+        self.graph: Any = None
+        self.intervals: list[list[float]] = []
+        self.watched: dict[Tensor, Any] = {}  # tensor or handle -> what was watched
+
+    def start(self) -> None:
+        self.graph = get_default_graph()
+        self.recording = True
+        self.intervals.append([len(self.graph._operations), float("inf")])
+
+    def stop(self) -> None:
+        self.recording = False
+        self.intervals[-1][1] = len(self.graph._operations)
 
     def reset(self) -> None:
-        """Forgets everything and goes on recording."""
-        raise NotImplementedError
+        self.intervals, self.watched = [], {}
+        if self.recording:
+            self.start()
 
-    def watched_variables(self) -> tuple[Any, ...]:
-        """The watched variables, in the order in which they were made."""
-        raise NotImplementedError
+    def recorded(self, op: Operation) -> bool:
+        # The read that everybody shares was made before.
+        inside = any(a <= op.number < b for a, b in self.intervals)
+        return inside or op.type == "ReadVariableOp"
 
+    def counts(self, x: Any, handle: Tensor) -> bool:
+        """Whether a source was watched, or is made from what was."""
+        if isinstance(x, Variable) and self.accessed and x.trainable:
+            return True
+        made = bool(handle.op.inputs) and self.recorded(handle.op) and not isinstance(x, Variable)
+        return handle in self.watched or made
 
-class EagerTape(pullback.GradientTape, GradientTape):
-    """The main namespace's tape; takes TensorFlow's enum too."""
-
-    gradient = GradientTape.gradient
-
-    def _gradient(
-        self, target: Any, sources: Any, output_gradients: Any, choice: UnconnectedGradients
-    ) -> Any:
-        return super().gradient(target, sources, output_gradients, choice.value)
+    def watched_variables(self) -> list[Any]:
+        found = {v for v in self.watched.values() if isinstance(v, Variable)}
+        for op in self.graph._operations if self.accessed and self.graph else ():
+            if self.recorded(op) and op.type != "ReadVariableOp":
+                read = (x.op.attrs["variable"] for x in op.inputs if x.op.type == "ReadVariableOp")
+                found.update(v for v in read if v.trainable)
+        return sorted(found, key=lambda v: int(v.op.number))
 
 
 class GraphTape(GradientTape):
-    """A tape in a graph: intervals of operation numbers, and what was watched."""
+    """A tape in a graph."""
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._persistent = persistent
-        self._accessed = watch_accessed_variables
-        self._graph: Graph | None = None
-        self._recording = False
-        self._used = False
-        self._intervals: list[list[int]] = []
-        self._watched: dict[Tensor, Any] = {}  # tensor or handle -> what was watched
+        super().__init__(persistent, watch_accessed_variables)
+        self._seen = self._tape = _Intervals(watch_accessed_variables)  # type: ignore[assignment]
 
-    def __enter__(self) -> GraphTape:
-        if self._recording:
-            raise ValueError("GradientTape: it is still recording; leave its block first")
-        if self._used:
-            self._intervals, self._watched, self._used = [], {}, False
-        self._graph = get_default_graph()
-        self._start()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._recording:
-            self._stop()
-
-    def _start(self) -> None:
-        self._recording = True
-        self._intervals.append([self._length(), -1])
-
-    def _stop(self) -> None:
-        self._recording = False
-        self._intervals[-1][1] = self._length()
-
-    def _length(self) -> int:
-        assert self._graph is not None
-        return len(self._graph._operations)
-
-    def _recorded(self, op: Operation) -> bool:
-        if op.type == "ReadVariableOp":  # the read that everybody shares was made before
-            return True
-        return any(a <= op.number and (b < 0 or op.number < b) for a, b in self._intervals)
-
-    def watch(self, tensor: Any) -> None:
-        if self._graph is None:
+    def watch(self, tensors: Any) -> None:
+        if not self._entered:
             raise RuntimeError("watch: enter the tape first: `with GradientTape() as tape:`")
-        for x in flatten(tensor)[0]:
+        for x in flatten(tensors)[0]:
             handle = getattr(x, "handle", x)
             if not isinstance(handle, Tensor):
                 raise ValueError(f"watch: expected a tensor or a variable, got {x!r:.60}")
-            self._watched[handle] = x
+            self._seen.watched[handle] = x
 
-    def _gradient(
-        self, target: Any, sources: Any, output_gradients: Any, choice: UnconnectedGradients
-    ) -> Any:
-        targets = [_checked(t, "target") for t in flatten(target)[0]]
-        wanted = [_checked(x, "source") for x in flatten(sources)[0]]
-        if self._graph is None or self._used:
+    def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
+        targets, (xs, structure) = flatten(target)[0], flatten(sources)
+        for x in (*targets, *xs):
+            if not isinstance(getattr(x, "handle", x), Tensor):
+                raise TypeError(f"gradient: expected tensors and variables, got {x!r:.60}")
+        if not self._entered or self._used:
             raise RuntimeError(
                 "a tape that is not persistent answers one set of gradients, after it has "
                 "recorded; make it with GradientTape(persistent=True), or ask for all sources "
                 "at once"
             )
         ys = [convert_to_tensor(t) for t in targets]
-        handles = [getattr(x, "handle", x) for x in wanted]
-        graph = graph_of(ys)
         if not self._persistent:
             self._used = True
-            if self._recording:
-                self._stop()
-        with graph.as_default(), graph.name_scope("gradient_tape"):
-            weights = None if output_gradients is None else flatten(output_gradients)[0]
-            seeds = _seeds(ys, weights)
-            answers = ReversePass(ys, seeds, handles, [], self._recorded).run()
-            out = [
-                answer if self._counts(x, handle, targets) else None
-                for answer, x, handle in zip(answers, wanted, handles, strict=True)
-            ]
-            if choice is UnconnectedGradients.ZERO:
-                out = [
-                    apply("ZerosLike", [convert_to_tensor(x)]) if g is None else g
-                    for g, x in zip(out, wanted, strict=True)
-                ]
-        return unflatten(flatten(sources)[1], out)
+            self._stop()
+        handles = [getattr(x, "handle", x) for x in xs]
+        with graph_of(ys).as_default() as graph, graph.name_scope("gradient_tape"):
+            seeds = checked_seeds(ys, None if weights is None else flatten(weights)[0])
+            answers = pull_back(ys, seeds, handles, self._edge(ys, set(handles)))
+            for i, (x, handle) in enumerate(zip(xs, handles, strict=True)):
+                if not (self._seen.counts(x, handle) or any(x is t for t in targets)):
+                    answers[i] = None
+                if answers[i] is None and choice is UnconnectedGradients.ZERO:
+                    answers[i] = apply("ZerosLike", x)
+        return unflatten(structure, answers)
 
-    def _counts(self, x: Any, handle: Tensor, targets: list[Any]) -> bool:
-        """Whether a source was watched, or is made from what was, or is itself a target."""
-        if handle in self._watched or any(x is target for target in targets):
-            return True
-        if isinstance(x, Variable):
-            return bool(self._accessed and x.trainable)
-        return self._recorded(handle.op) and bool(handle.op.inputs)
-
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
-        self._check("stop_recording")
-        self._stop()
-        try:
-            yield
-        finally:
-            self._start()
-
-    def reset(self) -> None:
-        self._check("reset")
-        self._intervals, self._watched = [], {}
-        self._start()
-
-    def watched_variables(self) -> tuple[Any, ...]:
-        if self._graph is None:
-            return ()
-        found = {v.handle: v for v in self._watched.values() if isinstance(v, Variable)}
-        if self._accessed:
-            for op in self._graph._operations:
-                if op.type == "ReadVariableOp" or not self._recorded(op):
-                    continue
-                for x in op.inputs:
-                    if x.op.type == "ReadVariableOp" and x.op.attrs["variable"].trainable:
-                        found[x.op.inputs[0]] = x.op.attrs["variable"]
-        return tuple(sorted(found.values(), key=lambda v: int(v.op.number)))
-
-    def _check(self, who: str) -> None:
-        if self._graph is None:
-            raise RuntimeError(f"{who}: this tape was never entered")
-        if not self._recording:
-            raise ValueError(f"{who}: this tape is not recording")
-
-
-def _checked(x: Any, what: str) -> Any:
-    if not isinstance(getattr(x, "handle", x), Tensor):
-        raise TypeError(
-            f"gradient: a {what} is a {type(x).__name__}; expected a tensor or a variable"
-        )
-    return x
+    def _edge(self, ys: list[Tensor], sources: set[Tensor]) -> list[Tensor]:
+        """What recorded operations use of others, which is constant, but for the sources."""
+        recorded = self._seen.recorded
+        used = [x for op in ancestors(ys) if recorded(op) for x in op.inputs]
+        return [x for x in dict.fromkeys([*used, *ys]) if not recorded(x.op) and x not in sources]

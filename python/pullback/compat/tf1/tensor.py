@@ -1,66 +1,40 @@
-"""Tensor: a symbolic value, one output of an operation.
+"""Tensor: what operations take and give. Symbolic in a graph, with a value in eager mode.
 
-What is known about its shape is found by trial: beside its dtype a tensor carries stand-ins, core
-tensors without value that have one of its possible shapes each. Making an operation builds it on
-the stand-ins of its inputs, which computes nothing; see create.py.
-
-ASSIGNMENTS are the possibilities tried. A dimension that differs between them is unknown. The first
-two are rich in divisors, so that a `reshape` with -1 works; 1 broadcasts against anything.
+A symbolic tensor is one output of an operation. Beside its dtype it carries what is known before a
+run: its shape as far as known (`dims`), its value where it is small and integer (`known`, in which
+NaN stands for what only a run can tell), and a stand-in, a core tensor without value that was built
+as the run will build it and is asked about gradients; see inference.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ... import _core
-from .dtypes import DType
-from .errors import OperatorNotAllowedInGraphError
-from .operators import Operators
+from .dtypes import DType, as_dtype
+from .errors import InvalidArgumentError, OperatorNotAllowedInGraphError
+from .operation import Operation
 from .shapes import Dims, TensorShape, as_dims, shape_text
+from .stack import session_for
 
 if TYPE_CHECKING:
     from .graph import Graph
-from .operation import Operation
 
 __all__ = ["Tensor"]
 
-Trials = tuple[Any, Any, Any]  # a core tensor for each of ASSIGNMENTS, or None where that failed
 
-# For an unknown dimension, and for an unknown rank.
-ASSIGNMENTS: tuple[tuple[int, tuple[int, ...]], ...] = (
-    (5040, ()),
-    (55440, (5040,)),
-    (1, (1, 1, 1, 1, 1)),
-)
+class Operators:
+    """Has both sides of every operator; math_ops.py and array_ops.py put them here."""
 
-
-def fresh_argument(dtype: Any, shape: tuple[int, ...]) -> Any:
-    """A new core tensor without value that gradients can be asked about."""
-    return _core.Trace().argument(dtype, shape, False)
-
-
-@lru_cache(maxsize=4096)
-def stand_in(dtype: DType, shape: tuple[int, ...]) -> Any:
-    """A core tensor without value, shared by all that only look at its shape."""
-    return fresh_argument(dtype, shape)
-
-
-def trials_of(dtype: DType, dims: Dims) -> Trials:
-    """Stand-ins for a shape that may have unknown dimensions."""
-    if dims is not None and None not in dims:
-        static = stand_in(dtype, dims)
-        return static, static, static
-    first, second, third = (
-        stand_in(dtype, whole if dims is None else tuple(d if d is not None else one for d in dims))
-        for one, whole in ASSIGNMENTS
-    )
-    return first, second, third
+    __slots__ = ()
+    # NumPy arrays on the left leave operators to us.
+    __array_ufunc__: Any = None
+    __array_priority__ = 100
 
 
 class Tensor(Operators):
-    """A symbolic value; a session gives it a number.
+    """A tensor of either mode; `isinstance(x, tf.Tensor)` holds for both kinds.
 
     >>> from pullback.compat import tf1 as tf
     >>> x = tf.placeholder(tf.float32, [None, 3], name="rows")
@@ -68,15 +42,83 @@ class Tensor(Operators):
     (<tf.Tensor 'rows:0' shape=(?, 3) dtype=float32>, [None, 3], 'float32', 'Placeholder')
     """
 
-    __slots__ = ("__weakref__", "dims", "dtype", "index", "op", "trials")
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Any:
+        """What is known of the shape."""
+        raise NotImplementedError
+
+
+class EagerTensor(Tensor, _core.Tensor):
+    """A lazy tensor of the main namespace that prints and computes as TensorFlow's."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        return TensorShape(as_core(self).shape)
+
+    @property
+    def dtype(self) -> Any:
+        return as_dtype(as_core(self).dtype)
+
+    def numpy(self) -> Any:
+        """The value. What an operation cannot work on, a label out of range, is told here."""
+        try:
+            return as_core(self).numpy()
+        except (IndexError, ZeroDivisionError) as error:
+            raise InvalidArgumentError(None, str(error)) from None
+
+    def __str__(self) -> str:
+        value = str(self.numpy())
+        line = "\n" if "\n" in value else ""
+        return f"tf.Tensor({line}{value}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        value = repr(self.numpy())
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={value}>"
+
+    def get_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
+
+    def __iter__(self) -> Any:
+        return (as_eager(x) for x in as_core(self))
+
+
+def as_eager(value: Any) -> Any:
+    """A core tensor as an eager one; anything else, None included, as it is."""
+    return _core.view_as(EagerTensor, value) if type(value) is _core.Tensor else value
+
+
+def as_core(value: Any) -> Any:
+    """The other way round."""
+    return _core.view_as(_core.Tensor, value) if type(value) is EagerTensor else value
+
+
+class SymbolicTensor(Tensor):
+    """A symbolic value; a session gives it a number."""
+
+    dtype: DType
+    __slots__ = ("__weakref__", "dims", "dtype", "index", "known", "op", "stand_in")
     __hash__ = object.__hash__
 
-    def __init__(self, op: Operation, index: int, dtype: DType, dims: Dims, trials: Trials) -> None:
+    def __init__(
+        self,
+        op: Operation,
+        index: int,
+        dtype: DType,
+        dims: Dims,
+        stand_in: Any = None,
+        known: Any = None,
+    ) -> None:
         self.op = op
         self.index = index
         self.dtype = dtype
         self.dims = dims
-        self.trials = trials
+        self.stand_in = stand_in_of(dtype, dims) if stand_in is None else stand_in
+        self.known = known
 
     @property
     def name(self) -> str:
@@ -85,6 +127,10 @@ class Tensor(Operators):
     @property
     def graph(self) -> Graph:
         return self.op.graph
+
+    @property
+    def device(self) -> str:
+        return self.op.device
 
     @property
     def value_index(self) -> int:
@@ -99,14 +145,9 @@ class Tensor(Operators):
 
     def set_shape(self, shape: Any) -> None:
         """Says more about the shape than is known so far; ValueError if it contradicts that."""
-        wish = as_dims(shape)
-        if not self.shape.is_compatible_with(wish):
-            raise ValueError(f"set_shape: {shape_text(wish)} contradicts {self!r}")
-        if wish is None:
-            return
-        known = self.dims or (None,) * len(wish)
-        self.dims = tuple(a if b is None else b for a, b in zip(known, wish, strict=True))
-        self.trials = trials_of(self.dtype, self.dims)
+        self.dims = self.shape.merge_with(shape)._dims
+        if not stands_for(self.stand_in, self.dims):
+            self.stand_in = opaque([self.stand_in], self.dtype, self.dims)
 
     @property
     def is_static(self) -> bool:
@@ -115,8 +156,6 @@ class Tensor(Operators):
 
     def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
         """The value in `session`, or in the default session."""
-        from .session import session_for
-
         return session_for(self.graph, session, "eval").run(self, feed_dict)
 
     def __repr__(self) -> str:
@@ -158,7 +197,34 @@ class Tensor(Operators):
         raise TypeError(f"'{self.name}' does not support item assignment: tensors never change")
 
 
-def same_shape(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors have the same shape, whatever is fed."""
-    pairs = list(zip(a.trials, b.trials, strict=True))
-    return all(p is not None and q is not None and p.shape == q.shape for p, q in pairs)
+# --- stand-ins
+
+UNKNOWN = 5040  # the length of every unknown axis of a stand-in; says nothing about shapes
+
+
+def argument(dtype: Any, shape: Any) -> Any:
+    """A new core tensor without value that gradients can be asked about."""
+    return _core.Trace().argument(dtype, shape, False)
+
+
+def stand_in_of(dtype: Any, dims: Dims) -> Any:
+    return argument(dtype, tuple(UNKNOWN if d is None else d for d in dims or ()))
+
+
+def stands_for(stand_in: Any, dims: Dims) -> bool:
+    """Whether a stand-in has a shape that a tensor of these dimensions may have."""
+    return dims is None or TensorShape(stand_in.shape).is_compatible_with(dims)
+
+
+def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
+    """A stand-in of which is known only what it depends on, and so are its derivatives."""
+
+    def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+        return [opaque([*ins, *cotangents], x.dtype, as_dims(x.shape)) for x in ins]
+
+    fresh = stand_in_of(dtype, dims)
+    kind = fresh.dtype.kind
+    inputs = [x for x in inputs if x.dtype.kind == kind]
+    if not inputs:
+        return fresh
+    return _core.custom([fresh], inputs, _core.Rule(rule, "a shape that is not known yet"))[0]

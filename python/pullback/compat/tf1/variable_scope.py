@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import mode
-from .convert import convert_to_tensor
+from .create import convert_to_tensor
 from .dtypes import as_dtype, float32
 from .graph import get_default_graph
 from .random_ops import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
-from .tensor import Tensor
+from .tensor import SymbolicTensor as Tensor
 from .variables import Variable
 
 __all__ = [

@@ -10,22 +10,23 @@ of the same run if a control dependency or an input orders it behind; see instan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from ... import _core
 from . import mode
-from .convert import convert_to_tensor
-from .create import add_outputs, output
+from .create import add_outputs, convert_to_tensor
 from .dtypes import DType
-from .eager_variable import EagerVariable
 from .errors import InvalidArgumentError
 from .graph import Graph, GraphKeys, get_default_graph
+from .grouping import group
 from .opdef import OPS, define
 from .operation import Operation
-from .operators import Operators
 from .shapes import TensorShape, as_dims, shape_text
-from .tensor import Tensor
+from .stack import session_for
+from .tensor import Operators, argument, as_core, as_eager
+from .tensor import SymbolicTensor as Tensor
 
 __all__ = [
     "Variable",
@@ -58,10 +59,12 @@ class Variable(Operators):
 
     __hash__ = object.__hash__
 
-    def __new__(cls, initial_value: Any = None, *args: Any, **keywords: Any) -> Any:
-        if mode.executing_eagerly():
-            return EagerVariable(initial_value, *args, **keywords)
-        return super().__new__(cls)
+    def __new__(cls, *args: Any, **keywords: Any) -> Any:
+        if not mode.executing_eagerly():
+            return super().__new__(cls)
+        bound = _SIGNATURE.bind(None, *args, **keywords)
+        bound.apply_defaults()
+        return EagerVariable(bound.arguments)
 
     def __init__(
         self,
@@ -99,8 +102,8 @@ class Variable(Operators):
             op = graph.create(
                 OPS["VariableV2"], (), {"variable": self, "dtype": initial.dtype}, scope
             )
-            add_outputs(op, [output(initial.dtype, dims if validate_shape else None)])
-            self.handle = op.outputs[0]
+            known = dims if validate_shape else None
+            self.handle = add_outputs(op, [(initial.dtype, known)])[0]
             self.initializer = _assign(self, "Assign", initial, "Assign").op
             self._read = _read(self, "read")
         names = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
@@ -143,48 +146,38 @@ class Variable(Operators):
         """The value before the run; what the variable stands for in expressions."""
         return self._read
 
+    def initialized_value(self) -> Tensor:
+        """The initial value, for the initial values of other variables."""
+        return self.initial_value
+
     def read_value(self) -> Tensor:
         """A read of its own, which sees assignments that it depends on."""
-        return _read(self, "Read")
+        return _read(self, "read")
 
     def eval(self, session: Any = None) -> Any:
         """The value in `session`, or in the default session."""
         return self._read.eval(session=session)
 
     def assign(
-        self,
-        value: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
+        self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """An operation that replaces the value; its output is the new value."""
-        return _assigned(_assign(self, "Assign", value, name), read_value)
+        return _assigned(self, "Assign", value, name, read_value)
 
     def assign_add(
-        self,
-        delta: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
+        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """An operation that adds to the value; its output is the new value."""
-        return _assigned(_assign(self, "AssignAdd", delta, name), read_value)
+        return _assigned(self, "AssignAdd", delta, name, read_value)
 
     def assign_sub(
-        self,
-        delta: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
+        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """An operation that subtracts from the value; its output is the new value."""
-        return _assigned(_assign(self, "AssignSub", delta, name), read_value)
+        return _assigned(self, "AssignSub", delta, name, read_value)
 
     def load(self, value: Any, session: Any = None) -> None:
         """Sets the value in `session`, or in the default session, adding nothing to the graph."""
-        from .session import session_for
-
         session_for(self.graph, session, "load").run(
             self.initializer, {self.initializer.inputs[0]: value}
         )
@@ -202,8 +195,8 @@ class Variable(Operators):
 def _read(variable: Variable, name: str) -> Tensor:
     handle = variable.handle
     op = handle.graph.create(OPS["ReadVariableOp"], [handle], {"variable": variable}, name)
-    add_outputs(op, [output(handle.dtype, handle.dims)])
-    return op.outputs[0]
+    stand_in = _core.identity(handle.stand_in)
+    return add_outputs(op, [(handle.dtype, handle.dims, stand_in)])[0]
 
 
 def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tensor:
@@ -216,25 +209,77 @@ def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tens
             f"'{tensor.name}' has {tensor.shape}"
         )
     op = handle.graph.create(OPS[type], [tensor], {"variable": variable}, name or type)
-    add_outputs(op, [output(handle.dtype, tensor.dims if handle.dims is None else handle.dims)])
-    return op.outputs[0]
+    dims = tensor.dims if handle.dims is None else handle.dims
+    return add_outputs(op, [(handle.dtype, dims)])[0]
 
 
-def _assigned(new: Tensor, read_value: bool) -> Any:
-    return new if read_value else new.op
+def _assigned(variable: Variable, type: str, value: Any, name: str | None, read: bool) -> Any:
+    new = _assign(variable, type, value, name)
+    return new if read else new.op
+
+
+# --- in eager mode
+
+
+_SIGNATURE = signature(Variable.__init__)
+
+
+class EagerVariable(Operators, _core.Variable):
+    """A value that assignments replace; takes part in expressions as its present value."""
+
+    __hash__ = _core.Variable.__hash__
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        value, name = given["initial_value"], given["name"] or "Variable"
+        if value is None:
+            raise ValueError(f"Variable '{name}': initial_value must be given")
+        value = convert_to_tensor(value() if callable(value) else value, given["dtype"])
+        super().__init__(as_core(value), trainable=given["trainable"], name=f"{name}:0")
+        self.constraint = given["constraint"]
+
+    def assign(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
+        return self._change(super().assign, value)
+
+    def assign_add(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
+        return self._change(super().assign_add, value)
+
+    def assign_sub(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
+        return self._change(super().assign_sub, value)
+
+    def _change(self, method: Any, value: Any) -> EagerVariable:
+        tensor = convert_to_tensor(value, self.dtype)
+        if tensor.shape != self.shape:
+            raise ValueError(
+                f"variable '{self.name}' has shape {self.shape}, the value has {tensor.shape}"
+            )
+        method(as_core(tensor))
+        return self
+
+    def read_value(self) -> Any:
+        """The present value as a tensor."""
+        return as_eager(self.read())
+
+    def value(self) -> Any:
+        """The present value as a tensor."""
+        return as_eager(self.read())
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype}, "
+            f"numpy={self.numpy()!s}>"
+        )
 
 
 # --- in a run
 
 
 def _run_handle(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
-    return [run.peek(op.attrs["variable"])]
+    value = run.peek(op.attrs["variable"])
+    # Without a value it can still be what a gradient is taken by.
+    return [argument(op.outputs[0].dtype, op.outputs[0].dims or ()) if value is None else value]
 
 
 def _run_read(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
-    fed = run.fed.get(op.inputs[0])
-    if fed is not None:
-        return [fed]
     return [run.read(op.attrs["variable"], op)]
 
 
@@ -252,41 +297,33 @@ def _run_assign(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
         )
     new = run.assign(variable, value)
     run.mark(op, [variable])
-    return [new]
+    return [_core.stop_gradient(new)]
 
 
-define("VariableV2", execute=_run_handle, flows=())
-define("ReadVariableOp", execute=_run_read, passes=True, ring=True)
+define("VariableV2", execute=_run_handle, flows=False)
+define("ReadVariableOp", execute=_run_read)
 for _type in ("Assign", "AssignAdd", "AssignSub"):
-    define(_type, execute=_run_assign, flows=())
+    define(_type, execute=_run_assign, flows=False)
 
 
 # --- functions
 
 
 def assign(
-    ref: Any,
-    value: Any,
-    validate_shape: bool | None = None,
-    use_locking: bool | None = None,
-    name: str | None = None,
+    ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None, name: Any = None
 ) -> Any:
     """`ref.assign(value)`."""
-    return ref.assign(value, name=name) if isinstance(ref, Variable) else ref.assign(value)
+    return ref.assign(value, name=name)
 
 
-def assign_add(
-    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
-) -> Any:
+def assign_add(ref: Any, value: Any, use_locking: Any = None, name: Any = None) -> Any:
     """`ref.assign_add(value)`."""
-    return ref.assign_add(value, name=name) if isinstance(ref, Variable) else ref.assign_add(value)
+    return ref.assign_add(value, name=name)
 
 
-def assign_sub(
-    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
-) -> Any:
+def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: Any = None) -> Any:
     """`ref.assign_sub(value)`."""
-    return ref.assign_sub(value, name=name) if isinstance(ref, Variable) else ref.assign_sub(value)
+    return ref.assign_sub(value, name=name)
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
@@ -309,8 +346,6 @@ def trainable_variables(scope: str | None = None) -> list[Any]:
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
     """An operation that gives these variables their initial values."""
-    from .grouping import group
-
     return group(*(v.initializer for v in var_list), name=name)
 
 

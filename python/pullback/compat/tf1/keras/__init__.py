@@ -1,5 +1,7 @@
 """`tf.keras`: only what gradient programs take from it."""
 
+from ..absent import absent
 from . import backend
 
 __all__ = ["backend"]
+__getattr__ = absent(__name__)

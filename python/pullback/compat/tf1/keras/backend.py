@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..absent import absent
 from ..array_ops import stop_gradient as _stop_gradient
 from ..backprop import gradients as _gradients
 from ..math_ops import round as round
@@ -21,3 +22,6 @@ def stop_gradient(variables: Any) -> Any:
 def gradients(loss: Any, variables: Any) -> list[Any]:
     """`tf.gradients`."""
     return _gradients(loss, variables)
+
+
+__getattr__ = absent(__name__)
