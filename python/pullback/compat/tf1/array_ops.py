@@ -98,20 +98,19 @@ for _type, _number in (("ZerosLike", 0), ("OnesLike", 1)):
     )  # fmt: skip
 
 
-def zeros_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
-) -> Any:
-    """Zeros of the shape of a tensor, and of its dtype or another."""
-    out = apply("ZerosLike", convert_to_tensor(tensor), name=name or "zeros_like")
-    return out if dtype is None else cast(out, dtype)
+def _like(public: str, type: str, doc: str) -> Any:
+    def function(
+        tensor: Any, dtype: Any = None, name: str | None = None, optimize: Any = True
+    ) -> Any:
+        out = apply(type, tensor, name=name or public)
+        return out if dtype is None else cast(out, dtype)
+
+    function.__doc__ = f"{doc} of the shape of a tensor, and of its dtype or another."
+    return function
 
 
-def ones_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
-) -> Any:
-    """Ones of the shape of a tensor, and of its dtype or another."""
-    out = apply("OnesLike", convert_to_tensor(tensor), name=name or "ones_like")
-    return out if dtype is None else cast(out, dtype)
+zeros_like = _like("zeros_like", "ZerosLike", "Zeros")
+ones_like = _like("ones_like", "OnesLike", "Ones")
 
 
 def eye(
@@ -185,10 +184,6 @@ stop_gradient = operation(
 # --- shapes as values
 
 
-def _numbers(function: Any) -> Any:
-    return lambda x, out_type: _core.constant(np.array(function(x.shape), np.int64), out_type.dtype)
-
-
 @inference.whole
 def _known_shape(inputs: Any, attrs: Any) -> Any:
     dims = inputs[0].dims
@@ -207,29 +202,25 @@ def _known_rank(inputs: Any, attrs: Any) -> Any:
     return np.array(np.nan if dims is None else float(len(dims)))
 
 
-for _type, _function, _shape, _value in (
-    ("Shape", list, lambda x, out_type: None if x.dims is None else (len(x.dims),), _known_shape),
-    ("Size", np.prod, inference.scalar, _known_size),
-    ("Rank", len, inference.scalar, _known_rank),
-):  # fmt: skip
-    define(_type, _numbers(_function), flows=False, dtype="out_type", shape=_shape, value=_value,
-           fresh=True)  # fmt: skip
+def _of_shape(type: str, function: Any, doc: str, arguments: str = "", **fields: Any) -> Any:
+    def numbers(x: Any, out_type: Any, optimize: Any = None) -> Any:
+        value = np.array(function(x.shape), np.int64)
+        return _core.constant(value, as_dtype(out_type).dtype)
+
+    return operation(
+        type, numbers, f"input name=None out_type='int32'{arguments}",
+        f"{doc}; no gradient (None).", flows=False, dtype="out_type", fresh=True, **fields,
+    )  # fmt: skip
 
 
-def shape(input: Any, name: str | None = None, out_type: Any = int32, optimize: bool = True) -> Any:
-    """The shape as a tensor of integers; no gradient (None)."""
-    return apply("Shape", input, name=name, out_type=as_dtype(out_type))
-
-
-def size(input: Any, name: str | None = None, out_type: Any = int32) -> Any:
-    """The number of elements as a tensor; no gradient (None)."""
-    return apply("Size", input, name=name, out_type=as_dtype(out_type))
-
-
-def rank(input: Any, name: str | None = None) -> Any:
-    """The number of axes as a tensor; no gradient (None)."""
-    return apply("Rank", input, name=name, out_type=int32)
-
+shape = _of_shape(
+    "Shape", list, "The shape as a tensor of integers", " optimize=True", value=_known_shape,
+    shape=lambda x, **attrs: None if x.dims is None else (len(x.dims),),
+)  # fmt: skip
+size = _of_shape(
+    "Size", np.prod, "The number of elements", value=_known_size, shape=inference.scalar
+)
+rank = _of_shape("Rank", len, "The number of axes", value=_known_rank, shape=inference.scalar)
 
 # --- shapes changed
 
@@ -271,20 +262,19 @@ expand_dims = operation(
     "expand_dims", aliases={"dim": "axis"}, prepare=_given_axis, shape=inference.expanded,
     labels=("input", "dim"), value=lambda x, axis: np.expand_dims(x, axis),
 )  # fmt: skip
-define(
-    "Squeeze",
-    lambda x, squeeze_dims: _core.squeeze(x, squeeze_dims),
-    shape=inference.squeezed,
-    value=lambda x, squeeze_dims: np.squeeze(x, squeeze_dims and tuple(squeeze_dims)),
-)
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Any:
-    """Without the axes of length 1, all of them or those given."""
-    given = squeeze_dims if axis is None else axis
-    axes = [] if given is None else as_static(given)
-    axes = [axes] if isinstance(axes, int) else axes
-    return apply("Squeeze", input, name=name, squeeze_dims=axes or None)
+def _axes_or_none(given: dict[str, Any]) -> None:
+    axes = None if given["axis"] is None else as_static(given["axis"])
+    given["axis"] = ([axes] if isinstance(axes, int) else axes) or None
+
+
+squeeze = operation(
+    "Squeeze", lambda x, axis: _core.squeeze(x, axis), "input axis=None",
+    "Without the axes of length 1, all of them or those given.", prepare=_axes_or_none,
+    aliases={"squeeze_dims": "axis"}, shape=inference.squeezed,
+    value=lambda x, axis: np.squeeze(x, axis and tuple(axis)),
+)  # fmt: skip
 
 
 def _tile(x: Any, multiples: list[int]) -> Any:

@@ -178,11 +178,12 @@ def pull_back(
     """The gradient of the targets for each source, with `stops` as constants."""
     ops = ancestors(targets)
     cuts = _rules_between(ops, sources, stops)
+    users = _users(ops)
     found: dict[Tensor, list[Tensor]] = {}
     pairs = list(zip(targets, seeds, strict=True))
     while pairs:
         wanted = [*dict.fromkeys([*sources, *(out for op in cuts for out in op.outputs)])]
-        for x, g in _record(pairs, wanted, stops, ops):
+        for x, g in _record(pairs, wanted, stops, users):
             found.setdefault(x, []).append(g)
         pairs = []
         while cuts and not pairs:
@@ -253,7 +254,7 @@ def _record(
     pairs: list[tuple[Tensor, Any]],
     xs: list[Tensor],
     stops: Sequence[Tensor],
-    ops: list[Operation],
+    users: dict[Tensor, list[tuple[Operation, int]]],
 ) -> list[tuple[Tensor, Tensor]]:
     """One SymbolicGradient; pairs of x and its gradient where there is a path."""
     ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
@@ -274,21 +275,25 @@ def _record(
     outs = add_outputs(op, [(x.dtype, x.dims, g) for x, g in live])
     results = []
     for (x, _), out in zip(live, outs, strict=True):
-        named = graph.create(OUTPUT, [out], {}, _name(x, ys, ops))
+        named = graph.create(OUTPUT, [out], {}, _name(users.get(x, [])))
         stand_in = _core.identity(out.stand_in)
         results.append((x, add_outputs(named, [(x.dtype, x.dims, stand_in)])[0]))
     return results
 
 
-def _name(x: Tensor, ys: list[Tensor], ops: list[Operation]) -> str:
-    """What TensorFlow calls the gradient of x: after the operation that uses it."""
-    reads = {x, *(op.outputs[0] for op in ops if op.type == "ReadVariableOp" and x in op.inputs)}
-    users = [
-        (op, i)
-        for op in ops
-        for i, y in enumerate(op.inputs)
-        if y in reads and op.type != "ReadVariableOp"
-    ]
+def _users(ops: list[Operation]) -> dict[Tensor, list[tuple[Operation, int]]]:
+    """Which operations use a tensor; a variable's handle stands for all its reads."""
+    users: dict[Tensor, list[tuple[Operation, int]]] = {}
+    for op in ops:
+        for i, x in enumerate(op.inputs if op.type != "ReadVariableOp" else ()):
+            users.setdefault(x, []).append((op, i))
+            if x.op.type == "ReadVariableOp":
+                users.setdefault(x.op.inputs[0], []).append((op, i))
+    return users
+
+
+def _name(users: list[tuple[Operation, int]]) -> str:
+    """What TensorFlow calls the gradient of a tensor: after the operation that uses it."""
     if len(users) != 1:
         return "AddN" if users else "grad_ys_0"
     op, i = users[0]

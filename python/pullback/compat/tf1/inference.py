@@ -274,12 +274,12 @@ def expanded(x: Any, axis: Any) -> Dims:
     return (*x.dims[:at], 1, *x.dims[at:])
 
 
-def squeezed(x: Any, squeeze_dims: Any) -> Dims:
-    if x.dims is None or (not squeeze_dims and None in x.dims):
+def squeezed(x: Any, axis: Any) -> Dims:
+    if x.dims is None or (not axis and None in x.dims):
         return None
-    if not squeeze_dims:
+    if not axis:
         return tuple(d for d in x.dims if d != 1)
-    axes = {_axis(a, len(x.dims)) for a in squeeze_dims}
+    axes = {_axis(a, len(x.dims)) for a in axis}
     if any(x.dims[a] not in (None, 1) for a in axes):
         raise ValueError(f"cannot squeeze axes {sorted(axes)} of shape {shape_text(x.dims)}")
     return tuple(d for i, d in enumerate(x.dims) if i not in axes)

@@ -144,21 +144,15 @@ class Session:
                 del self._programs[next(iter(self._programs))]
             self._programs[which, signature] = program
         try:
-            with self._own_draws():
-                return program.run([_core.constant(array) for _, array in pairs])
+            values = [_core.constant(array) for _, array in pairs]
+            if self.graph._random_seed() is None:
+                return program.run(values)
+            with _drawing, _draws_from(*self._position()) as after:
+                results = program.run(values)
+            self._random = after[0]
+            return results
         except (IndexError, ZeroDivisionError, ValueError) as error:
             raise InvalidArgumentError(None, str(error)) from None
-
-    @contextmanager
-    def _own_draws(self) -> Iterator[None]:
-        """Random numbers of a seeded graph come from a sequence that this session has alone."""
-        if self.graph._random_seed() is None:
-            yield
-            return
-        with _drawing:
-            with _draws_from(*self._position()) as after:
-                yield
-            self._random = after[0]
 
     def _position(self) -> tuple[int, int]:
         """Where the sequence of draws stands: the session's own, or the process's."""
