@@ -105,6 +105,7 @@ def _like(public: str, type: str, doc: str) -> Any:
         out = apply(type, tensor, name=name or public)
         return out if dtype is None else cast(out, dtype)
 
+    function.__name__ = public
     function.__doc__ = f"{doc} of the shape of a tensor, and of its dtype or another."
     return function
 

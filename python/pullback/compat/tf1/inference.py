@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import _core
 from .dtypes import DType, as_dtype
 from .errors import InvalidArgumentError
 from .opdef import build
@@ -41,9 +40,9 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
         for x, fixed in zip(op.inputs, static, strict=True)
     )
     outs: list[Any] | None = None
-    draws = _core.exchange_random_state(0, 0) if row.random else None
+    fixed_known = (x.known is not None for x, fixed in zip(op.inputs, static, strict=True) if fixed)
     try:
-        if all(x.known is not None for x, fixed in zip(op.inputs, static, strict=True) if fixed):
+        if not row.random and all(fixed_known):  # a draw would be one of the program's
             args = [
                 as_python(x.known) if fixed else x.stand_in
                 for x, fixed in zip(op.inputs, static, strict=True)
@@ -54,9 +53,6 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
             raise explained(op, failure) from None
     except TypeError as failure:
         raise explained(op, failure) from None
-    finally:
-        if draws is not None:  # these are not draws of the program
-            _core.exchange_random_state(*draws)
     if exact and outs is not None:
         shapes: list[Dims] = [tuple(out.shape) for out in outs]
     else:

@@ -79,12 +79,7 @@ class Optimizer:
         ValueError if no variable has a gradient; it lists them all, and why.
         """
         pairs = self.compute_gradients(
-            loss,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            colocate_gradients_with_ops,
-            grad_loss,
+            loss, var_list, gate_gradients, aggregation_method, grad_loss=grad_loss
         )
         if all(g is None for g, _ in pairs):
             raise ValueError(_no_gradients([v for _, v in pairs], loss))
@@ -123,19 +118,12 @@ class Optimizer:
             raise RuntimeError("in eager mode the loss must be a function without arguments")
         loss = convert_to_tensor(loss)
         _check_loss(loss)
-        variables = _variables(
-            loss.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-            if var_list is None
-            else var_list
-        )
+        trainable = loss.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        variables = _variables(trainable if var_list is None else var_list)
         if not variables:
             raise ValueError("no variables to optimize: the graph has no trainable ones")
-        answers = gradients(
-            loss,
-            variables,
-            None if grad_loss is None else [grad_loss],
-            aggregation_method=aggregation_method,
-        )
+        weights = None if grad_loss is None else [grad_loss]
+        answers = gradients(loss, variables, weights, aggregation_method=aggregation_method)
         if gate_gradients == self.GATE_GRAPH:
             answers = gated(answers)
         return list(zip(answers, variables, strict=True))

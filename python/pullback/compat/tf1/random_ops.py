@@ -34,6 +34,12 @@ def _truncated(shape: Any, dtype: Any, seed: Any) -> Any:
     return _core.clip(x, like(x, -2), like(x, 2))
 
 
+def _shuffled_shape(value: Any, seed: Any) -> Any:
+    if value.dims == ():
+        raise ValueError("expected a tensor of rank 1 or more, got a scalar")
+    return value.dims
+
+
 def _shuffle(value: Any, seed: Any) -> Any:
     if not value.shape:
         raise ValueError("expected a tensor of rank 1 or more, got a scalar")
@@ -50,7 +56,7 @@ for _type, _function in (
         _type, _function, static=(0,), flows=False, dtype="dtype", shape=inference.filled,
         labels=("shape", "min", "max"), random=True,
     )  # fmt: skip
-define("RandomShuffle", _shuffle, registered=False, shape=inference.unchanged, random=True)
+define("RandomShuffle", _shuffle, registered=False, shape=_shuffled_shape, random=True)
 
 
 def set_random_seed(seed: int) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from ... import _core
@@ -28,39 +29,26 @@ _MOST_PROGRAMS = 512
 _drawing = threading.RLock()  # the sequence of draws is the process's
 
 
+@dataclass
 class GPUOptions:
     """Accepted and kept; this version computes on the CPU."""
 
-    def __init__(
-        self,
-        allow_growth: bool = False,
-        per_process_gpu_memory_fraction: float = 0.0,
-        visible_device_list: str = "",
-    ) -> None:
-        self.allow_growth = allow_growth
-        self.per_process_gpu_memory_fraction = per_process_gpu_memory_fraction
-        self.visible_device_list = visible_device_list
+    allow_growth: bool = False
+    per_process_gpu_memory_fraction: float = 0.0
+    visible_device_list: str = ""
 
 
+@dataclass
 class ConfigProto:
     """Options of a session. They are accepted and kept, and change nothing: threads are set with
     `pullback.set_num_threads`."""
 
-    def __init__(
-        self,
-        allow_soft_placement: bool = False,
-        log_device_placement: bool = False,
-        gpu_options: GPUOptions | None = None,
-        intra_op_parallelism_threads: int = 0,
-        inter_op_parallelism_threads: int = 0,
-        device_count: Mapping[str, int] | None = None,
-    ) -> None:
-        self.allow_soft_placement = allow_soft_placement
-        self.log_device_placement = log_device_placement
-        self.gpu_options = gpu_options or GPUOptions()
-        self.intra_op_parallelism_threads = intra_op_parallelism_threads
-        self.inter_op_parallelism_threads = inter_op_parallelism_threads
-        self.device_count = dict(device_count or {})
+    allow_soft_placement: bool = False
+    log_device_placement: bool = False
+    gpu_options: GPUOptions = field(default_factory=GPUOptions)
+    intra_op_parallelism_threads: int = 0
+    inter_op_parallelism_threads: int = 0
+    device_count: Mapping[str, int] = field(default_factory=dict)
 
 
 @contextmanager
@@ -194,20 +182,15 @@ class Session:
     def __enter__(self) -> Session:
         if self._context is not None:
             raise RuntimeError("this session is entered already; a session is not re-entrant")
-        self._context = _both(self.graph.as_default(), self.as_default())
-        self._context.__enter__()
+        self._context = ExitStack()
+        self._context.enter_context(self.graph.as_default())
+        self._context.enter_context(self.as_default())
         return self
 
     def __exit__(self, *error: Any) -> None:
         context, self._context = self._context, None
-        context.__exit__(*error)
+        context.close()
         self.close()
-
-
-@contextmanager
-def _both(first: Any, second: Any) -> Iterator[None]:
-    with first, second:
-        yield
 
 
 class InteractiveSession(Session):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,43 +36,33 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def _with(self, other: Any, function: Any) -> Dimension:
-        other = Dimension(other).value
-        known = self.value is not None and other is not None
-        return Dimension(function(self.value, other) if known else None)
-
-    def __add__(self, other: Any) -> Dimension:
-        return self._with(other, lambda a, b: a + b)
-
-    def __sub__(self, other: Any) -> Dimension:
-        return self._with(other, lambda a, b: a - b)
-
-    def __mul__(self, other: Any) -> Dimension:
-        return self._with(other, lambda a, b: a * b)
-
-    def __floordiv__(self, other: Any) -> Dimension:
-        return self._with(other, lambda a, b: a // b)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __rsub__(self, other: Any) -> Dimension:
-        return Dimension(other) - self
-
-    def __mod__(self, other: Any) -> Dimension:
-        return self._with(other, lambda a, b: a % b)
-
-    def __lt__(self, other: Any) -> bool | None:
-        return self._with(other, lambda a, b: a < b).value  # type: ignore[return-value]
-
-    def __gt__(self, other: Any) -> bool | None:
-        return self._with(other, lambda a, b: a > b).value  # type: ignore[return-value]
-
     def __repr__(self) -> str:
         return f"Dimension({self.value})"
 
     def __str__(self) -> str:
         return "?" if self.value is None else str(self.value)
+
+
+def _arithmetic() -> None:
+    """+ - * // % and comparisons, which are unknown where either side is."""
+
+    def method(function: Any, wrap: Any, turned: bool) -> Any:
+        def call(self: Dimension, other: Any) -> Any:
+            sides = (self.value, Dimension(other).value)
+            known = None not in sides
+            return wrap(function(*(reversed(sides) if turned else sides)) if known else None)
+
+        return call
+
+    for name in ("add", "sub", "mul", "floordiv", "mod"):
+        function = getattr(operator, name)
+        setattr(Dimension, f"__{name}__", method(function, Dimension, False))
+        setattr(Dimension, f"__r{name}__", method(function, Dimension, True))
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(Dimension, f"__{name}__", method(getattr(operator, name), lambda x: x, False))
+
+
+_arithmetic()
 
 
 class TensorShape:
