@@ -6,6 +6,7 @@
 #include "bind/convert.h"
 #include "graph/make.h"
 #include "ops/elementwise.h"
+#include "ops/random_state.h"
 #include "plan/evaluate.h"
 
 namespace pullback {

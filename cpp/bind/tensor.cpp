@@ -22,7 +22,22 @@ PyTypeObject* tensor_type = nullptr;
 PyTypeObject* variable_type = nullptr;
 
 namespace {
+
 PyTensor* self_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
+
+// A Python tensor for a node, of a subclass of Tensor that adds no fields.
+PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
+  auto* subtype = reinterpret_cast<PyTypeObject*>(type);
+  if (!PyType_Check(type) || !PyType_IsSubtype(subtype, tensor_type) ||
+      subtype->tp_basicsize != tensor_type->tp_basicsize) {
+    fail(ErrorKind::Type, "view_as: expected a subclass of Tensor with __slots__ = ()");
+  }
+  PyObject* self = subtype->tp_alloc(subtype, 0);
+  if (!self) throw py::error_already_set();
+  self_of(self)->node = Ref<Node>(node).detach();
+  return self;
+}
+
 }  // namespace
 
 bool is_tensor(PyObject* object) {
@@ -40,18 +55,6 @@ PyObject* wrap(const Ref<Node>& node) {
   self->weak_references = nullptr;
   PyObject_GC_Track(self);
   return reinterpret_cast<PyObject*>(self);
-}
-
-PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
-  auto* subtype = reinterpret_cast<PyTypeObject*>(type);
-  if (!PyType_Check(type) || !PyType_IsSubtype(subtype, tensor_type) ||
-      subtype->tp_basicsize != tensor_type->tp_basicsize) {
-    fail(ErrorKind::Type, "view_as: expected a subclass of Tensor with __slots__ = ()");
-  }
-  PyObject* self = subtype->tp_alloc(subtype, 0);
-  if (!self) throw py::error_already_set();
-  self_of(self)->node = Ref<Node>(node).detach();
-  return self;
 }
 
 Ref<Node> as_node(PyObject* object) {

@@ -33,8 +33,6 @@ void bind_variable(pybind11::module_& m);
 
 // A new Python tensor for a node.
 PyObject* wrap(const Ref<Node>& node);
-// The same for a subclass of Tensor that adds no fields.
-PyObject* wrap_as(PyObject* type, const Ref<Node>& node);
 // The Python object of a variable (the same one for as long as it lives).
 PyObject* wrap(const Ref<Variable>& variable);
 

@@ -6,6 +6,7 @@
 #include "graph/make.h"
 #include "graph/variable.h"
 #include "ops/expr.h"
+#include "ops/random_state.h"
 
 namespace pullback {
 namespace {

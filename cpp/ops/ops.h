@@ -84,12 +84,6 @@ NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype);
 void seed_random(uint64_t seed);
 // The next value of the counter; each call of a random operation takes one.
 int64_t next_random_counter();
-// Where the sequence of draws stands; a session has a sequence of its own.
-struct RandomState {
-  uint64_t seed;
-  int64_t counter;
-};
-RandomState exchange_random_state(RandomState next);
 NodeRef random_uniform(const Shape& shape, DType dtype);
 NodeRef random_normal(const Shape& shape, DType dtype);
 NodeRef permutation(int64_t length);

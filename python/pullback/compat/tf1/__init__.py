@@ -14,8 +14,9 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 
 Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
 rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
-differentiates, `session` runs. Rows and functions: `math_ops`, `array_ops`, `random_ops`, `nn`,
-`clip`; `variables` and `variable_scope`; `train`; `custom`, `registry` and `tape` about gradients;
+differentiates, `session` runs. Rows and functions: `math_ops`, `array_ops`,
+`choice_ops`, `operators`, `random_ops`, `nn`, `clip`; `variables` and `variable_scope`; `train`;
+`custom`, `registry` and `tape` about gradients;
 `mode` about eager execution.
 """
 
@@ -31,6 +32,7 @@ from . import train as train
 from .absent import absent as _absent
 from .array_ops import *
 from .backprop import *
+from .choice_ops import *
 from .clip import *
 from .create import cast as cast
 from .create import convert_to_tensor as convert_to_tensor
@@ -41,6 +43,7 @@ from .grouping import *
 from .math_ops import *
 from .mode import *
 from .operation import *
+from .operators import *
 from .placeholders import *
 from .printing import *
 from .random_ops import *

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import _core
-from . import inference, mode
+from . import inference, mode, shape_functions
 from .arrays import as_array, as_static
 from .create import (
     apply,
@@ -23,10 +22,8 @@ from .create import (
     scope_of,
 )
 from .dtypes import as_dtype, float32, int32
-from .dtypes import bool as tf_bool
 from .opdef import define, like
 from .shapes import TensorShape
-from .tensor import Operators
 
 # --- values
 
@@ -70,7 +67,7 @@ def _shaped(
 
 fill = operation(
     "Fill", lambda dims, value: _core.full(dims, value), "#dims value",
-    "A tensor of shape `dims` full of one number.", shape=inference.filled,
+    "A tensor of shape `dims` full of one number.", shape=shape_functions.filled,
 )  # fmt: skip
 
 
@@ -94,7 +91,7 @@ def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
 for _type, _number in (("ZerosLike", 0), ("OnesLike", 1)):
     define(
         _type, lambda x, n=_number: _core.full(x.shape, like(x, n)), flows=False,
-        shape=inference.unchanged, fresh=True,
+        shape=shape_functions.unchanged, fresh=True,
     )  # fmt: skip
 
 
@@ -130,7 +127,7 @@ define(
         np.arange(start, limit, delta).astype(dtype.dtype), dtype.dtype
     ),
     static=(0, 1, 2), flows=False, dtype="dtype", labels=("start", "limit", "delta"),
-    shape=inference.vector,
+    shape=shape_functions.vector,
     value=lambda start, limit, delta, dtype: np.arange(start, limit, delta),
 )  # fmt: skip
 
@@ -156,7 +153,7 @@ def range(
 
 # --- the same values
 
-define("Identity", lambda x: _core.identity(x), shape=inference.unchanged, fresh=True,
+define("Identity", lambda x: _core.identity(x), shape=shape_functions.unchanged, fresh=True,
        value=lambda x: x)  # fmt: skip
 
 
@@ -179,7 +176,8 @@ stop_gradient = operation(
     ...     session.run(tf.gradients(x * tf.stop_gradient(x), x))
     [np.float32(3.0)]
     """,
-    "stop_gradient", flows=False, shape=inference.unchanged, fresh=True, value=lambda input: input,
+    "stop_gradient", flows=False, shape=shape_functions.unchanged, fresh=True,
+    value=lambda input: input,
 )  # fmt: skip
 
 # --- shapes as values
@@ -219,21 +217,21 @@ shape = _of_shape(
     shape=lambda x, **attrs: None if x.dims is None else (len(x.dims),),
 )  # fmt: skip
 size = _of_shape(
-    "Size", np.prod, "The number of elements", value=_known_size, shape=inference.scalar
+    "Size", np.prod, "The number of elements", value=_known_size, shape=shape_functions.scalar
 )
-rank = _of_shape("Rank", len, "The number of axes", value=_known_rank, shape=inference.scalar)
+rank = _of_shape("Rank", len, "The number of axes", value=_known_rank, shape=shape_functions.scalar)
 
 # --- shapes changed
 
 reshape = operation(
     "Reshape", lambda x, shape: _core.reshape(x, shape), "tensor #shape",
     "The same elements in another shape, in which one -1 is found from the others.",
-    shape=inference.reshaped, value=lambda x, shape: np.reshape(x, shape),
+    shape=shape_functions.reshaped, value=lambda x, shape: np.reshape(x, shape),
 )  # fmt: skip
 broadcast_to = operation(
     "BroadcastTo", _core.broadcast_to, "input #shape",
     "The tensor repeated along axes of length 1 and new ones, to this shape.", "broadcast_to",
-    shape=lambda x, shape: inference.of_value(shape),
+    shape=lambda x, shape: shape_functions.of_value(shape),
 )  # fmt: skip
 
 
@@ -249,7 +247,7 @@ transpose = operation(
     "Transpose", lambda a, perm, conjugate: _core.transpose(a, perm),
     "a #perm=None name=None conjugate=False",
     "The axes in another order, reversed unless `perm` names them.", prepare=_order,
-    shape=lambda a, perm, conjugate: inference.permuted(a, perm),
+    shape=lambda a, perm, conjugate: shape_functions.permuted(a, perm),
 )  # fmt: skip
 
 
@@ -260,7 +258,7 @@ def _given_axis(given: dict[str, Any]) -> None:
 
 expand_dims = operation(
     "ExpandDims", _core.expand_dims, "input #axis=None", "A new axis of length 1 at `axis`.",
-    "expand_dims", aliases={"dim": "axis"}, prepare=_given_axis, shape=inference.expanded,
+    "expand_dims", aliases={"dim": "axis"}, prepare=_given_axis, shape=shape_functions.expanded,
     labels=("input", "dim"), value=lambda x, axis: np.expand_dims(x, axis),
 )  # fmt: skip
 
@@ -273,7 +271,7 @@ def _axes_or_none(given: dict[str, Any]) -> None:
 squeeze = operation(
     "Squeeze", lambda x, axis: _core.squeeze(x, axis), "input axis=None",
     "Without the axes of length 1, all of them or those given.", prepare=_axes_or_none,
-    aliases={"squeeze_dims": "axis"}, shape=inference.squeezed,
+    aliases={"squeeze_dims": "axis"}, shape=shape_functions.squeezed,
     value=lambda x, axis: np.squeeze(x, axis and tuple(axis)),
 )  # fmt: skip
 
@@ -293,7 +291,7 @@ def _tile(x: Any, multiples: list[int]) -> Any:
 
 tile = operation(
     "Tile", _tile, "input #multiples", "The tensor repeated so many times along each axis.",
-    shape=inference.tiled,
+    shape=shape_functions.tiled,
 )  # fmt: skip
 
 
@@ -337,259 +335,7 @@ pad = operation(
     "Pad", _pad, "tensor #paddings mode='CONSTANT' name=None constant_values=0",
     "`constant_values` before and after, as many as `paddings` says for each axis: a list of "
     "pairs; with mode REFLECT or SYMMETRIC the tensor mirrored.", prepare=_checked_mode,
-    shape=inference.padded,
+    shape=shape_functions.padded,
 )  # fmt: skip
 
-# --- joined and taken apart
-
-
-def _parts(values: Any, who: str) -> list[Any]:
-    parts = list(values) if isinstance(values, (list, tuple)) else [values]
-    if not parts:
-        raise ValueError(f"{who}: expected at least one tensor, got an empty list")
-    return parts
-
-
-define("Pack", lambda *xs, axis: _core.stack(list(xs), axis), same=True, shape=inference.packed,
-       value=lambda *xs, axis: np.stack(xs, axis), labels=())  # fmt: skip
-
-
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
-    """Tensors of one shape along a new axis."""
-    if is_tensor(values):
-        values = unstack(values)
-    return apply("Pack", *_parts(values, "stack"), name=name, axis=axis)
-
-
-def _unpack(x: Any, axis: int, num: int) -> list[Any]:
-    at = axis % max(len(x.shape), 1)
-    if at >= len(x.shape) or x.shape[at] != num:
-        raise ValueError(f"axis {axis} of shape {x.shape} has no length {num}")
-    return [x[(slice(None),) * at + (i,)] for i in np.arange(num).tolist()]
-
-
-define("Unpack", _unpack, shape=inference.taken_apart)
-
-
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
-    """The slices along an axis."""
-    x = convert_to_tensor(value)
-    if num is None:
-        dims = known_dims(x)
-        num = None if dims is None or not -len(dims) <= axis < len(dims) else dims[axis]
-        if num is None:
-            raise ValueError(f"unstack: the length of axis {axis} of {x!r} is unknown; give num")
-    out = apply("Unpack", x, name=name, axis=axis, num=num)
-    return out if isinstance(out, list) else [out]
-
-
-define("ConcatV2", lambda *xs: _core.concat(list(xs[:-1]), xs[-1]), static=(-1,), same=True,
-       shape=inference.joined, labels=(),
-       value=lambda *xs: np.concatenate([np.atleast_1d(x) for x in xs[:-1]], xs[-1]))  # fmt: skip
-
-
-def concat(values: Any, axis: Any, name: str = "concat") -> Any:
-    """Tensors joined along an axis; the other axes must agree."""
-    parts = _parts(values, "concat")
-    if len(parts) == 1:
-        if not is_tensor(axis) and np.ndim(as_static(axis)):
-            raise ValueError(f"concat: axis must be an integer, got {axis!r:.60}")
-        return identity(parts[0], name)
-    return apply("ConcatV2", *parts, axis, name=name)
-
-
-def _split(axis: int, value: Any, num_split: int) -> Any:
-    dims = value.shape
-    length = dims[axis] if -len(dims) <= axis < len(dims) else 0
-    if not length or length % num_split:
-        raise ValueError(f"axis {axis} of shape {dims} does not split into {num_split}")
-    return _core.split(value, [length // num_split] * num_split, axis)
-
-
-def _split_by_sizes(value: Any, sizes: list[int], axis: int, num: int) -> Any:
-    if sizes.count(-1) == 1:
-        rest = value.shape[axis] - (sum(sizes) + 1)
-        sizes = [rest if n == -1 else n for n in sizes]
-    return _core.split(value, sizes, axis)
-
-
-define("Split", _split, static=(0,), labels=("split_dim", "value"), shape=inference.split)
-define("SplitV", _split_by_sizes, static=(1, 2), labels=("value", "size_splits", "split_dim"),
-       shape=inference.split_by_sizes)  # fmt: skip
-
-
-def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
-) -> list[Any]:
-    """The tensor in so many equal parts along an axis, or in parts of the sizes given."""
-    sizes = num_or_size_splits
-    if isinstance(sizes, (int, np.integer)):
-        out = apply("Split", axis, value, name=name, num_split=int(sizes))
-    else:
-        if num is None:
-            num = len(sizes) if not is_tensor(sizes) else (sizes.shape.as_list() or [None])[0]
-        if num is None:
-            raise ValueError("split: the number of parts is unknown; give num")
-        out = apply("SplitV", value, sizes, axis, name=name, num=num)
-    return out if isinstance(out, list) else [out]
-
-
-# --- chosen
-
-define("GatherV2", lambda x, indices, axis: _core.take(x, indices, axis), static=(2,),
-       labels=("params", "indices", "axis"), shape=inference.gathered,
-       value=lambda x, indices, axis: None if np.isnan(indices).any() else
-       np.take(x, indices.astype(int), axis))  # fmt: skip
-
-
-def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
-    name: str | None = None,
-    axis: Any = None,
-    batch_dims: int = 0,
-) -> Any:
-    """The slices of `params` at these positions along an axis; the gradient is dense."""
-    if batch_dims:
-        raise NotImplementedError("gather: batch_dims does not exist yet")
-    if axis is None:
-        axis = validate_indices if isinstance(validate_indices, int) else 0
-    return apply("GatherV2", params, indices, axis, name=name)
-
-
-class _Bound:
-    """A bound of a slice, or an index, that is a tensor: which of the inputs it is."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-
-
-def _filled_in(key: tuple[Any, ...], bounds: Sequence[Any]) -> tuple[Any, ...]:
-    def value(entry: Any) -> Any:
-        if isinstance(entry, slice):
-            return slice(value(entry.start), value(entry.stop), value(entry.step))
-        return bounds[entry.at] if isinstance(entry, _Bound) else entry
-
-    return tuple(value(entry) for entry in key)
-
-
-def _known_slice(x: Any, *bounds: Any, key: Any) -> Any:
-    return x[_filled_in(key, bounds)]
-
-
-define("StridedSlice", lambda x, *bounds, key: x[_filled_in(key, bounds)],
-       static=tuple(np.arange(1, 64).tolist()), shape=inference.sliced, value=_known_slice,
-       labels=("input",))  # fmt: skip
-
-
-def _slice(x: Any, key: Any) -> Any:
-    """x[key] with integers, slices, None and Ellipsis, in which integers may be tensors."""
-    if is_tensor(key):
-        if as_dtype(key.dtype).is_bool:
-            raise NotImplementedError("x[mask] does not exist, its shape is known only after a run")
-        return apply("GatherV2", x, key, 0, name="strided_slice")
-    bounds: list[Any] = []
-
-    def entry(value: Any) -> Any:
-        if isinstance(value, slice):
-            return slice(entry(value.start), entry(value.stop), entry(value.step))
-        if is_tensor(value):
-            bounds.append(value)
-            return _Bound(len(bounds) - 1)
-        if value is None or value is Ellipsis:
-            return value
-        if isinstance(value, (bool, float, list, np.ndarray)) or not hasattr(value, "__index__"):
-            raise TypeError(
-                f"only integers, slices, ... and None are indices of a tensor, got {value!r:.60}"
-            )
-        return value.__index__()
-
-    entries = tuple(entry(e) for e in (key if isinstance(key, tuple) else (key,)))
-    return apply("StridedSlice", x, *bounds, name="strided_slice", key=entries)
-
-
-newaxis = None
-setattr(Operators, "__getitem__", _slice)  # noqa: B010
-
-
-def _select(condition: Any, x: Any, y: Any) -> Any:
-    if len(condition.shape) == 1 and len(x.shape) > 1:  # a vector chooses rows
-        if condition.shape[0] != x.shape[0]:
-            raise ValueError(f"a condition of shape {condition.shape} for {x.shape[0]} rows")
-        rows = _core.reshape(condition, (-1, *(1 for _ in x.shape[1:])))
-        condition = _core.broadcast_to(rows, x.shape)
-    return _core.where(condition, x, y)
-
-
-def _select_shape(condition: Any, x: Any, y: Any) -> Any:
-    dims = inference.broadcast(x, y)
-    rows = condition.dims is None or (len(condition.dims) == 1 and (dims is None or len(dims) > 1))
-    return dims if rows else inference.broadcast(condition, x, y)
-
-
-define("Select", _select, domain="bool", labels=("condition", "t", "e"), shape=_select_shape,
-       dtype=1, fresh=True)  # fmt: skip
-
-
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """x where the condition holds, else y. The gradient of the branch not taken is exactly 0.
-
-    A condition that is a vector chooses among the rows of x and y.
-
-    >>> from pullback.compat import tf1 as tf
-    >>> with tf.Graph().as_default(), tf.Session() as session:
-    ...     x = tf.constant([0.0, 1.0])
-    ...     y = tf.where(x > 0, x * tf.log(x), tf.zeros_like(x))
-    ...     session.run(tf.gradients(y, x))
-    [array([0., 1.], dtype=float32)]
-    """
-    if (x is None) != (y is None):
-        raise ValueError("where: give both x and y")
-    if x is None:
-        raise NotImplementedError(
-            "where: the form that lists positions does not exist, because its shape is known only "
-            "after a run; give x and y"
-        )
-    with scope_of(name or "Select", condition, x, y) as scope:
-        test = convert_to_tensor(condition, tf_bool, "condition")
-        dtype = dtype_of(x, y)
-        x = convert_to_tensor(x, dtype_of(x) or dtype, "t")
-        y = convert_to_tensor(y, dtype_of(y) or as_dtype(x.dtype), "e")
-        if as_dtype(x.dtype) != as_dtype(y.dtype):
-            raise TypeError(f"where: expected branches of one dtype, got {x!r} and {y!r}")
-        return apply("Select", test, x, y, name=scope)
-
-
-def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int) -> Any:
-    return _core.where(_core.one_hot(indices, depth, np.dtype("bool"), axis), on, off)
-
-
-define("OneHot", _one_hot, domain="integer", static=(1,), shape=inference.hot,
-       labels=("indices", "depth", "on_value", "off_value"), dtype=2, fresh=True)  # fmt: skip
-
-
-def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: int | None = None,
-    dtype: Any = None,
-    name: str | None = None,
-) -> Any:
-    """`on_value` (1) at each index along a new axis of length `depth`, else `off_value` (0)."""
-    wish = dtype_of(on_value, off_value) if dtype is None else as_dtype(dtype)
-    given = on_value if on_value is not None else off_value
-    if wish is None:
-        wish = float32 if given is None else as_dtype(as_array(given, None)[1])
-    with scope_of(name or "one_hot", indices) as scope:
-        on, off = (
-            convert_to_tensor((bool(d) if wish.is_bool else d) if v is None else v, wish)
-            for v, d in ((on_value, 1), (off_value, 0))
-        )
-        at = -1 if axis is None else axis
-        return apply("OneHot", indices, depth, on, off, name=scope, axis=at)
-
-
-__all__ = [*public_names(globals()), "newaxis"]
+__all__ = public_names(globals())

@@ -14,7 +14,7 @@ from typing import Any
 import pullback as pb
 
 from ... import _core
-from . import inference
+from . import shape_functions
 from .array_ops import size, zeros
 from .create import apply, cast, convert_to_tensor, operation, public_names, scope_of
 from .dtypes import as_dtype, float32
@@ -52,7 +52,7 @@ def _clip_by_norm(t: Any, clip_norm: Any, axes: Any) -> Any:
 clip_by_norm = operation(
     "ClipByNorm", _clip_by_norm, "t clip_norm axes=None",
     "t, scaled down to Euclidean norm `clip_norm` where it is longer; over `axes`, if given.",
-    "clip_by_norm", domain="float", same=True, shape=inference.unchanged,
+    "clip_by_norm", domain="float", same=True, shape=shape_functions.unchanged,
 )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any
         return clip_by_norm(x, multiply(clip_norm, cast(size(x), as_dtype(x.dtype))), name=scope)
 
 
-define("GlobalNorm", lambda *ts: pb.global_norm(ts), domain="float", shape=inference.scalar)
+define("GlobalNorm", lambda *ts: pb.global_norm(ts), domain="float", shape=shape_functions.scalar)
 define(
     "ClipByGlobalNorm",
     lambda c, norm, *ts: pb.clip_by_global_norm(list(ts), _core.where(c < 0, inf, c), norm)[0],

@@ -17,7 +17,7 @@ import pullback
 from ... import _core
 from ..._autodiff.custom import CustomRule
 from ..._core import flatten, unflatten
-from . import inference, mode
+from . import mode, shape_functions
 from .backprop import pull_back
 from .create import add_outputs, convert_to_tensor, graph_of, is_tensor
 from .graph import GraphKeys
@@ -103,7 +103,7 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
 
 define(
     "IdentityN", lambda *xs, results: [_core.identity(x) for x in xs[:results]], fresh=True,
-    shape=lambda *xs, results: [inference.unchanged(x) for x in xs[:results]],
+    shape=lambda *xs, results: [shape_functions.unchanged(x) for x in xs[:results]],
 )  # fmt: skip
 
 

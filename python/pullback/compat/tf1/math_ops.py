@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from . import inference
+from . import shape_functions
 from .create import (
     apply,
     cast,
@@ -26,7 +26,7 @@ from .create import (
 from .dtypes import as_dtype, float32, float64, int32, int64
 from .dtypes import bool as tf_bool
 from .opdef import define, like, pulled_back, summed
-from .tensor import EagerTensor, Operators, SymbolicTensor
+from .tensor import SymbolicTensor
 
 Function = Callable[..., Any]
 
@@ -37,7 +37,7 @@ Function = Callable[..., Any]
 def _unary(
     public: str, type: str, function: Any, doc: str, domain: str = "float", **fields: Any
 ) -> Function:
-    fields = {"shape": inference.unchanged, "fresh": True, **fields}
+    fields = {"shape": shape_functions.unchanged, "fresh": True, **fields}
     return operation(type, function, "x", doc, public, domain=domain, **fields)
 
 
@@ -101,7 +101,7 @@ softplus = _unary("softplus", "Softplus", _core.softplus, "log(1 + exp(x)), with
 def _binary(
     public: str, type: str, function: Any, doc: str, domain: str = "number", **fields: Any
 ) -> Function:
-    fields = {"shape": inference.broadcast, "fresh": True, **fields}
+    fields = {"shape": shape_functions.broadcast, "fresh": True, **fields}
     doc = f"{doc}, element by element; shapes broadcast."
     return operation(type, function, "x y", doc, public, domain=domain, same=True, **fields)
 
@@ -221,7 +221,7 @@ def _sum_of(*xs: Any) -> Any:
     return total
 
 
-define("AddN", _sum_of, domain="number", same=True, shape=inference.merged)
+define("AddN", _sum_of, domain="number", same=True, shape=shape_functions.merged)
 
 
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
@@ -238,7 +238,7 @@ def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
     return out if SrcT.is_floating == DstT.is_floating else _core.stop_gradient(out)
 
 
-define("Cast", _cast, dtype="DstT", shape=inference.unchanged, value=lambda x, SrcT, DstT: x)
+define("Cast", _cast, dtype="DstT", shape=shape_functions.unchanged, value=lambda x, SrcT, DstT: x)
 
 
 def _converts(name: str, dtype: Any) -> Function:
@@ -268,8 +268,8 @@ def _swapped(x: Any) -> Any:
 
 for _type in ("MatMul", "BatchMatMulV2"):
     define(
-        _type, _product, labels=("a", "b"), domain="number", same=True, shape=inference.product,
-        fresh=True,
+        _type, _product, labels=("a", "b"), domain="number", same=True, fresh=True,
+        shape=shape_functions.product,
     )  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def matmul(
 # --- reductions: the axes are the second input
 
 define("AllAxes", lambda x: _core.constant(np.arange(len(x.shape)), np.int32), flows=False,
-       dtype=int32, shape=inference.vector)  # fmt: skip
+       dtype=int32, shape=shape_functions.vector)  # fmt: skip
 
 
 def _all_axes(given: dict[str, Any]) -> None:
@@ -309,7 +309,7 @@ def _all_axes(given: dict[str, Any]) -> None:
 def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "number",
                **fields: Any) -> Function:  # fmt: skip
     def shape(x: Any, axis: Any, keepdims: Any) -> Any:
-        return inference.reduced(x, axis, bool(keepdims))
+        return shape_functions.reduced(x, axis, bool(keepdims))
 
     def reduce(x: Any, axis: Any, keepdims: Any) -> Any:
         # Sums of integers keep their dtype.
@@ -379,44 +379,11 @@ def _position(public: str, type: str, function: Any, which: str) -> Function:
         f"The position of the {which} element along an axis (0 unless given); no gradient (None).",
         public, aliases={"dimension": "axis"}, prepare=prepare, domain="number", flows=False,
         labels=("input", "dimension"), dtype="output_type",
-        shape=lambda x, axis, output_type: inference.reduced(x, axis),
+        shape=lambda x, axis, output_type: shape_functions.reduced(x, axis),
     )  # fmt: skip
 
 
 argmax = _position("argmax", "ArgMax", _core.argmax, "largest")
 argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
 
-
-# --- operators of tensors and variables; `==` stays identity, as in TensorFlow 1
-
-
-def _operators() -> None:
-    def sides(function: Any, name: str) -> tuple[Any, Any]:
-        return (
-            lambda self, other: function(self, other, name),
-            lambda self, other: function(other, self, name),
-        )
-
-    for method, function, name in (
-        ("add", add, "add"), ("sub", subtract, "sub"), ("mul", multiply, "mul"),
-        ("truediv", divide, "truediv"), ("floordiv", floordiv, "floordiv"), ("mod", mod, "mod"),
-        ("pow", pow, "pow"), ("and", logical_and, "and"), ("or", logical_or, "or"),
-        ("xor", logical_xor, "xor"),
-    ):  # fmt: skip
-        left, right = sides(function, name)
-        setattr(Operators, f"__{method}__", left)
-        setattr(Operators, f"__r{method}__", right)
-    for method, function in (
-        ("lt", less), ("le", less_equal), ("gt", greater), ("ge", greater_equal),
-    ):  # fmt: skip
-        setattr(Operators, f"__{method}__", lambda self, other, f=function: f(self, other))
-    for method, function in (("neg", negative), ("abs", abs), ("invert", logical_not)):
-        setattr(Operators, f"__{method}__", lambda self, f=function: f(self))
-    setattr(Operators, "__matmul__", lambda a, b: matmul(a, b, name="matmul"))  # noqa: B010
-    setattr(Operators, "__rmatmul__", lambda a, b: matmul(b, a, name="matmul"))  # noqa: B010
-
-
-_operators()
-for _method, _function in (("__eq__", equal), ("__ne__", not_equal)):  # eager tensors have values
-    setattr(EagerTensor, _method, lambda self, other, f=_function: f(self, other))
 __all__ = public_names(globals())

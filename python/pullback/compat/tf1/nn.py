@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _core
-from . import inference
+from . import shape_functions
 from .absent import absent
 from .array_ops import stop_gradient, transpose
 from .create import apply, convert_to_tensor, is_tensor, operation, public_names, scope_of
@@ -17,13 +17,13 @@ from .opdef import define, like
 
 relu = operation(
     "Relu", _core.relu, "features", "max(x, 0); its gradient at 0 is 0.", domain="number",
-    shape=inference.unchanged, fresh=True,
+    shape=shape_functions.unchanged, fresh=True,
     from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
 )  # fmt: skip
 leaky_relu = operation(
     "LeakyRelu", lambda x, alpha: _core.where(x > like(x, 0), x, x * like(x, alpha)),
     "features alpha=0.2", "x where it is positive, else alpha x.", "leaky_relu", domain="float",
-    shape=inference.unchanged, fresh=True,
+    shape=shape_functions.unchanged, fresh=True,
 )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ softmax, log_softmax = (
     operation(
         type, function, "logits axis=None name=None", f"{text} along an axis, without overflow.",
         public, aliases={"dim": "axis"}, prepare=_last_axis, domain="float",
-        shape=inference.unchanged, fresh=True, from_output=slope,
+        shape=shape_functions.unchanged, fresh=True, from_output=slope,
     )
     for type, function, text, public, slope in (
         ("Softmax", _core.softmax, "exp(x) / sum(exp(x))", "softmax", _softmax_slope),
@@ -61,11 +61,11 @@ def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
 
 bias_add = operation(
     "BiasAdd", _bias_add, "value bias data_format=None", "Adds a vector along the last axis.",
-    "bias_add", domain="number", same=True, fresh=True, shape=inference.unchanged,
+    "bias_add", domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
 )  # fmt: skip
 l2_loss = operation(
     "L2Loss", lambda t: _core.sum(_core.square(t)) * like(t, 0.5), "t", "Half the sum of squares.",
-    "l2_loss", domain="float", shape=inference.scalar, fresh=True,
+    "l2_loss", domain="float", shape=shape_functions.scalar, fresh=True,
 )  # fmt: skip
 
 # --- losses
@@ -77,12 +77,12 @@ def _cross_entropy(logits: Any, labels: Any) -> Any:
 
 define(
     "SoftmaxCrossEntropyWithLogits", _cross_entropy, labels=("logits", "labels"), domain="float",
-    same=True, shape=inference.without_last, fresh=True,
+    same=True, shape=shape_functions.without_last, fresh=True,
     slopes={1: lambda g, ins, y: -_core.expand_dims(g, -1) * _core.log_softmax(ins[0])},
 )  # fmt: skip
 define(
     "SparseSoftmaxCrossEntropyWithLogits", _core.sparse_softmax_cross_entropy,
-    labels=("logits", "labels"), domain="float", shape=inference.without_last, fresh=True,
+    labels=("logits", "labels"), domain="float", shape=shape_functions.without_last, fresh=True,
 )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def _logistic(logits: Any, labels: Any) -> Any:
 
 define(
     "SigmoidCrossEntropyWithLogits", _logistic, labels=("logits", "labels"), domain="float",
-    same=True, shape=inference.merged, fresh=True,
+    same=True, shape=shape_functions.merged, fresh=True,
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from math import prod, sqrt
 from typing import Any
 
 from ... import _core
-from . import inference, mode
+from . import mode, shape_functions
 from .array_ops import constant, ones, zeros
 from .create import apply, convert_to_tensor, public_names, scope_of
 from .dtypes import as_dtype, float32
@@ -53,7 +53,7 @@ for _type, _function in (
     ("TruncatedNormal", _truncated),
 ):
     define(
-        _type, _function, static=(0,), flows=False, dtype="dtype", shape=inference.filled,
+        _type, _function, static=(0,), flows=False, dtype="dtype", shape=shape_functions.filled,
         labels=("shape", "min", "max"), random=True,
     )  # fmt: skip
 define("RandomShuffle", _shuffle, registered=False, shape=_shuffled_shape, random=True)
