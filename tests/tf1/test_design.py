@@ -12,6 +12,7 @@ from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
 
 import pullback as pb
 import pullback.compat.tf1 as tf
+from pullback import _core
 from pullback.compat.tf1.create import operation
 from pullback.compat.tf1.opdef import OPS
 
@@ -223,6 +224,24 @@ def test_eager_tensors_leave_the_main_namespace_alone():
     assert isinstance(pb.exp(x), pb.Tensor)
     with pytest.raises(TypeError):
         hash(x)
+
+
+def test_only_subclasses_without_fields_are_views():
+    class Plain(pb.Tensor):
+        __slots__ = ()
+
+    class Wide(pb.Tensor):
+        __slots__ = ("more",)
+
+    x = pb.Variable(3.0) * 2
+    y = _core.view_as(Plain, x)
+    assert type(y) is Plain and float(y) == 6.0 and type(y + 1) is pb.Tensor
+    assert type(_core.view_as(pb.Tensor, y)) is pb.Tensor
+    for bad in (int, Wide, 3):
+        with pytest.raises(TypeError, match="subclass of Tensor"):
+            _core.view_as(bad, x)
+    with pytest.raises(TypeError):
+        Plain()
 
 
 # --- dimensions
