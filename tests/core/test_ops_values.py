@@ -174,6 +174,7 @@ def test_integer_sums_accumulate_in_int64() -> None:
 LEVELS = ["baseline", "avx2", "avx512"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS[: LEVELS.index(_core.build_info()["cpu_level"])])
 def test_lower_cpu_levels(level: str) -> None:
     """The values above and the traps again, with the kernels of a lesser processor."""

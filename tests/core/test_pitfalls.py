@@ -40,6 +40,7 @@ def chain(n: int) -> None:
     del half
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(MANY)
 def test_a_chain_of_a_million_operations(nothing_left: None) -> None:
     chain(1_000_000)

@@ -105,6 +105,7 @@ def levels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, np.n
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("level", ["baseline", "avx2"])
 def test_instruction_sets_agree(
