@@ -445,7 +445,11 @@ int64_t index_of(handle entry, const char* what) {
   }
   const long long value = PyLong_AsLongLong(number);
   Py_DECREF(number);
-  if (value == -1 && PyErr_Occurred()) throw error_already_set();
+  if (value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    pullback::fail(pullback::ErrorKind::Overflow, pullback::running_function(), "the integer ",
+                   std::string(pybind11::repr(entry)), " does not fit in int64");
+  }
   return value;
 }
 }  // namespace

@@ -88,19 +88,20 @@ std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
 }
 
 void check_tracked(const GradientRequest& request) {
-  bool variables = true;
+  bool from_birth = true;
   for (size_t i = 0; i < request.xs.size(); ++i) {
     const Node* x = request.xs[i].node.get();
-    if (!x) continue;
-    variables = false;
+    if (!x || x->flags & kTracked) continue;
+    from_birth = false;
     if (!is_float(x->dtype) || x->tracked()) continue;
     fail(ErrorKind::Value, "gradients: xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
          x->dtype,
          ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
          "with a GradientTape before it is used, or differentiate a function of it with grad");
   }
-  // What is made from a variable is always tracked, so for variables None is the true answer.
-  if (variables || request.ys.empty()) return;
+  // What is made from a variable, or from what was tracked when it was made, is always tracked: for
+  // these None is the true answer. A tensor may have been watched too late.
+  if (from_birth || request.ys.empty()) return;
   for (const Ref<Node>& y : request.ys) {
     if (y->tracked()) return;
   }

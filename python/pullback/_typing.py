@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import numpy.typing as npt
 
@@ -13,3 +13,32 @@ TensorLike: TypeAlias = Tensor | Variable | npt.ArrayLike | Sequence[Tensor | Va
 Shape: TypeAlias = int | Sequence[int]
 Axis: TypeAlias = int | Sequence[int] | None
 DType: TypeAlias = npt.DTypeLike | None
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+Result = TypeVar("Result", covariant=True)
+Instance = TypeVar("Instance")
+
+
+class CacheInfo(NamedTuple):
+    hits: int
+    misses: int
+    currsize: int
+
+
+class Function(Protocol[P, Result]):
+    """What `function` makes of a function of these parameters."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result: ...
+    @overload
+    def __get__(self, instance: None, owner: Any = None, /) -> Function[P, Result]: ...
+    @overload
+    def __get__(
+        self: Function[Concatenate[Instance, Q], Result], instance: Instance, owner: Any = None, /
+    ) -> Callable[Q, Result]: ...
+    def plan(self, *args: P.args, **kwargs: P.kwargs) -> str: ...
+    def graph(self, *args: P.args, **kwargs: P.kwargs) -> str: ...
+    def cache_info(self) -> CacheInfo: ...
+    def clear_cache(self) -> None: ...

@@ -44,6 +44,45 @@ def test_documented_with_an_example(name):
         assert ">>>" in thing.__doc__, name
 
 
+@pytest.mark.parametrize("name", [*PUBLIC, *METHODS])
+def test_signature(name):
+    """Every public callable says what it takes."""
+    for parameter in inspect.signature({**PUBLIC, **METHODS}[name]).parameters.values():
+        if parameter.name in ("args", "kwargs"):
+            assert parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+
+
+@pytest.mark.parametrize("cls", [pb.Tensor, pb.Variable])
+def test_signatures_of_methods(cls):
+    for name, method in vars(cls).items():
+        if not name.startswith("_") and callable(method):
+            assert next(iter(inspect.signature(method).parameters)) == "self", name
+            assert inspect.getdoc(method).startswith(f"{name}(self"), name
+    taken = list(inspect.signature(pb.Variable).parameters)
+    assert taken == ["initial", "trainable", "name", "dtype"]
+
+
+def test_signatures_of_functions():
+    @pb.function(static_argnums=1)
+    def f(x, n, *, scale=1.0):
+        return x * n * scale
+
+    @pb.custom_gradient
+    def g(x, *, scale=1.0):
+        return x, lambda upstream: upstream
+
+    assert str(inspect.signature(f)) == "(x, n, *, scale=1.0)"
+    assert str(inspect.signature(g)) == str(inspect.signature(pb.grad(g))) == "(x, *, scale=1.0)"
+    for method in (f.plan, f.graph, f.cache_info, f.clear_cache):
+        inspect.signature(method)
+
+
+def test_what_is_public_says_so():
+    for name, thing in PUBLIC.items():
+        if name not in ("pullback.Tensor", "pullback.Variable") and "datasets" not in name:
+            assert not thing.__module__.startswith("pullback._"), name
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_nothing_leaks(name):
     module = importlib.import_module(name)

@@ -98,6 +98,9 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: DTyp
     """
     if stop is None:
         start, stop = 0, start
+    for number in (start, stop, step):
+        if not hasattr(number, "__index__") and not hasattr(number, "__float__"):
+            raise TypeError(f"arange: expected numbers, got {number!r}")
     if step == 0:
         raise ValueError("arange: step is 0")
     if dtype is None:

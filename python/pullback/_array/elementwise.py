@@ -293,7 +293,7 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
 
 
 def astype(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
-    """x in another dtype, also called `cast`. Gradients pass between floating dtypes only.
+    """x in another dtype, as `cast`. Gradients pass between floating dtypes only.
 
     >>> pb.astype([1.7, -1.7], "int32")
     Tensor([ 1, -1], dtype=int32)
@@ -301,4 +301,10 @@ def astype(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
     return _core.cast(x, dtype)
 
 
-cast = astype
+def cast(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
+    """x in another dtype; see `astype`.
+
+    >>> pb.cast(True, "float32")
+    Tensor(1., dtype=float32)
+    """
+    return _core.cast(x, dtype)

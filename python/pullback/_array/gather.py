@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from .._core import Tensor
+from .arguments import integer
 from .index import along_axis
 
 if TYPE_CHECKING:
@@ -41,4 +42,7 @@ def take_along_axis(x: TensorLike, indices: TensorLike, *, axis: int = -1) -> Te
             [6.]], dtype=float32)
     """
     x = _core.identity(x)
-    return x[along_axis(x.shape, indices, axis)]
+    positions = _core.constant(indices, who="take_along_axis")
+    if positions.size and positions.dtype.kind != "i":
+        raise IndexError(f"take_along_axis: expected integers, got indices of {positions.dtype}")
+    return x[along_axis(x.shape, indices, integer(axis, "take_along_axis"))]

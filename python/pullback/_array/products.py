@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._core import Tensor
+from .arguments import integer, is_integer
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: int = -1) -> Tensor:
     >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
     Tensor([12., 34.], dtype=float32)
     """
-    axis = index(axis)
+    axis = integer(axis, "vecdot")
     x, y = _tensors(a, b, "vecdot")
     last = min(len(x.shape), len(y.shape))
     if not -last <= axis <= -1:
@@ -148,13 +149,18 @@ def diagonal(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) 
     >>> pb.diagonal([[1.0, 2.0], [3.0, 4.0]]), pb.diagonal([[1.0, 2.0], [3.0, 4.0]], 1)
     (Tensor([1., 4.], dtype=float32), Tensor([2.], dtype=float32))
     """
-    tensor = _core.constant(x, who="diagonal")
+    return _diagonal(x, offset, axis1, axis2, "diagonal")
+
+
+def _diagonal(x: TensorLike, offset: int, axis1: int, axis2: int, who: str) -> Tensor:
+    tensor = _core.constant(x, who=who)
+    offset = integer(offset, who)
     first, second = (
-        _axis(axis, len(tensor.shape), "diagonal", tensor.shape) for axis in (axis1, axis2)
+        _axis(integer(axis, who), len(tensor.shape), who, tensor.shape) for axis in (axis1, axis2)
     )
     if first == second:
         raise ValueError(
-            f"diagonal: expected two axes of shape {tensor.shape}, got {axis1} and {axis2}"
+            f"{who}: expected two axes of shape {tensor.shape}, got {axis1} and {axis2}"
         )
     last = _axes_last(tensor, [first, second])
     *lead, rows, columns = last.shape
@@ -173,7 +179,7 @@ def trace(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> 
     >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])
     Tensor(5., dtype=float32)
     """
-    return _core.sum(diagonal(x, offset, axis1, axis2), -1)
+    return _core.sum(_diagonal(x, offset, axis1, axis2, "trace"), -1)
 
 
 # --- helpers
@@ -188,10 +194,6 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float)) or x.shape == ()
 
 
-def _is_integer(x: Any) -> bool:
-    return hasattr(x, "__index__") and not getattr(x, "shape", ())
-
-
 def _axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"{who}: axis {axis} is not there in shape {shape}")
@@ -204,15 +206,15 @@ def _axes_last(x: Any, axes: list[int]) -> Any:
 
 
 def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if _is_integer(axes):
-        axes = index(axes)
+    if is_integer(axes):
+        axes = integer(axes, "tensordot")
         if not 0 <= axes <= min(rank_a, rank_b):
             raise ValueError(
                 f"tensordot: expected a number of axes from 0 to {min(rank_a, rank_b)}, got {axes}"
             )
         return tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
     try:
-        of_a, of_b = (tuple(map(index, [x] if _is_integer(x) else x)) for x in axes)
+        of_a, of_b = (tuple(map(index, [x] if is_integer(x) else x)) for x in axes)
     except (TypeError, ValueError):
         raise ValueError(
             f"tensordot: expected a number of axes, or those of a and those of b, got {axes!r}"

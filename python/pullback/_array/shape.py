@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from operator import index
 from typing import TYPE_CHECKING
 
 from .. import _core
 from .._core import Tensor
+from .arguments import integer, is_integer
 
 if TYPE_CHECKING:
     from .._typing import Shape, TensorLike
@@ -79,7 +79,7 @@ def concat(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
     >>> pb.concat([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
-    return _core.concat(arrays, axis)
+    return _core.concat(list(arrays) if isinstance(arrays, Tensor) else arrays, axis)
 
 
 def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
@@ -89,7 +89,7 @@ def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
     """
-    return _core.stack(arrays, axis)
+    return _core.stack(list(arrays) if isinstance(arrays, Tensor) else arrays, axis)
 
 
 def split(x: TensorLike, /, parts: int | Sequence[int], *, axis: int = 0) -> list[Tensor]:
@@ -101,16 +101,19 @@ def split(x: TensorLike, /, parts: int | Sequence[int], *, axis: int = 0) -> lis
     [(3,), (2,), (5,)]
     """
     x = _core.identity(x)
+    axis = integer(axis, "split")
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"split: axis {axis} of a tensor of rank {x.ndim}")
     length = x.shape[axis]
-    if hasattr(parts, "__index__") and not getattr(parts, "shape", ()):
-        count = index(parts)
+    if is_integer(parts):
+        count = integer(parts, "split")
         if count < 1 or length % count:
             raise ValueError(f"split: an axis of length {length} in {count} equal parts")
         sizes = [length // count] * count
     else:
-        cuts = [0, *map(index, parts), length]  # type: ignore[arg-type]
+        if not hasattr(parts, "__iter__"):
+            raise TypeError(f"split: expected a number of parts, or positions, got {parts!r}")
+        cuts = [0, *(integer(cut, "split") for cut in parts), length]
         sizes = [end - begin for begin, end in pairwise(cuts)]
         if any(size < 0 for size in sizes):
             raise ValueError(f"split: positions {cuts[1:-1]} do not rise within 0 … {length}")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
 from .nests import flatten, unflatten
 from .rules import as_cotangents, place
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @overload
-def custom_gradient(f: F) -> F: ...
+def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]: ...
 @overload
-def custom_gradient(f: None = None) -> Callable[[F], F]: ...
+def custom_gradient(
+    f: None = None,
+) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
 def custom_gradient(f: Any = None) -> Any:
     """Decorator: f(*args) returns (result, rule), and rule(*upstream) says what the gradient is.
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from operator import index
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from .. import _core
 from .rules import place
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from .._typing import Function
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @overload
-def function(f: F) -> F: ...
+def function(f: Callable[P, R]) -> Function[P, R]: ...
 @overload
 def function(
     f: None = None,
@@ -22,7 +26,7 @@ def function(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     cache_size: int = 256,
-) -> Callable[[F], F]: ...
+) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 def function(
     f: Any = None,
     *,

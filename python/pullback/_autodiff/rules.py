@@ -18,6 +18,30 @@ from .._core import Rule, Tensor
 # Names of public functions that the core knows under another name.
 ALIASES = {"astype": "cast", "permute_dims": "transpose", "positive": "identity"}
 
+# Public functions that are made of operations, and have no gradient of their own.
+PARTS = {
+    "clip_by_global_norm": ("multiply", "sum", "sqrt", "divide", "where"),
+    "clip_by_norm": ("multiply", "sum", "sqrt", "divide", "where"),
+    "clip_by_value": ("clip",),
+    "diagonal": ("slice", "reshape"),
+    "dot": ("matmul", "multiply", "sum"),
+    "einsum": ("matmul", "multiply", "sum", "transpose", "reshape", "slice"),
+    "expand_dims": ("reshape",),
+    "global_norm": ("multiply", "sum", "add", "sqrt", "where"),
+    "inner": ("matmul", "multiply", "sum", "transpose"),
+    "matrix_transpose": ("transpose",),
+    "outer": ("multiply", "reshape"),
+    "shuffle": ("take",),
+    "split": ("slice",),
+    "squeeze": ("reshape",),
+    "stack": ("concat", "reshape"),
+    "take_along_axis": ("take", "reshape"),
+    "tensordot": ("matmul", "multiply", "sum", "transpose", "reshape"),
+    "trace": ("slice", "reshape", "sum"),
+    "vdot": ("multiply", "reshape", "sum"),
+    "vecdot": ("multiply", "sum"),
+}
+
 registered: set[str] = set()  # for messages; the rules are in the core's registry
 
 
@@ -88,7 +112,7 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
             raise TypeError(f"{who}: operations are given by name, got {key!r}")
         name = ALIASES.get(key, key)
         if name not in known:
-            raise LookupError(f"{who}: there is no operation {key!r}{_near(key, known)}")
+            raise LookupError(f"{who}: {_unknown(key, known)}")
         if isinstance(value, str):
             rule = _core.registered_rule(value)
             if rule is None:
@@ -100,6 +124,18 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
         else:
             rules[name] = op_rule(value, f"{who}: the rule of {key!r}")
     return rules
+
+
+def _unknown(name: str, known: set[str]) -> str:
+    import pullback
+
+    if name in PARTS:
+        parts = ", ".join(map(repr, PARTS[name]))
+        return f"{name!r} has no gradient of its own; override what it consists of: {parts}"
+    spaces = (pullback, pullback.random)
+    if any(name in space.__all__ for space in spaces):
+        return f"{name!r} is no operation with a gradient"
+    return f"there is no operation {name!r}{_near(name, known)}"
 
 
 def _near(name: str, known: set[str]) -> str:

@@ -41,37 +41,7 @@ def value_and_grad(
     >>> float(value), aux, float(dx)
     (9.0, 'seen', 6.0)
     """
-    single, positions = _positions(argnums)
-
-    @wraps(f)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        inner = list(args)
-        xs: list[Tensor] = []
-        structures = []
-        tape = _core.Tape(False)
-        tape.start()
-        try:
-            for position in _resolved(positions, len(args), f):
-                leaves, structure = flatten(args[position])
-                structures.append(structure)
-                leaves = [_differentiable(leaf, position) for leaf in leaves]
-                for x in leaves:
-                    tape.watch(x)
-                xs += leaves
-                inner[position] = unflatten(structure, leaves)
-            result = f(*inner, **kwargs)
-        finally:
-            tape.stop()
-        value = _value_of(result, f) if has_aux else result
-        _check_value(value, f)
-        # A result that depends on nothing that is tracked has no history to ask.
-        known = _core.is_tracked(value)
-        found = _core.gradients([value], xs) if known else [None] * len(xs)
-        answers = iter(with_zeros(found, xs))
-        gradients = tuple(unflatten(structure, answers) for structure in structures)
-        return tuple(result) if has_aux else result, gradients[0] if single else gradients
-
-    return call
+    return _transformed(f, argnums, has_aux, "value_and_grad")
 
 
 def grad(
@@ -83,7 +53,7 @@ def grad(
     >>> float(pb.grad(cube)(2.0)), float(pb.grad(pb.grad(cube))(2.0))
     (12.0, 12.0)
     """
-    both = value_and_grad(f, argnums, has_aux)
+    both = _transformed(f, argnums, has_aux, "grad")
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -93,7 +63,43 @@ def grad(
     return call
 
 
-def _positions(argnums: Any) -> tuple[bool, list[int]]:
+def _transformed(
+    f: Callable[..., Any], argnums: Any, has_aux: bool, who: str
+) -> Callable[..., Any]:
+    single, positions = _positions(argnums, who)
+
+    @wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        inner = list(args)
+        xs: list[Tensor] = []
+        structures = []
+        tape = _core.Tape(False)
+        tape.start()
+        try:
+            for position in _resolved(positions, len(args), f, who):
+                leaves, structure = flatten(args[position])
+                structures.append(structure)
+                leaves = [_differentiable(leaf, position, who) for leaf in leaves]
+                for x in leaves:
+                    tape.watch(x)
+                xs += leaves
+                inner[position] = unflatten(structure, leaves)
+            result = f(*inner, **kwargs)
+        finally:
+            tape.stop()
+        value = _value_of(result, f, who) if has_aux else result
+        _check_value(value, f, who)
+        # A result that depends on nothing that is tracked has no history to ask.
+        known = _core.is_tracked(value)
+        found = _core.gradients([value], xs) if known else [None] * len(xs)
+        answers = iter(with_zeros(found, xs))
+        gradients = tuple(unflatten(structure, answers) for structure in structures)
+        return tuple(result) if has_aux else result, gradients[0] if single else gradients
+
+    return call
+
+
+def _positions(argnums: Any, who: str) -> tuple[bool, list[int]]:
     """Whether it is one integer, and the list of them."""
     single = not isinstance(argnums, (list, tuple))
     positions = []
@@ -104,53 +110,53 @@ def _positions(argnums: Any) -> tuple[bool, list[int]]:
             positions.append(index(position))
         except TypeError:
             raise TypeError(
-                f"grad: argnums: expected an integer or a tuple of them, got {position!r}"
+                f"{who}: argnums: expected an integer or a tuple of them, got {position!r}"
             ) from None
     return single, positions
 
 
-def _resolved(positions: list[int], count: int, f: Any) -> list[int]:
+def _resolved(positions: list[int], count: int, f: Any, who: str) -> list[int]:
     out = []
     for position in positions:
         if not -count <= position < count:
             raise TypeError(
-                f"grad: {place(f)} was called with {count} positional arguments, and is to be "
+                f"{who}: {place(f)} was called with {count} positional arguments, and is to be "
                 f"differentiated by number {position}"
             )
         out.append(position % count)
     if len(set(out)) != len(out):
-        raise ValueError(f"grad: argnums {tuple(positions)} name an argument of {place(f)} twice")
+        raise ValueError(f"{who}: argnums {tuple(positions)} name an argument of {place(f)} twice")
     return out
 
 
-def _value_of(result: Any, f: Any) -> Any:
+def _value_of(result: Any, f: Any, who: str) -> Any:
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise TypeError(
-            f"grad: with has_aux, {place(f)} must return a pair (value, aux); "
+            f"{who}: with has_aux, {place(f)} must return a pair (value, aux); "
             f"got a {type(result).__name__}"
         )
     return result[0]
 
 
-def _differentiable(leaf: Any, position: int) -> Tensor:
+def _differentiable(leaf: Any, position: int, who: str) -> Tensor:
     """A tensor of its own for an argument: the same one twice has two gradients."""
     if isinstance(leaf, int) and not isinstance(leaf, bool):
         leaf = float(leaf)
-    x = _core.identity(_core.constant(leaf, who=f"grad: argument {position}"))
+    x = _core.identity(_core.constant(leaf, who=f"{who}: argument {position}"))
     if x.dtype.kind != "f":
         raise TypeError(
-            f"grad: argument {position} holds a {type(leaf).__name__} of {x.dtype}; "
+            f"{who}: argument {position} holds a {type(leaf).__name__} of {x.dtype}; "
             "only floats have gradients: cast it"
         )
     return x
 
 
-def _check_value(value: Any, f: Callable[..., Any]) -> None:
+def _check_value(value: Any, f: Callable[..., Any], who: str) -> None:
     if not isinstance(value, (Tensor, Variable)):
-        raise TypeError(f"grad: {place(f)} returned a {type(value).__name__}; expected a Tensor")
+        raise TypeError(f"{who}: {place(f)} returned a {type(value).__name__}; expected a Tensor")
     if value.dtype.kind != "f":
-        raise TypeError(f"grad: {place(f)} returned {value.dtype}; only floats have gradients")
+        raise TypeError(f"{who}: {place(f)} returned {value.dtype}; only floats have gradients")
     if value.shape != ():
         raise ValueError(
-            f"grad: {place(f)} returned shape {value.shape}; expected (), as sum or mean give"
+            f"{who}: {place(f)} returned shape {value.shape}; expected (), as sum or mean give"
         )

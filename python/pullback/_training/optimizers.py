@@ -107,12 +107,12 @@ class Optimizer:
         if not present:
             raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
         rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
-        slots = dict(self._slots)
+        saved = vars(self) | {"_slots": dict(self._slots)}
         new: dict[tuple[Variable, str], Tensor] = {}
         try:
             steps = [(v, self._step(v, g, rate, new)) for g, v in present]
         except BaseException:
-            self._slots = slots
+            vars(self).update(saved)
             raise
         self._finish(steps, new)
 

@@ -1,0 +1,19 @@
+"""Checks of arguments that several functions take."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+
+def integer(value: Any, who: str) -> int:
+    """An integer, of Python, NumPy or a tensor; else a TypeError that says who expects it."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{who}: expected an integer, got {value!r}") from None
+
+
+def is_integer(value: Any) -> bool:
+    """Whether it is one integer, not a sequence or an array of them."""
+    return hasattr(value, "__index__") and not getattr(value, "shape", ())

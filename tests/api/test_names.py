@@ -1,0 +1,215 @@
+"""A walk over the public functions: errors name the function that was called, the override map
+knows every one, two arrays that could be swapped may be given by name."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from pullback import _core
+from pullback._autodiff.rules import PARTS
+
+SPACES = (pb, pb.nn, pb.linalg, pb.random, pb.special)
+FUNCTIONS = {
+    name: getattr(space, name)
+    for space in SPACES
+    for name in space.__all__
+    if inspect.isfunction(getattr(space, name))
+}
+# Not about arrays: what they are given first is a function, a name, a setting or anything.
+OTHERS = {
+    "custom_gradient", "evaluate", "function", "get_default_dtype", "grad",
+    "gradient_override_map", "gradients", "num_threads", "profile", "register_gradient",
+    "set_default_dtype", "set_num_threads", "value_and_grad",
+}  # fmt: skip
+BAD = {
+    "object": object(),
+    "text": "abc",
+    "complex": 1j,
+    "dict": {},
+    "none": None,
+    "ragged": [[1.0], [1.0, 2.0]],
+    "rank 1": [1, 2, 3, 4, 5],
+    "rank 2": pb.ones((2, 3)),
+    "float": 1.5,
+    "large": 10**30,
+}
+
+
+def parameters(function):
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - OTHERS))
+def test_errors_name_the_function_that_was_called(name, bad):
+    function = FUNCTIONS[name]
+    taken = parameters(function)
+    required = sum(p.default is p.empty for p in taken)
+    for position in range(len(taken)):
+        arguments = [pb.ones((2, 2))] * max(required, position + 1)
+        arguments[position] = bad
+        try:
+            function(*arguments)
+        except Exception as error:
+            known = (TypeError, ValueError, IndexError, OverflowError)
+            assert isinstance(error, known), f"{type(error)} for argument {position}"
+            assert re.match(rf"{name}(\(\))?:? ", str(error)), (position, str(error))
+
+
+def test_errors_of_composites():
+    for call, name in (
+        (lambda: pb.zeros(-1), "zeros"),
+        (lambda: pb.ones_like([1.0], "int8"), "ones_like"),
+        (lambda: pb.trace(pb.ones(3)), "trace"),
+        (lambda: pb.permute_dims(pb.ones(3), (1,)), "permute_dims"),
+        (lambda: pb.random.uniform(-1), "uniform"),
+        (lambda: pb.special.erf("x"), "erf"),
+        (lambda: pb.inner(pb.ones(2), pb.ones(3)), "inner"),
+        (lambda: pb.ones(2) + pb.ones(3), "add"),
+        (lambda: pb.dot(pb.ones(2), pb.ones(3)), "dot"),
+    ):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            call()
+        assert str(caught.value).startswith(f"{name}: "), caught.value
+
+
+def test_an_error_of_a_function_inside_a_transform_keeps_its_name():
+    with pytest.raises(ValueError, match=r"^add: "):
+        pb.grad(lambda x: pb.sum(x + pb.ones(3)))(pb.ones(2))
+    with pytest.raises(ValueError, match=r"^zeros: "):
+        pb.custom_gradient(lambda x: (pb.zeros(-1), lambda g: g))(1.0)
+    with pytest.raises(ValueError, match=r"^value_and_grad: .*shape"):
+        pb.value_and_grad(lambda x: x)(pb.ones(2))
+
+
+# --- overrides
+
+X = np.arange(1.0, 10.0).reshape(3, 3) / 4
+EXAMPLES = {
+    "broadcast_to": lambda x: pb.broadcast_to(x, (2, 3, 3)),
+    "clip": lambda x: pb.clip(x, 0.5, 1.0),
+    "clip_by_global_norm": lambda x: pb.clip_by_global_norm([x], 0.1)[0][0],
+    "clip_by_norm": lambda x: pb.clip_by_norm(x, 0.1),
+    "clip_by_value": lambda x: pb.clip_by_value(x, 0.5, 1.0),
+    "concat": lambda x: pb.concat([x, x]),
+    "cast": lambda x: pb.cast(x, "float32"),
+    "astype": lambda x: pb.astype(x, "float32"),
+    "dot": lambda x: pb.dot(x, x) + pb.dot(x[0], x[1]),
+    "einsum": lambda x: (
+        pb.sum(pb.einsum("ij,jk->ki", x, x))
+        + pb.sum(pb.einsum("ij,ij->i", x, x))
+        + pb.sum(pb.einsum("ii->i", x))
+    ),
+    "expand_dims": lambda x: pb.expand_dims(x, 0),
+    "global_norm": lambda x: pb.global_norm([x, x * 1.0]),
+    "inner": lambda x: pb.inner(x, x) + pb.inner(x[0], x[1]),
+    "outer": lambda x: pb.outer(x, x),
+    "permute_dims": lambda x: pb.permute_dims(x, (1, 0)),
+    "reshape": lambda x: pb.reshape(x, 9),
+    "shuffle": pb.random.shuffle,
+    "sparse_softmax_cross_entropy": lambda x: pb.sparse_softmax_cross_entropy(x, [0, 1, 2]),
+    "split": lambda x: pb.split(x, 3)[0],
+    "squeeze": lambda x: pb.squeeze(pb.take(x, [0], axis=0), 0),
+    "stack": lambda x: pb.stack([x, x]),
+    "take": lambda x: pb.take(x, [0, 1], axis=0),
+    "take_along_axis": lambda x: pb.take_along_axis(x, np.array([[0], [1], [2]])),
+    "tensordot": lambda x: (
+        pb.sum(pb.tensordot(x, x, 1))
+        + pb.tensordot(x, x, 2)
+        + pb.sum(pb.tensordot(x, x, [[0], [1]]))
+        + pb.sum(pb.tensordot(*[pb.broadcast_to(x, (3, 3, 3))] * 2, 2))
+    ),
+    "trace": pb.trace,
+    "where": lambda x: pb.where(x > 1, x, -x),
+}
+NOT_DIFFERENTIABLE = {
+    "all", "any", "argmax", "argmin", "equal", "floor_divide", "greater", "greater_equal",
+    "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "not_equal", "permutation", "stop_gradient",
+}  # fmt: skip
+
+
+def called(name, keys):
+    """Which of the operations `keys` have their overrides called in the gradient of an example."""
+    function = EXAMPLES.get(name)
+    if function is None:
+        arity = sum(p.default is p.empty for p in parameters(FUNCTIONS[name]))
+        function = lambda x: FUNCTIONS[name](*[x] * arity)  # noqa: E731
+    seen = set()
+
+    def rule(op, *cotangents):
+        seen.add(op.type)
+        return [pb.zeros(x.shape, x.dtype) if x.dtype.kind == "f" else None for x in op.inputs]
+
+    x = pb.Variable(X)
+    with pb.gradient_override_map(dict.fromkeys(keys, rule)):
+        y = function(x)
+    pb.evaluate(pb.gradients(y, x))
+    return seen
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_the_override_map_knows_every_function(name):
+    if name in PARTS:
+        with pytest.raises(LookupError) as caught:
+            pb.gradient_override_map({name: lambda op, g: g})
+        parts = re.findall(r"'(\w+)'", str(caught.value).split("consists of:")[1])
+        assert set(parts) == set(PARTS[name]) <= set(_core.op_names())
+        # Each is really one, and without them there is nothing left to override but views.
+        assert set(parts) <= set().union(*(called(name, [part]) for part in parts))
+        ours = {"add", "broadcast_to", "identity", "reshape", "slice", "take"}  # of the examples
+        everything = called(name, _core.op_names()) - ours
+        assert everything <= set(parts), everything
+        return
+    try:
+        pb.gradient_override_map({name: lambda op, g: g})
+    except LookupError as error:
+        assert "no operation with a gradient" in str(error), name
+        differentiable = name not in OTHERS and parameters(FUNCTIONS[name])
+        if differentiable and name not in ("constant", "full"):
+            x = pb.Variable(X)
+            try:
+                y = FUNCTIONS[name](x, *[2] * (len(parameters(FUNCTIONS[name])) > 1))
+            except (TypeError, ValueError):
+                return
+            assert y is None or pb.gradients(y, x) == [None], name
+    else:
+        if name not in NOT_DIFFERENTIABLE:
+            assert len(called(name, [name])) == 1, name
+
+
+# --- keywords
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (pb.softmax_cross_entropy, ("logits", "labels")),
+        (pb.clip_by_value, ("x", "clip_value_min", "clip_value_max")),
+        *(
+            (function, ("x", "y"))
+            for function in (
+                pb.subtract, pb.divide, pb.floor_divide, pb.remainder, pb.pow, pb.less,
+                pb.less_equal, pb.greater, pb.greater_equal, pb.maximum,
+            )
+        ),
+        *((function, ("a", "b")) for function in (pb.matmul, pb.dot, pb.outer, pb.tensordot)),
+        (pb.where, ("condition", "x", "y")),
+    ],
+)  # fmt: skip
+def test_arguments_by_name(function, names):
+    values = [pb.constant(k + X) for k in range(len(names))]
+    by_name = function(**dict(reversed(list(zip(names, values, strict=True)))))
+    np.testing.assert_array_equal(by_name.numpy(), function(*values).numpy())
+
+
+def test_sparse_losses_by_name():
+    logits, labels = pb.constant(X), [0, 1, 2]
+    expected = pb.sparse_softmax_cross_entropy(logits, labels).numpy()
+    got = pb.sparse_softmax_cross_entropy(labels=labels, logits=logits).numpy()
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(pb.take(indices=labels, x=logits, axis=0).numpy(), X)
