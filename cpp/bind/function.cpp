@@ -7,6 +7,7 @@
 
 #include "bind/tensor.h"
 #include "bind/traced.h"
+#include "grad/registry.h"
 #include "grad/tape.h"
 #include "graph/make.h"
 #include "graph/rule.h"
@@ -79,6 +80,8 @@ bool TracedFunction::is_static(const CallArguments& arguments, Py_ssize_t i) con
 void TracedFunction::read_signature(const CallArguments& arguments, Signature* signature) const {
   signature->word(static_cast<uint64_t>(default_float()) |
                   static_cast<uint64_t>(arguments.positional) << 8);
+  // A gradient inside the function may have asked for a rule that is another by now.
+  signature->word(registry_epoch());
   in_order(arguments, [&](Py_ssize_t i) {
     try {
       if (i >= arguments.positional) {

@@ -77,34 +77,58 @@ Ref<Node> summed(const Ref<Node>& g, const Shape& shape) {
 
 }  // namespace
 
-Cotangent masked(const Cotangent& c, const Ref<Node>& mask) {
-  if (c.mask == nullptr || c.mask == mask) return {c.kind, c.value, mask};
-  return {c.kind, c.value, formula::logical_and(Expr(c.mask), Expr(mask))};
-}
-
-void Adjoint::add(Cotangent c, const Shape& shape) {
+void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros) {
   if (c.kind == Cotangent::None) return;
   if (c.kind == Cotangent::Zero) {
-    if (sum_.kind == Cotangent::None) sum_.kind = Cotangent::Zero;
+    if (kind_ == Cotangent::None) kind_ = Cotangent::Zero;
     return;
   }
-  if (!(c.value->shape == shape) || (c.mask && !(c.mask->shape == shape))) {
-    c = {Cotangent::Value, summed(dense_of(c), shape), nullptr};
+  if (!(c.value->shape == shape)) {
+    Ref<Node> mask;
+    if (c.mask && zeros != Zeros::Drop) mask = sum_of_mask(c.mask, c.value->shape, shape, zeros);
+    c = {Cotangent::Value, summed(dense_of(c), shape), std::move(mask), true};
   }
-  if (sum_.kind != Cotangent::Value) {
-    sum_ = std::move(c);
-  } else if (sum_.mask && sum_.mask == c.mask) {
-    sum_.value = Expr(sum_.value) + Expr(c.value);
-    sum_.clean &= c.clean;
+  const bool kept =
+      zeros == Zeros::Keep || (zeros == Zeros::Cheap && c.mask && is_narrow(c.mask.get(), shape));
+  if (c.mask && !kept) c = {Cotangent::Value, dense_of(c)};
+  if (kind_ != Cotangent::Value) {
+    kind_ = Cotangent::Value;
+    clean_ = c.clean;
+    value_ = std::move(c.value);
+    if (c.mask) masks_.push_back(std::move(c.mask));
+    return;
+  }
+  if (c.mask == nullptr || masks_.empty()) {
+    value_ = sum_of(dense(), dense_of(c));
+  } else if (masks_.size() == 1 && masks_[0] == c.mask) {
+    value_ = Expr(value_) + Expr(c.value);
+    clean_ &= c.clean;
+  } else if (masks_.size() == 1 && !clean_ && !c.clean && complementary(masks_[0], c.mask)) {
+    value_ = formula::where(Expr(masks_[0]), Expr(value_), Expr(c.value));
+    masks_.clear();
   } else {
-    sum_ = {Cotangent::Value, sum_of(dense(), dense_of(c)), nullptr};
+    value_ = sum_of(dense_of({kind_, value_, masks_[0], clean_}), dense_of(c));
+    clean_ = true;
+    masks_.push_back(std::move(c.mask));
   }
+}
+
+const Ref<Node>& Adjoint::mask() {
+  static const Ref<Node> everywhere;
+  if (masks_.size() > 1) {
+    Ref<Node> all = unite(masks_);
+    masks_.clear();
+    if (all) masks_.push_back(std::move(all));
+  }
+  return masks_.empty() ? everywhere : masks_[0];
 }
 
 Ref<Node> Adjoint::dense() {
-  if (sum_.kind != Cotangent::Value) return nullptr;
-  if (sum_.mask) sum_ = {Cotangent::Value, dense_of(sum_), nullptr};
-  return sum_.value;
+  if (kind_ != Cotangent::Value) return nullptr;
+  if (!masks_.empty()) value_ = dense_of({kind_, value_, masks_[0], clean_});
+  masks_.clear();
+  clean_ = true;
+  return value_;
 }
 
 }  // namespace pullback

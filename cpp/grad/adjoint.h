@@ -1,28 +1,34 @@
 // Adjoint: the cotangent of one node while the reverse pass collects it. Contributions are brought
-// to the node's shape and added; structural zeros stay a mask for as long as they can.
+// to the node's shape and added; structural zeros stay a mask for as long as they matter.
 #pragma once
 
+#include <vector>
+
+#include "grad/masks.h"
 #include "graph/rule.h"
 
 namespace pullback {
 
-// c with its structural zeros also outside `mask`.
-Cotangent masked(const Cotangent& c, const Ref<Node>& mask);
-
 class Adjoint {
  public:
-  // Adds a contribution; sums it over broadcast axes down to `shape` (that of the node).
-  void add(Cotangent contribution, const Shape& shape);
+  // Adds a contribution; sums it over broadcast axes down to `shape` (that of the node). `zeros`
+  // says whether the node cares for structural ones.
+  void add(Cotangent contribution, const Shape& shape, Zeros zeros = Zeros::Drop);
 
-  Cotangent::Kind kind() const { return sum_.kind; }
-  const Cotangent& cotangent() const { return sum_; }
-  const Ref<Node>& value() const { return sum_.value; }
-  const Ref<Node>& mask() const { return sum_.mask; }
+  Cotangent::Kind kind() const { return kind_; }
+  // The cotangent where mask() holds; elsewhere anything, but zero if clean().
+  const Ref<Node>& value() const { return value_; }
+  bool clean() const { return clean_; }
+  // Null: no structural zeros.
+  const Ref<Node>& mask();
   // The cotangent as a plain tensor, masked entries zero; null unless kind() is Value.
   Ref<Node> dense();
 
  private:
-  Cotangent sum_;
+  Cotangent::Kind kind_ = Cotangent::None;
+  bool clean_ = false;
+  Ref<Node> value_;
+  std::vector<Ref<Node>> masks_;  // it may be other than zero in any of them; none: everywhere
 };
 
 }  // namespace pullback

@@ -10,6 +10,8 @@ OverrideMap& table() {
   return *map;
 }
 
+uint64_t epoch = 0;
+
 }  // namespace
 
 void register_rule(const std::string& name, Ref<Rule> rule, bool replace) {
@@ -19,9 +21,12 @@ void register_rule(const std::string& name, Ref<Rule> rule, bool replace) {
          found->second->name, "; pass replace=True to change it");
   }
   table()[name] = std::move(rule);
+  ++epoch;
 }
 
 bool registry_used() { return !table().empty(); }
+
+uint64_t registry_epoch() { return epoch; }
 
 Ref<Rule> registered_rule(const std::string& name) {
   const auto found = table().find(name);

@@ -2,6 +2,7 @@
 // aliases that overrides may point to.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "graph/rule.h"
@@ -12,6 +13,8 @@ namespace pullback {
 void register_rule(const std::string& name, Ref<Rule> rule, bool replace);
 // Whether anything is registered at all: the common case costs nothing.
 bool registry_used();
+// Changes with every registration: what was recorded before it is out of date.
+uint64_t registry_epoch();
 // Null where nothing is registered.
 Ref<Rule> registered_rule(const std::string& name);
 

@@ -10,11 +10,14 @@
 
 #include "grad/reverse.h"
 
+#include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/error.h"
 #include "grad/adjoint.h"
+#include "grad/masks.h"
 #include "grad/registry.h"
 #include "grad/tape.h"
 #include "graph/walk.h"
@@ -49,10 +52,12 @@ class ReversePass {
       const auto found = request_.overrides->find(display_name(node));
       if (found != request_.overrides->end()) rule = found->second;
     }
-    if (!rule) rule = node->rule;
+    const bool own = has_own_rule(node);
+    if (!rule && !own) rule = node->rule;
     if (!rule && registry_used() && !is_leaf(node->op) && node->op != Op::read) {
       rule = registered_rule(display_name(node));
     }
+    if (!rule && own) rule = node->rule;
     const auto all = node->inputs();
     if (node->op == Op::custom) {
       return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
@@ -61,6 +66,10 @@ class ReversePass {
     const bool differentiable =
         vjp_of(node->op) && (is_float(node->dtype) || traits(node->op).ring);
     return {nullptr, differentiable ? all : all.first(0)};
+  }
+
+  static bool is_own(const Exit& exit, const Node* node) {
+    return exit.rule && exit.rule == node->rule && has_own_rule(node);
   }
 
   bool differentiable(DType dtype) const {
@@ -132,16 +141,23 @@ class ReversePass {
       if (x.node) tensors.insert(x.node.get());
     }
     is_x_.assign(n, 0);
+    zeros_.assign(n, Zeros::Drop);
     for (size_t i = 0; i < n; ++i) {
       const Node* node = nodes_[i];
       bool live = false;
       if (node->tracked() && !stopped(node) && differentiable(node->dtype) &&
           (!request_.tape || request_.tape->recorded(node))) {
-        for (const Node* input : exit_of(node).inputs) {
+        const Exit exit = exit_of(node);
+        Zeros below = Zeros::Drop;
+        for (const Node* input : exit.inputs) {
           if (!feeds(input, node)) continue;
-          live |= live_[position(input)] != 0;
+          const size_t at = position(input);
+          if (live_[at]) below = std::max(below, zeros_[at]);
+          live |= live_[at] != 0;
           watched_[i] = 1;
         }
+        if (live && !exit.rule) zeros_[i] = zeros_of(node, below);
+        if (live && is_own(exit, node)) zeros_[i] = std::min(below, Zeros::Cheap);
       }
       if (request_.tape && request_.tape->watched_since(node) != Tape::kNever) watched_[i] = 1;
       is_x_[i] = tensors.contains(node) || (node->variable && variables.contains(node->variable));
@@ -170,7 +186,7 @@ class ReversePass {
       if (!live_[at] && !is_x_[at]) continue;
       Ref<Node> g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
-      adjoints_[at].add({Cotangent::Value, g, nullptr}, y->shape);
+      adjoints_[at].add({Cotangent::Value, g}, y->shape);
     }
   }
 
@@ -190,8 +206,9 @@ class ReversePass {
       bool any = false;
       for (size_t k = 0; k < wanted.size(); ++k) {
         const size_t at = position(exit.inputs[k]);
-        wanted[k] = at != kAbsent && live_[at] && feeds(exit.inputs[k], node);
-        any |= wanted[k];
+        if (at == kAbsent || !live_[at] || !feeds(exit.inputs[k], node)) continue;
+        wanted[k] = zeros_[at] == Zeros::Keep ? kWantedMasked : kWanted;
+        any = true;
       }
       if (!any) continue;
       if (request_.tape && !request_.tape->recorded(node)) continue;
@@ -200,7 +217,10 @@ class ReversePass {
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(exit, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
-        exit.rule ? apply_rule(node, exit, wanted, {node}, {adjoints_[i].dense()})
+        // Of rules that mix entries only the library's own are known to make zeros of zeros.
+        Ref<Node> flag = is_own(exit, node) ? adjoints_[i].mask() : nullptr;
+        if (flag && flag->shape.size() != 1) flag = nullptr;
+        exit.rule ? apply_rule(node, exit, wanted, {node}, {adjoints_[i].dense()}, flag)
                   : apply_row(node, exit, adjoints_[i], wanted);
       }
     }
@@ -214,41 +234,33 @@ class ReversePass {
 
   void pass_zero(const Exit& exit, const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]) adjoint_of(exit.inputs[k]).add({Cotangent::Zero, nullptr, nullptr}, {});
+      if (wanted[k]) add(exit.inputs[k], {Cotangent::Zero});
     }
   }
 
-  Adjoint& adjoint_of(const Node* node) { return adjoints_[position(node)]; }
+  void add(const Node* input, Cotangent contribution) {
+    const size_t at = position(input);
+    adjoints_[at].add(std::move(contribution), input->shape, zeros_[at]);
+  }
 
   void apply_row(Node* node, const Exit& exit, Adjoint& adjoint,
                  const std::vector<uint8_t>& wanted) {
-    const bool through = carries_mask(node->op) && adjoint.mask();
+    const Mask pass = traits(node->op).mask;
+    const Ref<Node> mask = pass == Mask::Stops ? nullptr : adjoint.mask();
+    const Ref<Node> g = mask && pass != Mask::Mixes ? adjoint.value() : adjoint.dense();
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
-    vjp_of(node->op)({node, through ? adjoint.value() : adjoint.dense(), wanted}, out.data());
-    if (through) carry_mask(node, adjoint, wanted, &out);
+    // What a slice leaves out, a mask that moves through it leaves out too.
+    const bool moves =
+        mask && mask->shape.size() != 1 && (pass == Mask::Moves || pass == Mask::Mixes);
+    asked_ = wanted;
+    if (moves) std::replace(asked_.begin(), asked_.end(), uint8_t{kWantedMasked}, uint8_t{kWanted});
+    vjp_of(node->op)({node, g, asked_}, out.data());
+    if (mask) carry_mask(node, mask, adjoint.clean(), wanted, out);
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]) adjoint_of(exit.inputs[k]).add(std::move(out[k]), exit.inputs[k]->shape);
+      if (wanted[k]) add(exit.inputs[k], std::move(out[k]));
     }
     out.clear();
-  }
-
-  // The structural zeros of the node's cotangent are structural zeros of its inputs' too.
-  void carry_mask(Node* node, const Adjoint& adjoint, const std::vector<uint8_t>& wanted,
-                  std::vector<Cotangent>* out) {
-    Ref<Node> mask = adjoint.mask();
-    if (node->op == Op::reshape || node->op == Op::transpose) {
-      Cotangent moved;
-      vjp_of(node->op)({node, mask, wanted}, &moved);
-      mask = moved.value;
-    }
-    const bool moves =
-        node->op == Op::reshape || node->op == Op::transpose || node->op == Op::identity;
-    for (Cotangent& c : *out) {
-      if (c.kind != Cotangent::Value) continue;
-      c = masked(c, mask);
-      c.clean = moves && adjoint.cotangent().clean;
-    }
   }
 
   void answer_group(const std::vector<size_t>& members, const Exit& exit,
@@ -278,14 +290,15 @@ class ReversePass {
   }
 
   void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
-                  const std::vector<Node*>& outputs, const std::vector<Ref<Node>>& cotangents) {
+                  const std::vector<Node*>& outputs, const std::vector<Ref<Node>>& cotangents,
+                  const Ref<Node>& flag = nullptr) {
     std::vector<Node*> gs;
     for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
     // A user's custom_gradient goes by the name of its rule, which errors name anyway.
     const bool own = node->op == Op::custom && composite_of(node) == Composite::None;
     const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, exit.inputs, outputs,
                         gs};
-    const std::vector<Cotangent> out = exit.rule->apply(call);
+    std::vector<Cotangent> out = exit.rule->apply(call);
     if (out.size() != wanted.size()) {
       fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
            static_cast<int64_t>(out.size()), " gradients for ", static_cast<int64_t>(wanted.size()),
@@ -293,7 +306,8 @@ class ReversePass {
     }
     for (size_t k = 0; k < out.size(); ++k) {
       if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);
-      if (wanted[k]) adjoint_of(exit.inputs[k]).add(out[k], exit.inputs[k]->shape);
+      if (flag) out[k] = {out[k].kind, out[k].value, intersect(out[k].mask, reshape(flag, {}))};
+      if (wanted[k]) add(exit.inputs[k], std::move(out[k]));
     }
   }
 
@@ -328,10 +342,12 @@ class ReversePass {
         places = {at};
       }
       Adjoint total;
-      for (size_t i : places) total.add(adjoints_[i].cotangent(), nodes_[i]->shape);
+      for (size_t i : places) {
+        total.add({adjoints_[i].kind(), adjoints_[i].dense()}, nodes_[i]->shape);
+      }
       if (total.kind() == Cotangent::Zero) {
         const Node* node = nodes_[places[0]];
-        total.add({Cotangent::Value, zeros(node->shape, node->dtype), nullptr}, node->shape);
+        total.add({Cotangent::Value, zeros(node->shape, node->dtype)}, node->shape);
       }
       Ref<Node> g = total.dense();
       if (g && !g->tracked()) {
@@ -354,7 +370,9 @@ class ReversePass {
   std::unordered_set<uint64_t> stopped_variables_;
   std::vector<uint8_t> live_, watched_, is_x_;
   std::vector<Adjoint> adjoints_;
-  std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs …
+  std::vector<Zeros> zeros_;        // what a node makes of structural zeros
+  std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs, …
+  std::vector<uint8_t> asked_;      // … what its row is asked for …
   std::vector<Cotangent> answers_;  // … and what they get
 };
 

@@ -88,6 +88,10 @@ Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
   return {Cotangent::Value, exp(e.shifted) * (Expr(reshape(g, kept)) * scale), nullptr};
 }
 
+Cotangent extremum_rule(Node* node, const Expr& g, Node* x) {
+  return extremum_cotangent(node, g, x, node->attr.axes);
+}
+
 NodeRef with_axis(NodeRef node, int64_t axis) {
   node->attr.order[0] = static_cast<int8_t>(axis);
   return node;
@@ -99,6 +103,8 @@ const char* name_of(Composite composite) {
   constexpr const char* names[] = {"custom_gradient",
                                    "mean",
                                    "prod",
+                                   "max",
+                                   "min",
                                    "softmax",
                                    "log_softmax",
                                    "logsumexp",
@@ -106,6 +112,17 @@ const char* name_of(Composite composite) {
                                    "sparse_softmax_cross_entropy"};
   static_assert(std::size(names) == static_cast<size_t>(Composite::count));
   return names[static_cast<int>(composite)];
+}
+
+bool has_own_rule(const Node* node) {
+  return node->rule && dynamic_cast<const CompositeRule*>(node->rule.get());
+}
+
+NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, uint8_t axes) {
+  static auto* rule = new CompositeRule(extremum_rule);
+  NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x}, rule);
+  node->attr.axes = axes;
+  return node;
 }
 
 NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {

@@ -9,6 +9,8 @@ enum class Composite : int8_t {
   None,  // a user's custom_gradient
   mean,
   prod,
+  max,  // over axes that do not lie together: folds of folds, whose ties share as one
+  min,
   softmax,
   log_softmax,
   logsumexp,
@@ -18,6 +20,10 @@ enum class Composite : int8_t {
 };
 
 const char* name_of(Composite composite);
+// Whether its gradient is the composite's own, and no rule of the user's.
+bool has_own_rule(const Node* node);
+// max or min of x over `axes` (as bits), computed as `inside`.
+NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, uint8_t axes);
 inline Composite composite_of(const Node* node) {
   return node->op == Op::custom ? static_cast<Composite>(node->attr.axis) : Composite::None;
 }

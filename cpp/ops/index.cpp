@@ -96,7 +96,7 @@ void take_vjp(const VjpCall& call, Cotangent* out) {
   const int64_t length = x->shape[axis];
   // What was never taken is a structural zero; see slice_vjp.
   NodeRef mask;
-  if (carries_mask(x->op)) {
+  if (call.live[0] == kWantedMasked) {
     mask = scatter_add(ones(call.g->shape, DType::Bool), indices, axis, length);
   }
   out[0] = {Cotangent::Value, scatter_add(call.g, indices, axis, length), mask, true};
@@ -129,7 +129,7 @@ void set_vjp(const VjpCall& call, Cotangent* out) {
   if (call.live[0]) {
     // What was set over is a structural zero; see slice_vjp.
     NodeRef mask;
-    if (carries_mask(base->op)) {
+    if (call.live[0] == kWantedMasked) {
       mask = at_index(ones(base->shape, DType::Bool), zeros(value->shape, DType::Bool), indices,
                       axis, Update::Set, unique);
     }
@@ -208,7 +208,9 @@ void extreme_vjp(const VjpCall& call, Cotangent* out) {
 }  // namespace
 
 void at_index_vjp(const VjpCall& call, Cotangent* out) {
-  switch (call.node->attr.update) {
+  const Update update = call.node->attr.update;
+  // What a mask goes through is the same for all that leave both sides their say.
+  switch (call.g->dtype == DType::Bool && update != Update::Set ? Update::Add : update) {
     case Update::Set:
       return set_vjp(call, out);
     case Update::Add:
@@ -219,7 +221,8 @@ void at_index_vjp(const VjpCall& call, Cotangent* out) {
       return;
     case Update::Multiply:
       return multiply_vjp(call, out);
-    default:
+    case Update::Min:
+    case Update::Max:
       return extreme_vjp(call, out);
   }
 }
@@ -230,7 +233,8 @@ void pick_vjp(const VjpCall& call, Cotangent* out) {
   const NodeRef indices = call.node->in[1];
   const int64_t length = x->shape[x->shape.rank - 1];
   NodeRef mask;
-  if (carries_mask(x->op)) mask = place(ones(call.g->shape, DType::Bool), indices, length);
+  if (call.live[0] == kWantedMasked)
+    mask = place(ones(call.g->shape, DType::Bool), indices, length);
   out[0] = {Cotangent::Value, place(call.g, indices, length), mask, true};
 }
 

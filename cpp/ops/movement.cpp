@@ -238,13 +238,13 @@ void transpose_vjp(const VjpCall& call, Cotangent* out) {
 // The central sum in the reverse pass brings g down to the input's shape.
 void broadcast_vjp(const VjpCall& call, Cotangent* out) { identity_vjp(call, out); }
 
-// What the slice left out is a structural zero, as in `where`. A mask is made only where the node
-// below can carry it on.
+// What the slice left out is a structural zero, as in `where`.
 void slice_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const Window& window = *call.node->window;
   NodeRef mask;
-  if (carries_mask(x->op)) mask = embed(ones(call.g->shape, DType::Bool), x->shape, window);
+  if (call.live[0] == kWantedMasked)
+    mask = embed(ones(call.g->shape, DType::Bool), x->shape, window);
   out[0] = {Cotangent::Value, embed(call.g, x->shape, window), mask, true};
 }
 
@@ -260,7 +260,7 @@ void at_window_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, call.g, nullptr};
   if (call.node->attr.update == Update::Set && call.live[0]) {
     NodeRef mask;
-    if (carries_mask(base->op)) {
+    if (call.live[0] == kWantedMasked) {
       mask =
           at_window(ones(base->shape, DType::Bool), zeros(piece, DType::Bool), window, Update::Set);
     }

@@ -38,6 +38,7 @@ std::vector<std::string> op_names() {
     names.emplace_back(name_of(static_cast<Composite>(i)));
   }
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -109,17 +109,15 @@ std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const Nod
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {
   Node* node;                     // its inputs and itself may be used in the expressions
-  NodeRef g;                      // cotangent of the node
-  std::span<const uint8_t> live;  // per input: whether somebody wants its cotangent
+  NodeRef g;                      // cotangent of the node; where it is bool, a mask on its way
+  std::span<const uint8_t> live;  // per input, a Wanted: whether somebody wants its cotangent
+};
+enum Wanted : uint8_t {
+  kUnwanted,
+  kWanted,
+  kWantedMasked,  // and cares where it is a structural zero
 };
 using Vjp = void (*)(const VjpCall& call, Cotangent* out);
-
-// Whether the reverse pass carries structural zeros through it as they are, or moved along.
-constexpr bool carries_mask(Op op) {
-  const Mask mask = traits(op).mask;
-  return mask == Mask::Entry || mask == Mask::Scales || op == Op::identity || op == Op::custom ||
-         op == Op::reshape || op == Op::transpose;
-}
 
 Vjp vjp_of(Op op);  // null: not differentiable
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/composite.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -93,8 +94,10 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   }
   if (count == 1) return fold_block(op, x, mask, keepdims);
   const Shape result = folded(x->shape, mask, keepdims);
-  for (int i = 0; i < count; ++i) x = fold_block(op, x, blocks[i], true);
-  return reshape(x, result);
+  NodeRef y = x;
+  for (int i = 0; i < count; ++i) y = fold_block(op, y, blocks[i], true);
+  y = reshape(y, result);
+  return is_float(x->dtype) && op != Op::sum ? extremum(op, y, x, mask) : y;
 }
 
 NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {
@@ -133,21 +136,34 @@ NodeRef sum_to(const NodeRef& x, const Shape& shape) {
 
 void sum_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
-  const NodeRef g = cast(keep_axes(call.g, call.node), x->dtype);
+  const NodeRef kept = keep_axes(call.g, call.node);
+  if (kept->dtype == DType::Bool) {  // a mask broadcasts by itself
+    out[0] = {Cotangent::Value, kept};
+    return;
+  }
+  const NodeRef g = cast(kept, x->dtype);
   out[0] = {Cotangent::Value, broadcast_to(g, x->shape), nullptr};
 }
 
 // Ties share equally; where the result is NaN the NaN positions take it.
-void extremum_vjp(const VjpCall& call, Cotangent* out) {
+Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, uint8_t axes) {
   using namespace formula;
-  Node* x = call.node->in[0];
-  const Expr y = keep_axes(call.node, call.node);
-  const Expr g = keep_axes(call.g, call.node);
-  const Expr wins = same(x, y);
-  const FoldedShape f = folded_shape(x->shape, call.node->attr.axes);
-  NodeRef count = reshape(cast(wins, x->dtype), {f.outer, f.reduced, f.inner});
-  count = reshape(reduce(Op::sum, count, std::vector<int64_t>{1}, false), y.node->shape);
-  out[0] = mask(wins, broadcast_to(g / Expr(count), x->shape));
+  const Shape kept = folded(x->shape, axes, true);
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < kept.rank; ++i) {
+    if (axes >> i & 1) numbers.push_back(i);
+  }
+  const Expr wins = same(x, Expr(reshape(y, kept)));
+  const Expr count = reduce(Op::sum, cast(wins, x->dtype), numbers, true);
+  return mask(wins, broadcast_to(Expr(reshape(g, kept)) / count, x->shape));
+}
+
+void extremum_vjp(const VjpCall& call, Cotangent* out) {
+  if (call.g->dtype == DType::Bool) {  // a mask broadcasts by itself
+    out[0] = {Cotangent::Value, keep_axes(call.g, call.node)};
+    return;
+  }
+  out[0] = extremum_cotangent(call.node, call.g, call.node->in[0], call.node->attr.axes);
 }
 
 }  // namespace pullback

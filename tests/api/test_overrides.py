@@ -381,6 +381,35 @@ def test_replacing_the_rule_of_an_operation():
     assert out.stdout.strip() == "[5.0, 6.0] 7.0"
 
 
+def test_rules_registered_later_reach_what_is_recorded():
+    """Also in a process of its own: a traced function, a tape, a lazy graph and a composite that
+    has a rule of the library's."""
+    import subprocess
+    import sys
+
+    code = (
+        "import numpy as np, pullback as pb\n"
+        "x = pb.Variable(2.0)\n"
+        "slope = pb.function(lambda t: pb.gradients(pb.square(t), [t])[0])\n"
+        "value = pb.function(lambda t: pb.square(t))\n"
+        "first = [float(slope(x)), float(pb.gradients(value(x), x)[0])]\n"
+        "lazy, traced, soft = pb.square(x), value(x), pb.softmax(x * np.ones(2), axis=0)\n"
+        "with pb.GradientTape() as tape: taped = pb.square(x)\n"
+        "with pb.gradient_override_map({'softmax': lambda op, g: 2 * g}):\n"
+        "    stamped = pb.softmax(x * np.ones(2), axis=0)\n"
+        "pb.register_gradient('square', replace=True)(lambda op, g: 5 * g)\n"
+        "pb.register_gradient('softmax', replace=True)(lambda op, g: 7 * g)\n"
+        "then = [float(slope(x)), float(pb.gradients(value(x), x)[0])]\n"
+        "then += [float(pb.gradients(y, x)[0]) for y in (lazy, traced)]\n"
+        "then += [float(tape.gradient(taped, x))]\n"
+        "then += [float(pb.gradients(y, x)[0]) for y in (soft, stamped)]\n"
+        "pb.register_gradient('square', replace=True)(lambda op, g: 6 * g)\n"
+        "print(first, then, float(slope(x)), float(slope(x)))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[4.0, 4.0] [5.0, 5.0, 5.0, 5.0, 5.0, 14.0, 4.0] 6.0 6.0"
+
+
 @pytest.mark.parametrize("wrong", [None, 3, b"name"])
 def test_names_are_strings(wrong):
     with pytest.raises(TypeError):

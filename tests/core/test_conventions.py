@@ -4,6 +4,7 @@ interesting. Every row runs in float32 and float64."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -338,3 +339,41 @@ def test_the_sign_of_zero_constants_is_kept(dtype: str) -> None:
         assert (one / pb.full((), zero, dtype=dtype)).item() == expected
         assert (one / pb.constant(np.array([zero], dtype))).numpy().tolist() == [expected]
         assert math.copysign(1, pb.constant(zero).item()) == math.copysign(1, expected)
+
+
+AXES = [axes for n in range(1, 5) for axes in itertools.combinations(range(4), n)]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_ties_share_over_any_axes(name: str, keepdims: bool) -> None:
+    """Also over axes that do not lie together, where one fold after the other is computed."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 3, (3, 2, 4, 3)).astype("float64")
+    x[0, 0, 0, 0] = x[0, 1, 2, 0] = nan
+    t = pb.Variable(x)
+    for axes in AXES:
+        value = getattr(np, name)(x, axis=axes, keepdims=True)
+        wins = (x == value) | (np.isnan(x) & np.isnan(value))
+        g = rng.integers(1, 5, value.shape).astype("float64")
+        expected = np.where(wins, g / wins.sum(axis=axes, keepdims=True), 0.0)
+        y = getattr(pb, name)(t, axis=axes, keepdims=keepdims)
+        assert np.array_equal(y.numpy(), value.reshape(y.shape), equal_nan=True)
+        (got,) = pb.gradients(y, [t], grad_ys=[g.reshape(y.shape)])
+        assert np.array_equal(got.numpy(), expected), axes
+
+
+def test_an_override_of_max_sees_all_axes_at_once() -> None:
+    x = pb.Variable(np.ones((2, 3, 2)))
+    seen = []
+
+    def rule(op: Any, g: Any) -> Any:
+        seen.append((op.type, len(op.inputs), g.shape))
+        return pb.broadcast_to(pb.reshape(g, (1, 3, 1)), (2, 3, 2))
+
+    with pb.gradient_override_map({"max": rule}):
+        y = pb.max(x, axis=(0, 2))
+    assert pb.gradients(y, [x])[0].numpy().tolist() == np.ones((2, 3, 2)).tolist()
+    later = pb.gradients(pb.max(x, axis=(0, 2)), [x], overrides={"max": rule})[0]
+    assert later.numpy().tolist() == np.ones((2, 3, 2)).tolist()
+    assert seen == [("max", 1, (3,))] * 2

@@ -1,0 +1,218 @@
+// The traits of every operation (ops/op.h) against what the operations do: tangents that are said
+// to be linear are, masks that are said to meet no infinite slope do not, rules and traits agree.
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "graph.h"
+#include "ops/expr.h"
+
+namespace pullback::test {
+namespace {
+
+NodeRef random_tensor(const Shape& shape) {
+  Numbers numbers(static_cast<size_t>(shape.size()));
+  for (double& x : numbers) x = static_cast<double>(pick(2001) - 1000) / 250;
+  return tensor(shape, numbers);
+}
+
+NodeRef sum_of(const NodeRef& a, const NodeRef& b) { return Expr(a) + Expr(b); }
+
+// A case of an operation that is linear in one tensor, or in each of two.
+struct Case {
+  Shape a, b;  // b of rank 0 and unused where `two` is not set
+  std::function<NodeRef(const NodeRef&, const NodeRef&)> build;
+  bool two = false;
+};
+
+Window window_at(int64_t start, int64_t step) {
+  Window window;
+  for (int64_t d = 0; d < kMaxRank; ++d) window.step[d] = 1;
+  window.start[1] = start;
+  window.step[1] = step;
+  return window;
+}
+
+std::optional<Case> case_of(Op op) {
+  const auto one = [](const Shape& shape, auto f) {
+    return Case{shape, {}, [f](const NodeRef& a, const NodeRef&) { return f(a); }};
+  };
+  switch (op) {
+    case Op::cast:
+      return one({3},
+                 [](const NodeRef& a) { return cast(cast(a, DType::Float32), DType::Float64); });
+    case Op::identity:
+      return one({3}, [](const NodeRef& a) { return identity(a); });
+    case Op::reshape:
+      return one({2, 3}, [](const NodeRef& a) { return reshape(a, {3, 2}); });
+    case Op::transpose:
+      return one({2, 3}, [](const NodeRef& a) { return transpose(a); });
+    case Op::broadcast_to:
+      return one({3}, [](const NodeRef& a) { return broadcast_to(a, {2, 3}); });
+    case Op::slice:
+      return one({2, 5}, [](const NodeRef& a) { return slice(a, {2, 2}, window_at(1, 2)); });
+    case Op::sum:
+      return one({2, 3}, [](const NodeRef& a) {
+        return reduce(Op::sum, a, std::vector<int64_t>{1}, false);
+      });
+    case Op::embed:
+      return one({2, 2}, [](const NodeRef& a) { return embed(a, {2, 5}, window_at(1, 2)); });
+    case Op::take:
+      return one({2, 3}, [](const NodeRef& a) { return take(a, indices({2, 0, 2, 2}), 1); });
+    case Op::scatter_add:
+      return one({2, 4},
+                 [](const NodeRef& a) { return scatter_add(a, indices({2, 0, 2, 2}), 1, 3); });
+    case Op::pick:
+      return one({2, 3}, [](const NodeRef& a) { return pick(a, indices({2, 0})); });
+    case Op::place:
+      return one({2}, [](const NodeRef& a) { return place(a, indices({2, 0}), 3); });
+    case Op::concat:
+      return Case{{2, 3},
+                  {2, 1},
+                  [](const NodeRef& a, const NodeRef& b) {
+                    const NodeRef parts[] = {a, b};
+                    return concat(parts, 1);
+                  },
+                  true};
+    case Op::at_window:
+      return Case{{2, 5},
+                  {2, 2},
+                  [](const NodeRef& a, const NodeRef& b) {
+                    return Expr(at_window(a, b, window_at(1, 2), Update::Set)) +
+                           Expr(at_window(a, b, window_at(1, 2), Update::Add));
+                  },
+                  true};
+    case Op::matmul:
+      return Case{
+          {2, 3}, {3, 4}, [](const NodeRef& a, const NodeRef& b) { return matmul(a, b); }, true};
+    default:
+      return std::nullopt;
+  }
+}
+
+void test_linear(Op op) {
+  const std::string name = name_of(op);
+  const std::optional<Case> found = case_of(op);
+  check(found.has_value(),
+        name + ": no case for an operation whose tangent is itself, or a product");
+  if (!found) return;
+  const auto& f = found->build;
+  const NodeRef a = random_tensor(found->a);
+  const NodeRef b = random_tensor(found->b);
+  const NodeRef da = random_tensor(found->a);
+  const NodeRef db = random_tensor(found->b);
+  const Numbers expected = numbers_of(sum_of(f(a, b), f(da, db)));
+  const Numbers joint = numbers_of(f(sum_of(a, da), sum_of(b, db)));
+  if (traits(op).tangent == Tangent::Self) {
+    check(near(joint, expected, 1e-5), name + ": not linear in all its tensors");
+    return;
+  }
+  check(!near(joint, expected, 1e-5), name + ": linear in all its tensors, no product");
+  check(near(numbers_of(f(sum_of(a, da), b)), numbers_of(sum_of(f(a, b), f(da, b)))),
+        name + ": not linear in its first tensor");
+  check(near(numbers_of(f(a, sum_of(b, db))), numbers_of(sum_of(f(a, b), f(a, db)))),
+        name + ": not linear in its second tensor");
+}
+
+// An elementwise operation whose masks are `Entry`: whatever the inputs are, a cotangent of zero
+// stays zero, and one of one stays finite.
+void test_entry(Op op, int inputs) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Numbers values = {-inf, -2, -0.0, 0.0, 0.5, 2, inf, std::nan("")};
+  Numbers columns[3];
+  for (double a : values) {
+    for (double b : values) {
+      for (double c : values) {
+        columns[0].push_back(a);
+        columns[1].push_back(b);
+        columns[2].push_back(c);
+      }
+    }
+  }
+  const Shape shape = {static_cast<int64_t>(columns[0].size())};
+  NodeRef held[3];
+  Node* nodes[3];
+  for (int k = 0; k < inputs; ++k) {
+    held[k] = tensor(shape, columns[k]);
+    nodes[k] = held[k].get();
+  }
+  const NodeRef y = elementwise(op, {nodes, static_cast<size_t>(inputs)});
+  for (double g : {0.0, 1.0}) {
+    const std::vector<uint8_t> live(static_cast<size_t>(inputs), kWanted);
+    std::vector<Cotangent> out(live.size());
+    vjp_of(op)({y.get(), broadcast_to(scalar(DType::Float64, g), shape), live}, out.data());
+    for (const Cotangent& c : out) {
+      if (c.kind != Cotangent::Value) continue;
+      const Numbers numbers = numbers_of(broadcast_to(c.value, shape));
+      check(std::all_of(numbers.begin(), numbers.end(),
+                        [&](double x) { return g == 0 ? x == 0 : std::isfinite(x); }),
+            std::string(name_of(op)) + ": the mask is `Entry`, but a slope is infinite or NaN");
+    }
+  }
+}
+
+constexpr int kInputs[] = {
+#define UNARY(...) 1,
+#define BINARY(...) 2,
+#define TERNARY(...) 3,
+#include "ops/elementwise.def"
+};
+
+void test_all() {
+  for (int i = 0; i < kOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    const OpTraits& t = traits(op);
+    const std::string name = t.name;
+    check((vjp_of(op) == nullptr) == (t.tangent == Tangent::None),
+          name + ": a tangent without a rule");
+    check((vjp_of(op) == nullptr) == (t.mask == Mask::Stops), name + ": a mask without a rule");
+    check(!t.ring || vjp_of(op), name + ": integer gradients without a rule");
+    check((t.mask == Mask::Entry || t.mask == Mask::Scales) <= is_elementwise(op),
+          name + ": its mask is elementwise");
+    check((t.cost == Cost::Free) == (t.kind == OpKind::Leaf || t.kind == OpKind::Alias ||
+                                     t.kind == OpKind::Reshape || t.kind == OpKind::Transpose ||
+                                     t.kind == OpKind::Broadcast || t.kind == OpKind::Slice),
+          name + ": leaves and views, and nothing else, are free");
+    check((t.fails == Fails::Integers) <= is_elementwise(op),
+          name + ": integer arithmetic is elementwise");
+    check((t.tangent == Tangent::TransposeOfVjp) == (op == Op::custom),
+          name + ": who knows only its vjp");
+    if (t.tangent == Tangent::Self || t.tangent == Tangent::Product) test_linear(op);
+    if (i < static_cast<int>(std::size(kInputs)) && t.mask == Mask::Entry)
+      test_entry(op, kInputs[i]);
+  }
+}
+
+void test_dtypes() {
+  for (int i = 0; i < kDTypes; ++i) {
+    const auto a = static_cast<DType>(i);
+    const std::string name = name_of(a);
+    check(promote(a, a) == a, name + ": promotes to itself");
+    check(promote(a, traits(a).accumulator) == traits(a).accumulator,
+          name + ": sums do not narrow");
+    check(traits(traits(a).accumulator).accumulator == traits(a).accumulator,
+          name + ": accumulators accumulate themselves");
+    check(traits(a).compute == traits(traits(a).compute).compute,
+          name + ": computed dtypes compute themselves");
+    for (int j = 0; j < kDTypes; ++j) {
+      const auto b = static_cast<DType>(j);
+      check(promote(a, b) == promote(b, a), name + ": promotion is symmetric");
+      check(is_float(promote(a, b)) == (is_float(a) || is_float(b)), name + ": a float stays one");
+      for (int k = 0; k < kDTypes; ++k) {
+        const auto c = static_cast<DType>(k);
+        check(promote(a, promote(b, c)) == promote(promote(a, b), c),
+              name + ": promotion is associative");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pullback::test
+
+int main() {
+  pullback::install_evaluation();
+  pullback::test::test_all();
+  pullback::test::test_dtypes();
+  return pullback::test::report();
+}
