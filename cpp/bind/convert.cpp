@@ -398,7 +398,7 @@ std::string error_text(const Error& error) {
   }
 }
 
-py::array array_from_node(const Ref<Node>& node) {
+py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's changes
   evaluate(node.get());
   const Ref<Node> value = as_value(node);
   value->value->exported = true;
@@ -413,7 +413,7 @@ py::array array_from_node(const Ref<Node>& node) {
   return out;
 }
 
-py::object item_of(const Ref<Node>& node) {
+py::object item_of(Ref<Node> node) {
   if (node->shape.size() != 1) {
     fail(ErrorKind::Value, "only a tensor of one element is a number; this one has shape ",
          node->shape);

@@ -34,9 +34,9 @@ std::string running_function();
 // and made of others: `zeros`, not `full`.
 std::string error_text(const Error& error);
 // A read-only array over the node's buffer; evaluates first.
-py::array array_from_node(const Ref<Node>& node);
+py::array array_from_node(Ref<Node> node);
 // One element as a Python number; evaluates first.
-py::object item_of(const Ref<Node>& node);
+py::object item_of(Ref<Node> node);
 
 // Anything NumPy takes as a dtype; raises TypeError naming the five supported ones.
 DType dtype_from(py::handle object);

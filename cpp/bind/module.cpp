@@ -152,6 +152,7 @@ py::dict status() {
   out["plan_hits"] = cache.hits;
   out["plan_misses"] = cache.misses;
   out["plans"] = cache.size;
+  out["plan_bytes"] = cache.bytes;
   out["live_nodes"] = live_nodes();
   out["live_bytes"] = memory.live_bytes;
   out["live_buffers"] = memory.live_blocks;

@@ -48,10 +48,12 @@ bool is_variable(PyObject* object) {
   return Py_TYPE(object) == variable_type || PyType_IsSubtype(Py_TYPE(object), variable_type);
 }
 
-PyObject* wrap(const Ref<Node>& node) {
+PyObject* wrap(const Ref<Node>& given) {
+  Ref<Node> node = given;  // what follows may run anything
+  hand_out(node.get());
   auto* self = PyObject_GC_New(PyTensor, tensor_type);
   if (!self) throw py::error_already_set();
-  self->node = Ref<Node>(node).detach();
+  self->node = node.detach();
   self->weak_references = nullptr;
   PyObject_GC_Track(self);
   return reinterpret_cast<PyObject*>(self);

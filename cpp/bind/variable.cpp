@@ -70,7 +70,8 @@ void variable_dealloc(PyObject* object) {
 
 PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    Variable* variable = variable_of(self);
+    const Ref<Variable> held(variable_of(self));  // whatever runs while the lock is given away
+    Variable* variable = held.get();
     Ref<Node> node = to_node(value, who);
     if (node->flags & kWeak) {
       if (!is_float(variable->dtype) && is_float(node->dtype)) {
@@ -102,9 +103,10 @@ PyObject* variable_repr(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
     const Variable* variable = variable_of(self);
     const std::string before = "Variable('" + variable->name + "', ";
-    const std::string value = variable_scope_active() ? text("<traced>, shape=", variable->shape,
-                                                             ", dtype=", variable->dtype)
-                                                      : value_text(variable->current, before);
+    const std::string value =
+        variable_scope_active()
+            ? text("<traced>, shape=", variable->shape, ", dtype=", variable->dtype)
+            : value_text(Ref<Node>(variable->current), before);
     return PyUnicode_FromString((before + value + ")").c_str());
   });
 }

@@ -35,7 +35,7 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   uint8_t flags = 0;
   uint32_t depth = 0;
   for (Node* input : inputs) {
-    add_ref(input);
+    add_user(input);
     slots[node->inputs_count++] = input;
     flags |= input->flags & (kTracked | kTraced);
     if (input->watchers) flags |= kTracked;
@@ -44,11 +44,15 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   node->flags = flags;
   node->depth = depth + 1;
   if (overrides_active()) node->rule = stamped_override(name_of(op));
-  if (node->depth > kDepthCap && !(flags & (kTracked | kTraced)) && evaluate_deep) {
+  return ref;
+}
+
+void hand_out(Node* node) {
+  if (node->depth > kDepthCap && !(node->flags & (kTracked | kTraced)) && !node->has_value() &&
+      evaluate_deep) {
     evaluate_deep(node);
   }
   watch_growth(node);
-  return ref;
 }
 
 Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {

@@ -9,7 +9,8 @@
 
 namespace pullback {
 
-// A node with inputs: flags, depth and a stamped override follow from them.
+// A node with inputs: flags, depth and a stamped override follow from them. Making nodes never
+// gives the interpreter lock away.
 Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
                     const Attr& attr = {});
 
@@ -20,6 +21,10 @@ Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags = 0);
 Ref<Node> as_value(const Ref<Node>& node);
 // Stands for an input while a function is traced.
 Ref<Node> make_argument(DType dtype, const Shape& shape);
+
+// What may give the lock away, once per tensor that a program gets to hold: evaluates an untracked
+// chain of pending nodes that is deeper than the cap, and reports growth. The caller holds `node`.
+void hand_out(Node* node);
 
 // Called when the number of live nodes passes kManyNodes (again, after it fell below half):
 // something keeps history that nobody asks about. Set by the binding; may throw.

@@ -1,10 +1,19 @@
 #include "graph/node.h"
 
+#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "graph/rule.h"
+
+// The address sanitizer does not know our cells: told which are free, it finds who still looks.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) (static_cast<void>(address))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) (static_cast<void>(address))
+#endif
 
 namespace pullback {
 namespace {
@@ -21,15 +30,23 @@ union Cell {
 };
 Cell* free_cells = nullptr;
 
+std::vector<Cell*>& slabs() {
+  static auto* list = new std::vector<Cell*>;
+  return *list;
+}
+
 Cell* take_cell() {
   if (!free_cells) {
+    slabs().reserve(slabs().size() + 1);
     auto* slab = new Cell[kSlab];
+    slabs().push_back(slab);
     for (int i = 0; i < kSlab; ++i) {
       slab[i].next = free_cells;
       free_cells = &slab[i];
     }
   }
   Cell* cell = std::exchange(free_cells, free_cells->next);
+  ASAN_UNPOISON_MEMORY_REGION(cell, sizeof(Cell));
   __builtin_prefetch(free_cells, 1);  // the next one: nodes of a large graph die out of the cache
   return cell;
 }
@@ -77,6 +94,7 @@ bool draining = false;
 
 void drop_inputs(Node* node) {
   for (Node* input : node->inputs()) {
+    --input->users;
     if (--input->refs == 0) pending().push_back(input);
   }
   node->inputs_count = 0;
@@ -96,6 +114,7 @@ void drain() {
     auto* cell = reinterpret_cast<Cell*>(node);
     cell->next = free_cells;
     free_cells = cell;
+    ASAN_POISON_MEMORY_REGION(cell->node + sizeof cell->next, sizeof(Cell) - sizeof cell->next);
   }
   draining = false;
 }
@@ -103,6 +122,11 @@ void drain() {
 }  // namespace
 
 void add_ref(Node* node) { ++node->refs; }
+
+void add_user(Node* input) {
+  ++input->refs;
+  ++input->users;
+}
 
 void release(Node* node) {
   if (--node->refs) return;
@@ -127,6 +151,16 @@ uint16_t thread_number() {
 }
 
 int64_t live_nodes() { return live; }
+
+void clear_marks() {
+  for (Cell* slab : slabs()) {
+    for (int i = 0; i < kSlab; ++i) {
+      // Free cells too: they hold nothing but the next one's address, at their beginning.
+      ASAN_UNPOISON_MEMORY_REGION(slab[i].node + offsetof(Node, mark), sizeof(Node::mark));
+      std::memset(slab[i].node + offsetof(Node, mark), 0, sizeof(Node::mark));
+    }
+  }
+}
 uint64_t next_seq() { return last_seq + 1; }
 
 uint64_t reserve_seqs(uint64_t count) {

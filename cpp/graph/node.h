@@ -31,9 +31,9 @@ enum NodeFlag : uint8_t {
   kSealed = 2,   // inputs were dropped after the value was computed
   kWeak = 4,     // a Python number whose dtype may still follow its neighbour's: a scalar, or in
                  // a trace a float64 made from nothing but such numbers
-  kCounter = 8,  // a random counter: a replayed function draws a new one each time
-  kTraced = 16,  // depends on a traced argument: has no value yet, whoever asks
-  kLent = 32,    // without its value while a run writes the next one into the memory
+  kDraw = 8,  // a random operation's seed or counter: a replayed function takes new ones each time
+  kTraced = 16,     // depends on a traced argument: has no value yet, whoever asks
+  kLent = 32,       // without its value while a run writes the next one into the memory
   kConstant = 64,   // a scalar written in this library's own formulas: part of a plan's structure
   kDeferred = 128,  // has a value, and a history that nobody has built yet: its rule is a History
 };
@@ -41,8 +41,9 @@ enum NodeFlag : uint8_t {
 // What every pass over a graph asks comes first: the nodes of a large one are in no cache, and a
 // visit shall take one line of memory.
 struct alignas(64) Node {
-  int64_t refs = 0;
-  uint64_t seq = 0;  // global creation number
+  uint32_t refs = 0;   // who holds it; …
+  uint32_t users = 0;  // … of these, nodes that have it as an input
+  uint64_t seq = 0;    // global creation number
   Op op = Op::value;
   DType dtype = DType::Float32;
   uint8_t flags = 0;
@@ -76,6 +77,9 @@ void add_ref(Node* node);
 // Frees by a worklist: a chain of a million nodes dies without recursion.
 void release(Node* node);
 
+// An input's reference: counted among the users too.
+void add_user(Node* input);
+
 // Drops the inputs of a computed node.
 void seal(Node* node);
 
@@ -86,6 +90,8 @@ Node* new_node();
 uint16_t thread_number();
 
 int64_t live_nodes();
+// Node::mark of every node there is becomes 0.
+void clear_marks();
 uint64_t next_seq();
 // Sets numbers aside for nodes that will be made later and belong here; returns the first.
 uint64_t reserve_seqs(uint64_t count);

@@ -22,7 +22,7 @@ void defer_history(Node* node, History* history, int64_t output) {
 }
 
 void give_history(Node* node, Node* origin) {
-  add_ref(origin);
+  add_user(origin);
   node->in[0] = origin;
   node->inputs_count = 1;
   node->op = Op::custom;  // without a rule: gradients pass to what is inside
@@ -35,6 +35,7 @@ void push_overrides(OverrideMap overrides) { override_stack.push_back(std::move(
 
 void pop_overrides() {
   if (override_stack.empty()) fail(ErrorKind::Runtime, "gradient_override_map: not entered");
+  const OverrideMap last = std::move(override_stack.back());  // a rule's end may run Python code
   override_stack.pop_back();
 }
 

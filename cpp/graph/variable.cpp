@@ -1,6 +1,5 @@
 #include "graph/variable.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -18,9 +17,20 @@ thread_local VariableScope* variable_scope = nullptr;
 ReadObserver read_observer = nullptr;
 uint64_t last_id = 0;
 
+void list_pending(Variable* variable) {
+  if (variable->place != Variable::kNowhere) return;
+  pending_list().push_back(variable);
+  variable->place = pending_list().size() - 1;
+}
+
 void forget_pending(Variable* variable) {
   auto& list = pending_list();
-  list.erase(std::remove(list.begin(), list.end(), variable), list.end());
+  const size_t place = std::exchange(variable->place, Variable::kNowhere);
+  if (place == Variable::kNowhere) return;
+  list[place] = list.back();
+  list[place]->place = place;
+  list.pop_back();
+  variable->place = Variable::kNowhere;
 }
 
 // A computed value without its history, and with memory of its own; a pending one as it is.
@@ -50,7 +60,7 @@ Ref<Variable> make_variable(const Ref<Node>& initial, bool trainable, std::strin
   variable->trainable = trainable;
   variable->name = std::move(name);
   variable->current = detached(initial);
-  if (variable->pending()) pending_list().push_back(variable.get());
+  if (variable->pending()) list_pending(variable.get());
   return variable;
 }
 
@@ -96,11 +106,13 @@ void assign(Variable* variable, const Ref<Node>& value, const char* who) {
   if (value->flags & kTraced) {
     fail(ErrorKind::Runtime, who, ": the value depends on a traced argument whose trace has ended");
   }
-  if (variable->pending() && evaluate_pending) evaluate_pending(variable, value.get());
-  forget_pending(variable);
-  variable->current = detached(value);
-  variable->reading = nullptr;
-  if (variable->pending()) pending_list().push_back(variable);
+  if (variable->pending() && !value->has_value() && evaluate_pending) {
+    evaluate_pending(variable, value.get());
+  }
+  // What goes is let go of last: the end of a history may run anything.
+  const Ref<Node> before = std::exchange(variable->current, detached(value));
+  const Ref<Node> reading = std::exchange(variable->reading, nullptr);
+  variable->pending() ? list_pending(variable) : forget_pending(variable);
 }
 
 void finish_update(Variable* variable) {
@@ -115,16 +127,20 @@ const std::vector<Variable*>& pending_variables() { return pending_list(); }
 
 void settle_variables() {
   auto& list = pending_list();
-  std::erase_if(list, [](Variable* variable) {
-    if (variable->pending()) return false;
+  // Let go of when the list is in order: the end of a history may run anything.
+  std::vector<Ref<Node>> histories;
+  histories.reserve(list.size());
+  for (size_t i = list.size(); i-- > 0;) {
+    Variable* variable = list[i];
+    if (variable->pending()) continue;
     // A fresh leaf instead of the update's node: the history of the update dies with the step.
-    variable->current = detached(variable->current);
+    histories.push_back(std::exchange(variable->current, detached(variable->current)));
     if (variable->reading && !variable->reading->value) {
       variable->reading->value = variable->current->value;
       seal(variable->reading.get());
     }
-    return true;
-  });
+    forget_pending(variable);
+  }
 }
 
 }  // namespace pullback

@@ -17,9 +17,12 @@ struct Variable {
   Shape shape;
   bool trainable = true;
   std::string name;
-  Ref<Node> current;       // a value node, or a pending update
-  Ref<Node> reading;       // the read node of `current`, made at first read
-  void* handle = nullptr;  // the binding's object for it, if there is one. Not owned.
+  Ref<Node> current;        // a value node, or a pending update
+  Ref<Node> reading;        // the read node of `current`, made at first read
+  void* handle = nullptr;   // the binding's object for it, if there is one. Not owned.
+  size_t place = kNowhere;  // in the list of pending variables
+
+  static constexpr size_t kNowhere = static_cast<size_t>(-1);
 
   bool pending() const { return !current->has_value(); }
 };
@@ -34,14 +37,15 @@ Ref<Variable> make_variable(const Ref<Node>& initial, bool trainable, std::strin
 Ref<Node> read(Variable* variable);
 
 // Swaps the value; dtype and shape must be the variable's (checked, `who` in the text). A second
-// update while one is pending evaluates the first.
+// update while one is pending evaluates the first; a value that is there already just replaces it,
+// which neither fails nor gives the lock away.
 void assign(Variable* variable, const Ref<Node>& value, const char* who);
 
 // Evaluates a pending update; other threads may run meanwhile. An assignment after it happens at
 // once.
 void finish_update(Variable* variable);
 
-// Variables with a pending update, oldest first.
+// Variables with a pending update, in no order.
 const std::vector<Variable*>& pending_variables();
 // After an evaluation: variables whose update has its value let go of its history.
 void settle_variables();

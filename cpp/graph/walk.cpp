@@ -12,6 +12,8 @@ struct Entry {
   Node* node;
 };
 
+uint32_t last_epoch = 0;
+
 constexpr size_t kFew = 512;
 constexpr int kDigit = 11;  // bits
 
@@ -55,8 +57,13 @@ void sort_by_creation(std::span<Node*> nodes) {
 }
 
 uint32_t new_epoch() {
-  static uint32_t epoch = 0;
-  return ++epoch;
+  if (++last_epoch == 0) {
+    clear_marks();
+    last_epoch = 1;
+  }
+  return last_epoch;
 }
+
+void set_epoch(uint32_t epoch) { last_epoch = epoch; }
 
 }  // namespace pullback

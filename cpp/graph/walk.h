@@ -8,8 +8,11 @@
 
 namespace pullback {
 
-// A new epoch for Node::mark. Marks of older epochs are stale, so nothing is ever cleared.
+// A new epoch for Node::mark. Marks of older epochs are stale, so nothing is cleared until the
+// numbers have all been used.
 uint32_t new_epoch();
+// For tests: the number before the next epoch.
+void set_epoch(uint32_t epoch);
 
 // By the number of creation.
 void sort_by_creation(std::span<Node*> nodes);

@@ -11,7 +11,7 @@
 namespace pullback {
 namespace {
 
-uint64_t random_seed = 0;
+int64_t present_seed = 0;
 int64_t random_counter = 0;
 
 NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
@@ -22,10 +22,10 @@ NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
 
 NodeRef random_node(Op op, const Shape& shape, DType dtype) {
   check_shape(shape, name_of(op));
-  const NodeRef seed = int_scalar(static_cast<int64_t>(random_seed));
   // Inside a trace the draw belongs to the call, not to the recording.
-  const uint8_t traced = variable_scope_active() ? kTraced : 0;
-  const NodeRef counter = int_scalar(next_random_counter(), kCounter | traced);
+  const uint8_t flags = kDraw | (variable_scope_active() ? kTraced : 0);
+  const NodeRef seed = int_scalar(random_seed(), flags);
+  const NodeRef counter = int_scalar(next_random_counter(), flags);
   Node* inputs[] = {seed.get(), counter.get()};
   return make_node(op, dtype, shape, inputs);
 }
@@ -61,9 +61,11 @@ NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype) {
 }
 
 void seed_random(uint64_t seed) {
-  random_seed = seed;
+  present_seed = static_cast<int64_t>(seed);
   random_counter = 0;
 }
+
+int64_t random_seed() { return present_seed; }
 
 int64_t next_random_counter() { return random_counter++; }
 

@@ -82,6 +82,7 @@ NodeRef iota(int64_t length);  // int64
 NodeRef arange(const NodeRef& start, int64_t length, const NodeRef& step, DType dtype);
 NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype);
 void seed_random(uint64_t seed);
+int64_t random_seed();
 // The next value of the counter; each call of a random operation takes one.
 int64_t next_random_counter();
 NodeRef random_uniform(const Shape& shape, DType dtype);

@@ -41,6 +41,8 @@ struct RunArguments {
 class Executable {
  public:
   virtual ~Executable() = default;
+  // What it takes itself, beside the plan.
+  virtual int64_t bytes() const { return 0; }
   // What its steps need behind the plan's own temporaries, so that a run allocates nothing.
   virtual int64_t scratch_bytes() const { return 0; }
   // May run on several threads at once: an Executable is immutable.

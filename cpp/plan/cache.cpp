@@ -14,9 +14,8 @@ namespace {
 
 // Far more structures than a program has; the least recently used go first.
 constexpr size_t kMaxPlans = 4096;
-// A plan takes some twenty times the memory of its key. This keeps a chain of 100 000 operations
-// with its gradient, and not one of a million.
-constexpr size_t kMaxKeyBytes = size_t{64} << 20;
+
+int64_t plan_bytes = 0;  // of all plans there are
 
 struct Entry {
   uint64_t hash;
@@ -27,7 +26,7 @@ struct Entry {
 struct Cache {
   std::list<Entry> entries;  // most recently used first
   std::unordered_multimap<uint64_t, std::list<Entry>::iterator> places;
-  size_t key_bytes = 0;
+  int64_t bytes = 0;  // of its own plans
   CacheStatus status{};
   const Backend* backend = &cpu_backend();
 };
@@ -44,6 +43,9 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   plan_memory(&out->plan);
   verify(out->plan);
   out->executable = backend.compile(out->plan);
+  out->bytes = static_cast<int64_t>(sizeof(CachedPlan) + snapshot.key.size()) +
+               bytes_of(out->plan) + out->executable->bytes();
+  plan_bytes += out->bytes;
   return out;
 }
 
@@ -56,11 +58,13 @@ void drop_oldest(Cache* c) {
       break;
     }
   }
-  c->key_bytes -= oldest->key.size();
+  c->bytes -= oldest->plan->bytes;
   c->entries.erase(oldest);
 }
 
 }  // namespace
+
+CachedPlan::~CachedPlan() { plan_bytes -= bytes; }
 
 std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
   Cache& c = cache();
@@ -76,14 +80,20 @@ std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
   auto plan = make_plan(snapshot, *c.backend);
   c.entries.push_front({snapshot.hash, snapshot.key, plan});
   c.places.emplace(snapshot.hash, c.entries.begin());
-  c.key_bytes += snapshot.key.size();
-  while (c.entries.size() > kMaxPlans || c.key_bytes > kMaxKeyBytes) drop_oldest(&c);
+  c.bytes += plan->bytes;
+  // What traced functions keep does not press the cache itself below a part of the bound.
+  const auto full = [&] {
+    return c.entries.size() > kMaxPlans ||
+           (plan_bytes > kMaxPlanBytes && c.bytes > kMaxPlanBytes / 4);
+  };
+  while (full() && !c.entries.empty()) drop_oldest(&c);
   return plan;
 }
 
 CacheStatus cache_status() {
   CacheStatus status = cache().status;
   status.size = static_cast<int64_t>(cache().entries.size());
+  status.bytes = plan_bytes;
   return status;
 }
 

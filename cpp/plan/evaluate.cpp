@@ -104,9 +104,12 @@ const TraceOrigin* origin_of(Node* node) {
   return nullptr;
 }
 
-// Variables whose pending update this evaluation computes too.
-std::vector<Node*> with_pending(std::span<Node* const> roots) {
+// Whether an evaluation computes the pending updates of variables too.
+enum class Updates : uint8_t { Leave, Compute };
+
+std::vector<Node*> with_updates(std::span<Node* const> roots, Updates updates) {
   std::vector<Node*> all(roots.begin(), roots.end());
+  if (updates == Updates::Leave) return all;
   for (const Variable* variable : pending_variables()) {
     all.push_back(variable->current.get());
     if (variable->reading) all.push_back(variable->reading.get());
@@ -121,43 +124,62 @@ Ref<Node> first_lent(std::span<Node* const> nodes) {
   return found == nodes.end() ? nullptr : Ref<Node>(*found);
 }
 
-void evaluate_once(std::span<Node* const> roots) {
-  Snapshot snapshot = take_snapshot(roots);
-  while (const Ref<Node> lent = first_lent(snapshot.nodes)) {
+// Of what is pending when nothing below it is lent. A wait gives the lock away, and then other
+// threads assign, drop and evaluate: everything is collected again.
+Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
+  for (;;) {
+    Snapshot snapshot = take_snapshot(with_updates(roots, updates));
+    const Ref<Node> lent = first_lent(snapshot.nodes);
+    if (!lent) return snapshot;
     wait_for(lent);
-    snapshot = take_snapshot(roots);
   }
-  if (snapshot.nodes.empty()) return;
+}
+
+// The plan of what is pending, its arguments in `run` and what it computes in `wanted`; null where
+// nothing is pending. The snapshot ends here: its plain pointers must not see the lock given away.
+std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates updates,
+                                          PlanRun* run, std::vector<Ref<Node>>* wanted) {
+  const Snapshot snapshot = settled_snapshot(roots, updates);
+  if (snapshot.nodes.empty()) return nullptr;
   for (uint32_t i : snapshot.arguments) {
     if (snapshot.nodes[i]->value) continue;
     // The argument itself where no root says more: an update of a variable may need it.
     refuse_traced(roots.empty() ? snapshot.nodes[i] : roots[0], "evaluate",
                   "return it from the function to see it, or choose with where() instead of if");
   }
-  const auto cached = find_plan(snapshot);
-  PlanRun run;
+  auto cached = find_plan(snapshot);
   for (uint32_t i : snapshot.arguments) {
-    run.add_argument(snapshot.nodes[i], !snapshot.outlives[i]);
+    run->add_argument(snapshot.nodes[i], !snapshot.outlives[i]);
   }
-  for (uint32_t i : snapshot.scalars) run.add_scalar(snapshot.nodes[i]->scalar);
-  // Other threads may drop handles while the lock is away: hold what will be published.
+  for (uint32_t i : snapshot.scalars) run->add_scalar(snapshot.nodes[i]->scalar);
+  wanted->reserve(snapshot.outputs.size());
+  for (uint32_t i : snapshot.outputs) wanted->emplace_back(snapshot.nodes[i]);
+  return cached;
+}
+
+// The caller holds the roots.
+void evaluate_once(std::span<Node* const> roots, Updates updates) {
+  PlanRun run;
   std::vector<Ref<Node>> wanted;
-  wanted.reserve(snapshot.outputs.size());
-  for (uint32_t i : snapshot.outputs) wanted.emplace_back(snapshot.nodes[i]);
+  const auto cached = prepare(roots, updates, &run, &wanted);
+  if (!cached) return;
   run.run(*cached);
   for (size_t k = 0; k < wanted.size(); ++k) {
-    Node* node = wanted[k].get();
-    if (!node->value) node->value = run.result(k);
-    if (!node->tracked() || node->op == Op::read) seal(node);
+    if (!wanted[k]->value) wanted[k]->value = run.result(k);
   }
+  // Only now that all is there: what a history held may run anything when it ends, and nobody must
+  // compute an update again whose memory was that of its input.
   settle_variables();
+  for (const Ref<Node>& node : wanted) {
+    if (!node->tracked() || node->op == Op::read) seal(node.get());
+  }
 }
 
 // The pending update of one variable, when all of them together have failed.
 void evaluate_own(const Ref<Node>& update, Node* next) {
   Node* root = update.get();
   try {
-    evaluate_once({&root, 1});
+    evaluate_once({&root, 1}, Updates::Leave);
   } catch (const Error&) {
     std::vector<Node*> below;
     walk({&next, 1}, &below, [](const Node* node) {
@@ -260,12 +282,13 @@ void evaluate(std::span<Node* const> roots) {
   bool ready = true;
   for (const Node* root : roots) ready &= root->has_value();
   if (ready) return;
-  if (pending_variables().empty()) return evaluate_once(roots);
+  const std::vector<Ref<Node>> held(roots.begin(), roots.end());
+  if (pending_variables().empty()) return evaluate_once(roots, Updates::Leave);
   try {
-    evaluate_once(with_pending(roots));
+    evaluate_once(roots, Updates::Compute);
   } catch (const Error&) {
     // The fault may be an update's own: a look at something else must not suffer from it.
-    evaluate_once(roots);
+    evaluate_once(roots, Updates::Leave);
   }
 }
 
@@ -274,7 +297,7 @@ void install_evaluation() {
   evaluate_pending = [](Variable* variable, Node* next) {
     wait_for(Ref<Node>(variable->current));
     try {
-      evaluate_once(with_pending({}));
+      evaluate_once({}, Updates::Compute);
     } catch (const Error&) {
       evaluate_own(Ref<Node>(variable->current), next);  // held: others may assign meanwhile
     }

@@ -3,6 +3,10 @@
 // Three parts. Prepare (snapshot, plan, buffers) and publish touch the graph and need the
 // interpreter lock; run touches buffers only and goes without it. The binding supplies the two
 // halves of giving the lock away, so that the core stays free of Python.
+//
+// Wherever the lock is given away (a run, a wait for another thread's run) other threads assign,
+// drop handles and evaluate. So no plain pointer to a node, and no reference into a variable, lives
+// across one: what is needed afterwards is held by a Ref or collected again.
 #pragma once
 
 #include <span>

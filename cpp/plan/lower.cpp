@@ -50,7 +50,7 @@ int32_t Lowering::add_slot(SlotKind kind, DType dtype, int64_t bytes) {
 
 // The memory of a computed node, made when its step is.
 int32_t Lowering::slot_of(uint32_t position) {
-  while (shares_[position] >= 0) position = static_cast<uint32_t>(shares_[position]);
+  position = memory_of_[position];
   int32_t& slot = slot_[position];
   if (slot < 0) {
     const Node* node = nodes_[position];
@@ -130,6 +130,10 @@ void Lowering::find_shared() {
         last[base.base] == f_.unit_of[i] && !also_else) {
       shares_[base.base] = static_cast<int32_t>(i);
     }
+  }
+  memory_of_.resize(nodes_.size());
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    memory_of_[i] = shares_[i] < 0 ? static_cast<uint32_t>(i) : memory_of_[shares_[i]];
   }
 }
 

@@ -55,12 +55,13 @@ class Lowering {
   const Fusion& f_;
   const std::vector<Node*>& nodes_;
   Plan plan_;
-  std::vector<int32_t> slot_;     // per node
-  std::vector<int32_t> shares_;   // per node: the later node whose memory it is given
-  std::vector<int32_t> scalar_;   // per node: position in the run's scalars, -1: none
-  std::vector<int32_t> value_;    // per node: its number in the group that is being made
-  std::vector<uint8_t> crosses_;  // per node: stored, for another unit or for outside
-  std::vector<uint8_t> again_;    // per node: computed again in every unit that reads it
+  std::vector<int32_t> slot_;        // per node
+  std::vector<int32_t> shares_;      // per node: the later node whose memory it is given
+  std::vector<uint32_t> memory_of_;  // per node: the one at the end of such givings
+  std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
+  std::vector<int32_t> value_;       // per node: its number in the group that is being made
+  std::vector<uint8_t> crosses_;     // per node: stored, for another unit or for outside
+  std::vector<uint8_t> again_;       // per node: computed again in every unit that reads it
 };
 
 }  // namespace pullback

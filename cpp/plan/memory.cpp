@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "plan/verify.h"
+#include "runtime/memory.h"
 
 namespace pullback {
 namespace {
@@ -17,6 +18,7 @@ class Gaps {
   int64_t take(int64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, -1});
     if (fit == by_size_.end()) {
+      if (bytes > kLargestBlock - end_) out_of_memory(bytes);
       const int64_t at = end_;
       end_ += bytes;
       return at;
@@ -142,8 +144,9 @@ class InPlace {
   }
 
  private:
-  int32_t find(int32_t slot) const {
-    while (same_[slot] != slot) slot = same_[slot];
+  // Shortens the way: a chain of updates in place is as long as the program.
+  int32_t find(int32_t slot) {
+    while (same_[slot] != slot) slot = same_[slot] = same_[same_[slot]];
     return slot;
   }
 
@@ -165,66 +168,77 @@ class InPlace {
     return last;
   }
 
+  // Slots of one dtype and size whose memory a store may take, the one that is read last on top.
+  struct Free {
+    std::vector<int32_t> temporaries, arguments;
+  };
+
+  // Of the loads that no instruction reads after a stored value is made, a store takes the one that
+  // is read last: temporaries first, since they certainly die; of arguments the late ones, as the
+  // old value of a variable is by its update, since not all that could be taken may be at run time.
   void join(int32_t step, const TileGroup& group, bool may_donate) {
     std::unordered_map<int32_t, int> reads;  // of each slot by this step
     for_each_view(plan_.steps[step], [&](const View& view, bool write) {
       if (!write) ++reads[find(view.slot)];
     });
     const std::vector<int32_t> last = last_reads(group);
-    std::vector<int32_t> free;  // loads whose memory may be taken
-    for (size_t k = 0; k < group.loads.size(); ++k) {
+    std::vector<int32_t> loads;  // whose memory may be taken, in the order of their last reads
+    for (auto k = static_cast<int32_t>(group.loads.size()); k-- > 0;) {
       const int32_t slot = find(group.loads[k].slot);
       if (reads[slot] == 1 && plan_.slots[slot].last == step && is_whole(plan_, group.loads[k])) {
-        free.push_back(static_cast<int32_t>(k));
+        loads.push_back(k);
       }
     }
-    // Temporaries first, since they certainly die; then arguments that are read late, as the old
-    // value of a variable is by its update: not all that could be taken may be, at run time.
-    const auto order = [&](int32_t k) {
-      const bool argument = plan_.slots[find(group.loads[k].slot)].kind == SlotKind::Argument;
-      return std::pair(argument, -last[k]);
-    };
-    std::stable_sort(free.begin(), free.end(),
-                     [&](int32_t x, int32_t y) { return order(x) < order(y); });
-    for (const Store& store : group.stores) {
-      const int32_t to = find(store.view.slot);
-      if (plan_.slots[to].first != step || !is_whole(plan_, store.view)) continue;
-      const auto fits = [&](int32_t k) {
-        const View& load = group.loads[k];
-        return load.dtype == store.view.dtype && last[k] <= store.value &&
-               load.shape.size() == store.view.shape.size() &&
-               take(to, find(load.slot), step, may_donate);
-      };
-      const auto taken = std::find_if(free.begin(), free.end(), fits);
-      if (taken != free.end()) free.erase(taken);
+    std::stable_sort(loads.begin(), loads.end(),
+                     [&](int32_t x, int32_t y) { return last[x] < last[y]; });
+    std::vector<const Store*> stores;
+    for (const Store& store : group.stores) stores.push_back(&store);
+    std::stable_sort(stores.begin(), stores.end(),
+                     [](const Store* x, const Store* y) { return x->value < y->value; });
+    std::map<std::pair<DType, int64_t>, Free> free;
+    auto next = loads.begin();
+    for (const Store* store : stores) {
+      for (; next != loads.end() && last[*next] <= store->value; ++next) {
+        const View& load = group.loads[*next];
+        const int32_t from = find(load.slot);
+        const Slot& slot = plan_.slots[from];
+        Free& same = free[{load.dtype, slot.bytes}];
+        if (slot.kind == SlotKind::Temporary) same.temporaries.push_back(from);
+        const bool argument = slot.kind == SlotKind::Argument && may_donate;
+        if (argument && !donated_[slot.index]) same.arguments.push_back(from);
+      }
+      const int32_t to = find(store->view.slot);
+      const Slot& target = plan_.slots[to];
+      if (target.first != step || !is_whole(plan_, store->view)) continue;
+      Free& same = free[{store->view.dtype, target.bytes}];
+      if (!same.temporaries.empty()) {
+        share(to, same.temporaries.back());
+        same.temporaries.pop_back();
+      } else if (!same.arguments.empty() && target.kind == SlotKind::Output &&
+                 plan_.donors[target.index] < 0) {
+        donate(to, same.arguments.back(), step);
+        same.arguments.pop_back();
+      }
     }
   }
 
-  // Makes `to`, written first by this step, and `from`, read last by it, one memory.
-  bool take(int32_t to, int32_t from, int32_t step, bool may_donate) {
-    Slot& target = plan_.slots[to];
-    Slot& source = plan_.slots[from];
-    if (target.bytes != source.bytes) return false;
-    if (source.kind == SlotKind::Temporary) {
-      // One of them stays: an output, or the older temporary.
-      const bool output = target.kind == SlotKind::Output;
-      Slot& stays = output ? target : source;
-      const Slot& goes = output ? source : target;
-      stays.first = std::min(stays.first, goes.first);
-      stays.last = std::max(stays.last, goes.last);
-      same_[output ? from : to] = output ? to : from;
-      return true;
-    }
-    if (source.kind != SlotKind::Argument || target.kind != SlotKind::Output || !may_donate) {
-      return false;
-    }
-    int32_t& donor = plan_.donors[target.index];
-    uint8_t& donated = donated_[source.index];
-    if (donor >= 0 || donated) return false;
-    donor = static_cast<int32_t>(source.index);
-    donated = 1;
+  // Makes `to`, written first by a step, and the temporary `from`, read last by it, one memory. One
+  // of them stays: an output, or the older temporary.
+  void share(int32_t to, int32_t from) {
+    const bool output = plan_.slots[to].kind == SlotKind::Output;
+    Slot& stays = plan_.slots[output ? to : from];
+    const Slot& goes = plan_.slots[output ? from : to];
+    stays.first = std::min(stays.first, goes.first);
+    stays.last = std::max(stays.last, goes.last);
+    same_[output ? from : to] = output ? to : from;
+  }
+
+  // Lets the output `to` have the memory of the argument `from` at run time.
+  void donate(int32_t to, int32_t from, int32_t step) {
+    const auto argument = static_cast<int32_t>(plan_.slots[from].index);
+    plan_.donors[plan_.slots[to].index] = argument;
+    donated_[argument] = 1;
     plan_.point_of_no_return = std::min(plan_.point_of_no_return, step);
-    return true;
   }
 
   Plan& plan_;
@@ -250,7 +264,10 @@ void plan_memory(Plan* plan) {
     ends[slot.last].push_back(s);
   }
   Gaps gaps;
-  const auto size = [](const Slot& slot) { return (slot.bytes + kAlign - 1) / kAlign * kAlign; };
+  const auto size = [](const Slot& slot) {
+    if (slot.bytes > kLargestBlock) out_of_memory(slot.bytes);
+    return (slot.bytes + kAlign - 1) / kAlign * kAlign;
+  };
   for (size_t i = 0; i < plan->steps.size(); ++i) {
     for (int32_t s : starts[i]) {
       Slot& slot = plan->slots[s];

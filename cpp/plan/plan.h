@@ -178,6 +178,14 @@ struct Plan {
   int32_t point_of_no_return = INT32_MAX;
 };
 
+// What a plan takes, with everything it owns.
+int64_t bytes_of(const Plan& plan);
+int64_t bytes_of(const TileGroup& group);
+template <class T>
+int64_t bytes_of(const std::vector<T>& items) {
+  return static_cast<int64_t>(items.capacity() * sizeof(T));
+}
+
 // A readable listing, one line a step.
 std::string dump(const Plan& plan);
 

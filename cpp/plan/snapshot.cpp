@@ -30,6 +30,12 @@ bool expensive(const Node* node) {
   return false;
 }
 
+// Shows a part of another value, or all of it in another order or repeated.
+bool is_window(const Node* node) {
+  const OpKind kind = traits(node->op).kind;
+  return kind == OpKind::Transpose || kind == OpKind::Broadcast || kind == OpKind::Slice;
+}
+
 // Appends bytes; there is room for a node before it is written.
 class KeyWriter {
  public:
@@ -114,27 +120,35 @@ class Numbering {
     s_.wanted[node->index] = 1;
   }
 
-  // Marks expensive nodes whose value outlives this evaluation: somebody outside the walk holds
-  // them, or a node that outlives it may ask for them.
+  // Marks what is computed here and kept, because it will be asked for again:
+  //   - what somebody holds: a tensor of the program, a variable, a tape;
+  //   - what is expensive and outlives this evaluation: somebody outside of the walk has it as an
+  //     input, or a node that outlives it keeps it as its history;
+  //   - now and then (kRecomputed) what somebody outside of the walk has as an input, since a loop
+  //     may go on from there without ever holding it.
+  // Everything else that outlives the evaluation is cheap to compute again.
   void mark_kept() {
     count_other_uses();
     s_.outlives.assign(s_.nodes.size(), 0);
+    bool again = false;  // something may be computed again for other nodes
     for (size_t i = s_.nodes.size(); i-- > 0;) {
       const Mark& mark = marks_[i];
-      s_.outlives[i] |= mark.holders > 0;
+      s_.outlives[i] |= mark.outside > 0;
       if (!s_.outlives[i] || mark.leaf) continue;
       const Node* node = s_.nodes[i];
       if (expensive(node)) s_.wanted[i] = 1;
+      if (mark.holders > 0) keep_held(static_cast<uint32_t>(i));
+      again |= mark.outside > 0 && !s_.wanted[i];
       // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
       if (s_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
-      const uint32_t end = i + 1 < marks_.size() ? marks_[i + 1].edges : edge_count();
-      for (uint32_t e = mark.edges; e < end; ++e) s_.outlives[edges_[e]] = 1;
+      for (uint32_t input : edges_of(i)) s_.outlives[input] = 1;
       if (node->op == Op::custom) {
         for (const Node* input : node->inputs()) {
           if (placed(input)) s_.outlives[input->index] = 1;
         }
       }
     }
+    if (again && s_.nodes.size() > kRecomputed) bound_recomputation();
   }
 
   void finish() {
@@ -146,12 +160,53 @@ class Numbering {
 
  private:
   struct Mark {
-    int64_t holders;  // that have not been found inside
+    int64_t outside;  // references that have not been found inside
+    int64_t holders;  // of these, not by nodes
     uint32_t edges;   // where its inputs begin
     bool leaf;
   };
 
+  // Longest chain of nodes that is computed again and again.
+  static constexpr uint32_t kRecomputed = 64;
+  // Views of a value that are looked through instead of keeping what they show.
+  static constexpr int kFewViews = 16;
+
   uint32_t edge_count() const { return static_cast<uint32_t>(edges_.size()); }
+
+  std::span<const uint32_t> edges_of(size_t i) const {
+    const uint32_t end = i + 1 < marks_.size() ? marks_[i + 1].edges : edge_count();
+    return std::span(edges_).subspan(marks_[i].edges, end - marks_[i].edges);
+  }
+
+  // Windows into other values take no memory where the value that they show is kept: a small part
+  // of one that nobody holds is kept itself.
+  void keep_held(uint32_t i) {
+    uint32_t base = i;
+    int views = 0;
+    while (!marks_[base].leaf && is_window(s_.nodes[base])) {
+      base = edges_of(base)[0];
+      if (++views > kFewViews) break;
+    }
+    if (views > 0 && views <= kFewViews) {
+      if (marks_[base].leaf) return;
+      const bool small = 2 * s_.nodes[i]->shape.size() <= s_.nodes[base]->shape.size();
+      if (!small || marks_[base].holders > 0) i = base;
+    }
+    s_.wanted[i] = 1;
+  }
+
+  // A look must not compute more and more that other pending nodes will need again: of what they
+  // have as inputs, a value is kept at the end of every long chain.
+  void bound_recomputation() {
+    std::vector<uint32_t> chain(s_.nodes.size(), 0);
+    for (size_t i = 0; i < s_.nodes.size(); ++i) {
+      if (marks_[i].leaf || s_.wanted[i]) continue;
+      for (uint32_t input : edges_of(i)) chain[i] = std::max(chain[i], chain[input] + 1);
+      if (chain[i] < kRecomputed || marks_[i].outside <= 0) continue;
+      s_.wanted[i] = 1;
+      chain[i] = 0;
+    }
+  }
 
   bool placed(const Node* node) const {
     return node->index < s_.nodes.size() && s_.nodes[node->index] == node;
@@ -160,7 +215,8 @@ class Numbering {
   void place(Node* node, bool leaf) {
     node->index = static_cast<uint32_t>(s_.nodes.size());
     s_.nodes.push_back(node);
-    marks_.push_back({node->refs, edge_count(), leaf});
+    const int64_t refs = node->refs;
+    marks_.push_back({refs, refs - node->users, edge_count(), leaf});
   }
 
   void leaf(Node* node) {
@@ -182,23 +238,25 @@ class Numbering {
     writer_.node(node, inputs);
     for (const Node* input : inputs) {
       edges_.push_back(input->index);
-      --marks_[input->index].holders;
+      --marks_[input->index].outside;
     }
     if (node->op == Op::custom) customs_.push_back(node);
   }
 
   void count_other_uses() {
-    const auto use = [&](const Node* node) {
-      if (placed(node)) --marks_[node->index].holders;
+    const auto use = [&](const Node* node, bool by_node) {
+      if (!placed(node)) return;
+      --marks_[node->index].outside;
+      marks_[node->index].holders -= !by_node;
     };
     for (const Node* node : customs_) {
       const auto inputs = node->inputs();
-      for (size_t k = 1; k < inputs.size(); ++k) use(inputs[k]);
+      for (size_t k = 1; k < inputs.size(); ++k) use(inputs[k], true);
     }
     // A variable lets go of its update, and of the read of it, once they are computed.
     for (const Variable* variable : pending_variables()) {
-      use(variable->current.get());
-      if (variable->reading) use(variable->reading.get());
+      use(variable->current.get(), false);
+      if (variable->reading) use(variable->reading.get(), false);
     }
   }
 

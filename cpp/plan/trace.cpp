@@ -132,8 +132,11 @@ void Trace::record() {
       const auto found = inputs.find(node);
       if (found == inputs.end()) refuse_stranger(node);
       entry.input = found->second;
-    } else if (node->op == Op::scalar && node->flags & kCounter) {
-      entry.counter = static_cast<int32_t>(counters_++);
+    } else if (node->op == Op::scalar && node->flags & kDraw) {
+      entry.draw = static_cast<int32_t>(draws_.size());
+      draws_.push_back(Draw::Counter);
+    } else if (traits(node->op).kind == OpKind::Random) {
+      draws_[recorded_[positions[node->in[0]]].draw] = Draw::Seed;
     }
     has_own_rules_ |= node->op == Op::custom && composite_of(node) == Composite::None;
     positions[node] = static_cast<int32_t>(recorded_.size());
@@ -156,7 +159,7 @@ void Trace::refuse_stranger(const Node* node) const {
 void Trace::bind_inputs(const Snapshot& snapshot) {
   std::unordered_map<const Node*, const Recorded*> recorded;
   for (const Recorded& entry : recorded_) {
-    if (entry.input >= 0 || entry.counter >= 0) recorded[entry.node] = &entry;
+    if (entry.input >= 0 || entry.draw >= 0) recorded[entry.node] = &entry;
   }
   for (uint32_t i : snapshot.arguments) {
     Node* node = snapshot.nodes[i];
@@ -172,7 +175,7 @@ void Trace::bind_inputs(const Snapshot& snapshot) {
   for (uint32_t i : snapshot.scalars) {
     const auto found = recorded.find(snapshot.nodes[i]);
     scalars_.push_back(
-        {snapshot.nodes[i]->scalar, found == recorded.end() ? -1 : found->second->counter});
+        {snapshot.nodes[i]->scalar, found == recorded.end() ? -1 : found->second->draw});
   }
 }
 

@@ -2,7 +2,7 @@
 // are read and assigned inside the trace; closing it fixes a plan, its inputs and what it assigns.
 //
 // A call is made in one of three ways. replay() binds arguments, the variables' present values and
-// fresh random counters to the plan and runs it: its results have no history. replay_tracked() does
+// fresh random draws to the plan and runs it: its results have no history. replay_tracked() does
 // the same, and gives results that depend on a tracked input a history that is built only when a
 // gradient asks for it. inline_call() copies the recorded nodes into the caller's graph, for
 // callers that are sure to differentiate: nothing is computed before somebody looks, and nothing
@@ -79,10 +79,12 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     size_t input = 0;
     Ref<Node> captured;
   };
-  // A scalar of the plan: a value, or one of the call's random counters.
+  // What a random operation takes anew in each call.
+  enum class Draw : uint8_t { Seed, Counter };
+  // A scalar of the plan: a value, or one of the call's draws.
   struct PlanScalar {
     Scalar value;
-    int32_t counter = -1;
+    int32_t draw = -1;
   };
   // Where an output comes from: the plan's outputs, or a value known before any run.
   struct Output {
@@ -95,8 +97,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   struct Recorded {
     Node* node;  // kept by outputs_
     uint32_t links = 0;
-    int32_t input = -1;    // an argument or a variable's initial value: which input
-    int32_t counter = -1;  // a random counter: which one
+    int32_t input = -1;  // an argument or a variable's initial value: which input
+    int32_t draw = -1;   // a random operation's seed or counter: which one
   };
   class Call;
 
@@ -113,6 +115,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void defer_histories(std::span<Ref<Node>> results, std::span<const Ref<Node>> inputs, Call* call);
   // Copies of the outputs and what is below them. With `call`, as of that call.
   std::vector<Ref<Node>> instance(std::span<const Ref<Node>> inputs, const Call* call) const;
+  static Scalar drawn(Draw draw);
   Ref<Node> copy_of(const Recorded& recorded, std::span<const Ref<Node>> copies) const;
   const std::vector<uint64_t>& reach();
 
@@ -132,7 +135,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   std::vector<int32_t> links_;
   std::vector<Node*> outside_;      // what it uses from outside, but for its own numbers
   std::vector<int32_t> output_at_;  // per output its position in recorded_, or -1
-  size_t counters_ = 0;
+  std::vector<Draw> draws_;
 
   std::shared_ptr<const CachedPlan> plan_;
   std::vector<Binding> bindings_;

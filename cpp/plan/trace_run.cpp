@@ -32,7 +32,7 @@ class Trace::Call : public History {
   uint64_t first_seq = 0;
   uint16_t thread = thread_number();
   std::vector<Ref<Node>> inputs;  // arguments, then what was read of the states
-  std::vector<Scalar> counters;
+  std::vector<Scalar> draws;
   std::vector<Ref<Node>> built;  // the outputs
 };
 
@@ -51,25 +51,25 @@ struct Scratch {
   }
 };
 
-// Another thread may borrow a value while evaluate() has given the lock away: until all are there.
-void evaluate_inputs(std::span<const Ref<Node>> inputs) {
-  const auto ready = [](const Ref<Node>& input) { return !input || input->has_value(); };
-  while (!std::all_of(inputs.begin(), inputs.end(), ready)) {
-    std::vector<Node*> pending;
-    for (const Ref<Node>& input : inputs) {
-      if (input) pending.push_back(input.get());
-    }
-    evaluate(pending);
+// Whether all have their values. If not they get them, and by then another thread may have assigned
+// or borrowed what was collected.
+bool all_ready(std::span<const Ref<Node>> inputs) {
+  std::vector<Node*> pending;
+  for (const Ref<Node>& input : inputs) {
+    if (input && !input->has_value()) pending.push_back(input.get());
   }
-}
-
-Scalar draw() {
-  Scalar next;
-  next.i = next_random_counter();
-  return next;
+  if (pending.empty()) return true;
+  evaluate(pending);
+  return false;
 }
 
 }  // namespace
+
+Scalar Trace::drawn(Draw draw) {
+  Scalar next;
+  next.i = draw == Draw::Seed ? random_seed() : next_random_counter();
+  return next;
+}
 
 void Trace::check_arguments(std::span<const Ref<Node>> arguments) const {
   if (arguments.size() != arguments_.size()) {
@@ -115,24 +115,26 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   check_arguments(arguments);
   Scratch scratch;
   auto inputs = scratch.list<Ref<Node>>(arguments.size() + states_.size());
-  inputs.assign(arguments.begin(), arguments.end());
-  for (const State& state : states_) {
-    inputs.push_back(!state.initial ? nullptr
-                     : call         ? pullback::read(state.variable.get())
-                                    : state.variable->current);
-  }
+  do {
+    inputs.assign(arguments.begin(), arguments.end());
+    for (const State& state : states_) {
+      inputs.push_back(!state.initial ? nullptr
+                       : call         ? pullback::read(state.variable.get())
+                                      : state.variable->current);
+    }
+  } while (!all_ready(inputs));
   // After the inputs, which must be older than what is made from them.
   if (call) call->first_seq = reserve_seqs(recorded_.size());
-  evaluate_inputs(inputs);
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
     const Ref<Node>& node = binding.captured ? binding.captured : inputs[binding.input];
-    plan_run.add_argument(as_value(node).get(), dies(binding, node.get(), call));
+    const bool dying = dies(binding, node.get(), call);  // first: it counts who holds the node
+    plan_run.add_argument(as_value(node).get(), dying);
   }
-  auto counters = scratch.list<Scalar>(counters_);
-  for (size_t i = 0; i < counters_; ++i) counters.push_back(draw());
+  auto draws = scratch.list<Scalar>(draws_.size());
+  for (Draw draw : draws_) draws.push_back(drawn(draw));
   for (const PlanScalar& scalar : scalars_) {
-    plan_run.add_scalar(scalar.counter < 0 ? scalar.value : counters[scalar.counter]);
+    plan_run.add_scalar(scalar.draw < 0 ? scalar.value : draws[scalar.draw]);
   }
   if (plan_) plan_run.run(*plan_);
   const auto result = [&](size_t k) -> Ref<Node> {
@@ -143,7 +145,7 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   };
   for (size_t k = 0; k < returned_; ++k) results[k] = result(k);
   if (call) {
-    call->counters.assign(counters.begin(), counters.end());
+    call->draws.assign(draws.begin(), draws.end());
     defer_histories(results, inputs, call);
     call->inputs.assign(inputs.begin(), inputs.end());
   }
@@ -223,7 +225,7 @@ std::vector<Ref<Node>> Trace::instance(std::span<const Ref<Node>> inputs, const 
       continue;
     }
     Ref<Node> copy = copy_of(entry, copies);
-    if (entry.counter >= 0) copy->scalar = call ? call->counters[entry.counter] : draw();
+    if (entry.draw >= 0) copy->scalar = call ? call->draws[entry.draw] : drawn(draws_[entry.draw]);
     if (call) {
       copy->seq = call->first_seq + i;
       copy->thread = call->thread;

@@ -42,7 +42,9 @@ std::string Trace::listing() const {
     if (entry.input >= 0) {
       return text("variable '", states_[input - arguments_.size()].variable->name, "'");
     }
-    if (entry.counter >= 0) return "random counter";
+    if (entry.draw >= 0) {
+      return draws_[entry.draw] == Draw::Seed ? "random seed" : "random counter";
+    }
     std::string out = text(display_name(node), "(");
     const auto inputs = node->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {

@@ -1,5 +1,7 @@
 #include "runtime/buffer.h"
 
+#include <memory>
+
 #include "runtime/memory.h"
 
 namespace pullback {
@@ -13,11 +15,10 @@ void release(Buffer* buffer) {
 }
 
 Ref<Buffer> make_buffer(int64_t bytes) {
-  void* data = allocate_bytes(bytes);
-  auto* buffer = new Buffer;
+  auto buffer = std::make_unique<Buffer>();
+  buffer->data = allocate_bytes(bytes);
   buffer->bytes = bytes;
-  buffer->data = data;
-  return Ref<Buffer>(buffer);
+  return Ref<Buffer>(buffer.release());
 }
 
 }  // namespace pullback

@@ -10,6 +10,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #endif
 
 namespace pullback {
@@ -89,11 +90,6 @@ SizeClass class_of(int64_t bytes) {
   return {(doubling - kFirstDoubling + 1) * 4 + quarter, size};
 }
 
-[[noreturn]] void out_of_memory(int64_t bytes) {
-  fail(ErrorKind::Memory, "cannot allocate ", bytes,
-       " bytes: free some tensors, or evaluate smaller pieces");
-}
-
 void* from_system(int64_t size) {
   const auto bytes = static_cast<size_t>(size);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -121,9 +117,26 @@ void shrink_cache(Pool& p, int64_t limit) {
   }
 }
 
+// What the machine has, to which its promises are held: a process that touches more is ended.
+int64_t memory_of_machine() {
+#if defined(__linux__)
+  struct sysinfo info;
+  if (sysinfo(&info) == 0) {
+    return static_cast<int64_t>((uint64_t{info.totalram} + info.totalswap) * info.mem_unit);
+  }
+#endif
+  return kLargestBlock;
+}
+
 }  // namespace
 
+void out_of_memory(int64_t bytes) {
+  fail(ErrorKind::Memory, "cannot allocate ", bytes,
+       " bytes: free some tensors, or evaluate smaller pieces");
+}
+
 void* allocate_bytes(int64_t bytes) {
+  if (bytes < 0 || bytes > kLargestBlock) out_of_memory(bytes);
   Pool& p = pool();
   const auto [c, size] = class_of(bytes);
   std::lock_guard lock(p.mutex);
@@ -133,8 +146,7 @@ void* allocate_bytes(int64_t bytes) {
     data = p.classes[c].after;
     take_from_cache(p, static_cast<CachedBlock*>(data));
   } else {
-    // Past 2^46 bytes aligned_alloc may succeed by overcommit and die on touch: refuse early.
-    if (size > (int64_t{1} << 46)) out_of_memory(bytes);
+    if (c >= kClasses && size > memory_of_machine() - p.status.live_bytes) out_of_memory(bytes);
     data = from_system(size);
     if (!data) {
       shrink_cache(p, 0);

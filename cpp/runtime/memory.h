@@ -9,6 +9,10 @@ namespace pullback {
 // blocks up to 1 GiB, kCachedBytes in all, of which the least recently freed go first. When the
 // system has no more memory, everything that is kept goes.
 void* allocate_bytes(int64_t bytes);
+// More than this is refused at once: the system may promise it, and end the process where it is
+// touched.
+constexpr int64_t kLargestBlock = int64_t{1} << 46;
+[[noreturn]] void out_of_memory(int64_t bytes);
 void free_bytes(void* data, int64_t bytes) noexcept;
 
 // Keeps an idle process small, yet holds the temporaries of a step over arrays of some ten million

@@ -86,6 +86,40 @@ def test_numbers_are_drawn_when_the_function_is_called() -> None:
     assert same_bits(late[0], early[1]) and same_bits(late[1], early[0])
 
 
+@pytest.mark.parametrize("style", ["replayed", "tracked", "under a tape"])
+def test_a_seed_holds_for_functions_that_were_traced_before(style: str) -> None:
+    w = pb.Variable(np.ones(4))
+
+    @pb.function
+    def f() -> Any:
+        noise = pb.random.normal(4, dtype="float64") + pb.random.uniform(4, dtype="float64")
+        return noise * (1.0 if style == "replayed" else w)
+
+    def draw(seed: int) -> list[Any]:
+        pb.random.seed(seed)
+        if style == "under a tape":
+            with pb.GradientTape() as tape:
+                y = f()
+            return [*y.numpy(), *tape.gradient(y, w).numpy()]
+        y = f()
+        slope = [] if style == "replayed" else pb.gradients(y, [w])[0].numpy()
+        return [*y.numpy(), *slope]
+
+    def eagerly(seed: int) -> list[Any]:
+        pb.random.seed(seed)
+        normal, uniform = (
+            pb.random.normal(4, dtype="float64"),
+            pb.random.uniform(4, dtype="float64"),
+        )
+        return list((normal + uniform).numpy())
+
+    draw(5)
+    for seed in (1, 2, 1, 2**64 - 1):
+        got = draw(seed)
+        assert got[:4] == eagerly(seed)
+        assert got[4:] in ([], got[:4]), "the gradient is of the numbers that were drawn"
+
+
 def test_a_drawn_tensor_keeps_its_numbers() -> None:
     """Also where it is recomputed for a gradient after its value was dropped."""
     x = pb.Variable(np.ones(1000))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from support.process import run
 
 import pullback as pb
@@ -78,6 +80,42 @@ def test_threads_that_update_one_variable() -> None:
 
     in_threads(work)
     assert v.numpy().tolist() == [800.0] * 500
+
+
+@pytest.mark.parametrize(
+    "seconds", [0.5, pytest.param(20.0, marks=pytest.mark.slow)], ids=["short", "long"]
+)
+def test_a_function_an_assignment_and_gradients_of_one_variable(seconds: float) -> None:
+    w = pb.Variable(np.ones(4000))
+    start = w.numpy()
+
+    @pb.function
+    def step(x: Any) -> Any:
+        w.assign(w * 0.5 + x)
+        return pb.sum(w)
+
+    def work(k: int) -> None:
+        end = time.monotonic() + seconds
+        held: list[Any] = []
+        while time.monotonic() < end:
+            if k == 0:
+                step(np.full(4000, 0.5))
+            elif k == 1:
+                w.assign((w * 1.0 + 1.0) * 0.5)
+            elif k == 2:
+                loss = pb.sum(pb.sin(w) * w)
+                (g,) = pb.gradients(loss, [w])
+                assert np.isfinite(float(loss)) and np.isfinite(g.numpy()).all()
+            else:  # looks at some of what it holds, and drops the rest
+                held.append(w.read() * 2.0 + (held[0] if held else 0.0))
+                if len(held) % 3 == 0:
+                    assert np.isfinite(held[len(held) // 2].numpy()).all()
+                if len(held) > 6:
+                    held.clear()
+
+    in_threads(work)
+    assert 0.9 < w.numpy().min() <= w.numpy().max() < 2.1
+    assert start.tolist() == [1.0] * 4000, "memory that NumPy looks at was written to"
 
 
 def test_first_use_on_several_threads() -> None:

@@ -85,6 +85,20 @@ int64_t scratch_of(const Step&) {
   return 0;
 }
 
+int64_t bytes_of(const GroupProgram& step) {
+  const TileProgram& t = step.tiles;
+  return bytes_of(step.reductions) + bytes_of(t.code) + bytes_of(t.folds) + bytes_of(t.directs) +
+         bytes_of(t.gathers) + bytes_of(t.repeats) + bytes_of(t.splats) + bytes_of(t.registers) +
+         bytes_of(t.reduced);
+}
+int64_t bytes_of(const GemmStep& step) {
+  return bytes_of(step.product.axes) + (step.then ? bytes_of(*step.then) : 0);
+}
+template <class Step>
+int64_t bytes_of(const Step&) {
+  return 0;
+}
+
 class CpuExecutable : public Executable {
  public:
   explicit CpuExecutable(const Plan& plan) : plan_(plan) {
@@ -95,10 +109,13 @@ class CpuExecutable : public Executable {
       const int64_t bytes =
           std::visit([](const auto& program) { return scratch_of(program); }, steps_.back());
       scratch_bytes_ = std::max(scratch_bytes_, bytes);
+      bytes_ += std::visit([](const auto& program) { return bytes_of(program); }, steps_.back());
     }
+    bytes_ += pullback::bytes_of(steps_);
     if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
 
+  int64_t bytes() const override { return bytes_; }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 
   Status run(const RunArguments& arguments) const noexcept override {
@@ -128,6 +145,7 @@ class CpuExecutable : public Executable {
   const Plan& plan_;
   std::vector<Compiled> steps_;
   int64_t scratch_bytes_ = 0;
+  int64_t bytes_ = 0;
 };
 
 class CpuBackend : public Backend {
