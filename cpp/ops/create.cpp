@@ -70,8 +70,8 @@ int64_t random_seed() { return present_seed; }
 int64_t next_random_counter() { return random_counter++; }
 
 RandomState exchange_random_state(RandomState next) {
-  const RandomState before{random_seed, random_counter};
-  random_seed = next.seed;
+  const RandomState before{static_cast<uint64_t>(present_seed), random_counter};
+  present_seed = static_cast<int64_t>(next.seed);
   random_counter = next.counter;
   return before;
 }
