@@ -25,8 +25,7 @@ NodeRef positions(int64_t n, int64_t bound) {
 }
 
 NodeRef window(const NodeRef& x, int64_t axis, int64_t start, int64_t step, int64_t length) {
-  Window w;
-  for (int64_t d = 0; d < x->shape.rank; ++d) w.step[d] = 1;
+  Window w(x->shape.rank);
   w.start[axis] = start;
   w.step[axis] = step;
   Shape shape = x->shape;
@@ -53,9 +52,8 @@ void bench_copies(int64_t rows, int64_t columns) {
     const NodeRef halves[] = {x, x};
     plan("concat of rows" + of, 4 * x->bytes(), concat(halves, 0));
     plan("concat of columns" + of, 4 * x->bytes(), concat(halves, 1));
-    Window shifted;
+    Window shifted(2);
     shifted.start[0] = 1;
-    shifted.step[0] = shifted.step[1] = 1;
     plan("embed, one row more" + of, 2 * x->bytes(), embed(x, {rows + 1, columns}, shifted));
     shifted.start[0] = 0;
     shifted.start[1] = 1;

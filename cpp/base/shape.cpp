@@ -1,6 +1,7 @@
 #include "base/shape.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
@@ -14,8 +15,41 @@ int64_t checked_mul(int64_t a, int64_t b, const char* who) {
   return out;
 }
 
-Shape::Shape(std::initializer_list<int64_t> dims) {
-  for (int64_t d : dims) append(d);
+int64_t checked_add(int64_t a, int64_t b, const char* who) {
+  int64_t out;
+  if (__builtin_add_overflow(a, b, &out)) {
+    fail(ErrorKind::Value, who, ": the size ", a, " + ", b, " does not fit in 64 bits");
+  }
+  return out;
+}
+
+namespace {
+// Of the heap block: known from the rank, so that it is kept nowhere.
+int64_t capacity_of(int64_t rank) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rank)));
+}
+}  // namespace
+
+void PerAxis::copy_spilled(const PerAxis& other) {
+  auto* values = new int64_t[capacity_of(rank)];
+  std::copy(other.begin(), other.end(), values);
+  values_.outside = values;
+}
+
+void PerAxis::resize_spilled(int64_t count) {
+  const bool before = spilled();
+  if (count > kInside && before && capacity_of(count) == capacity_of(rank)) {
+    for (int64_t i = rank; i < count; ++i) values_.outside[i] = 0;
+    rank.value_ = count;
+    return;
+  }
+  Values values;
+  if (count > kInside) values.outside = new int64_t[capacity_of(count)]();
+  std::copy_n(begin(), std::min<int64_t>(rank, count),
+              count > kInside ? values.outside : values.inside.data());
+  if (before) delete[] values_.outside;
+  values_ = values;
+  rank.value_ = count;
 }
 
 std::string to_text(const Shape& shape) {
@@ -29,18 +63,24 @@ std::string to_text(const Shape& shape) {
 }
 
 void check_shape(const Shape& shape, const char* who) {
+  if (shape.rank > kMaxRank) {
+    fail(ErrorKind::Value, who, ": a tensor has at most ", kMaxRank, " axes; shape ", shape,
+         " has ", shape.rank);
+  }
   int64_t bytes = 8;
-  for (int64_t i = 0; i < shape.rank; ++i) {
-    if (shape[i] < 0) {
-      fail(ErrorKind::Value, who, ": negative dimension in shape ", shape);
-    }
+  for (int64_t dim : shape) {
+    if (dim < 0) fail(ErrorKind::Value, who, ": negative dimension in shape ", shape);
     // A zero elsewhere does not excuse an overflow of the rest.
-    bytes = checked_mul(bytes, std::max<int64_t>(shape[i], 1), who);
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes) || bytes > kMaxBytes) {
+      fail(ErrorKind::Value, who, ": no memory could hold shape ", shape,
+           ": a tensor has fewer than 2**58 elements");
+    }
   }
 }
 
 Strides row_major(const Shape& shape) {
-  Strides strides{};
+  Strides strides;
+  strides.resize(shape.rank);
   int64_t step = 1;
   for (int64_t i = shape.rank - 1; i >= 0; --i) {
     strides[i] = step;
@@ -55,7 +95,7 @@ bool broadcast(const Shape& a, const Shape& b, Shape* out) {
     return true;
   }
   Shape result;
-  result.rank = std::max(a.rank, b.rank);
+  result.resize(std::max<int64_t>(a.rank, b.rank));
   for (int64_t i = 0; i < result.rank; ++i) {
     const int64_t ia = i - (result.rank - a.rank);
     const int64_t ib = i - (result.rank - b.rank);

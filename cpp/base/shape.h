@@ -1,51 +1,137 @@
 // Shapes, strides and the only arithmetic on sizes.
 //
-// Every element count, byte count and offset goes through checked_mul, so that a hostile shape is a
-// ValueError and never a wrapped number.
+// A shape may say anything while it is put together; where a node is made of it (graph/make.cpp),
+// check_shape refuses more than kMaxRank axes and what no memory could ever hold. Behind that check
+// products of dimensions fit in 64 bits, also those of an empty tensor's other dimensions.
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace pullback {
 
-constexpr int kMaxRank = 8;
+constexpr int kMaxRank = 16;
+// Of one tensor at 8 bytes an element, and of all temporaries of a plan: a quarter of what 64 bits
+// can count, so that sums of a few such sizes cannot wrap.
+constexpr int64_t kMaxBytes = int64_t{1} << 61;
 
-// Raises ValueError (with `who` in the text) on overflow.
+// Raise ValueError (with `who` in the text) on overflow.
 int64_t checked_mul(int64_t a, int64_t b, const char* who);
+int64_t checked_add(int64_t a, int64_t b, const char* who);
 
-// Dimensions past `rank` are zero, so shapes compare and hash as plain bytes.
-struct Shape {
-  int64_t rank = 0;
-  std::array<int64_t, kMaxRank> dim{};
+// One number for each axis, in 40 bytes: up to four lie inside, more on the heap.
+class PerAxis {
+  // Reads as a number; only its list changes it.
+  class Rank {
+   public:
+    operator int64_t() const { return value_; }
 
-  Shape() = default;
-  Shape(std::initializer_list<int64_t> dims);
+   private:
+    friend class PerAxis;
+    int64_t value_ = 0;
+  };
 
-  int64_t operator[](int64_t axis) const { return dim[axis]; }
-  int64_t& operator[](int64_t axis) { return dim[axis]; }
-  bool operator==(const Shape& other) const = default;
+ public:
+  Rank rank;
 
-  // Number of elements; checked when the shape was made (see check_shape).
-  int64_t size() const {
-    int64_t n = 1;
-    for (int64_t i = 0; i < rank; ++i) n *= dim[i];
-    return n;
+  PerAxis() = default;
+  PerAxis(std::initializer_list<int64_t> values) {
+    for (int64_t value : values) append(value);
   }
-  void append(int64_t d) { dim[rank++] = d; }
+  PerAxis(const PerAxis& other) : rank(other.rank), values_(other.values_) {
+    if (spilled()) copy_spilled(other);
+  }
+  PerAxis(PerAxis&& other) noexcept : rank(other.rank), values_(other.values_) {
+    other.rank.value_ = 0;
+  }
+  PerAxis& operator=(const PerAxis& other) {
+    if (this != &other) *this = PerAxis(other);
+    return *this;
+  }
+  PerAxis& operator=(PerAxis&& other) noexcept {
+    std::swap(rank, other.rank);
+    std::swap(values_, other.values_);
+    return *this;
+  }
+  ~PerAxis() {
+    if (spilled()) delete[] values_.outside;
+  }
+
+  int64_t operator[](int64_t axis) const {
+    assert(axis >= 0 && axis < rank);
+    return begin()[axis];
+  }
+  int64_t& operator[](int64_t axis) {
+    assert(axis >= 0 && axis < rank);
+    return begin()[axis];
+  }
+  const int64_t* begin() const { return spilled() ? values_.outside : values_.inside.data(); }
+  const int64_t* end() const { return begin() + rank; }
+  int64_t* begin() { return spilled() ? values_.outside : values_.inside.data(); }
+  int64_t* end() { return begin() + rank; }
+
+  void append(int64_t value) {
+    resize(rank + 1);
+    end()[-1] = value;
+  }
+  // New entries are zero.
+  void resize(int64_t count) {
+    if (count > kInside || spilled()) return resize_spilled(count);
+    for (int64_t i = rank; i < count; ++i) values_.inside[i] = 0;
+    rank.value_ = count;
+  }
+
+  bool operator==(const PerAxis& other) const {
+    if (rank != other.rank) return false;
+    const int64_t* a = begin();
+    const int64_t* b = other.begin();
+    for (int64_t i = 0; i < rank; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kInside = 4;
+
+  bool spilled() const { return rank > kInside; }
+  void copy_spilled(const PerAxis& other);
+  void resize_spilled(int64_t count);
+
+  union Values {
+    std::array<int64_t, kInside> inside{};
+    int64_t* outside;  // where spilled
+  } values_;
 };
 
-using Strides = std::array<int64_t, kMaxRank>;
+struct Shape : PerAxis {
+  using PerAxis::PerAxis;
+
+  // Number of elements; fits where check_shape has passed.
+  int64_t size() const {
+    int64_t n = 1;
+    for (int64_t dim : *this) n *= dim;
+    return n;
+  }
+};
+
+// In elements.
+struct Strides : PerAxis {
+  using PerAxis::PerAxis;
+};
+static_assert(sizeof(Shape) == 40);
 
 // "(3, 4)", "(3,)", "()": as Python prints a tuple.
 std::string to_text(const Shape& shape);
 
-// Raises ValueError for a negative dimension, or when the byte count at 8 bytes overflows.
+// Raises ValueError for a negative dimension, too many axes, or more than kMaxBytes; a zero does
+// not excuse the other dimensions.
 void check_shape(const Shape& shape, const char* who);
 
-// Row-major strides in elements.
 Strides row_major(const Shape& shape);
 
 // NumPy broadcasting. False where the shapes do not fit.

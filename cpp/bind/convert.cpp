@@ -208,7 +208,7 @@ DType dtype_from(py::handle object) {
 }
 
 py::tuple shape_tuple(const Shape& shape) {
-  py::tuple out(shape.rank);
+  py::tuple out(static_cast<size_t>(shape.rank));
   for (int64_t i = 0; i < shape.rank; ++i) {
     PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLongLong(shape[i]));
   }
@@ -239,11 +239,12 @@ Ref<Node> node_from_plain_array(py::handle object) {
   const py::dtype dtype = array.dtype();
   DType own;
   if (!dtype_of_array(dtype, &own) || size_of(own) != dtype.itemsize() ||
-      (dtype.byteorder() != '=' && dtype.byteorder() != '|') || array.ndim() > kMaxRank) {
+      (dtype.byteorder() != '=' && dtype.byteorder() != '|')) {
     return nullptr;
   }
   Shape shape;
   for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
+  check_shape(shape, "constant");
   Ref<Buffer> buffer = make_buffer(array.nbytes());
   if (array.flags() & py::array::c_style) {
     std::memcpy(buffer->data, array.data(), array.nbytes());
@@ -296,10 +297,6 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   if (python_numbers && dtype == DType::Float64) dtype = default_float();
   if (wish) dtype = *wish;
   if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
-  if (array.ndim() > kMaxRank) {
-    fail(ErrorKind::Value, name, "rank ", static_cast<int64_t>(array.ndim()),
-         " is more than the supported ", kMaxRank);
-  }
   Shape shape;
   for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
   check_shape(shape, who ? who : "constant");
@@ -404,8 +401,7 @@ py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's c
   value->value->exported = true;
   auto* holder = new Ref<Buffer>(value->value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
-  std::vector<py::ssize_t> shape(value->shape.dim.begin(),
-                                 value->shape.dim.begin() + value->shape.rank);
+  const std::vector<py::ssize_t> shape(value->shape.begin(), value->shape.end());
   py::array out(py::reinterpret_borrow<py::dtype>(dtype_handle(value->dtype)), shape,
                 value->value->data, owner);
   // The value belongs to the graph too: writing to it would change other tensors.
@@ -471,10 +467,6 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
                    std::string(pybind11::repr(src)));
   }
   for (handle entry : src) {
-    if (value.rank == pullback::kMaxRank) {
-      pullback::fail(pullback::ErrorKind::Value, "shape: more than the supported ",
-                     pullback::kMaxRank, " dimensions");
-    }
     value.append(index_of(entry, "dimensions of a shape must be integers"));
   }
   return true;

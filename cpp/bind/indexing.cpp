@@ -45,7 +45,7 @@ py::object from_package(const char* name) {
 // Resolves integers, slices, None and Ellipsis against a shape: a window, its shape, and the shape
 // after dropped and new axes.
 struct Indexing {
-  Window window;
+  Window window{0};
   Shape windowed;
   Shape result;
 
@@ -90,17 +90,12 @@ struct Indexing {
 
  private:
   void add(int64_t start, int64_t step, int64_t length) {
-    window.start[windowed.rank] = start;
-    window.step[windowed.rank] = step;
+    window.start.append(start);
+    window.step.append(step);
     windowed.append(length);
   }
 
-  void add_result(int64_t length) {
-    if (result.rank == kMaxRank) {
-      fail(ErrorKind::Index, "index: the result would have more than ", kMaxRank, " axes");
-    }
-    result.append(length);
-  }
+  void add_result(int64_t length) { result.append(length); }
 
   void take_slice(int64_t length, py::handle entry) {
     Py_ssize_t start, stop, step;

@@ -23,9 +23,7 @@ bool is_piece(const Node* node) {
 bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b_piece) {
   if (!(a_piece->shape == b_piece->shape)) return false;
   if (a->window && b->window) {
-    const auto rank = static_cast<size_t>(a->shape.rank);
-    return std::equal(a->window->start, a->window->start + rank, b->window->start) &&
-           std::equal(a->window->step, a->window->step + rank, b->window->step);
+    return *a->window == *b->window;
   }
   return !a->window && !b->window && a->attr.axis == b->attr.axis &&
          a->in[a->inputs_count - 1] == b->in[b->inputs_count - 1];

@@ -271,8 +271,7 @@ class ReversePass {
     bool any_zero = false;
     for (size_t i : members) {
       Node* node = nodes_[i];
-      const size_t k = static_cast<uint8_t>(node->attr.order[0]) |
-                       static_cast<uint8_t>(node->attr.order[1]) << 8;
+      const size_t k = node->attr.order.bits;
       outputs[k] = node;
       any_value |= adjoints_[i].kind() == Cotangent::Value;
       any_zero |= adjoints_[i].kind() == Cotangent::Zero;

@@ -11,14 +11,31 @@
 
 namespace pullback {
 
+// Bit i: axis i.
+using AxisMask = uint16_t;
+static_assert(kMaxRank <= 16, "a bit of AxisMask and four of AxisOrder for each axis");
+
+constexpr AxisMask axis_bit(int64_t axis) { return static_cast<AxisMask>(1u << axis); }
+constexpr AxisMask all_axes(int64_t rank) { return static_cast<AxisMask>((1u << rank) - 1); }
+
+// An axis for each axis, four bits each.
+struct AxisOrder {
+  uint64_t bits = 0;
+
+  int64_t operator[](int64_t i) const { return static_cast<int64_t>(bits >> 4 * i & 15); }
+  void set(int64_t i, int64_t axis) {
+    bits = (bits & ~(uint64_t{15} << 4 * i)) | static_cast<uint64_t>(axis) << 4 * i;
+  }
+};
+
 struct Attr {
-  uint8_t axes = 0;  // sum … any: bit i = axis i is folded
+  AxisMask axes = 0;  // sum … any: those that are folded
   bool keepdims = false;
   int8_t axis = 0;              // concat, take, scatter_add, at_index, argmax, argmin
   Update update = Update::Set;  // at_window, at_index
   bool unique = false;          // at_index: no position is known to come twice
-  uint8_t unused[3] = {};
-  int8_t order[kMaxRank] = {};  // transpose: output axis i is input axis order[i]
+  uint8_t unused[2] = {};
+  AxisOrder order;  // transpose: output axis i is input axis order[i]
 
   bool operator==(const Attr& other) const { return !std::memcmp(this, &other, sizeof other); }
 };
@@ -27,8 +44,15 @@ static_assert(sizeof(Attr) == 16);
 // Where a slice (or an embed, or an at_window) sits: element i of axis d comes from start[d] + i *
 // step[d].
 struct Window {
-  int64_t start[kMaxRank] = {};
-  int64_t step[kMaxRank] = {};
+  PerAxis start, step;
+
+  // All of a tensor of this rank.
+  explicit Window(int64_t rank) {
+    start.resize(rank);
+    step.resize(rank);
+    for (int64_t& one : step) one = 1;
+  }
+  bool operator==(const Window& other) const = default;
 };
 
 }  // namespace pullback

@@ -1,3 +1,5 @@
+// Nodes are made here and nowhere else: what all have in common (flags, depth, a stamped override)
+// and what must hold of every shape.
 #include "graph/make.h"
 
 #include <algorithm>
@@ -23,7 +25,8 @@ void watch_growth(const Node* newest) {
 }  // namespace
 
 Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
-                    const Attr& attr) {
+                    const Attr& attr, const char* who) {
+  check_shape(shape, who ? who : name_of(op));
   Ref<Node> ref(new_node());
   Node* node = ref.get();
   node->op = op;
@@ -56,6 +59,7 @@ void hand_out(Node* node) {
 }
 
 Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
+  check_shape(shape, "constant");
   Ref<Node> node(new_node());
   node->op = Op::value;
   node->dtype = dtype;
@@ -81,6 +85,7 @@ Ref<Node> as_value(const Ref<Node>& node) {
 }
 
 Ref<Node> make_argument(DType dtype, const Shape& shape) {
+  check_shape(shape, "argument");
   Ref<Node> node(new_node());
   node->op = Op::argument;
   node->dtype = dtype;

@@ -9,10 +9,11 @@
 
 namespace pullback {
 
-// A node with inputs: flags, depth and a stamped override follow from them. Making nodes never
-// gives the interpreter lock away.
+// A node with inputs: flags, depth and a stamped override follow from them. Here, and in the two
+// leaves below that have a shape, is where shapes are checked: ValueError by `who`, the name of the
+// op unless something else was called. Making nodes never gives the interpreter lock away.
 Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
-                    const Attr& attr = {});
+                    const Attr& attr = {}, const char* who = nullptr);
 
 // Leaves.
 Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer);

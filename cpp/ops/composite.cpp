@@ -77,7 +77,7 @@ Cotangent log_softmax_rule(Node* node, const Expr& g, Node* x) {
 
 // exp(x - lse): 0 for rows that are all -inf; k infinities take 1/k each.
 Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
-  const uint8_t mask = node->attr.axes;
+  const AxisMask mask = node->attr.axes;
   const Shape kept = folded(x->shape, mask, true);
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < kept.rank; ++i) {
@@ -93,7 +93,7 @@ Cotangent extremum_rule(Node* node, const Expr& g, Node* x) {
 }
 
 NodeRef with_axis(NodeRef node, int64_t axis) {
-  node->attr.order[0] = static_cast<int8_t>(axis);
+  node->attr.order.set(0, axis);
   return node;
 }
 
@@ -138,7 +138,7 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   const NodeRef all =
       is_float(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
-  const uint8_t mask = axes_mask(all->shape, axes, "prod");
+  const AxisMask mask = axes_mask(all->shape, axes, "prod");
   const Shape result = folded(all->shape, mask, keepdims);
   std::vector<int64_t> order;
   for (const bool fold : {true, false}) {
@@ -169,7 +169,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
 
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   const NodeRef x = as_float(input);
-  const uint8_t mask = axes_mask(x->shape, axes, "logsumexp");
+  const AxisMask mask = axes_mask(x->shape, axes, "logsumexp");
   std::vector<int64_t> all;
   for (int64_t i = 0; i < x->shape.rank; ++i) {
     if (mask >> i & 1) all.push_back(i);
@@ -219,7 +219,7 @@ NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& label
          "; softmax_cross_entropy takes probabilities");
   }
   Shape rows = logits->shape;
-  if (rows.rank > 0) rows.dim[--rows.rank] = 0;
+  if (rows.rank > 0) rows.resize(rows.rank - 1);
   if (logits->shape.rank == 0 || !(labels->shape == rows)) {
     fail(ErrorKind::Value, who, ": expected logits with classes along the last axis and one label ",
          "for each row of them; logits are ", logits->shape, ", labels ", labels->shape);

@@ -21,7 +21,6 @@ NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
 }
 
 NodeRef random_node(Op op, const Shape& shape, DType dtype) {
-  check_shape(shape, name_of(op));
   // Inside a trace the draw belongs to the call, not to the recording.
   const uint8_t flags = kDraw | (variable_scope_active() ? kTraced : 0);
   const NodeRef seed = int_scalar(random_seed(), flags);
@@ -40,8 +39,7 @@ NodeRef random_float(Op op, const Shape& shape, DType dtype) {
 }  // namespace
 
 NodeRef full(const Shape& shape, const NodeRef& value) {
-  check_shape(shape, "full");
-  return broadcast_to(value, shape);
+  return broadcast_to(value, shape, "full");
 }
 
 NodeRef zeros(const Shape& shape, DType dtype) { return full(shape, scalar(dtype, 0)); }

@@ -23,8 +23,7 @@ std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const Nod
     node->rule = rule;
     // Which output of which call this is; the reverse pass answers all of a call together.
     node->scalar.i = call;
-    node->attr.order[0] = static_cast<int8_t>(i & 0xff);
-    node->attr.order[1] = static_cast<int8_t>(i >> 8);
+    node->attr.order.bits = i;
     out.push_back(std::move(node));
   }
   return out;

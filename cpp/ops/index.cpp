@@ -23,15 +23,10 @@ void check_indices(const NodeRef& indices, const char* who) {
 NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t wish) {
   check_indices(indices, "take");
   const int64_t axis = normal_axis(wish, x->shape.rank, "take");
-  if (x->shape.rank - 1 + indices->shape.rank > kMaxRank) {
-    fail(ErrorKind::Value, "take: the result would have rank ",
-         x->shape.rank - 1 + indices->shape.rank, ", more than the supported ", kMaxRank);
-  }
   Shape shape;
   for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
   for (int64_t i = 0; i < indices->shape.rank; ++i) shape.append(indices->shape[i]);
   for (int64_t i = axis + 1; i < x->shape.rank; ++i) shape.append(x->shape[i]);
-  check_shape(shape, "take");
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
   Node* inputs[] = {x.get(), indices.get()};
@@ -44,7 +39,6 @@ NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int6
   for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
   shape.append(length);
   for (int64_t i = axis + indices->shape.rank; i < x->shape.rank; ++i) shape.append(x->shape[i]);
-  check_shape(shape, "scatter_add");
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
   Node* inputs[] = {x.get(), indices.get()};
@@ -65,7 +59,7 @@ NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indic
 NodeRef pick(const NodeRef& x, const NodeRef& indices) {
   check_indices(indices, "pick");
   Shape rows = x->shape;
-  if (rows.rank > 0) rows.dim[--rows.rank] = 0;
+  if (rows.rank > 0) rows.resize(rows.rank - 1);
   if (x->shape.rank == 0 || !(indices->shape == rows)) {
     fail(ErrorKind::Value, "pick: expected one index for each row of x ", x->shape,
          ", got indices of shape ", indices->shape);
@@ -83,7 +77,6 @@ NodeRef place(const NodeRef& x, const NodeRef& indices, int64_t length) {
   }
   Shape shape = x->shape;
   shape.append(length);
-  check_shape(shape, "place");
   const NodeRef at = cast(indices, DType::Int64);
   Node* inputs[] = {x.get(), at.get()};
   return make_node(Op::place, x->dtype, shape, inputs);

@@ -33,11 +33,9 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
          right->shape, swapped ? "; did you mean transpose(b)?" : "");
   }
   Shape batch_a = a->shape;
-  batch_a.rank -= 2;
+  batch_a.resize(ra - 2);
   Shape batch_b = b->shape;
-  batch_b.rank -= 2;
-  for (Shape* batch : {&batch_a, &batch_b})
-    batch->dim[batch->rank] = batch->dim[batch->rank + 1] = 0;
+  batch_b.resize(rb - 2);
   Shape shape;
   if (!broadcast(batch_a, batch_b, &shape)) {
     fail(ErrorKind::Value, "matmul: batch axes ", batch_a, " and ", batch_b,
@@ -45,7 +43,6 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   }
   shape.append(a->shape[ra - 2]);
   shape.append(b->shape[rb - 1]);
-  check_shape(shape, "matmul");
   Node* inputs[] = {a.get(), b.get()};
   NodeRef out = make_node(Op::matmul, dtype, shape, inputs);
   if (row || column) {
@@ -75,7 +72,7 @@ NodeRef shared_cotangent(const NodeRef& a, const NodeRef& g, const Shape& b) {
 }
 
 Shape swapped(Shape shape) {
-  std::swap(shape.dim[shape.rank - 2], shape.dim[shape.rank - 1]);
+  std::swap(shape[shape.rank - 2], shape[shape.rank - 1]);
   return shape;
 }
 

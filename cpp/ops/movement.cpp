@@ -11,9 +11,10 @@
 namespace pullback {
 namespace {
 
-NodeRef unary(Op op, const NodeRef& x, const Shape& shape, const Attr& attr = {}) {
+NodeRef unary(Op op, const NodeRef& x, const Shape& shape, const Attr& attr = {},
+              const char* who = nullptr) {
   Node* input = x.get();
-  return make_node(op, x->dtype, shape, {&input, 1}, attr);
+  return make_node(op, x->dtype, shape, {&input, 1}, attr, who);
 }
 
 NodeRef with_window(Op op, const NodeRef& x, const Shape& shape, const Window& window) {
@@ -53,7 +54,7 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
          " elements) into shape ", shape, " (", known, " elements)");
   }
   if (shape == x->shape) return x;
-  return unary(Op::reshape, x, shape);
+  return unary(Op::reshape, x, shape, {}, who);
 }
 
 NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
@@ -68,7 +69,7 @@ NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
   }
   Attr attr;
   Shape shape;
-  shape.rank = rank;
+  shape.resize(rank);
   bool seen[kMaxRank] = {};
   bool moves = false;
   for (int64_t i = 0; i < rank; ++i) {
@@ -76,7 +77,7 @@ NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
     if (seen[axis]) fail(ErrorKind::Value, "transpose: axis ", axis, " is named twice");
     seen[axis] = true;
     moves |= axis != i;
-    attr.order[i] = static_cast<int8_t>(axis);
+    attr.order.set(i, axis);
     shape[i] = x->shape[axis];
   }
   if (!moves) return x;
@@ -90,21 +91,17 @@ NodeRef swap_last_axes(const NodeRef& x) {
   return transpose(x, order);
 }
 
-NodeRef broadcast_to(const NodeRef& x, const Shape& shape) {
-  check_shape(shape, "broadcast_to");
+NodeRef broadcast_to(const NodeRef& x, const Shape& shape, const char* who) {
   if (shape == x->shape) return x;
   if (!broadcasts_to(x->shape, shape)) {
-    fail(ErrorKind::Value, "broadcast_to: shape ", x->shape, " does not broadcast to ", shape);
+    fail(ErrorKind::Value, who, ": shape ", x->shape, " does not broadcast to ", shape);
   }
-  return unary(Op::broadcast_to, x, shape);
+  return unary(Op::broadcast_to, x, shape, {}, who);
 }
 
 NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes) {
   const int64_t rank = x->shape.rank + static_cast<int64_t>(axes.size());
-  if (rank > kMaxRank) {
-    fail(ErrorKind::Value, "expand_dims: rank ", rank, " is more than the supported ", kMaxRank);
-  }
-  bool fresh[kMaxRank] = {};
+  std::vector<bool> fresh(rank);
   for (int64_t axis : axes) {
     const int64_t at = normal_axis(axis, rank, "expand_dims");
     if (fresh[at]) fail(ErrorKind::Value, "expand_dims: axis ", at, " is named twice");
@@ -174,11 +171,10 @@ NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
       fail(ErrorKind::Value, "concat: tensor ", static_cast<int64_t>(i), " has shape ", part,
            ", the first has ", first, "; only axis ", axis, " may differ");
     }
-    shape[axis] += part[axis];
+    shape[axis] = checked_add(shape[axis], part[axis], "concat");
     converted.push_back(cast(parts[i], dtype));
     inputs.push_back(converted.back().get());
   }
-  check_shape(shape, "concat");
   if (parts.size() == 1) return converted[0];
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
@@ -201,16 +197,18 @@ NodeRef stack(std::span<const NodeRef> parts, int64_t axis) {
 
 std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t wish) {
   const int64_t axis = normal_axis(wish, x->shape.rank, "split");
-  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  int64_t total = 0;
+  for (int64_t size : sizes) {
+    if (size < 0) fail(ErrorKind::Value, "split: negative size ", size);
+    total = checked_add(total, size, "split");
+  }
   if (total != x->shape[axis]) {
     fail(ErrorKind::Value, "split: the sizes add up to ", total, ", axis ", axis, " of shape ",
          x->shape, " has length ", x->shape[axis]);
   }
   std::vector<NodeRef> out;
-  Window window;
-  for (int64_t d = 0; d < x->shape.rank; ++d) window.step[d] = 1;
+  Window window(x->shape.rank);
   for (int64_t size : sizes) {
-    if (size < 0) fail(ErrorKind::Value, "split: negative size ", size);
     Shape shape = x->shape;
     shape[axis] = size;
     out.push_back(slice(x, shape, window));

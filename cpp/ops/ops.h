@@ -39,7 +39,7 @@ NodeRef stop_gradient(const NodeRef& x);
 NodeRef reshape(const NodeRef& x, const Shape& shape, const char* who = "reshape");
 NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order = std::nullopt);
 NodeRef swap_last_axes(const NodeRef& x);
-NodeRef broadcast_to(const NodeRef& x, const Shape& shape);
+NodeRef broadcast_to(const NodeRef& x, const Shape& shape, const char* who = "broadcast_to");
 NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes);
 NodeRef squeeze(const NodeRef& x, const Axes& axes);
 // window.step may be negative; every index is inside x (the binding resolves Python's rules).

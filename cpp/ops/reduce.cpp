@@ -10,18 +10,18 @@
 
 namespace pullback {
 
-uint8_t axes_mask(const Shape& shape, const Axes& axes, const char* who) {
-  if (!axes) return static_cast<uint8_t>((1u << shape.rank) - 1);
-  uint8_t mask = 0;
+AxisMask axes_mask(const Shape& shape, const Axes& axes, const char* who) {
+  if (!axes) return all_axes(shape.rank);
+  AxisMask mask = 0;
   for (int64_t axis : *axes) {
     const int64_t at = normal_axis(axis, shape.rank, who);
     if (mask >> at & 1) fail(ErrorKind::Value, who, ": axis ", at, " is named twice");
-    mask |= 1u << at;
+    mask |= axis_bit(at);
   }
   return mask;
 }
 
-Shape folded(const Shape& shape, uint8_t mask, bool keepdims) {
+Shape folded(const Shape& shape, AxisMask mask, bool keepdims) {
   Shape out;
   for (int64_t i = 0; i < shape.rank; ++i) {
     if (!(mask >> i & 1)) {
@@ -37,7 +37,7 @@ namespace {
 
 DType sum_dtype(DType dtype) { return is_float(dtype) ? dtype : traits(dtype).accumulator; }
 
-NodeRef fold_block(Op op, const NodeRef& x, uint8_t mask, bool keepdims) {
+NodeRef fold_block(Op op, const NodeRef& x, AxisMask mask, bool keepdims) {
   Attr attr;
   attr.axes = mask;
   attr.keepdims = keepdims;
@@ -53,7 +53,7 @@ NodeRef keep_axes(const NodeRef& g, const Node* reduction) {
 
 }  // namespace
 
-FoldedShape folded_shape(const Shape& shape, uint8_t axes) {
+FoldedShape folded_shape(const Shape& shape, AxisMask axes) {
   FoldedShape out;
   bool seen = false;
   for (int64_t i = 0; i < shape.rank; ++i) {
@@ -73,7 +73,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   if (op == Op::all || op == Op::any) x = cast(x, DType::Bool);
   if (x->dtype == DType::Bool && op == Op::max) op = Op::any;
   if (x->dtype == DType::Bool && op == Op::min) op = Op::all;
-  const uint8_t mask = axes_mask(x->shape, axes, who);
+  const AxisMask mask = axes_mask(x->shape, axes, who);
   if (op == Op::max || op == Op::min) {
     for (int64_t i = 0; i < x->shape.rank; ++i) {
       if ((mask >> i & 1) && x->shape[i] == 0) {
@@ -84,12 +84,12 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   }
   if (mask == 0) return op == Op::sum ? cast(x, sum_dtype(x->dtype)) : x;
   // Split the axes into contiguous blocks, last block first so that earlier axes keep their number.
-  uint8_t blocks[kMaxRank];
+  AxisMask blocks[kMaxRank];
   int count = 0;
   for (int64_t i = x->shape.rank - 1; i >= 0; --i) {
     if (!(mask >> i & 1)) continue;
-    uint8_t block = 0;
-    for (; i >= 0 && (mask >> i & 1); --i) block |= 1u << i;
+    AxisMask block = 0;
+    for (; i >= 0 && (mask >> i & 1); --i) block |= axis_bit(i);
     blocks[count++] = block;
   }
   if (count == 1) return fold_block(op, x, mask, keepdims);
@@ -106,10 +106,10 @@ NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, boo
   Shape kept;
   if (axis) {
     const int64_t at = normal_axis(*axis, x->shape.rank, who);
-    kept = folded(x->shape, 1u << at, keepdims);
+    kept = folded(x->shape, axis_bit(at), keepdims);
     axis = at;
   } else {
-    if (keepdims) kept = folded(x->shape, (1u << x->shape.rank) - 1, true);
+    if (keepdims) kept = folded(x->shape, all_axes(x->shape.rank), true);
     x = reshape(x, {x->shape.size()});
     axis = 0;
   }

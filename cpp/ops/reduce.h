@@ -11,14 +11,14 @@ void extremum_vjp(const VjpCall& call, Cotangent* out);
 Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, uint8_t axes);
 
 // Axes as bits, checked; nullopt is all of them.
-uint8_t axes_mask(const Shape& shape, const Axes& axes, const char* who);
+AxisMask axes_mask(const Shape& shape, const Axes& axes, const char* who);
 // The shape after folding those axes.
-Shape folded(const Shape& shape, uint8_t mask, bool keepdims);
+Shape folded(const Shape& shape, AxisMask mask, bool keepdims);
 
 // Length of the parts before, inside and after the folded block of axes.
 struct FoldedShape {
   int64_t outer = 1, reduced = 1, inner = 1;
 };
-FoldedShape folded_shape(const Shape& shape, uint8_t axes);
+FoldedShape folded_shape(const Shape& shape, AxisMask axes);
 
 }  // namespace pullback

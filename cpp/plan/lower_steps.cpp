@@ -50,7 +50,7 @@ void Lowering::emit_other(uint32_t member) {
       return emit_indexed(member);
     case OpKind::ArgFold: {
       const View in = dense_operand(member, 0);
-      const FoldedShape f = folded_shape(in.shape, static_cast<uint8_t>(1u << node->attr.axis));
+      const FoldedShape f = folded_shape(in.shape, axis_bit(node->attr.axis));
       return add_step(ArgReduce{op, in, whole_view(member), f.outer, f.reduced, f.inner}, op);
     }
     case OpKind::Iota:
@@ -97,7 +97,7 @@ View Lowering::three_axes(uint32_t member, size_t k, int64_t axis, int64_t count
   const Shape shape = a_.reads(member)[k].shape;
   Shape three;
   for (const auto& [from, to] : {std::pair{int64_t{0}, axis}, std::pair{axis, axis + count},
-                                 std::pair{axis + count, shape.rank}}) {
+                                 std::pair{axis + count, int64_t{shape.rank}}}) {
     three.append(1);
     for (int64_t d = from; d < to; ++d) three[three.rank - 1] *= shape[d];
   }
@@ -140,6 +140,7 @@ void Lowering::emit_matmul(uint32_t member) {
     View wide = part;
     wide.shape = node->shape;
     wide.strides = {};
+    wide.strides.resize(rank);
     const int64_t lead = rank - part.shape.rank;
     for (int64_t d = lead; d < rank; ++d) {
       const bool batch = d < rank - 2;

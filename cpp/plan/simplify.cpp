@@ -47,7 +47,8 @@ Analysis::Kind kind_of(const Node* node) {
 // Brings an operand of an elementwise node to the node's own shape.
 NodeView broadcast_view(NodeView view, const Shape& shape) {
   const int64_t lead = shape.rank - view.shape.rank;
-  Strides strides{};
+  Strides strides;
+  strides.resize(shape.rank);
   for (int64_t d = lead; d < shape.rank; ++d) {
     strides[d] = view.shape[d - lead] == 1 ? 0 : view.strides[d - lead];
   }
@@ -219,8 +220,7 @@ class Simplifier {
     if (!(x->shape == y->shape)) return false;
     if (x->window || y->window) {
       if (a_.kind[i] != Analysis::Copy &&
-          (!x->window || !y->window ||
-           std::memcmp(x->window.get(), y->window.get(), sizeof *x->window) != 0)) {
+          (!x->window || !y->window || !(*x->window == *y->window))) {
         return false;
       }
     }
@@ -243,7 +243,8 @@ class Simplifier {
     a_.value[i] = value;
     const uint32_t first = seen_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
     NodeView view{first, 0, a_.node(i)->shape, {}};
-    a_.view[i] = view;
+    view.strides.resize(view.shape.rank);  // the same number everywhere
+    a_.view[i] = std::move(view);
     if (first == i) return;
     a_.constant[i] = 0;
     a_.kind[i] = Analysis::Window;

@@ -70,13 +70,14 @@ class KeyWriter {
   }
 
  private:
-  static constexpr size_t kLargest = 256;  // of a node but for its inputs
+  // Of a node but for its inputs: head, shape, attributes, window, their number.
+  static constexpr size_t kLargest = sizeof(uint64_t) * (2 + 3 * kMaxRank) + sizeof(Attr);
   static constexpr uint32_t kHasAttr = 1 << 24;
 
   void head(const Node* node, Op op, uint32_t bits) {
     put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 | bits |
         static_cast<uint32_t>(constant(node)) << 25 |
-        static_cast<uint32_t>(node->shape.rank) << 28);
+        static_cast<uint32_t>(node->shape.rank) << 26);
     for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
   }
   void make_room(size_t bytes) {

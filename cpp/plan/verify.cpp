@@ -18,6 +18,7 @@ void check_bounds(const Plan& plan, const View& view, size_t step) {
   if (view.slot < 0 || view.slot >= static_cast<int32_t>(plan.slots.size())) {
     broken(step, "a view of no slot");
   }
+  if (view.strides.rank != view.shape.rank) broken(step, "a view without a stride for each axis");
   if (view.shape.size() == 0) return;
   int64_t low = view.offset;
   int64_t high = view.offset;

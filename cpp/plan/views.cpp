@@ -7,11 +7,8 @@ namespace pullback {
 bool reshape_view(const NodeView& in, const Shape& shape, NodeView* out) {
   *out = in;
   out->shape = shape;
-  out->strides = {};
-  if (shape.size() == 0) {
-    out->strides = row_major(shape);
-    return true;
-  }
+  out->strides = row_major(shape);
+  if (shape.size() == 0) return true;
   int64_t i = 0;
   int64_t o = 0;
   while (i < in.shape.rank || o < shape.rank) {
@@ -84,6 +81,7 @@ bool apply_view(const Node* node, const NodeView& in, NodeView* out) {
       *out = in;
       out->shape = node->shape;
       out->strides = {};
+      out->strides.resize(node->shape.rank);
       const int64_t lead = node->shape.rank - in.shape.rank;
       for (int64_t d = lead; d < node->shape.rank; ++d) {
         out->strides[d] = in.shape[d - lead] == 1 ? 0 : in.strides[d - lead];

@@ -91,7 +91,7 @@ class RandomGroup {
     View view{0, dtype, 0, {rows_, length_}, {}};
     if (row) view.shape = {rows_};
     if (pick(8) == 0) {
-      view.strides = {};  // a constant
+      view.strides = no_strides(view.shape);  // a constant
     } else if (!row && kind == 0) {
       view.strides = {1, 0};  // one entry a row
     } else if (!row && kind == 1) {

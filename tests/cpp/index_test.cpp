@@ -78,7 +78,7 @@ void test_indices() {
 
 // [outer, middle, inner] seen inside an array twice as large, its axes in any order.
 View scattered(Array& storage, int32_t slot, const Shape& shape) {
-  View view{slot, storage.dtype, 0, shape, {}};
+  View view{slot, storage.dtype, 0, shape, no_strides(shape)};
   std::vector<int64_t> order = {0, 1, 2};
   std::shuffle(order.begin(), order.end(), generator);
   int64_t step = 1 + pick(2);

@@ -40,7 +40,7 @@ void test_layout() {
         ones.set(0, 1);
         if (mode == 2) {
           View one = row_view(r.argument(ones), dtype, shape);
-          one.strides = {};
+          one.strides = no_strides(shape);
           r.add(Layout{one, to});
         }
         r.add(Layout{from, to, clear, mode == 2});

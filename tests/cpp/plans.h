@@ -89,9 +89,16 @@ inline View row_view(int32_t slot, DType dtype, Shape shape) {
   return {slot, dtype, 0, shape, row_major(shape)};
 }
 
+// Of one element, repeated along every axis.
+inline Strides no_strides(const Shape& shape) {
+  Strides out;
+  out.resize(shape.rank);
+  return out;
+}
+
 // A view of `shape` into storage of as many elements: row-major, broadcast, reversed or transposed.
 inline View random_load(Array& storage, int32_t slot, const Shape& shape) {
-  View view{slot, storage.dtype, 0, shape, {}};
+  View view{slot, storage.dtype, 0, shape, no_strides(shape)};
   const int64_t kind = pick(4);
   if (kind == 0) {
     view.strides = row_major(shape);
