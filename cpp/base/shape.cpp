@@ -72,8 +72,7 @@ void check_shape(const Shape& shape, const char* who) {
     if (dim < 0) fail(ErrorKind::Value, who, ": negative dimension in shape ", shape);
     // A zero elsewhere does not excuse an overflow of the rest.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes) || bytes > kMaxBytes) {
-      fail(ErrorKind::Value, who, ": no memory could hold shape ", shape,
-           ": a tensor has fewer than 2**58 elements");
+      fail(ErrorKind::Value, who, ": shape ", shape, " has more elements than 64 bits can address");
     }
   }
 }

@@ -233,7 +233,7 @@ Ref<Node> node_from_numpy_scalar(py::handle object) {
 }
 
 // An array of one of our dtypes; null for anything else, which NumPy converts.
-Ref<Node> node_from_plain_array(py::handle object) {
+Ref<Node> node_from_plain_array(py::handle object, const char* who) {
   if (Py_TYPE(object.ptr()) != py::detail::npy_api::get().PyArray_Type_) return nullptr;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const py::dtype dtype = array.dtype();
@@ -244,7 +244,7 @@ Ref<Node> node_from_plain_array(py::handle object) {
   }
   Shape shape;
   for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
-  check_shape(shape, "constant");
+  check_shape(shape, who);
   Ref<Buffer> buffer = make_buffer(array.nbytes());
   if (array.flags() & py::array::c_style) {
     std::memcpy(buffer->data, array.data(), array.nbytes());
@@ -259,7 +259,7 @@ Ref<Node> node_from_plain_array(py::handle object) {
 
 Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who) {
   if (!wish) {
-    if (Ref<Node> node = node_from_plain_array(object)) return node;
+    if (Ref<Node> node = node_from_plain_array(object, who ? who : "constant")) return node;
     if (Ref<Node> node = node_from_numpy_scalar(object)) return node;
   }
   const std::string name = who ? std::string(who) + ": " : std::string();

@@ -74,7 +74,8 @@ void bind_functions(py::module_& m) {
       "transpose",
       [](const Ref<Node>& x, const AxisArgument& axes) { return transpose(x, axes.axes); },
       py::arg("x"), py::arg("axes") = none);
-  m.def("broadcast_to", &broadcast_to);
+  m.def("broadcast_to",
+        [](const Ref<Node>& x, const Shape& shape) { return broadcast_to(x, shape); });
   m.def("expand_dims", [](const Ref<Node>& x, const AxisArgument& axis) {
     return expand_dims(x, axis.axes.value_or(std::vector<int64_t>{}));
   });

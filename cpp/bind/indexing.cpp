@@ -95,7 +95,12 @@ struct Indexing {
     windowed.append(length);
   }
 
-  void add_result(int64_t length) { result.append(length); }
+  void add_result(int64_t length) {
+    if (result.rank == kMaxRank) {
+      fail(ErrorKind::Index, "index: the result would have more than ", kMaxRank, " axes");
+    }
+    result.append(length);
+  }
 
   void take_slice(int64_t length, py::handle entry) {
     Py_ssize_t start, stop, step;

@@ -1,0 +1,198 @@
+"""Sizes that no memory holds: every public function refuses them, or stays lazy until asked.
+
+Arrays of one repeated number take no memory, so shapes of 2**31 and more cost nothing to make. The
+walk calls every public function with them in many ways; a wrapped size would show as a result whose
+shape is wrong or as a crash. What stays lazily valid and is too large for any memory must raise
+MemoryError when it is looked at.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+HALF = 1 << 31
+HUGE = 1 << 57
+LARGEST = 1 << 61  # bytes, at 8 for each element
+REFUSED = (ValueError, MemoryError, OverflowError)
+# Not calls on shapes, or they change how the process works.
+OTHER = {"set_num_threads", "set_default_dtype", "register_gradient", "profile", "seed"}
+
+
+def test_what_crashed() -> None:
+    for call in (
+        lambda: pb.zeros((HALF, 1)) + pb.ones((1, HALF)),
+        lambda: pb.outer(pb.zeros(HALF), pb.zeros(HALF)),
+        lambda: pb.where(pb.zeros((HALF, 1), "bool"), pb.ones((1, HALF)), 0.0),
+        lambda: pb.reshape(pb.zeros((0,)), (0, HALF, HALF)),
+        lambda: pb.concat([pb.zeros(HUGE)] * 32),
+        lambda: pb.stack([pb.zeros(HUGE)] * 32),
+        lambda: pb.one_hot(pb.zeros((2,) * 8, "int64"), HUGE),
+        lambda: pb.zeros((HALF, HALF, 0)),
+        lambda: pb.zeros((0, HALF, 1)) + pb.ones((HALF, 1, HALF)),
+        lambda: pb.zeros((HALF, 0)) @ pb.zeros((0, HALF)),
+        lambda: pb.zeros((HALF, 1)) @ pb.zeros((1, HALF)),
+        lambda: pb.eye(HALF, HALF),
+        lambda: pb.arange(1 << 62),
+        lambda: pb.take(pb.zeros((HALF, 2)), np.zeros((1, 0), np.int64), axis=1) @ pb.zeros((0, HALF)),
+        lambda: pb.broadcast_to(pb.zeros((0, 1)), (0, 1 << 62)),
+        lambda: pb.split(pb.zeros(4), [(1 << 63) - 1]),
+        lambda: pb.random.uniform((HALF, HALF)),
+        lambda: pb.constant(np.empty((0, 1 << 60), bool)),
+    ):
+        with pytest.raises(REFUSED):
+            call()
+
+
+def test_the_sum_of_sizes_does_not_wrap() -> None:
+    """32 × 2**59 is 0 in 64 bits."""
+    with pytest.raises(ValueError, match="^concat: "):
+        pb.concat([pb.zeros((1 << 57, 0))] * (1 << 8), axis=0)
+
+
+def test_named_by_the_operation() -> None:
+    a, b = pb.zeros((HALF, 1)), pb.ones((1, HALF))
+    with pytest.raises(ValueError, match="^add: shape .*64 bits"):
+        a + b
+    with pytest.raises(ValueError, match="^matmul: shape"):
+        a @ b
+    with pytest.raises(ValueError, match="^reshape: shape"):
+        pb.reshape(pb.zeros((0,)), (0, HALF, HALF))
+
+
+def test_memory_that_cannot_be_had() -> None:
+    for result in (
+        pb.zeros(HUGE) + 1.0,
+        pb.zeros((HALF, 1)) + pb.ones((1, 1 << 20)),
+        pb.concat([pb.zeros(HUGE), pb.ones(HUGE)]),
+        pb.random.uniform((HUGE,)),
+        pb.arange(HUGE),
+        pb.transpose(pb.zeros((HALF, 1 << 20))),
+        pb.exp(pb.arange(HUGE, dtype="float32")).at[0].set(1.0),
+    ):
+        with pytest.raises(MemoryError):
+            result.numpy()
+    # Temporaries: the sum of a few of them is more than 64 bits can count.
+    x = pb.arange(HUGE)
+    parts = [pb.transpose(pb.reshape(x + k, (HALF, -1))) for k in range(40)]
+    with pytest.raises(MemoryError):
+        pb.evaluate(pb.concat([part[:1, :1] for part in parts]), *[p[:2] @ p[:, :2] for p in parts])
+    assert np.array_equal((pb.zeros(HUGE) + 1.0)[:2].shape, (2,))
+    assert float(pb.zeros(HUGE)[5]) == 0.0
+
+
+def tensors() -> Iterator[Any]:
+    yield pb.zeros((HALF, 1))
+    yield pb.ones((1, HALF))
+    yield pb.zeros((1, HALF), "int64")
+    yield pb.ones((HALF, 1), "bool")
+    yield pb.zeros((HUGE,))
+    yield pb.zeros((0, HALF, 1))
+    yield pb.ones((HALF, 1, 1 << 20))
+    yield pb.ones((1 << 28, 1, 1 << 28))
+
+
+def arguments() -> Iterator[tuple[Any, ...]]:
+    huge = list(tensors())
+    shapes: list[Any] = [(HALF, HALF), (0, HALF, HALF), (HALF, 0, 1), HUGE, (1 << 62, 2)]
+    for x in huge:
+        yield (x,)
+        yield (0, x)
+        yield ([x] * 32,)
+        yield ([x] * 32, -1)
+    for x in shapes:
+        yield (x,)
+        yield (x, 2.0)
+        yield (2.0, x)
+    yield ((HUGE, HUGE),)
+    for x, y in itertools.product(huge, huge):
+        yield (x, y)
+    for x, shape in itertools.product(huge, shapes):
+        yield (x, shape)
+    for x, number in itertools.product(huge, (-1, 0, 1, HALF, HUGE)):
+        yield (x, number)
+    for x in huge[:4]:
+        yield (x, *huge[:2])
+        yield (x, 0, 1)
+        yield (x, 0.5, huge[1])
+        yield (pb.zeros((2,) * 8, "int64"), HUGE)
+        yield (x, pb.zeros((HALF, 3), "int64"), 0)
+        yield (x, pb.zeros((HALF, 3), "int64"), 1)
+    for text in ("ij,kl->ijkl", "ij,kl->ik", "ij,jk", "ij,kj->ikj"):
+        yield (text, huge[0], huge[1])
+        yield (text, huge[1], huge[0])
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for space in (pb, pb.nn, pb.linalg, pb.random, pb.special):
+        for name in sorted(getattr(space, "__all__", dir(space))):
+            function = getattr(space, name)
+            known = name.startswith("_") or name in OTHER or isinstance(function, type)
+            if callable(function) and not known:
+                yield f"{space.__name__}.{name}", function
+
+
+def check(result: Any) -> None:
+    for tensor in result if isinstance(result, (tuple, list)) else [result]:
+        if not isinstance(tensor, pb.Tensor):
+            continue
+        sizes = [max(n, 1) for n in tensor.shape]
+        assert min(tensor.shape, default=0) >= 0 and len(sizes) <= 16
+        assert math.prod(sizes) * 8 <= LARGEST
+        assert tensor.size == math.prod(tensor.shape)
+        if tensor.size * tensor.dtype.itemsize > 1 << 47:
+            with pytest.raises((MemoryError, IndexError)):
+                tensor.numpy()
+
+
+@pytest.mark.parametrize("name, function", functions(), ids=lambda x: x if type(x) is str else "")
+def test_every_public_function(name: str, function: Callable[..., Any]) -> None:
+    for args in arguments():
+        try:
+            result = function(*args)
+        except (*REFUSED, TypeError, IndexError, LookupError, NotImplementedError, AttributeError):
+            continue
+        check(result)
+
+
+METHODS = (
+    lambda x: x[None, ..., None],
+    lambda x: x[..., ::-1],
+    lambda x: x[:0],
+    lambda x: x[..., np.zeros((HALF // 4096, 0), np.int64)],
+    lambda x: x.at[..., 0].set(1.0),
+    lambda x: x.at[np.array([0])].add(pb.ones((1, HALF))),
+    lambda x: x.T,
+    lambda x: x @ x.T,
+    lambda x: x.T @ x,
+    lambda x: x**2 + x.T,
+)
+
+
+@pytest.mark.parametrize("k", range(len(METHODS)))
+def test_operators_and_indices(k: int) -> None:
+    for x in tensors():
+        try:
+            result = METHODS[k](x)
+        except (*REFUSED, TypeError, IndexError):
+            continue
+        check(result)
+
+
+def test_gradients_are_as_lazy() -> None:
+    x = pb.Variable(np.float32(1.0))
+    for build in (
+        lambda: pb.sum(pb.broadcast_to(x, (HUGE,))),
+        lambda: pb.sum(pb.broadcast_to(x, (HALF, 1)) @ pb.ones((1, 1 << 20))),
+        lambda: pb.max(pb.stack([pb.broadcast_to(x, (1 << 40,))] * 4)),
+        lambda: pb.sum(pb.broadcast_to(x, (HUGE,))[::2]),
+    ):
+        (slope,) = pb.gradients(build(), [x])
+        assert slope.shape == ()
