@@ -196,8 +196,7 @@ DType dtype_from(py::handle object) {
     if (object.is_none()) throw py::type_error("None");
     dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
   } catch (py::error_already_set& error) {
-    fail(ErrorKind::Type, "unknown dtype ", std::string(py::repr(object)), "; expected ",
-         kSupported);
+    fail(ErrorKind::Type, "unknown dtype ", shown(object), "; expected ", kSupported);
   } catch (py::type_error&) {
     fail(ErrorKind::Type, "unknown dtype None; expected ", kSupported);
   }
@@ -205,6 +204,12 @@ DType dtype_from(py::handle object) {
   if (dtype_of_array(dtype, &out) && size_of(out) == dtype.itemsize()) return out;
   fail(ErrorKind::Type, "unsupported dtype ", std::string(py::str(dtype)), "; expected ",
        kSupported);
+}
+
+std::string shown(py::handle object) {
+  if (!is_tensor(object.ptr()) && !is_variable(object.ptr())) return py::repr(object);
+  const std::string type = py::str(py::type::of(object).attr("__name__"));
+  return text("a ", type, " of shape ", to_node(object.ptr(), nullptr)->shape);
 }
 
 py::tuple shape_tuple(const Shape& shape) {
@@ -437,7 +442,7 @@ int64_t index_of(handle entry, const char* what) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
     PyErr_Clear();
     pullback::fail(pullback::ErrorKind::Type, pullback::running_function(), what, ", got ",
-                   std::string(pybind11::repr(entry)));
+                   pullback::shown(entry));
   }
   const long long value = PyLong_AsLongLong(number);
   Py_DECREF(number);
@@ -464,7 +469,7 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
   if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
     pullback::fail(pullback::ErrorKind::Type, pullback::running_function(),
                    "expected a shape (an integer or a tuple of integers), got ",
-                   std::string(pybind11::repr(src)));
+                   pullback::shown(src));
   }
   for (handle entry : src) {
     value.append(index_of(entry, "dimensions of a shape must be integers"));

@@ -42,6 +42,9 @@ py::object item_of(Ref<Node> node);
 DType dtype_from(py::handle object);
 py::object dtype_object(DType dtype);
 py::tuple shape_tuple(const Shape& shape);
+// What an error says of an object: its repr, but of a tensor, which nobody asked to compute, its
+// type and shape.
+std::string shown(py::handle object);
 
 }  // namespace pullback
 

@@ -109,8 +109,7 @@ void bind_tape(py::module_& m) {
              } else if (is_tensor(x.ptr())) {
                tape.watch(as_node(x.ptr()));
              } else {
-               fail(ErrorKind::Value, "watch: expected a Tensor or a Variable, got ",
-                    std::string(py::repr(x)));
+               fail(ErrorKind::Value, "watch: expected a Tensor or a Variable, got ", shown(x));
              }
            })
       .def("watched_variables",

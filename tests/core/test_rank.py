@@ -113,12 +113,16 @@ ONE_ARGUMENT: dict[str, tuple[Callable[[Any], Any], Callable[[Array], Array]]] =
         lambda x: np.sum(x * x, some_axes(x.ndim)),
     ),
     "tensordot": (
-        lambda x: pb.tensordot(x, x, (some_axes(x.ndim)[1:], some_axes(x.ndim)[1:]))
-        if x.ndim < MOST
-        else pb.tensordot(x, x, x.ndim - 2),
-        lambda x: np.tensordot(x, x, (some_axes(x.ndim)[1:], some_axes(x.ndim)[1:]))
-        if x.ndim < MOST
-        else np.tensordot(x, x, x.ndim - 2),
+        lambda x: (
+            pb.tensordot(x, x, (some_axes(x.ndim)[1:], some_axes(x.ndim)[1:]))
+            if x.ndim < MOST
+            else pb.tensordot(x, x, x.ndim - 2)
+        ),
+        lambda x: (
+            np.tensordot(x, x, (some_axes(x.ndim)[1:], some_axes(x.ndim)[1:]))
+            if x.ndim < MOST
+            else np.tensordot(x, x, x.ndim - 2)
+        ),
     ),
     "set": (lambda x: x.at[parts(x)].set(7.0), lambda x: put(x, parts(x), 7.0)),
     "add at positions": (

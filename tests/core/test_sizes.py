@@ -41,7 +41,9 @@ def test_what_crashed() -> None:
         lambda: pb.zeros((HALF, 1)) @ pb.zeros((1, HALF)),
         lambda: pb.eye(HALF, HALF),
         lambda: pb.arange(1 << 62),
-        lambda: pb.take(pb.zeros((HALF, 2)), np.zeros((1, 0), np.int64), axis=1) @ pb.zeros((0, HALF)),
+        lambda: (
+            pb.take(pb.zeros((HALF, 2)), np.zeros((1, 0), np.int64), axis=1) @ pb.zeros((0, HALF))
+        ),
         lambda: pb.broadcast_to(pb.zeros((0, 1)), (0, 1 << 62)),
         lambda: pb.split(pb.zeros(4), [(1 << 63) - 1]),
         lambda: pb.random.uniform((HALF, HALF)),
@@ -83,7 +85,7 @@ def test_memory_that_cannot_be_had() -> None:
     x = pb.arange(HUGE)
     parts = [pb.transpose(pb.reshape(x + k, (HALF, -1))) for k in range(40)]
     with pytest.raises(MemoryError):
-        pb.evaluate(pb.concat([part[:1, :1] for part in parts]), *[p[:2] @ p[:, :2] for p in parts])
+        pb.evaluate(pb.concat([p[:1, :1] for p in parts]), *[p @ pb.ones((HALF >> 5, 1)) for p in parts])
     assert np.array_equal((pb.zeros(HUGE) + 1.0)[:2].shape, (2,))
     assert float(pb.zeros(HUGE)[5]) == 0.0
 
@@ -152,7 +154,9 @@ def check(result: Any) -> None:
                 tensor.numpy()
 
 
-@pytest.mark.parametrize("name, function", functions(), ids=lambda x: x if type(x) is str else "")
+@pytest.mark.parametrize(
+    "name, function", list(functions()), ids=lambda x: x if type(x) is str else ""
+)
 def test_every_public_function(name: str, function: Callable[..., Any]) -> None:
     for args in arguments():
         try:
