@@ -52,7 +52,7 @@ py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dt
 
 // A NumPy array that writes to a buffer of ours.
 py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
-  const std::vector<py::ssize_t> lengths(shape.dim.begin(), shape.dim.begin() + shape.rank);
+  const std::vector<py::ssize_t> lengths(shape.begin(), shape.end());
   return py::array(py::reinterpret_borrow<py::dtype>(dtype_handle(dtype)), lengths, buffer->data,
                    py::capsule(buffer->data, [](void*) {}));
 }

@@ -22,8 +22,27 @@ HALF = 1 << 31
 HUGE = 1 << 57
 LARGEST = 1 << 61  # bytes, at 8 for each element
 REFUSED = (ValueError, MemoryError, OverflowError)
-# Not calls on shapes, or they change how the process works.
-OTHER = {"set_num_threads", "set_default_dtype", "register_gradient", "profile", "seed"}
+LONG = 1 << 50  # too long for any memory, so that nothing here is ever computed
+# Settings, functions of functions, and those that would go through LONG rows in Python.
+OTHER = {
+    *(
+        "set_num_threads",
+        "set_default_dtype",
+        "register_gradient",
+        "profile",
+        "seed",
+        "num_threads",
+    ),
+    *(
+        "custom_gradient",
+        "function",
+        "grad",
+        "value_and_grad",
+        "gradient_override_map",
+        "gradients",
+    ),
+    *("concat", "stack", "split", "evaluate", "clip_by_global_norm", "global_norm"),
+}
 
 
 def test_what_crashed() -> None:
@@ -55,17 +74,17 @@ def test_what_crashed() -> None:
 
 def test_the_sum_of_sizes_does_not_wrap() -> None:
     """32 × 2**59 is 0 in 64 bits."""
-    with pytest.raises(ValueError, match="^concat: "):
+    with pytest.raises(ValueError, match=r"^concat: "):
         pb.concat([pb.zeros((1 << 57, 0))] * (1 << 8), axis=0)
 
 
 def test_named_by_the_operation() -> None:
     a, b = pb.zeros((HALF, 1)), pb.ones((1, HALF))
-    with pytest.raises(ValueError, match="^add: shape .*64 bits"):
+    with pytest.raises(ValueError, match=r"^add: shape .*64 bits"):
         a + b
-    with pytest.raises(ValueError, match="^matmul: shape"):
+    with pytest.raises(ValueError, match=r"^matmul: shape"):
         a @ b
-    with pytest.raises(ValueError, match="^reshape: shape"):
+    with pytest.raises(ValueError, match=r"^reshape: shape"):
         pb.reshape(pb.zeros((0,)), (0, HALF, HALF))
 
 
@@ -81,29 +100,29 @@ def test_memory_that_cannot_be_had() -> None:
     ):
         with pytest.raises(MemoryError):
             result.numpy()
-    # Temporaries: the sum of a few of them is more than 64 bits can count.
+    # Temporaries: 40 of 2**60 bytes at once are more than 64 bits can count.
     x = pb.arange(HUGE)
     parts = [pb.transpose(pb.reshape(x + k, (HALF, -1))) for k in range(40)]
     with pytest.raises(MemoryError):
-        pb.evaluate(pb.concat([p[:1, :1] for p in parts]), *[p @ pb.ones((HALF >> 5, 1)) for p in parts])
+        pb.evaluate(pb.concat([p[:1, :1] for p in parts]))
     assert np.array_equal((pb.zeros(HUGE) + 1.0)[:2].shape, (2,))
     assert float(pb.zeros(HUGE)[5]) == 0.0
 
 
 def tensors() -> Iterator[Any]:
-    yield pb.zeros((HALF, 1))
-    yield pb.ones((1, HALF))
-    yield pb.zeros((1, HALF), "int64")
-    yield pb.ones((HALF, 1), "bool")
+    yield pb.zeros((LONG, 1))
+    yield pb.ones((1, LONG))
+    yield pb.zeros((1, LONG), "int64")
+    yield pb.ones((LONG, 1), "bool")
     yield pb.zeros((HUGE,))
-    yield pb.zeros((0, HALF, 1))
-    yield pb.ones((HALF, 1, 1 << 20))
-    yield pb.ones((1 << 28, 1, 1 << 28))
+    yield pb.zeros((0, LONG, 1))
+    yield pb.ones((LONG, 1, 1 << 6))
+    yield pb.ones((1 << 28, 1, 1 << 29))
 
 
 def arguments() -> Iterator[tuple[Any, ...]]:
     huge = list(tensors())
-    shapes: list[Any] = [(HALF, HALF), (0, HALF, HALF), (HALF, 0, 1), HUGE, (1 << 62, 2)]
+    shapes: list[Any] = [(LONG, LONG), (0, LONG, LONG), (LONG, 0, 1), HUGE, (1 << 62, 2)]
     for x in huge:
         yield (x,)
         yield (0, x)
@@ -118,15 +137,15 @@ def arguments() -> Iterator[tuple[Any, ...]]:
         yield (x, y)
     for x, shape in itertools.product(huge, shapes):
         yield (x, shape)
-    for x, number in itertools.product(huge, (-1, 0, 1, HALF, HUGE)):
+    for x, number in itertools.product(huge, (-1, 0, 1, LONG, HUGE)):
         yield (x, number)
     for x in huge[:4]:
         yield (x, *huge[:2])
         yield (x, 0, 1)
         yield (x, 0.5, huge[1])
         yield (pb.zeros((2,) * 8, "int64"), HUGE)
-        yield (x, pb.zeros((HALF, 3), "int64"), 0)
-        yield (x, pb.zeros((HALF, 3), "int64"), 1)
+        yield (x, pb.zeros((LONG, 3), "int64"), 0)
+        yield (x, pb.zeros((LONG, 3), "int64"), 1)
     for text in ("ij,kl->ijkl", "ij,kl->ik", "ij,jk", "ij,kj->ikj"):
         yield (text, huge[0], huge[1])
         yield (text, huge[1], huge[0])
@@ -136,8 +155,8 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for space in (pb, pb.nn, pb.linalg, pb.random, pb.special):
         for name in sorted(getattr(space, "__all__", dir(space))):
             function = getattr(space, name)
-            known = name.startswith("_") or name in OTHER or isinstance(function, type)
-            if callable(function) and not known:
+            other = name.startswith("_") or name in OTHER or isinstance(function, type)
+            if callable(function) and not other:
                 yield f"{space.__name__}.{name}", function
 
 
@@ -170,7 +189,7 @@ METHODS = (
     lambda x: x[None, ..., None],
     lambda x: x[..., ::-1],
     lambda x: x[:0],
-    lambda x: x[..., np.zeros((HALF // 4096, 0), np.int64)],
+    lambda x: x[..., np.zeros((LONG // 4096, 0), np.int64)],
     lambda x: x.at[..., 0].set(1.0),
     lambda x: x.at[np.array([0])].add(pb.ones((1, HALF))),
     lambda x: x.T,
