@@ -1,3 +1,4 @@
+// Conversion of single elements and numbers; the tables are in the header.
 #include "base/dtype.h"
 
 #include <cmath>

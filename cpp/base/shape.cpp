@@ -1,3 +1,4 @@
+// Shapes that spill, the check that every node passes, broadcasting.
 #include "base/shape.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Memory of nodes: slabs with a free list, and release by a worklist, so that nothing recurses.
 #include "graph/node.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// The stack of overrides, and histories that a value gets when a gradient asks for one.
 #include "graph/rule.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// Reads, assignments and the one pending update of each variable.
 #include "graph/variable.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Sorting by creation: by comparison where there are few nodes, else digit by digit.
 #include "graph/walk.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Plans by the bytes of their key, the most recently used first; a miss runs all passes.
 #include "plan/cache.h"
 
 #include <iterator>

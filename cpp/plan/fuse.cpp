@@ -1,3 +1,11 @@
+// Fusion in six passes over nodes sorted by creation, each linear or n log n:
+//
+//   levels     how many values must be finished, one after the other, before a node can start
+//   cheap      what had better be computed again than stored and loaded
+//   sink       nodes that only later levels use move to the first of these
+//   group      nodes of one space and one level are a unit
+//   cut        units that are too long for the first-level cache, where few values are live
+//   schedule   an order near the program's own; a group follows the product it was waiting for
 #include "plan/fuse.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Slots and tile groups. What crosses from one unit to another is stored, or computed again where
+// that is cheaper; loads and scalars of a group come first in its numbering.
 #include "plan/lower.h"
 
 #include <algorithm>

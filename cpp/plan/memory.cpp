@@ -1,3 +1,4 @@
+// Three passes: lifetimes; groups that write where they read (InPlace); best fit in one arena.
 #include "plan/memory.h"
 
 #include <algorithm>

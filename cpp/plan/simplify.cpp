@@ -1,3 +1,5 @@
+// Each node, oldest first, is resolved to a view, merged with an equal one, or folded.
+// Equal items are found by hash (Seen) and compared in full.
 #include "plan/simplify.h"
 
 #include <bit>

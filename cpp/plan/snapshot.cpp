@@ -1,3 +1,5 @@
+// Numbers nodes and writes the key in one visit each (Numbering, KeyWriter), then finds, from
+// the last node to the first, whose values outlive the evaluation.
 #include "plan/snapshot.h"
 
 #include <algorithm>

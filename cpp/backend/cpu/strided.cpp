@@ -1,3 +1,5 @@
+// Views as loops: the axes are merged once, when a plan is compiled; rows are then
+// copied one by one.
 #include "backend/cpu/strided.h"
 
 #include <algorithm>
