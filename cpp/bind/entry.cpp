@@ -114,7 +114,7 @@ void check_tracked(const GradientRequest& request) {
 // Zeros for an x that the ys do not depend on.
 Ref<Node> zeros_like(PyObject* x) {
   if (!is_variable(x)) return zeros(as_node(x)->shape, as_node(x)->dtype);
-  const Variable* variable = reinterpret_cast<PyVariable*>(x)->variable;
+  const Variable* variable = variable_of(x);
   return zeros(variable->shape, variable->dtype);
 }
 

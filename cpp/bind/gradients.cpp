@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "bind/convert.h"
+#include "bind/no_pickle.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
 #include "grad/registry.h"
@@ -95,7 +96,8 @@ py::list variables_list(const std::vector<Ref<Variable>>& variables) {
 }
 
 void bind_tape(py::module_& m) {
-  py::class_<Tape>(m, "Tape")
+  py::class_<Tape> tape(m, "Tape");
+  no_pickle(tape)
       .def(py::init<bool>(), py::arg("watch_accessed_variables") = true)
       .def("start", &Tape::start)
       .def("stop", &Tape::stop)
@@ -105,7 +107,7 @@ void bind_tape(py::module_& m) {
       .def("watch",
            [](Tape& tape, py::handle x) {
              if (is_variable(x.ptr())) {
-               tape.watch(Ref<Variable>(reinterpret_cast<PyVariable*>(x.ptr())->variable));
+               tape.watch(Ref<Variable>(variable_of(x.ptr())));
              } else if (is_tensor(x.ptr())) {
                tape.watch(as_node(x.ptr()));
              } else {
@@ -117,7 +119,8 @@ void bind_tape(py::module_& m) {
 }
 
 void bind_trace(py::module_& m) {
-  py::class_<Trace, std::shared_ptr<Trace>>(m, "Trace")
+  py::class_<Trace, std::shared_ptr<Trace>> trace(m, "Trace");
+  no_pickle(trace)
       .def(py::init<std::string>(), py::arg("name") = "")
       .def("open", &Trace::open)
       .def("abandon", &Trace::abandon)
@@ -150,13 +153,12 @@ OverrideMap override_map(const py::dict& overrides) {
 
 Source source_of(PyObject* x) {
   if (!is_variable(x)) return {as_node(x), 0};
-  const Variable* variable = reinterpret_cast<PyVariable*>(x)->variable;
-  if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
-  return {nullptr, variable->id};
+  return {nullptr, variable_of(x)->id};
 }
 
 void bind_gradients(py::module_& m) {
-  py::class_<RuleHandle>(m, "Rule").def(
+  py::class_<RuleHandle> rule(m, "Rule");
+  no_pickle(rule).def(
       py::init([](py::object fn, std::string name) {
         return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
       }),

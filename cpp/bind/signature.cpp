@@ -49,10 +49,8 @@ void Signature::leaf(PyObject* object) {
     words.push_back(kFloat);
     tensors.push_back(make_scalar(DType::Float64, scalar));
   } else if (is_variable(object)) {
-    const Variable* variable = reinterpret_cast<PyVariable*>(object)->variable;
-    if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
     words.push_back(kVariable);
-    words.push_back(variable->id);
+    words.push_back(variable_of(object)->id);
   } else if (PyFloat_Check(object) || is_array(object)) {
     tensor(to_node(object, "function"));
   } else {

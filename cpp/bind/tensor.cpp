@@ -48,6 +48,12 @@ bool is_variable(PyObject* object) {
   return Py_TYPE(object) == variable_type || PyType_IsSubtype(Py_TYPE(object), variable_type);
 }
 
+Variable* variable_of(PyObject* object) {
+  Variable* variable = reinterpret_cast<PyVariable*>(object)->variable;
+  if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
+  return variable;
+}
+
 PyObject* wrap(const Ref<Node>& given) {
   Ref<Node> node = given;  // what follows may run anything
   hand_out(node.get());
@@ -61,11 +67,7 @@ PyObject* wrap(const Ref<Node>& given) {
 
 Ref<Node> as_node(PyObject* object) {
   if (is_tensor(object)) return Ref<Node>(reinterpret_cast<PyTensor*>(object)->node);
-  if (is_variable(object)) {
-    Variable* variable = reinterpret_cast<PyVariable*>(object)->variable;
-    if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
-    return read(variable);
-  }
+  if (is_variable(object)) return read(variable_of(object));
   return nullptr;
 }
 

@@ -38,6 +38,8 @@ PyObject* wrap(const Ref<Variable>& variable);
 
 bool is_tensor(PyObject* object);
 bool is_variable(PyObject* object);
+// Of a Variable object; a RuntimeError where it was made by __new__ alone.
+Variable* variable_of(PyObject* object);
 
 // A node for anything that can be one: Tensor, Variable (a read), Python number, NumPy array or
 // scalar, nested list. Raises TypeError or ValueError with `who` in the text.

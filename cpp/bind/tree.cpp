@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "bind/no_pickle.h"
 #include "bind/once.h"
 #include "bind/tensor.h"
 
@@ -209,7 +210,8 @@ int Tree::traverse(visitproc visit, void* arg) const {
 }
 
 void bind_tree(py::module_& m) {
-  py::class_<Tree>(m, "Structure", "The structure of a nest without its leaves.");
+  py::class_<Tree> structure(m, "Structure", "The structure of a nest without its leaves.");
+  no_pickle(structure);
   m.def(
       "flatten",
       [](py::handle tree) {

@@ -15,12 +15,6 @@ namespace {
 
 PyVariable* self_of(PyObject* object) { return reinterpret_cast<PyVariable*>(object); }
 
-Variable* variable_of(PyObject* object) {
-  Variable* variable = self_of(object)->variable;
-  if (!variable) fail(ErrorKind::Runtime, "Variable: __init__ was not called");
-  return variable;
-}
-
 void initialise(PyObject* object, const Ref<Node>& value, bool trainable, std::string name) {
   if (variable_scope_active()) {
     fail(ErrorKind::Runtime, "Variable", user_place(),

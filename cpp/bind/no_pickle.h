@@ -1,0 +1,23 @@
+// For classes that pybind11 makes: they refuse to be pickled or copied. Left alone, Python makes a
+// copy (protocols 0 and 1) by calling pybind11's common base class, which throws through the
+// interpreter and ends the process.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+namespace pullback {
+
+template <class Class>
+Class& no_pickle(Class& type) {
+  const auto refuse = [](pybind11::handle self, const pybind11::args&) -> pybind11::object {
+    const std::string name = pybind11::str(pybind11::type::of(self).attr("__name__"));
+    throw pybind11::type_error(name + ": it cannot be pickled or copied");
+  };
+  type.def("__reduce__", refuse);
+  type.def("__reduce_ex__", refuse);
+  return type;
+}
+
+}  // namespace pullback
