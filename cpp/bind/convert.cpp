@@ -1,5 +1,5 @@
 // What Python gives as nodes, and nodes as arrays: numbers, lists, arrays, dtypes, shapes, and the
-// name of the public function that an error is about. One file because all of it shares the handles
+// name of the public function that an error is about; one file because all of it shares the handles
 // to NumPy that are looked up once.
 
 #include "bind/convert.h"

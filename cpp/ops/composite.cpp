@@ -118,7 +118,7 @@ bool has_own_rule(const Node* node) {
   return node->rule && dynamic_cast<const CompositeRule*>(node->rule.get());
 }
 
-NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, uint8_t axes) {
+NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) {
   static auto* rule = new CompositeRule(extremum_rule);
   NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x}, rule);
   node->attr.axes = axes;

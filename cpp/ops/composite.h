@@ -23,7 +23,7 @@ const char* name_of(Composite composite);
 // Whether its gradient is the composite's own, and no rule of the user's.
 bool has_own_rule(const Node* node);
 // max or min of x over `axes` (as bits), computed as `inside`.
-NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, uint8_t axes);
+NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes);
 inline Composite composite_of(const Node* node) {
   return node->op == Op::custom ? static_cast<Composite>(node->attr.axis) : Composite::None;
 }

@@ -146,7 +146,7 @@ void sum_vjp(const VjpCall& call, Cotangent* out) {
 }
 
 // Ties share equally; where the result is NaN the NaN positions take it.
-Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, uint8_t axes) {
+Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, AxisMask axes) {
   using namespace formula;
   const Shape kept = folded(x->shape, axes, true);
   std::vector<int64_t> numbers;

@@ -8,7 +8,7 @@ namespace pullback {
 void sum_vjp(const VjpCall& call, Cotangent* out);
 void extremum_vjp(const VjpCall& call, Cotangent* out);
 // That of x, where y is its max or min over `axes` (as bits) and g the cotangent of y.
-Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, uint8_t axes);
+Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, AxisMask axes);
 
 // Axes as bits, checked; nullopt is all of them.
 AxisMask axes_mask(const Shape& shape, const Axes& axes, const char* who);

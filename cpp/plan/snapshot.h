@@ -36,7 +36,8 @@ inline bool is_input(const Node* node) { return node->has_value() || node->op ==
 
 // Numbers what must be computed for `roots`. A root that has a value is left out.
 // Unless `traced`, values that will be asked for again are wanted too (see mark_kept), so that a
-// value that somebody holds is computed at most once; nobody holds what is inside a traced function.
+// value that somebody holds is computed at most once; nobody holds what is inside a traced
+// function.
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced = false);
 
 }  // namespace pullback

@@ -220,7 +220,7 @@ FULL = (1,) * MOST
         (lambda: pb.constant(np.ones((1,) * 17)), "constant"),
         (lambda: pb.zeros((1,) * 17), "zeros|full"),
         (lambda: pb.broadcast_to(1.0, (1,) * 17), "broadcast_to"),
-        (lambda: pb.random.uniform((1,) * 17), "random_uniform"),
+        (lambda: pb.random.uniform((1,) * 17), "uniform"),
         (lambda: pb.reshape(pb.ones(FULL), (1,) * 17), "reshape"),
         (lambda: pb.expand_dims(pb.ones(FULL), 0), "expand_dims"),
         (lambda: pb.stack([pb.ones(FULL)] * 2), "stack|expand_dims"),
