@@ -160,9 +160,9 @@ def render(content: dict[str, Any]) -> str:
         parts.append(table(HEAD, ours))
         parts.append(
             f"× peer: over the fastest of {', '.join(PEERS)} in the row; below 1 is better.\n"
-            "× limit: over reading and writing the row's arrays, which no library can beat, or over\n"
-            "its matrix products by OpenBLAS alone, which better kernels can. × value: over the\n"
-            "value alone."
+            "× limit: over reading and writing the row's arrays, which no library can beat,\n"
+            "or over its matrix products by OpenBLAS alone, which better kernels can.\n"
+            "× value: over the value alone."
         )
     if content["growth"]:
         parts.append(growth_table(content["growth"]))

@@ -41,7 +41,7 @@ int count(const NodeRef& root, Op op) {
 }
 
 Expr slice_of(const NodeRef& x, int64_t start, int64_t length, int64_t step = 1) {
-  Window window;
+  Window window(1);
   window.start[0] = start;
   window.step[0] = step;
   return slice(x, {length}, window);

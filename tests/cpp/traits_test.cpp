@@ -26,8 +26,7 @@ struct Case {
 };
 
 Window window_at(int64_t start, int64_t step) {
-  Window window;
-  for (int64_t d = 0; d < kMaxRank; ++d) window.step[d] = 1;
+  Window window(2);
   window.start[1] = start;
   window.step[1] = step;
   return window;
