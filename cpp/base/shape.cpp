@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 
@@ -104,7 +105,7 @@ bool broadcast(const Shape& a, const Shape& b, Shape* out) {
     if (da != db && da != 1 && db != 1) return false;
     result[i] = da == 1 ? db : da;
   }
-  *out = result;
+  *out = std::move(result);
   return true;
 }
 

@@ -115,7 +115,7 @@ void drain() {
     auto* cell = reinterpret_cast<Cell*>(node);
     cell->next = free_cells;
     free_cells = cell;
-    ASAN_POISON_MEMORY_REGION(cell->node + sizeof cell->next, sizeof(Cell) - sizeof cell->next);
+    ASAN_POISON_MEMORY_REGION(cell->node + sizeof(void*), sizeof(Cell) - sizeof(void*));
   }
   draining = false;
 }
