@@ -38,6 +38,20 @@ bool is_window(const Node* node) {
   return kind == OpKind::Transpose || kind == OpKind::Broadcast || kind == OpKind::Slice;
 }
 
+// Adds or drops axes of length 1.
+bool moves_ones(const Node* node) {
+  if (traits(node->op).kind != OpKind::Reshape) return false;
+  const Shape &to = node->shape, &from = node->in[0]->shape;
+  int64_t t = 0;
+  int64_t f = 0;
+  for (;; ++t, ++f) {
+    while (t < to.rank && to[t] == 1) ++t;
+    while (f < from.rank && from[f] == 1) ++f;
+    if (t == to.rank || f == from.rank) return t == to.rank && f == from.rank;
+    if (to[t] != from[f]) return false;
+  }
+}
+
 // Appends bytes; there is room for a node before it is written.
 class KeyWriter {
  public:
@@ -186,11 +200,13 @@ class Numbering {
   void keep_held(uint32_t i) {
     uint32_t base = i;
     int views = 0;
-    while (!marks_[base].leaf && is_window(s_.nodes[base])) {
+    bool window = false;  // and not the same memory in another shape
+    while (!marks_[base].leaf && (is_window(s_.nodes[base]) || moves_ones(s_.nodes[base]))) {
+      window |= is_window(s_.nodes[base]);
       base = edges_of(base)[0];
       if (++views > kFewViews) break;
     }
-    if (views > 0 && views <= kFewViews) {
+    if (window && views <= kFewViews) {
       if (marks_[base].leaf) return;
       const bool small = 2 * s_.nodes[i]->shape.size() <= s_.nodes[base]->shape.size();
       if (!small || marks_[base].holders > 0) i = base;
