@@ -22,11 +22,10 @@ View Lowering::operand(uint32_t member, size_t k) {
 
 // The same, row-major without gaps: copied where it is not.
 View Lowering::dense_operand(uint32_t member, size_t k) {
-  const View view = operand(member, k);
+  View view = operand(member, k);
   if (is_row_major(a_.reads(member)[k])) return view;
-  const View copy{
-      add_slot(SlotKind::Temporary, view.dtype, view.shape.size() * size_of(view.dtype)),
-      view.dtype, 0, view.shape, row_major(view.shape)};
+  View copy{add_slot(SlotKind::Temporary, view.dtype, view.shape.size() * size_of(view.dtype)),
+            view.dtype, 0, view.shape, row_major(view.shape)};
   add_step(Layout{view, copy}, nodes_[member]->op);
   return copy;
 }
@@ -109,8 +108,8 @@ View Lowering::three_axes(uint32_t member, size_t k, int64_t axis, int64_t count
     return copy;
   }
   View view = operand(member, k);
-  view.shape = three;
-  view.strides = merged.strides;
+  view.shape = std::move(three);
+  view.strides = std::move(merged.strides);
   return view;
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/hash.h"
 #include "graph/walk.h"
@@ -55,7 +56,7 @@ NodeView broadcast_view(NodeView view, const Shape& shape) {
     strides[d] = view.shape[d - lead] == 1 ? 0 : view.strides[d - lead];
   }
   view.shape = shape;
-  view.strides = strides;
+  view.strides = std::move(strides);
   return view;
 }
 

@@ -85,7 +85,7 @@ inline bool same(Array& a, Array& b) {
   return true;
 }
 
-inline View row_view(int32_t slot, DType dtype, Shape shape) {
+inline View row_view(int32_t slot, DType dtype, const Shape& shape) {
   return {slot, dtype, 0, shape, row_major(shape)};
 }
 
