@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .case import PEERS, Case, Goal, Make, Row, by
+from .formulas import ALL, SLOW
 from .workloads import Data, Workload, classifier
 
 
@@ -68,14 +69,7 @@ GRADIENTS = {
 QUANTIZED = Workload("quantized", partial(classifier, (784, 128, 10), 128))
 ARGMAX = {f"argmax-{n}": (1_000_000 // n, n) for n in (10, 100, 1000)}
 
-STYLES = {
-    ("pullback", "lazy"): "lazy",
-    ("pullback", "function"): "function",
-    ("pullback", "value"): "value",
-    ("torch", "eager"): "eager",
-    ("torch", "compile"): "compile",
-    ("jax", "jit"): "jit",
-}
+STYLES = {key: style for key, style in ALL.items() if key[0] in {"pullback", "torch", "jax"}}
 ABOUT = {
     "vectors": "a 4×4 matrix times a vector, 20 000 times, by einsum",
     "matrices-3": "products of 3×3 matrices, 20 000 times",
@@ -98,7 +92,7 @@ def _row(name: str) -> Row:
     make = {key: by(key[0], style, GRADIENTS[name]) for key, style in STYLES.items()}
     if name == "physics":
         del make["torch", "compile"]  # cannot compile a gradient inside
-    slow = frozenset({("torch", "compile")} & {*make})
+    slow = SLOW & {*make}
     return Row(f"{ABOUT[name]}, float32", "µs", make, slow=slow, goal=Goal(1.0, PEERS))
 
 
@@ -153,7 +147,7 @@ ROWS = {
             ("torch", "compile"): by("torch", "train_compiled", QUANTIZED),
             ("jax", "jit"): by("jax", "train", QUANTIZED),
         },
-        slow=frozenset({("torch", "compile")}),
+        slow=SLOW,
         goal=Goal(1.0, PEERS, "tape in function"),
     ),
 }

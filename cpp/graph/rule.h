@@ -21,8 +21,8 @@ struct Cotangent {
   };
   Kind kind = None;
   Ref<Node> value;
-  // Where set (bool, the shape of the value): the value counts only where the mask holds; elsewhere
-  // the cotangent is a structural zero that never meets an infinity.
+  // Where set (bool, broadcasts to the value): the value counts only where the mask holds;
+  // elsewhere the cotangent is a structural zero that never meets an infinity.
   Ref<Node> mask;
   // The value is already zero where the mask does not hold (padding, gather).
   bool clean = false;
