@@ -342,23 +342,10 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
 py::object TracedFunction::run(FunctionRecord& record, const CallArguments& arguments,
                                const Signature& signature) const {
   Trace& trace = *record.trace;
-  const bool recording = Tape::any_recording();
-  // A function that assigns is a step of its own: outside of tapes nobody differentiates through
-  // its variables.
-  bool differentiable =
-      (trace.reads_trainable() || trace.captures_tracked()) && (!trace.assigns() || recording);
-  for (const Ref<Node>& x : signature.tensors) differentiable |= x->tracked();
-  if (differentiable && trace.has_own_rules()) return call_directly(arguments);
   std::array<Ref<Node>, 16> few;
   std::vector<Ref<Node>> many(trace.returned() > few.size() ? trace.returned() : 0);
   const std::span<Ref<Node>> results(many.empty() ? few.data() : many.data(), trace.returned());
-  if (!differentiable) {
-    trace.replay(signature.tensors, results);
-  } else if (recording) {
-    trace.inline_call(signature.tensors, results);
-  } else {
-    trace.replay_tracked(signature.tensors, results);
-  }
+  trace.call(signature.tensors, results, Tape::any_recording());
   if (record.results.is_leaf()) {
     return record.leaves[0] ? record.leaves[0] : tensor_object(results[0]);
   }

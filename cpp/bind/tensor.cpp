@@ -13,6 +13,7 @@
 #include "bind/rules.h"
 #include "bind/traced.h"
 #include "graph/make.h"
+#include "graph/walk.h"
 #include "ops/expr.h"
 #include "plan/evaluate.h"
 
@@ -149,8 +150,9 @@ int tensor_traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Node* node = self_of(object)->node;
   for (int step = 0; node && step < 64 && node->refs == 1; ++step) {
-    if (node->rule && node->rule->refs == 1) {
-      if (PyObject* callable = callable_of(node->rule.get())) Py_VISIT(callable);
+    const Node* owner = operation_of(node) ? operation_of(node) : node;
+    if (owner->rule && owner->rule->refs == 1 && (owner == node || owner->refs == 1)) {
+      if (PyObject* callable = callable_of(owner->rule.get())) Py_VISIT(callable);
     }
     const auto inputs = node->inputs();
     node = inputs.empty() ? nullptr : inputs[0];

@@ -20,8 +20,8 @@
 #include "grad/masks.h"
 #include "grad/registry.h"
 #include "grad/tape.h"
+#include "graph/variable.h"
 #include "graph/walk.h"
-#include "ops/composite.h"
 #include "ops/ops.h"
 
 namespace pullback {
@@ -33,6 +33,7 @@ class ReversePass {
 
   std::vector<Ref<Node>> run() {
     collect();
+    refuse_lost_histories();
     connect();
     seed();
     pull_back();
@@ -47,18 +48,20 @@ class ReversePass {
   };
 
   Exit exit_of(const Node* node) const {
+    if (node->op == Op::result) return {nullptr, rule_side(node)};
     Ref<Rule> rule;
     if (request_.overrides) {
       const auto found = request_.overrides->find(display_name(node));
       if (found != request_.overrides->end()) rule = found->second;
     }
-    const bool own = has_own_rule(node);
+    const bool own = node->rule && node->rule->of_library;
     if (!rule && !own) rule = node->rule;
     if (!rule && registry_used() && !is_leaf(node->op) && node->op != Op::read) {
       rule = registered_rule(display_name(node));
     }
     if (!rule && own) rule = node->rule;
     const auto all = node->inputs();
+    if (node->op == Op::custom_call) return {rule, all};
     if (node->op == Op::custom) {
       return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
     }
@@ -69,20 +72,28 @@ class ReversePass {
   }
 
   static bool is_own(const Exit& exit, const Node* node) {
-    return exit.rule && exit.rule == node->rule && has_own_rule(node);
+    return exit.rule && exit.rule == node->rule && exit.rule->of_library;
   }
 
-  bool differentiable(DType dtype) const {
-    return is_float(dtype) || (request_.integers && is_integer(dtype));
+  // A result's cotangent goes to the operation that it is an output of.
+  static std::span<Node* const> rule_side(const Node* result) {
+    const auto all = result->inputs();
+    return all.empty() ? all : all.last(1);
+  }
+
+  bool differentiable(const Node* node) const {
+    // What an operation with several outputs is differentiable by, each output says itself.
+    return node->op == Op::custom_call || is_float(node->dtype) ||
+           (request_.integers && is_integer(node->dtype));
   }
 
   void collect() {
     // Nodes at least as old as the oldest x cannot depend on one. Variables are read at any time.
-    uint64_t oldest = request_.xs.empty() ? Tape::kNever : Tape::kNever - 1;
+    oldest_ = request_.xs.empty() ? Tape::kNever : Tape::kNever - 1;
     for (const Source& x : request_.xs) {
-      oldest = std::min(oldest, x.variable || !x.node ? 0 : x.node->seq);
+      oldest_ = std::min(oldest_, x.variable || !x.node ? 0 : x.node->seq);
     }
-    if (request_.tape) oldest = 0;
+    if (request_.tape) oldest_ = 0;
     for (const Source& stop : request_.stop) {
       if (stop.node) stopped_nodes_.insert(stop.node.get());
       if (stop.variable) stopped_variables_.insert(stop.variable);
@@ -90,7 +101,7 @@ class ReversePass {
     std::vector<Node*> roots;
     for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
     const auto ends = [&](const Node* node) {
-      return node->seq <= oldest || !node->tracked() || stopped(node) ||
+      return node->seq <= oldest_ || !node->tracked() || stopped(node) ||
              (request_.tape && !request_.tape->recorded(node));
     };
     if (History::live) build_histories(roots, ends);
@@ -109,8 +120,30 @@ class ReversePass {
       pending.pop_back();
       if (node->mark == epoch || ends(node)) continue;
       node->mark = epoch;
-      if (node->flags & kDeferred) static_cast<History*>(node->rule.get())->build(node);
+      if (node->origin) {
+        if (History* history = node->origin->history()) history->build(node);
+      }
       for (Node* input : exit_of(node).inputs) pending.push_back(input);
+    }
+  }
+
+  // Of a variable whose value a call replaced and did not keep, no gradient passes through what
+  // that call returned; None would be a wrong answer.
+  void refuse_lost_histories() const {
+    const auto lost = [](const Source& x) {
+      return history_lost(x.variable ? x.variable : x.node->variable);
+    };
+    if (std::none_of(request_.xs.begin(), request_.xs.end(), lost)) return;
+    for (const Node* node : nodes_) {
+      if (!(node->flags & kHistoryLost) || node->flags & kTracked || stopped(node)) continue;
+      if (node->seq <= oldest_) continue;  // than every x
+      if (request_.tape && !request_.tape->recorded(node)) continue;
+      const std::string call =
+          node->origin && !node->origin->name.empty() ? node->origin->name : "a function";
+      fail(ErrorKind::Runtime, "gradients: a tensor of shape ", node->shape, " comes from ", call,
+           ", a call of which assigned variables and did not keep their old values, so its result "
+           "has no gradient by them; compute the gradient inside the function, call it under a "
+           "GradientTape, or pass its result through stop_gradient where it is a constant");
     }
   }
 
@@ -145,7 +178,7 @@ class ReversePass {
     for (size_t i = 0; i < n; ++i) {
       const Node* node = nodes_[i];
       bool live = false;
-      if (node->tracked() && !stopped(node) && differentiable(node->dtype) &&
+      if (node->tracked() && !stopped(node) && differentiable(node) &&
           (!request_.tape || request_.tape->recorded(node))) {
         const Exit exit = exit_of(node);
         Zeros below = Zeros::Drop;
@@ -168,7 +201,7 @@ class ReversePass {
   // Whether `input` counts as an input of `node`: under a tape only if it descends from something
   // that was watched before the node was made.
   bool feeds(const Node* input, const Node* node) {
-    if (!differentiable(input->dtype)) return false;
+    if (!differentiable(input)) return false;
     const size_t at = position(input);
     if (at == kAbsent) return false;  // the walk ended above it: older than every x, or stopped
     if (!request_.tape) return true;
@@ -191,11 +224,8 @@ class ReversePass {
   }
 
   void pull_back() {
-    // Outputs of one custom_gradient call are answered together, at the oldest of them: by then
-    // everything that uses any of them has been seen.
-    std::unordered_map<int64_t, std::vector<size_t>> groups;
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (const int64_t call = call_of(nodes_[i])) groups[call].push_back(i);
+      if (const Node* operation = operation_of(nodes_[i])) results_[operation].push_back(i);
     }
     for (size_t i = nodes_.size(); i-- > 0;) {
       Node* node = nodes_[i];
@@ -212,8 +242,10 @@ class ReversePass {
       }
       if (!any) continue;
       if (request_.tape && !request_.tape->recorded(node)) continue;
-      if (const int64_t call = exit.rule == node->rule ? call_of(node) : 0) {
-        if (groups[call].front() == i) answer_group(groups[call], exit, wanted);
+      if (node->op == Op::custom_call) {
+        apply_to_results(node, exit, wanted);
+      } else if (node->op == Op::result) {
+        // Its operation is older, and asks for all adjoints together.
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(exit, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
@@ -224,12 +256,6 @@ class ReversePass {
                   : apply_row(node, exit, adjoints_[i], wanted);
       }
     }
-  }
-
-  // Which call of a custom_gradient with several outputs a node belongs to; 0 = none.
-  static int64_t call_of(const Node* node) {
-    const bool several = node->op == Op::custom && node->rule && node->rule->outputs.size() > 1;
-    return several ? node->scalar.i : 0;
   }
 
   void pass_zero(const Exit& exit, const std::vector<uint8_t>& wanted) {
@@ -263,16 +289,17 @@ class ReversePass {
     out.clear();
   }
 
-  void answer_group(const std::vector<size_t>& members, const Exit& exit,
-                    const std::vector<uint8_t>& wanted) {
-    std::vector<Ref<Node>> cotangents(exit.rule->outputs.size());
-    std::vector<Node*> outputs(cotangents.size());
+  // An operation with several outputs: by now everything that uses any of them has been seen.
+  void apply_to_results(Node* operation, const Exit& exit, const std::vector<uint8_t>& wanted) {
+    const std::vector<TensorType>& types = *operation->outputs;
+    std::vector<Ref<Node>> cotangents(types.size());
+    std::vector<Node*> outputs(types.size());
     bool any_value = false;
     bool any_zero = false;
-    for (size_t i : members) {
-      Node* node = nodes_[i];
-      const size_t k = node->attr.order.bits;
-      outputs[k] = node;
+    for (size_t i : results_[operation]) {
+      const size_t k = nodes_[i]->output;
+      outputs[k] = nodes_[i];
+      if (!live_[i] || stopped(nodes_[i]) || !feeds(operation, nodes_[i])) continue;
       any_value |= adjoints_[i].kind() == Cotangent::Value;
       any_zero |= adjoints_[i].kind() == Cotangent::Zero;
       cotangents[k] = adjoints_[i].dense();
@@ -282,10 +309,9 @@ class ReversePass {
       return;
     }
     for (size_t k = 0; k < cotangents.size(); ++k) {
-      const Rule::Output& type = exit.rule->outputs[k];
-      if (!cotangents[k]) cotangents[k] = zeros(type.shape, type.dtype);
+      if (!cotangents[k]) cotangents[k] = zeros(types[k].shape, types[k].dtype);
     }
-    apply_rule(nodes_[members.front()], exit, wanted, outputs, cotangents);
+    apply_rule(operation, exit, wanted, outputs, cotangents);
   }
 
   void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
@@ -294,7 +320,8 @@ class ReversePass {
     std::vector<Node*> gs;
     for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
     // A user's custom_gradient goes by the name of its rule, which errors name anyway.
-    const bool own = node->op == Op::custom && composite_of(node) == Composite::None;
+    const bool own = node->op == Op::custom_call ||
+                     (node->op == Op::custom && node->attr.composite == Composite::None);
     const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, exit.inputs, outputs,
                         gs};
     std::vector<Cotangent> out = exit.rule->apply(call);
@@ -367,8 +394,10 @@ class ReversePass {
   std::unordered_map<const Node*, size_t> position_;
   std::unordered_set<const Node*> stopped_nodes_;
   std::unordered_set<uint64_t> stopped_variables_;
+  uint64_t oldest_ = 0;  // nodes up to this number depend on no x
   std::vector<uint8_t> live_, watched_, is_x_;
   std::vector<Adjoint> adjoints_;
+  std::unordered_map<const Node*, std::vector<size_t>> results_;  // of operations with several
   std::vector<Zeros> zeros_;        // what a node makes of structural zeros
   std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs, …
   std::vector<uint8_t> asked_;      // … what its row is asked for …

@@ -31,10 +31,11 @@ struct AxisOrder {
 struct Attr {
   AxisMask axes = 0;  // sum … any: those that are folded
   bool keepdims = false;
-  int8_t axis = 0;              // concat, take, scatter_add, at_index, argmax, argmin
+  int8_t axis = 0;              // concat, take, scatter_add, at_index, argmax, argmin, composites
   Update update = Update::Set;  // at_window, at_index
   bool unique = false;          // at_index: no position is known to come twice
-  uint8_t unused[2] = {};
+  Composite composite = Composite::None;  // custom
+  uint8_t unused = 0;
   AxisOrder order;  // transpose: output axis i is input axis order[i]
 
   bool operator==(const Attr& other) const { return !std::memcmp(this, &other, sizeof other); }

@@ -40,9 +40,13 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   for (Node* input : inputs) {
     add_user(input);
     slots[node->inputs_count++] = input;
-    flags |= input->flags & (kTracked | kTraced);
+    flags |= input->flags & (kTracked | kTraced | kHistoryLost);
     if (input->watchers) flags |= kTracked;
     depth = std::max(depth, input->has_value() ? 0 : input->depth);
+  }
+  // Where no derivative passes, nothing was lost.
+  if (flags & kHistoryLost && (!is_float(dtype) || op == Op::stop_gradient || op == Op::read)) {
+    flags &= ~kHistoryLost;
   }
   node->flags = flags;
   node->depth = depth + 1;

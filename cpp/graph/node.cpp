@@ -1,7 +1,6 @@
 // Memory of nodes: slabs with a free list, and release by a worklist, so that nothing recurses.
 #include "graph/node.h"
 
-#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -137,7 +136,6 @@ void release(Node* node) {
 
 void seal(Node* node) {
   drop_inputs(node);
-  node->flags |= kSealed;
   node->depth = 0;
   drain();
 }
@@ -157,11 +155,13 @@ void clear_marks() {
   for (Cell* slab : slabs()) {
     for (int i = 0; i < kSlab; ++i) {
       // Free cells too: they hold nothing but the next one's address, at their beginning.
-      ASAN_UNPOISON_MEMORY_REGION(slab[i].node + offsetof(Node, mark), sizeof(Node::mark));
-      std::memset(slab[i].node + offsetof(Node, mark), 0, sizeof(Node::mark));
+      auto* node = reinterpret_cast<Node*>(slab[i].node);
+      ASAN_UNPOISON_MEMORY_REGION(&node->mark, sizeof node->mark);
+      node->mark = 0;
     }
   }
 }
+
 uint64_t next_seq() { return last_seq + 1; }
 
 uint64_t reserve_seqs(uint64_t count) {

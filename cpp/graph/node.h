@@ -7,10 +7,10 @@
 // All graph work happens under the interpreter lock; counts and flags are plain integers.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/ref.h"
@@ -21,26 +21,36 @@
 
 namespace pullback {
 
-struct Rule;  // graph/rule.h: a gradient rule given by the user or by a composite
+struct Node;
+struct Rule;    // graph/rule.h: a gradient rule given by the user or by a composite
+struct Origin;  // graph/rule.h: where a leaf comes from
 
 void add_ref(Rule* rule);
 void release(Rule* rule);
+void add_ref(Origin* origin);
+void release(Origin* origin);
+
+struct TensorType {
+  DType dtype;
+  Shape shape;
+};
 
 enum NodeFlag : uint8_t {
   kTracked = 1,  // depends on a variable, a watched tensor or a traced argument: keeps its history
-  kSealed = 2,   // inputs were dropped after the value was computed
-  kWeak = 4,     // a Python number whose dtype may still follow its neighbour's: a scalar, or in
-                 // a trace a float64 made from nothing but such numbers
-  kDraw = 8,  // a random operation's seed or counter: a replayed function takes new ones each time
-  kTraced = 16,     // depends on a traced argument: has no value yet, whoever asks
-  kLent = 32,       // without its value while a run writes the next one into the memory
-  kConstant = 64,   // a scalar written in this library's own formulas: part of a plan's structure
-  kDeferred = 128,  // has a value, and a history that nobody has built yet: its rule is a History
+  kHistoryLost = 2,  // made from a result of a call that assigned variables and kept no history
+  kWeak = 4,       // a Python number whose dtype may still follow its neighbour's: a scalar, or in
+                   // a trace a float64 made from nothing but such numbers
+  kTraced = 8,     // depends on a traced argument: has no value yet, whoever asks
+  kLent = 16,      // without its value while a run writes the next one into the memory
+  kConstant = 32,  // a scalar written in this library's own formulas: part of a plan's structure
+  kSeed = 64,      // of a random operation, as is …
+  kCounter = 128,  // … its counter: a replayed function takes new ones each time
+  kDraw = kSeed | kCounter,
 };
 
-// What every pass over a graph asks comes first: the nodes of a large one are in no cache, and a
-// visit shall take one line of memory.
-struct alignas(64) Node {
+// What every pass over a graph asks: the nodes of a large one are in no cache, and a visit shall
+// take one line of memory.
+struct alignas(64) NodeHead {
   uint32_t refs = 0;   // who holds it; …
   uint32_t users = 0;  // … of these, nodes that have it as an input
   uint64_t seq = 0;    // global creation number
@@ -52,16 +62,23 @@ struct alignas(64) Node {
   uint32_t index = 0;  // … and its number in that walk
   Ref<Buffer> value;   // null while pending
   Node* in[3] = {};    // owned
+};
+static_assert(sizeof(NodeHead) == 64);
+
+struct Node : NodeHead {
   Attr attr;
-  Scalar scalar{};  // Op::scalar: the number; Op::custom: the number of the call (i)
+  Scalar scalar{};  // Op::scalar: the number
   Shape shape;
-  uint32_t depth = 0;              // longest chain of uncomputed nodes below
-  uint8_t watchers = 0;            // tapes that watch this tensor now
-  uint16_t thread = 0;             // number of the thread that made it; live threads differ
-  uint64_t variable = 0;           // Op::read: number of the variable whose value this was
-  Ref<Rule> rule;                  // custom, or an override stamped when the node was made
-  std::unique_ptr<Window> window;  // slice, embed, at_window
-  std::unique_ptr<Node*[]> rest;   // inputs past the third, owned
+  uint32_t depth = 0;     // longest chain of uncomputed nodes below
+  uint8_t watchers = 0;   // tapes that watch this tensor now
+  uint16_t thread = 0;    // number of the thread that made it; live threads differ
+  uint32_t output = 0;    // result, value with a history: which output of the operation or call
+  uint64_t variable = 0;  // read, argument: number of the variable whose value this was
+  Ref<Rule> rule;         // custom, or an override stamped when the node was made
+  Ref<Origin> origin;     // argument, value: whose argument, or whose result it is
+  std::unique_ptr<Window> window;                    // slice, embed, at_window
+  std::unique_ptr<std::vector<TensorType>> outputs;  // custom_call: of all, also those that died
+  std::unique_ptr<Node*[]> rest;  // all inputs where there are more than three, owned
 
   std::span<Node* const> inputs() const {
     return {inputs_count > 3 ? rest.get() : in, inputs_count};
@@ -70,7 +87,6 @@ struct alignas(64) Node {
   bool has_value() const { return static_cast<bool>(value) || op == Op::scalar; }
   int64_t bytes() const { return shape.size() * size_of(dtype); }
 };
-static_assert(offsetof(Node, attr) == 64);
 static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
 
 void add_ref(Node* node);

@@ -14,12 +14,18 @@ void release(Rule* rule) {
   if (--rule->refs == 0) delete rule;
 }
 
+void add_ref(Origin* origin) { ++origin->refs; }
+
+void release(Origin* origin) {
+  if (--origin->refs == 0) delete origin;
+}
+
 int64_t History::live = 0;
 
-void defer_history(Node* node, History* history, int64_t output) {
-  node->flags |= kTracked | kDeferred;
-  node->rule = history;
-  node->scalar.i = output;
+void defer_history(Node* node, History* history, size_t output) {
+  node->flags |= kTracked;
+  node->origin = history;
+  node->output = static_cast<uint32_t>(output);
 }
 
 void give_history(Node* node, Node* origin) {
@@ -27,9 +33,8 @@ void give_history(Node* node, Node* origin) {
   node->in[0] = origin;
   node->inputs_count = 1;
   node->op = Op::custom;  // without a rule: gradients pass to what is inside
-  node->scalar.i = 0;
-  node->flags &= ~kDeferred;
-  node->rule = nullptr;  // last: the history may go with it
+  node->output = 0;
+  node->origin = nullptr;  // last: the history may go with it
 }
 
 void push_overrides(OverrideMap overrides) { override_stack.push_back(std::move(overrides)); }

@@ -30,41 +30,48 @@ struct Cotangent {
 
 // One application of a rule. Missing cotangents of a multi-output operation are given as zeros.
 struct RuleCall {
-  const char* op;                 // name of the operation
-  Node* node;                     // the (first) output's node
-  std::span<Node* const> inputs;  // what the rule answers for, in order
-  std::span<Node* const> outputs;
+  const char* op;                     // name of the operation
+  Node* node;                         // the operation: the output itself where there is but one
+  std::span<Node* const> inputs;      // what the rule answers for, in order
+  std::span<Node* const> outputs;     // null for one that is gone
   std::span<Node* const> cotangents;  // one per output
 };
 
 struct Rule {
   int64_t refs = 0;
   std::string name;  // for errors: the rule function's own name and place
-  // custom_gradient with several outputs: their types, so that a dead one can be answered with
-  // zeros. Such a rule belongs to one call only.
-  struct Output {
-    DType dtype;
-    Shape shape;
-  };
-  std::vector<Output> outputs;
+  // The library's own holds nothing, makes zeros of zeros, and yields to registered rules. A user's
+  // may hold tensors of where its operation was made.
+  bool of_library = false;
 
   virtual ~Rule() = default;
   // One entry per input. Count, dtype and shape of what it returns are checked by the caller.
   virtual std::vector<Cotangent> apply(const RuleCall& call) = 0;
 };
 
+struct History;
+
+// Where a leaf comes from, beyond its value: the trace that it is an argument of, or the call of a
+// traced function that it is a result of.
+struct Origin {
+  int64_t refs = 0;
+  std::string name;  // of the function and its place, for errors; may be empty
+  virtual ~Origin() = default;
+  virtual History* history() { return nullptr; }
+};
+
 // Builds the history of a value that came without one: a result of a replayed function. It is the
-// rule of such a node (kDeferred) until the reverse pass asks, before it walks.
-struct History : Rule {
+// origin of such a node until the reverse pass asks, before it walks.
+struct History : Origin {
   History() { ++live; }
   ~History() override { --live; }
-  std::vector<Cotangent> apply(const RuleCall&) override { return {}; }
+  History* history() override { return this; }
   // Must call give_history(node, …).
   virtual void build(Node* node) = 0;
-  static int64_t live;  // where it is 0, nobody needs to look for deferred nodes
+  static int64_t live;  // where it is 0, nobody needs to look for histories to build
 };
-// Makes a value node deferred; `output` says which result of the call it is (Node::scalar).
-void defer_history(Node* node, History* history, int64_t output);
+// The value node is `output` of the call that `history` is about.
+void defer_history(Node* node, History* history, size_t output);
 // Gives it what is behind `origin`, an older node of the same value. No operation stands between
 // them that an override or a registered rule could mean.
 void give_history(Node* node, Node* origin);

@@ -1,6 +1,7 @@
 // Reads, assignments and the one pending update of each variable.
 #include "graph/variable.h"
 
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -22,6 +23,11 @@ void list_pending(Variable* variable) {
   if (variable->place != Variable::kNowhere) return;
   pending_list().push_back(variable);
   variable->place = pending_list().size() - 1;
+}
+
+std::unordered_set<uint64_t>& lost_ids() {
+  static auto* ids = new std::unordered_set<uint64_t>;
+  return *ids;
 }
 
 void forget_pending(Variable* variable) {
@@ -50,6 +56,7 @@ void add_ref(Variable* variable) { ++variable->refs; }
 void release(Variable* variable) {
   if (--variable->refs) return;
   forget_pending(variable);
+  if (variable->history_lost) lost_ids().erase(variable->id);
   delete variable;
 }
 
@@ -123,6 +130,12 @@ void finish_update(Variable* variable) {
     evaluate_pending(variable, update.get());
   }
 }
+
+void lose_history(Variable* variable) {
+  if (!std::exchange(variable->history_lost, true)) lost_ids().insert(variable->id);
+}
+
+bool history_lost(uint64_t id) { return lost_ids().contains(id); }
 
 const std::vector<Variable*>& pending_variables() { return pending_list(); }
 

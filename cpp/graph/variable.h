@@ -16,6 +16,7 @@ struct Variable {
   DType dtype = DType::Float32;
   Shape shape;
   bool trainable = true;
+  bool history_lost = false;  // see lose_history()
   std::string name;
   Ref<Node> current;        // a value node, or a pending update
   Ref<Node> reading;        // the read node of `current`, made at first read
@@ -44,6 +45,11 @@ void assign(Variable* variable, const Ref<Node>& value, const char* who);
 // Evaluates a pending update; other threads may run meanwhile. An assignment after it happens at
 // once.
 void finish_update(Variable* variable);
+
+// A call that replaced the variable's value has returned results that depend on the old one without
+// keeping it: nodes with kHistoryLost. `history_lost(id)` says whether there was ever such a call.
+void lose_history(Variable* variable);
+bool history_lost(uint64_t id);
 
 // Variables with a pending update, in no order.
 const std::vector<Variable*>& pending_variables();

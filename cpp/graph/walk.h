@@ -43,7 +43,21 @@ void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs
 // Edges that carry values: what must be computed before the node.
 inline std::span<Node* const> value_inputs(const Node* node) {
   auto all = node->inputs();
-  return node->op == Op::custom && !all.empty() ? all.first(1) : all;
+  const bool first = node->op == Op::custom || node->op == Op::result;
+  return first && !all.empty() ? all.first(1) : all;
+}
+
+// The other edges of one that has both kinds: what its rule answers for. Those of a result are its
+// operation's.
+inline std::span<Node* const> rule_inputs(const Node* node) {
+  const auto all = node->inputs();
+  if (node->op == Op::custom && !all.empty()) return all.subspan(1);
+  return node->op == Op::custom_call ? all : all.first(0);
+}
+
+// The operation that a node is one output of; null for any other node.
+inline Node* operation_of(const Node* node) {
+  return node->op == Op::result && node->inputs_count > 0 ? node->inputs().back() : nullptr;
 }
 
 }  // namespace pullback

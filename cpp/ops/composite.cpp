@@ -21,7 +21,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using CompositeVjp = Cotangent (*)(Node* y, const Expr& g, Node* x);
 
 struct CompositeRule : Rule {
-  explicit CompositeRule(CompositeVjp vjp) : vjp(vjp) { refs = 1; }  // never freed
+  explicit CompositeRule(CompositeVjp vjp) : vjp(vjp) {
+    refs = 1;  // never freed
+    of_library = true;
+  }
   std::vector<Cotangent> apply(const RuleCall& call) override {
     return {vjp(call.node, call.cotangents[0], call.inputs[0])};
   }
@@ -33,7 +36,7 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
   std::vector<Node*> all = {inside.get()};
   for (const NodeRef& x : inputs) all.push_back(x.get());
   Attr attr;
-  attr.axis = static_cast<int8_t>(which);
+  attr.composite = which;
   NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all, attr);
   node->rule = rule;
   if (overrides_active()) {
@@ -48,13 +51,10 @@ Expr sum_over(const Expr& x, int64_t axis) {
   return reduce(Op::sum, x, std::vector<int64_t>{axis}, true);
 }
 
-// The axis a normalised composite ran over travels in its (unused) order entry.
-int64_t axis_of(const Node* y) { return y->attr.order[0]; }
-
 Cotangent softmax_rule(Node* node, const Expr& g, Node*) {
   const Expr y = node;
   const Expr gy = g * y;
-  return {Cotangent::Value, gy - y * sum_over(gy, axis_of(node)), nullptr};
+  return {Cotangent::Value, gy - y * sum_over(gy, node->attr.axis), nullptr};
 }
 
 // What softmax and its relatives are made of, along `axes`. A rule builds it anew from x, and the
@@ -70,7 +70,7 @@ Exponentials exponentials(Op minus, const NodeRef& x, const std::vector<int64_t>
 }
 
 Cotangent log_softmax_rule(Node* node, const Expr& g, Node* x) {
-  const int64_t axis = axis_of(node);
+  const int64_t axis = node->attr.axis;
   const Exponentials e = exponentials(Op::subtract, x, {axis});
   return {Cotangent::Value, g - exp(e.shifted) * (sum_over(g, axis) / e.total), nullptr};
 }
@@ -93,7 +93,7 @@ Cotangent extremum_rule(Node* node, const Expr& g, Node* x) {
 }
 
 NodeRef with_axis(NodeRef node, int64_t axis) {
-  node->attr.order.set(0, axis);
+  node->attr.axis = static_cast<int8_t>(axis);
   return node;
 }
 
@@ -112,10 +112,6 @@ const char* name_of(Composite composite) {
                                    "sparse_softmax_cross_entropy"};
   static_assert(std::size(names) == static_cast<size_t>(Composite::count));
   return names[static_cast<int>(composite)];
-}
-
-bool has_own_rule(const Node* node) {
-  return node->rule && dynamic_cast<const CompositeRule*>(node->rule.get());
 }
 
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) {

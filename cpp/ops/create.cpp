@@ -20,11 +20,15 @@ NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
   return make_scalar(DType::Int64, s, flags);
 }
 
-NodeRef random_node(Op op, const Shape& shape, DType dtype) {
+NodeRef draw(NodeFlag which) {
   // Inside a trace the draw belongs to the call, not to the recording.
-  const uint8_t flags = kDraw | (variable_scope_active() ? kTraced : 0);
-  const NodeRef seed = int_scalar(random_seed(), flags);
-  const NodeRef counter = int_scalar(next_random_counter(), flags);
+  const uint8_t flags = which | (variable_scope_active() ? kTraced : 0);
+  return int_scalar(which == kSeed ? present_seed : random_counter++, flags);
+}
+
+NodeRef random_node(Op op, const Shape& shape, DType dtype) {
+  const NodeRef seed = draw(kSeed);
+  const NodeRef counter = draw(kCounter);
   Node* inputs[] = {seed.get(), counter.get()};
   return make_node(op, dtype, shape, inputs);
 }
@@ -63,16 +67,14 @@ void seed_random(uint64_t seed) {
   random_counter = 0;
 }
 
-int64_t random_seed() { return present_seed; }
-
-int64_t next_random_counter() { return random_counter++; }
-
 RandomState exchange_random_state(RandomState next) {
   const RandomState before{static_cast<uint64_t>(present_seed), random_counter};
   present_seed = static_cast<int64_t>(next.seed);
   random_counter = next.counter;
   return before;
 }
+
+NodeRef draw_like(const Node* node) { return draw(node->flags & kSeed ? kSeed : kCounter); }
 
 NodeRef random_uniform(const Shape& shape, DType dtype) {
   return random_float(Op::random_uniform, shape, dtype);

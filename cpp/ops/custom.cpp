@@ -1,30 +1,47 @@
-// custom_gradient: nodes with the value of one computation and the gradient of another.
+// custom_gradient: nodes with the value of one computation and the gradient of another. One output
+// is one node, custom; several are the results of one custom_call, whose rule answers once for all.
 
-#include "base/error.h"
 #include "graph/make.h"
 #include "ops/composite.h"
 
 namespace pullback {
+namespace {
+
+NodeRef single(const NodeRef& inside, std::span<Node* const> inputs, const Ref<Rule>& rule) {
+  std::vector<Node*> all = {inside.get()};
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all);
+  node->rule = rule;
+  return node;
+}
+
+// The call depends on what is inside of its results, as they do: who differentiates through them
+// may meet any of them first.
+NodeRef call_of(std::span<const NodeRef> inside, std::span<Node* const> inputs,
+                const Ref<Rule>& rule) {
+  NodeRef call = make_node(Op::custom_call, DType::Bool, {}, inputs);
+  call->rule = rule;
+  call->outputs = std::make_unique<std::vector<TensorType>>();
+  for (const NodeRef& y : inside) {
+    call->outputs->push_back({y->dtype, y->shape});
+    call->flags |= y->flags & kTraced;
+  }
+  return call;
+}
+
+}  // namespace
 
 std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
                             const Ref<Rule>& rule) {
-  if (inside.size() > INT16_MAX) fail(ErrorKind::Value, "custom_gradient: too many outputs");
-  std::vector<Node*> all = {nullptr};
-  for (const NodeRef& x : inputs) all.push_back(x.get());
-  if (inside.size() > 1) {
-    for (const NodeRef& y : inside) rule->outputs.push_back({y->dtype, y->shape});
-  }
-  static int64_t last_call = 0;
-  const int64_t call = ++last_call;
+  std::vector<Node*> given;
+  for (const NodeRef& x : inputs) given.push_back(x.get());
+  if (inside.size() == 1) return {single(inside[0], given, rule)};
+  const NodeRef call = call_of(inside, given, rule);
   std::vector<NodeRef> out;
-  for (size_t i = 0; i < inside.size(); ++i) {
-    all[0] = inside[i].get();
-    NodeRef node = make_node(Op::custom, inside[i]->dtype, inside[i]->shape, all);
-    node->rule = rule;
-    // Which output of which call this is; the reverse pass answers all of a call together.
-    node->scalar.i = call;
-    node->attr.order.bits = i;
-    out.push_back(std::move(node));
+  for (size_t k = 0; k < inside.size(); ++k) {
+    Node* edges[] = {inside[k].get(), call.get()};
+    out.push_back(make_node(Op::result, inside[k]->dtype, inside[k]->shape, edges));
+    out.back()->output = static_cast<uint32_t>(k);
   }
   return out;
 }

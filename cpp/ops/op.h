@@ -136,6 +136,21 @@ constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
 
 constexpr const char* name_of(Op op) { return traits(op).name; }
 
+// What a node of Op::custom stands for.
+enum class Composite : uint8_t {
+  None,  // a user's custom_gradient
+  mean,
+  prod,
+  max,  // over axes that do not lie together: folds of folds, whose ties share as one
+  min,
+  softmax,
+  log_softmax,
+  logsumexp,
+  softmax_cross_entropy,
+  sparse_softmax_cross_entropy,
+  count
+};
+
 // What at_window and at_index make of what they find and what they bring.
 enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
 

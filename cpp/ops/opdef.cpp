@@ -23,7 +23,10 @@ constexpr Vjp kVjps[] = {
 };
 static_assert(std::size(kVjps) == kOps, "one rule for every op");
 
-bool overridable(Op op) { return !is_leaf(op) && op != Op::read && op != Op::custom; }
+bool overridable(Op op) {
+  return !is_leaf(op) && op != Op::read && op != Op::custom && op != Op::result &&
+         op != Op::custom_call;
+}
 
 }  // namespace
 
@@ -43,8 +46,8 @@ std::vector<std::string> op_names() {
 }
 
 const char* display_name(const Node* node) {
-  if (node->op != Op::custom) return name_of(node->op);
-  if (composite_of(node) != Composite::None) return name_of(composite_of(node));
+  if (node->op != Op::custom && node->op != Op::custom_call) return name_of(node->op);
+  if (node->attr.composite != Composite::None) return name_of(node->attr.composite);
   return node->rule ? node->rule->name.c_str() : name_of(Op::custom);
 }
 

@@ -82,9 +82,8 @@ NodeRef iota(int64_t length);  // int64
 NodeRef arange(const NodeRef& start, int64_t length, const NodeRef& step, DType dtype);
 NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype);
 void seed_random(uint64_t seed);
-int64_t random_seed();
-// The next value of the counter; each call of a random operation takes one.
-int64_t next_random_counter();
+// The next draw of what `node` is, a seed or a counter.
+NodeRef draw_like(const Node* node);
 NodeRef random_uniform(const Shape& shape, DType dtype);
 NodeRef random_normal(const Shape& shape, DType dtype);
 NodeRef permutation(int64_t length);

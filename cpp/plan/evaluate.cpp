@@ -99,7 +99,7 @@ const TraceOrigin* origin_of(Node* node) {
   });
   for (const Node* leaf : below) {
     if (leaf->op != Op::argument) continue;
-    if (const auto* origin = dynamic_cast<const TraceOrigin*>(leaf->rule.get())) return origin;
+    if (const auto* origin = dynamic_cast<const TraceOrigin*>(leaf->origin.get())) return origin;
   }
   return nullptr;
 }

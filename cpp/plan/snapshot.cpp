@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "graph/variable.h"
@@ -159,10 +160,8 @@ class Numbering {
       // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
       if (s_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
       for (uint32_t input : edges_of(i)) s_.outlives[input] = 1;
-      if (node->op == Op::custom) {
-        for (const Node* input : node->inputs()) {
-          if (placed(input)) s_.outlives[input->index] = 1;
-        }
+      for (const Node* input : rule_inputs(operation_of(node) ? operation_of(node) : node)) {
+        if (placed(input)) s_.outlives[input->index] = 1;
       }
     }
     if (again && s_.nodes.size() > kRecomputed) bound_recomputation();
@@ -259,7 +258,10 @@ class Numbering {
       edges_.push_back(input->index);
       --marks_[input->index].outside;
     }
-    if (node->op == Op::custom) customs_.push_back(node);
+    if (node->op == Op::custom) with_rules_.push_back(node);
+    if (const Node* operation = operation_of(node)) {
+      if (operations_.insert(operation).second) with_rules_.push_back(operation);
+    }
   }
 
   void count_other_uses() {
@@ -268,9 +270,8 @@ class Numbering {
       --marks_[node->index].outside;
       marks_[node->index].holders -= !by_node;
     };
-    for (const Node* node : customs_) {
-      const auto inputs = node->inputs();
-      for (size_t k = 1; k < inputs.size(); ++k) use(inputs[k], true);
+    for (const Node* node : with_rules_) {
+      for (const Node* input : rule_inputs(node)) use(input, true);
     }
     // A variable lets go of its update, and of the read of it, once they are computed.
     for (const Variable* variable : pending_variables()) {
@@ -283,7 +284,8 @@ class Numbering {
   KeyWriter writer_;
   std::vector<Mark> marks_;
   std::vector<uint32_t> edges_;
-  std::vector<const Node*> customs_;
+  std::vector<const Node*> with_rules_;  // nodes that hold more than the values they are made from
+  std::unordered_set<const Node*> operations_;
 };
 
 }  // namespace

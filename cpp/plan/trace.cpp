@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 #include "graph/make.h"
-#include "graph/walk.h"
-#include "ops/composite.h"
 #include "plan/fold_constants.h"
 #include "plan/snapshot.h"
 
@@ -13,10 +11,6 @@ namespace pullback {
 namespace {
 
 thread_local int open_traces = 0;
-
-std::span<Node* const> traced_inputs(const Node* node) {
-  return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
-}
 
 }  // namespace
 
@@ -33,6 +27,7 @@ void Trace::open() {
   open_ = true;
   ++open_traces;
   outer_ = set_variable_scope(this);
+  first_seq_ = next_seq();
 }
 
 void Trace::abandon() {
@@ -44,7 +39,7 @@ void Trace::abandon() {
 
 Ref<Node> Trace::add_argument(DType dtype, const Shape& shape, bool weak) {
   arguments_.push_back(make_argument(dtype, shape));
-  arguments_.back()->rule = origin_.get();
+  arguments_.back()->origin = origin_.get();
   if (weak) arguments_.back()->flags |= kWeak;
   return arguments_.back();
 }
@@ -59,10 +54,9 @@ Ref<Node> Trace::read(Variable* variable) {
   State& state = state_of(variable);
   if (!state.current) {
     state.initial = make_argument(variable->dtype, variable->shape);
-    state.initial->rule = origin_.get();
+    state.initial->origin = origin_.get();
     state.initial->variable = variable->id;
     state.current = state.initial;
-    reads_trainable_ |= variable->trainable;
   }
   return state.current;
 }
@@ -77,95 +71,68 @@ void Trace::assign(Variable* variable, const Ref<Node>& value) {
   state.current = std::move(node);
 }
 
-std::vector<Node*> Trace::roots() const {
-  std::vector<Node*> out;
-  for (const Ref<Node>& output : outputs_) out.push_back(output.get());
-  return out;
-}
-
 void Trace::close(std::vector<Ref<Node>> outputs) {
   abandon();
-  outputs_ = std::move(outputs);
-  returned_ = outputs_.size();
+  end_seq_ = next_seq();
+  returned_ = outputs.size();
   for (size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].current == states_[i].initial) continue;
     assigned_.push_back(i);
-    outputs_.push_back(states_[i].current);
+    outputs.push_back(states_[i].current);
   }
+  std::vector<Node*> roots;
+  for (const Ref<Node>& output : outputs) roots.push_back(output.get());
+  for (const Ref<Node>& argument : arguments_) inputs_.push_back(argument.get());
+  for (const State& state : states_) inputs_.push_back(state.initial.get());
+  record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
   record();
-  const Snapshot snapshot = take_snapshot(roots(), true);
+  const Snapshot snapshot = take_snapshot(roots, true);
   if (!snapshot.nodes.empty()) plan_ = find_plan(snapshot);
   bind_inputs(snapshot);
   bind_outputs(snapshot);
 }
 
+// What else is to be known of the record.
 void Trace::record() {
-  std::vector<Node*> reached;
-  walk(roots(), &reached, traced_inputs);
-  std::vector<int64_t> uses(reached.size(), 0);
-  for (const Node* node : reached) {
-    for (const Node* input : traced_inputs(node)) ++uses[input->index];
+  std::unordered_map<Node*, int64_t> outside;  // uses
+  for (size_t i = 0; i < record_.size(); ++i) {
+    Node* node = record_[i].node;
+    if (record_[i].input >= 0) continue;
+    if (node->op == Op::argument) refuse_stranger(node);
+    if (node->op == Op::scalar && node->flags & kDraw) record_.make_input(i, &inputs_);
+    holds_rules_ |= node->rule && !node->rule->of_library;
+    const auto inputs = node->inputs();
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (record_.link(i, k) == Subgraph::kOutside) ++outside[inputs[k]];
+    }
   }
-  for (Node* node : reached) {
+  for (size_t k = 0; k < record_.roots().size(); ++k) {
+    if (record_.root_at(k) == Subgraph::kOutside) outside.try_emplace(record_.roots()[k].get());
+  }
+  for (const auto& [node, uses] : outside) {
     // A number that nobody else holds is never watched.
-    const bool ours = node->op == Op::scalar && node->refs == uses[node->index];
-    if (!(node->flags & kTraced) && !ours) outside_.push_back(node);
+    if (node->op != Op::scalar || node->refs != uses) outside_.push_back(node);
   }
+  sort_by_creation(outside_);
   fold_constants(outside_);
-  std::unordered_map<const Node*, int32_t> inputs;
-  for (size_t i = 0; i < arguments_.size(); ++i) {
-    inputs[arguments_[i].get()] = static_cast<int32_t>(i);
-  }
-  for (size_t i = 0; i < states_.size(); ++i) {
-    if (!states_[i].initial) continue;
-    inputs[states_[i].initial.get()] = static_cast<int32_t>(arguments_.size() + i);
-  }
-  std::unordered_map<const Node*, int32_t> positions;
-  for (Node* node : reached) {
-    if (!(node->flags & kTraced)) continue;
-    Recorded entry{node, static_cast<uint32_t>(links_.size())};
-    for (const Node* input : node->inputs()) {
-      const auto found = positions.find(input);
-      links_.push_back(found == positions.end() ? -1 : found->second);
-    }
-    if (node->op == Op::argument) {
-      const auto found = inputs.find(node);
-      if (found == inputs.end()) refuse_stranger(node);
-      entry.input = found->second;
-    } else if (node->op == Op::scalar && node->flags & kDraw) {
-      entry.draw = static_cast<int32_t>(draws_.size());
-      draws_.push_back(Draw::Counter);
-    } else if (traits(node->op).kind == OpKind::Random) {
-      draws_[recorded_[positions[node->in[0]]].draw] = Draw::Seed;
-    }
-    has_own_rules_ |= node->op == Op::custom && composite_of(node) == Composite::None;
-    positions[node] = static_cast<int32_t>(recorded_.size());
-    recorded_.push_back(entry);
-  }
-  for (const Ref<Node>& output : outputs_) {
-    const auto found = positions.find(output.get());
-    output_at_.push_back(found == positions.end() ? -1 : found->second);
-  }
 }
 
 void Trace::refuse_stranger(const Node* node) const {
-  const std::string where =
-      node->rule && !node->rule->name.empty() ? " of " + node->rule->name : std::string();
+  const auto* other = dynamic_cast<const TraceOrigin*>(node->origin.get());
+  const std::string where = other && !other->name.empty() ? " of " + other->name : std::string();
   fail(ErrorKind::Runtime, "function: ", origin_->name, ": a tensor of shape ", node->shape,
        " from another trace", where,
        " was used; it has no value here: return it from there and pass it as an argument");
 }
 
 void Trace::bind_inputs(const Snapshot& snapshot) {
-  std::unordered_map<const Node*, const Recorded*> recorded;
-  for (const Recorded& entry : recorded_) {
-    if (entry.input >= 0 || entry.draw >= 0) recorded[entry.node] = &entry;
-  }
+  std::unordered_map<const Node*, size_t> numbers;
+  for (size_t i = 0; i < inputs_.size(); ++i) numbers[inputs_[i]] = i;
   for (uint32_t i : snapshot.arguments) {
     Node* node = snapshot.nodes[i];
-    const auto found = recorded.find(node);
-    if (found != recorded.end()) {
-      bindings_.push_back({static_cast<size_t>(found->second->input), nullptr});
+    const auto found = numbers.find(node);
+    if (found != numbers.end()) {
+      bindings_.push_back({found->second, nullptr});
     } else if (node->value) {
       bindings_.push_back({0, Ref<Node>(node)});
     } else {
@@ -173,9 +140,9 @@ void Trace::bind_inputs(const Snapshot& snapshot) {
     }
   }
   for (uint32_t i : snapshot.scalars) {
-    const auto found = recorded.find(snapshot.nodes[i]);
-    scalars_.push_back(
-        {snapshot.nodes[i]->scalar, found == recorded.end() ? -1 : found->second->draw});
+    const auto found = numbers.find(snapshot.nodes[i]);
+    scalars_.push_back({snapshot.nodes[i]->scalar,
+                        found == numbers.end() ? -1 : static_cast<int32_t>(found->second)});
   }
 }
 
@@ -184,7 +151,7 @@ void Trace::bind_outputs(const Snapshot& snapshot) {
   for (size_t k = 0; k < snapshot.outputs.size(); ++k) {
     place[snapshot.nodes[snapshot.outputs[k]]] = k;
   }
-  for (const Ref<Node>& output : outputs_) {
+  for (const Ref<Node>& output : record_.roots()) {
     const auto found = place.find(output.get());
     if (found == place.end()) {
       places_.push_back({Output::Known, 0, as_value(output)});

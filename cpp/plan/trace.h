@@ -1,12 +1,11 @@
 // Trace: a function recorded once and run many times. While it is open on this thread, variables
 // are read and assigned inside the trace; closing it fixes a plan, its inputs and what it assigns.
 //
-// A call is made in one of three ways. replay() binds arguments, the variables' present values and
-// fresh random draws to the plan and runs it: its results have no history. replay_tracked() does
-// the same, and gives results that depend on a tracked input a history that is built only when a
-// gradient asks for it. inline_call() copies the recorded nodes into the caller's graph, for
-// callers that are sure to differentiate: nothing is computed before somebody looks, and nothing
-// twice.
+// replay() binds arguments, the variables' present values and fresh random draws to the plan and
+// runs it: its results have no history. call() is what a function of Python does: it runs the plan
+// and gives results a history that is built only when a gradient asks for it; or, for callers that
+// are sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
+// before somebody looks, and nothing twice. Both copies are made by graph/rebuild.
 #pragma once
 
 #include <memory>
@@ -15,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/rebuild.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
 #include "plan/cache.h"
@@ -22,11 +22,9 @@
 
 namespace pullback {
 
-// Which trace an argument node belongs to, for errors about tensors that have no value. It is the
-// node's rule, which no leaf has otherwise.
-struct TraceOrigin : Rule {
-  bool open = true;  // still being traced; `name` says what
-  std::vector<Cotangent> apply(const RuleCall&) override { return {}; }
+// Which trace an argument node belongs to, for errors about tensors that have no value.
+struct TraceOrigin : Origin {
+  bool open = true;  // still being traced
 };
 
 class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
@@ -50,16 +48,11 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   // Values for arguments must have the recorded dtypes and shapes (checked). `results` has
   // returned() places.
   void replay(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
-  void replay_tracked(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
-  void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
+  // The same, differentiable by all that the results depend on, unless a history would have to keep
+  // what an assignment replaces: those results are marked as without one (kHistoryLost). With
+  // `build`, a call that has something to differentiate is made of operations and runs nothing.
+  void call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, bool build);
 
-  bool reads_trainable() const { return reads_trainable_; }
-  // Whether what it returns depends on a tensor from outside that is tracked, or watched by now.
-  bool captures_tracked() const;
-  bool assigns() const { return !assigned_.empty(); }
-  // Whether it holds the call of a custom_gradient. Such a rule holds tensors of this trace, so
-  // neither inline_call nor replay_tracked may be used.
-  bool has_own_rules() const { return has_own_rules_; }
   // The plan, one line a step.
   std::string describe() const;
   // The recorded operations, one a line.
@@ -79,9 +72,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     size_t input = 0;
     Ref<Node> captured;
   };
-  // What a random operation takes anew in each call.
-  enum class Draw : uint8_t { Seed, Counter };
-  // A scalar of the plan: a value, or one of the call's draws.
+  // A scalar of the plan: a value, or one of the call's draws, by its number among the inputs.
   struct PlanScalar {
     Scalar value;
     int32_t draw = -1;
@@ -92,56 +83,65 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     size_t index = 0;
     Ref<Node> known;
   };
-  // One node of the record. Its inputs are links_[links …], each a position in recorded_, or -1 for
-  // a node from outside, which every instance shares.
-  struct Recorded {
-    Node* node;  // kept by outputs_
-    uint32_t links = 0;
-    int32_t input = -1;  // an argument or a variable's initial value: which input
-    int32_t draw = -1;   // a random operation's seed or counter: which one
-  };
+  struct CallInputs;
   class Call;
+  class CalledRule;
+  // What becomes of the history of a result, by rising importance.
+  enum class Fate : uint8_t { None, Lost, Kept };
+  // Of a result: sets of arguments and states, by 1 + their number.
+  struct Dependence {
+    std::vector<uint64_t> sources;  // a derivative may pass to them; 0: to tensors from outside
+    std::vector<uint64_t> values;   // its value depends on them
+    Fate fate = Fate::None;         // where nothing else is tracked
+  };
 
   State& state_of(Variable* variable);
-  std::vector<Node*> roots() const;
   void record();
   void bind_inputs(const Snapshot& snapshot);
   void bind_outputs(const Snapshot& snapshot);
   [[noreturn]] void refuse_stranger(const Node* node) const;
 
   void check_arguments(std::span<const Ref<Node>> arguments) const;
-  void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, Call* call);
-  bool dies(const Binding& binding, const Node* node, const Call* call) const;
-  void defer_histories(std::span<Ref<Node>> results, std::span<const Ref<Node>> inputs, Call* call);
-  // Copies of the outputs and what is below them. With `call`, as of that call.
-  std::vector<Ref<Node>> instance(std::span<const Ref<Node>> inputs, const Call* call) const;
-  static Scalar drawn(Draw draw);
-  Ref<Node> copy_of(const Recorded& recorded, std::span<const Ref<Node>> copies) const;
-  const std::vector<uint64_t>& reach();
+  void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+           std::span<const Fate> fates);
+  bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
+  void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
+
+  // In trace_history.cpp.
+  const std::vector<Dependence>& dependences();
+  size_t assigned_state(const Node* read) const;
+  Fate fate_of(const Dependence& dependence) const;
+  bool captures_tracked() const;
+  bool decide(std::span<const Ref<Node>> arguments, std::span<Fate> fates);
+  std::vector<uint8_t> needed(std::span<const Fate> fates);
+  Ref<Call> remembered(std::span<const Ref<Node>> inputs, std::span<const uint8_t> kept) const;
+  void mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call);
+  std::vector<Ref<Node>> instance(std::vector<Ref<Node>> values, const Call* call) const;
+  Ref<Node> remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
+  std::vector<Ref<Node>> as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
+                               const Node* node, const RuleCall& application) const;
 
   bool open_ = false;
-  bool reads_trainable_ = false;
-  bool has_own_rules_ = false;
   VariableScope* outer_ = nullptr;
   Ref<TraceOrigin> origin_;
   std::vector<Ref<Node>> arguments_;
   std::vector<State> states_;
   std::unordered_map<const Variable*, size_t> state_index_;
-  std::vector<size_t> assigned_;    // states with a new value
-  std::vector<Ref<Node>> outputs_;  // returned, then assigned values; they keep the graph
+  std::vector<size_t> assigned_;  // states with a new value
   size_t returned_ = 0;
 
-  std::vector<Recorded> recorded_;  // oldest first
-  std::vector<int32_t> links_;
-  std::vector<Node*> outside_;      // what it uses from outside, but for its own numbers
-  std::vector<int32_t> output_at_;  // per output its position in recorded_, or -1
-  std::vector<Draw> draws_;
+  Subgraph record_;             // of what is returned, then of the assigned values
+  std::vector<Node*> inputs_;   // of the record: arguments, states (or null), random draws
+  std::vector<Node*> outside_;  // what it uses from outside, but for its own numbers
+  bool holds_rules_ = false;    // that may hold tensors of this trace
+  uint64_t first_seq_ = 0;      // numbers of the nodes …
+  uint64_t end_seq_ = 0;        // … made while it was open
 
   std::shared_ptr<const CachedPlan> plan_;
   std::vector<Binding> bindings_;
   std::vector<PlanScalar> scalars_;
   std::vector<Output> places_;
-  std::vector<uint64_t> reach_;  // see reach()
+  std::vector<Dependence> dependences_;  // see dependences()
 };
 
 }  // namespace pullback

@@ -33,34 +33,34 @@ std::string Trace::describe() const { return plan_ ? dump(plan_->plan) : "nothin
 
 std::string Trace::listing() const {
   const auto name = [](size_t position) { return text("%", static_cast<int64_t>(position)); };
-  const auto operation = [&](const Recorded& entry) -> std::string {
-    const Node* node = entry.node;
-    const auto input = static_cast<size_t>(entry.input);
-    if (entry.input >= 0 && input < arguments_.size()) {
+  const auto operation = [&](size_t i) -> std::string {
+    const auto& [node, edges, number] = record_[i];
+    const auto input = static_cast<size_t>(number);
+    if (number >= 0 && input < arguments_.size()) {
       return text("argument ", static_cast<int64_t>(input));
     }
-    if (entry.input >= 0) {
+    if (number >= 0 && input < arguments_.size() + states_.size()) {
       return text("variable '", states_[input - arguments_.size()].variable->name, "'");
     }
-    if (entry.draw >= 0) {
-      return draws_[entry.draw] == Draw::Seed ? "random seed" : "random counter";
-    }
+    if (number >= 0) return node->flags & kSeed ? "random seed" : "random counter";
     std::string out = text(display_name(node), "(");
     const auto inputs = node->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {
-      const int32_t link = links_[entry.links + k];
-      out += text(k ? ", " : "", link < 0 ? constant(inputs[k]) : name(link));
+      const int32_t at = record_.link(i, k);
+      out += text(k ? ", " : "", at == Subgraph::kOutside ? constant(inputs[k]) : name(at));
     }
     return out + ")";
   };
   std::string out;
-  for (size_t i = 0; i < recorded_.size(); ++i) {
-    const Recorded& entry = recorded_[i];
-    out += text(padded(name(i), 5), padded(operation(entry), 40), " ", entry.node->dtype, " ",
-                entry.node->shape, "\n");
+  for (size_t i = 0; i < record_.size(); ++i) {
+    const Node* node = record_[i].node;
+    out += text(padded(name(i), 5), padded(operation(i), 40), " ", node->dtype, " ", node->shape,
+                "\n");
   }
-  for (size_t k = 0; k < outputs_.size(); ++k) {
-    const std::string value = output_at_[k] < 0 ? constant(outputs_[k].get()) : name(output_at_[k]);
+  for (size_t k = 0; k < record_.roots().size(); ++k) {
+    const int32_t at = record_.root_at(k);
+    const std::string value =
+        at == Subgraph::kOutside ? constant(record_.roots()[k].get()) : name(at);
     if (k < returned_) {
       out += text("return ", value, "\n");
     } else {

@@ -61,8 +61,12 @@ def function(
     plan runs at the call, and a result that depends on something tracked remembers the arguments,
     and the variables as they were; the operations are built when a gradient asks for them, and what
     the gradient needs of f's inside is then computed again. So let a training step compute its
-    gradients inside, or record it with a tape. A function that assigns variables is such a step:
-    outside of a tape its result is differentiable by its arguments only.
+    gradients inside, or record it with a tape.
+
+    What a function assigns takes the memory of the old value where it can. A result that depends on
+    a trainable variable which the function assigns, as the loss of a training step does, therefore
+    has no history outside of a tape unless an argument is tracked: its gradient by such a variable
+    is a RuntimeError. Results that depend on other variables only are differentiable as ever.
 
     The result of the decorator has further attributes: `cache_info()` with the numbers of hits,
     misses and traces; `clear_cache()`; `plan(*args, **kwargs)` and `graph(*args, **kwargs)`,

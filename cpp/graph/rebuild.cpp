@@ -1,0 +1,22 @@
+#include "graph/rebuild.h"
+
+#include "graph/make.h"
+#include "graph/rule.h"
+
+namespace pullback {
+
+Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
+  if (node->op == Op::scalar) return make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
+  Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
+  copy->output = node->output;
+  copy->rule = node->rule;
+  if (node->op == Op::read) {
+    copy->flags |= kTracked;
+    copy->variable = node->variable;
+  }
+  if (node->window) copy->window = std::make_unique<Window>(*node->window);
+  if (node->outputs) copy->outputs = std::make_unique<std::vector<TensorType>>(*node->outputs);
+  return copy;
+}
+
+}  // namespace pullback

@@ -1,0 +1,133 @@
+// rebuild: a recorded piece of graph, made again on other inputs.
+//
+// A Subgraph is what lies between some inputs and some roots, oldest first, with its edges as
+// numbers. rebuild() goes through it once and asks a visitor for every node; the plain answer is
+// copy_node(), and a visitor may make something else that stands for the node from then on. What is
+// not part of the piece is shared by the original and what is rebuilt. Inlined calls of traced
+// functions, histories of their results and what recorded rules answer are all made by it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graph/node.h"
+#include "graph/walk.h"
+
+namespace pullback {
+
+class Subgraph {
+ public:
+  struct Entry {
+    Node* node;          // kept by the roots
+    uint32_t edges = 0;  // where its links begin
+    int32_t input = -1;  // which of the inputs it is
+  };
+
+  Subgraph() = default;
+  // An input may be null: then nothing is that one. `belongs(node)` says what is part of the piece
+  // by itself; so are the inputs, and so is all that
+  // is made from such a node. Only nodes that are traced are looked into: nothing else depends on
+  // an input.
+  template <class Belongs>
+  Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs);
+
+  size_t size() const { return entries_.size(); }
+  const Entry& operator[](size_t i) const { return entries_[i]; }
+  // Position of input k of entry i; kOutside where it is not part of the piece.
+  static constexpr int32_t kOutside = -1;
+  int32_t link(size_t i, size_t k) const { return links_[entries_[i].edges + k]; }
+  const std::vector<Ref<Node>>& roots() const { return roots_; }
+  // Makes an entry without inputs one of the inputs, the last one of `inputs`.
+  void make_input(size_t i, std::vector<Node*>* inputs) {
+    entries_[i].input = static_cast<int32_t>(inputs->size());
+    inputs->push_back(entries_[i].node);
+  }
+  // Position of a root, or kOutside.
+  int32_t root_at(size_t k) const { return root_at_[k]; }
+
+  // The roots once more, on `inputs`. `visit(i, node, inputs)` makes what stands for entry i, whose
+  // node was `node`, from what stands for its inputs. Inputs may be null: then so is all that
+  // depends on them.
+  template <class Visit>
+  std::vector<Ref<Node>> rebuild(std::span<const Ref<Node>> inputs, Visit&& visit) const;
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<int32_t> links_;
+  std::vector<Ref<Node>> roots_;
+  std::vector<int32_t> root_at_;
+};
+
+// A node like `node`, with a number of its own, on other inputs of the same dtypes and shapes.
+Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs);
+
+template <class Belongs>
+Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs)
+    : roots_(std::move(roots)) {
+  std::unordered_map<const Node*, int32_t> input_at;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) input_at.try_emplace(inputs[i], static_cast<int32_t>(i));
+  }
+  std::vector<Node*> tops;
+  for (const Ref<Node>& root : roots_) tops.push_back(root.get());
+  std::vector<Node*> reached;
+  walk(std::span<Node* const>(tops), &reached, [&](const Node* node) {
+    const bool below = node->flags & kTraced && !input_at.contains(node);
+    return below ? node->inputs() : std::span<Node* const>();
+  });
+  std::vector<int32_t> at(reached.size(), kOutside);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Node* node = reached[i];
+    Entry entry{node, static_cast<uint32_t>(links_.size())};
+    const auto input = input_at.find(node);
+    bool part = input != input_at.end();
+    if (part) {
+      entry.input = input->second;
+    } else if (node->flags & kTraced) {
+      part = belongs(node);
+      for (const Node* below : node->inputs()) {
+        links_.push_back(at[below->index]);
+        part |= links_.back() != kOutside;
+      }
+    }
+    if (!part) {
+      links_.resize(entry.edges);
+      continue;
+    }
+    at[i] = static_cast<int32_t>(entries_.size());
+    entries_.push_back(entry);
+  }
+  for (const Node* top : tops) root_at_.push_back(at[top->index]);
+}
+
+template <class Visit>
+std::vector<Ref<Node>> Subgraph::rebuild(std::span<const Ref<Node>> inputs, Visit&& visit) const {
+  std::vector<Ref<Node>> made(entries_.size());
+  std::vector<Node*> below;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.input >= 0) {
+      made[i] = inputs[entry.input];
+      continue;
+    }
+    const auto originals = entry.node->inputs();
+    below.clear();
+    for (size_t k = 0; k < originals.size(); ++k) {
+      const int32_t at = link(i, k);
+      Node* input = at == kOutside ? originals[k] : made[at].get();
+      if (!input) break;
+      below.push_back(input);
+    }
+    if (below.size() == originals.size()) made[i] = visit(i, entry.node, std::span(below));
+  }
+  std::vector<Ref<Node>> out;
+  for (size_t k = 0; k < roots_.size(); ++k) {
+    out.push_back(root_at_[k] == kOutside ? roots_[k] : made[root_at_[k]]);
+  }
+  return out;
+}
+
+}  // namespace pullback
