@@ -26,6 +26,7 @@ METHODS = {
     "__hash__": "(self) -> int",
     "__index__": "(self) -> int",
     "__int__": "(self) -> int",
+    "__contains__": "(self, value: typing.Any, /) -> bool",
     "__iter__": "(self) -> collections.abc.Iterator[Tensor]",
     "__len__": "(self) -> int",
     "__init__": "(self, initial: typing.Any, trainable: bool = True, name: str | None = None, "

@@ -1,5 +1,7 @@
 // The gradient surface: gradients(), rules in Python, overrides, tapes and traces.
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "bind/convert.h"
 #include "bind/no_pickle.h"
@@ -8,6 +10,7 @@
 #include "grad/registry.h"
 #include "grad/reverse.h"
 #include "grad/tape.h"
+#include "graph/walk.h"
 #include "plan/trace.h"
 
 namespace pullback {
@@ -136,6 +139,19 @@ void bind_trace(py::module_& m) {
       .def_static("active", &Trace::active);
 }
 
+// For each x whether the value of some y is computed from it.
+std::vector<bool> computed_from(const std::vector<Ref<Node>>& ys,
+                                const std::vector<Ref<Node>>& xs) {
+  std::vector<Node*> roots;
+  for (const Ref<Node>& y : ys) roots.push_back(y.get());
+  std::vector<Node*> under;
+  walk(roots, &under, value_inputs);
+  std::ranges::sort(under);
+  std::vector<bool> out;
+  for (const Ref<Node>& x : xs) out.push_back(std::ranges::binary_search(under, x.get()));
+  return out;
+}
+
 }  // namespace
 
 PyObject* callable_of(Rule* rule) {
@@ -180,6 +196,7 @@ void bind_gradients(py::module_& m) {
     return rule ? py::cast(RuleHandle{rule}) : py::none();
   });
   m.def("op_names", &op_names);
+  m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
   bind_trace(m);
 }
 

@@ -179,6 +179,20 @@ PyObject* iter_slot(PyObject* self) {
   });
 }
 
+// value in x: whether any element equals it, as NumPy answers; False for what no element can equal.
+int contains_slot(PyObject* self, PyObject* value) {
+  return guarded<int>(-1, [&] {
+    if (!is_operand(value)) return 0;
+    PyObject* const objects[] = {self, value};
+    Ref<Node> held[2];
+    to_operands(objects, 2, name_of(Op::equal), held);
+    Node* inputs[] = {held[0].get(), held[1].get()};
+    const Ref<Node> found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
+    check_has_value(found, "in", kReturnIt);
+    return py::bool_(item_of(found)).ptr() == Py_True ? 1 : 0;
+  });
+}
+
 // --- attributes and methods
 
 PyObject* get_shape(PyObject* self, void*) {
@@ -317,6 +331,7 @@ std::vector<PyType_Slot> shared_slots() {
       {Py_mp_subscript, slot(subscript_slot)},
       {Py_mp_ass_subscript, slot(assign_subscript_slot)},
       {Py_sq_item, slot(item_slot)},
+      {Py_sq_contains, slot(contains_slot)},
       {Py_tp_methods, methods},
       {Py_tp_getset, attributes},
   };

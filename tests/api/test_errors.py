@@ -39,6 +39,9 @@ B = pb.Variable(np.ones((5, 2), np.float32))
         (lambda: pb.split(A, 1, axis=2), ValueError, ["split", "axis 2"]),
         (lambda: pb.split(A, 0), ValueError, ["split"]),
         (lambda: pb.squeeze(A, 0), ValueError, ["squeeze", "(3, 4)"]),
+        (lambda: pb.outer(pb.zeros(2**31), pb.zeros(2**32)), ValueError, ["outer: ", "64 bits"]),
+        (lambda: pb.one_hot(pb.zeros(2**40, "int64"), 2**40), ValueError, ["one_hot: ", "64 bits"]),
+        (lambda: pb.one_hot(pb.zeros((1,) * 16, "int64"), 2), ValueError, ["one_hot: ", "16 axes"]),
         (lambda: pb.softmax_cross_entropy(A, B), ValueError, ["softmax_cross_entropy", "(5, 2)"]),
         # axes
         (lambda: pb.sum(A, axis=2), ValueError, ["sum", "axis 2"]),

@@ -138,6 +138,28 @@ def test_length_and_iteration() -> None:
 # --- take
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 4), (2, 3, 2), (0, 3)])
+@pytest.mark.parametrize("kind", ["float32", "int64", "bool"])
+def test_in_asks_for_an_element_as_numpy_does(shape: tuple[int, ...], kind: str) -> None:
+    a = np.arange(np.prod(shape)).reshape(shape).astype(kind)
+    for tensor in (pb.constant(a), pb.Variable(a)):
+        for value in (0, 1, 3.0, 17.0, True, float("nan"), np.float64(2), np.ones(shape[-1:])):
+            assert (value in tensor) is bool((a == value).any()), value
+        assert pb.constant(2.0) not in pb.constant(np.zeros(shape))
+
+
+def test_in_of_nan_and_of_what_no_element_is() -> None:
+    x = pb.constant([[1.0, np.nan], [0.0, -0.0]])
+    assert np.nan not in x
+    assert -0.0 in x
+    for value in ("1.0", None, object(), {}):
+        assert value not in x
+    with pytest.raises(ValueError, match="equal: shapes"):
+        [1.0, 2.0, 3.0] in x  # noqa: B015
+    with pytest.raises(RuntimeError, match=r"in .*no value while"):
+        pb.function(lambda x: 1.0 in x)(x)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, None])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])
 @pytest.mark.parametrize("kind", ["int32", "int64"])

@@ -33,7 +33,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
     "str": str,
     "bool": lambda x: bool(pb.all(x > -10.0)),
     "comparison": lambda x: 1 if x[0, 0] < 0.5 else 0,
-    "in": lambda x: 17.0 in x[0],
+    "in": lambda x: 17.0 in x,
     "iteration": lambda x: [float(v) for v in x[0]],
     "__array__": lambda x: np.sum(np.asarray(x)),
     "evaluate": lambda x: pb.evaluate(x[0], {"sum": pb.sum(x)}),

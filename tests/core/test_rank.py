@@ -218,16 +218,16 @@ FULL = (1,) * MOST
     "call, who",
     [
         (lambda: pb.constant(np.ones((1,) * 17)), "constant"),
-        (lambda: pb.zeros((1,) * 17), "zeros|full"),
+        (lambda: pb.zeros((1,) * 17), "zeros"),
         (lambda: pb.broadcast_to(1.0, (1,) * 17), "broadcast_to"),
         (lambda: pb.random.uniform((1,) * 17), "uniform"),
         (lambda: pb.reshape(pb.ones(FULL), (1,) * 17), "reshape"),
         (lambda: pb.expand_dims(pb.ones(FULL), 0), "expand_dims"),
-        (lambda: pb.stack([pb.ones(FULL)] * 2), "stack|expand_dims"),
-        (lambda: pb.one_hot(pb.zeros(FULL, "int64"), 2), "one_hot|expand_dims"),
+        (lambda: pb.stack([pb.ones(FULL)] * 2), "stack"),
+        (lambda: pb.one_hot(pb.zeros(FULL, "int64"), 2), "one_hot"),
         (lambda: pb.take(pb.ones(FULL), [[0]], axis=0), "take"),
-        (lambda: pb.tensordot(pb.ones((1,) * 9), pb.ones((1,) * 9), 0), "tensordot|reshape"),
-        (lambda: pb.einsum("abcdefghi,jklmnopqr", *[pb.ones((1,) * 9)] * 2), "."),
+        (lambda: pb.tensordot(pb.ones((1,) * 9), pb.ones((1,) * 9), 0), "tensordot"),
+        (lambda: pb.einsum("abcdefghi,jklmnopqr", *[pb.ones((1,) * 9)] * 2), "einsum"),
     ],
 )  # fmt: skip
 def test_seventeen_axes(call: Callable[[], Any], who: str) -> None:
