@@ -253,6 +253,56 @@ def test_control_dependencies_nest_and_clear():
         pass
 
 
+@pytest.mark.parametrize(
+    ("function", "runs"),  # as TensorFlow 2.21's graphs answered
+    [
+        (lambda x: x * x, 0),
+        (tf.square, 0),
+        (tf.identity, 0),
+        (tf.log, 0),
+        (tf.nn.softplus, 0),
+        (tf.nn.l2_loss, 0),
+        (lambda x: x * 2.0, 1),  # the constant waits too
+        (tf.exp, 1),
+        (tf.sqrt, 1),
+        (tf.nn.relu, 1),
+        (tf.reciprocal, 1),
+        (lambda x: tf.reduce_max(x * [1.0, 2.0]), 1),
+        (lambda x: tf.nn.log_softmax(x * [1.0, 2.0]), 1),
+        (lambda x: tf.where(x > 0, x, -x), 1),
+    ],
+)
+def test_a_gradient_runs_what_the_values_that_it_uses_wait_for(function, runs):
+    """And nothing else: what is only differentiated does not run."""
+    x, count = tf.Variable(3.0), tf.Variable(0)
+    with tf.control_dependencies([count.assign_add(1)]):
+        h = function(x)
+    linear, squares = tf.reduce_sum(h * 2.0), tf.reduce_sum(h * h)
+    for y, expected in ((h, runs), (linear, runs), (squares, 1)):
+        slope = tf.gradients(y, x)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(slope)
+            assert session.run(count) == expected
+            session.run(slope)
+            assert session.run(count) == 2 * expected
+            session.run([slope, y])
+            assert session.run(count) == 2 * expected + 1
+
+
+def test_an_update_runs_what_the_values_that_it_uses_wait_for():
+    x, count = tf.Variable(3.0), tf.Variable(0)
+    with tf.control_dependencies([count.assign_add(1)]):
+        h = tf.identity(x)
+    optimizer = tf.train.GradientDescentOptimizer(0.25)
+    for loss, expected in ((2.0 * h, 0), (h * h, 1)):
+        step = optimizer.minimize(loss, var_list=[x])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(step)
+            assert session.run(count) == expected
+
+
 def test_group_and_tuple():
     v, w = tf.Variable(1.0), tf.Variable(2.0)
     both = tf.group(v.assign(10.0), w.assign(20.0), name="both")

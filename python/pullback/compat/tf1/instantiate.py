@@ -74,7 +74,8 @@ def needed_operations(
 ) -> tuple[list[Operation], set[Operation]]:
     """What must be built for these fetches, oldest first; and what of it must have a value.
 
-    The rest is only differentiated: it may turn out that the gradient does not depend on it.
+    The rest is only differentiated: it may turn out that the gradient does not depend on it. So
+    what it waits for is not among it.
     """
     strict: set[Operation] = set()
     pending = [
@@ -104,7 +105,6 @@ def needed_operations(
             lazy.extend(x.op for x in op.inputs if x not in fed)
             if op.type == "SymbolicGradient":
                 lazy.extend(x.op for x in _behind_feeds(op, fed))
-            lazy.extend(op.control_inputs)
     return sorted(every, key=lambda op: op.number), strict
 
 
@@ -140,16 +140,23 @@ def make_program(
     fetches: Sequence[Any], feeds: Sequence[Feed], slot_of: Callable[[Any], Slot]
 ) -> Program:
     """Traces the fetches, a list of tensors and operations of one graph."""
-    run = Run(slot_of)
-    run.trace.open()
-    run.watcher.start()
-    try:
-        outputs = run.all(fetches, feeds)
-    except BaseException:
+    used: list[Operation] = []
+    while True:
+        run = Run(slot_of)
+        run.trace.open()
+        run.watcher.start()
+        try:
+            outputs = run.all(fetches, feeds, used)
+            late = run.used_after_all(outputs)
+        except BaseException:
+            run.trace.abandon()
+            raise
+        finally:
+            run.watcher.stop()
+        if not late:
+            break
         run.trace.abandon()
-        raise
-    finally:
-        run.watcher.stop()
+        used += late
     try:
         run.trace.close(outputs)
     except RuntimeError:
@@ -181,7 +188,9 @@ class Run:
     behind: dict[Operation, frozenset[Any]] = field(default_factory=dict)
     effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
 
-    def all(self, fetches: Sequence[Any], feeds: Sequence[Feed]) -> list[Any]:
+    def all(
+        self, fetches: Sequence[Any], feeds: Sequence[Feed], used: Sequence[Operation]
+    ) -> list[Any]:
         for feed in feeds:
             if feed.value is None:
                 core = self.trace.argument(feed.tensor.dtype, feed.shape, False)
@@ -189,11 +198,20 @@ class Run:
                 core = _core.constant(feed.value, feed.tensor.dtype)
                 self.watcher.watch(core)
             self.fed[feed.tensor] = self.values[feed.tensor] = core
-        ops, self.strict = needed_operations(fetches, set(self.fed))
+        ops, self.strict = needed_operations([*fetches, *used], set(self.fed))
         for op in ops:
             self._instantiate(op)
         outputs = [self._fetched(item) for item in fetches]
         return outputs + [x for _, inputs in self.effects for x in inputs]
+
+    def used_after_all(self, outputs: list[Any]) -> list[Operation]:
+        """What is differentiated, and waits for others that do not run, but has a value that the
+        run uses: the others must run too."""
+        waiting = (op for op in self.behind if op not in self.strict and op.control_inputs)
+        values = [x for op in waiting for x in op.outputs]
+        results = outputs + [core.read() for core in self.assigned.values()]
+        under = _core.computed_from(results, [self.values[x] for x in values])
+        return [*dict.fromkeys(x.op for x, is_used in zip(values, under, strict=True) if is_used)]
 
     def _fetched(self, item: Any) -> Any:
         if isinstance(item, Operation):
@@ -274,7 +292,7 @@ class Run:
     def _behind(self, op: Operation) -> frozenset[Any]:
         """The variables whose assignments in this run come before an operation."""
         sets = {self.behind[x.op] for x in op.inputs if x.op in self.behind}
-        sets.update(self.behind[control] for control in op.control_inputs)
+        sets.update(self.behind[c] for c in op.control_inputs if c in self.behind)
         sets.discard(frozenset())
         return frozenset().union(*sets) if len(sets) != 1 else next(iter(sets))
 
