@@ -29,7 +29,6 @@ from . import math as math
 from . import nn as nn
 from . import random as random
 from . import train as train
-from .absent import absent as _absent
 from .array_ops import *
 from .backprop import *
 from .choice_ops import *
@@ -42,6 +41,7 @@ from .graph import *
 from .grouping import *
 from .math_ops import *
 from .mode import *
+from .names import absent as _absent
 from .operation import *
 from .operators import *
 from .placeholders import *

@@ -18,10 +18,10 @@ from .create import (
     is_tensor,
     known_dims,
     operation,
-    public_names,
     scope_of,
 )
 from .dtypes import as_dtype, float32, int32
+from .names import public_names
 from .opdef import define, like
 from .shapes import TensorShape
 

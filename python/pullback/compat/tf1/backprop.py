@@ -19,7 +19,7 @@ from typing import Any
 
 from ... import _core
 from . import mode
-from .create import add_outputs, apply, convert_to_tensor, graph_of
+from .create import apply, convert_to_tensor, graph_of
 from .eager import built_in
 from .inference import FAILURES
 from .opdef import OpDef, define
@@ -271,13 +271,14 @@ def _record(
         "integers": _integer_gradients,
     }
     inputs = [*ys, *(x for x, _ in live), *stops, *given]
-    op = graph.create(GRADIENT, inputs, attrs, "SymbolicGradient")
-    outs = add_outputs(op, [(x.dtype, x.dims, g) for x, g in live])
+    outs = graph.record(
+        "SymbolicGradient", inputs, attrs, None, *((x.dtype, x.dims, g) for x, g in live)
+    ).outputs
     results = []
     for (x, _), out in zip(live, outs, strict=True):
-        named = graph.create(OUTPUT, [out], {}, _name(users.get(x, [])))
-        stand_in = _core.identity(out.stand_in)
-        results.append((x, add_outputs(named, [(x.dtype, x.dims, stand_in)])[0]))
+        output = (x.dtype, x.dims, _core.identity(out.stand_in))
+        named = graph.record("GradientOutput", [out], {}, _name(users.get(x, [])), output)
+        results.append((x, named.outputs[0]))
     return results
 
 
@@ -317,8 +318,8 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     ]
 
 
-GRADIENT = define("SymbolicGradient", execute=_execute)
-OUTPUT = define("GradientOutput", lambda x: _core.identity(x), fresh=True)
+define("SymbolicGradient", execute=_execute)
+define("GradientOutput", lambda x: _core.identity(x), fresh=True)
 
 # --- operations with rules of their own
 
@@ -361,18 +362,15 @@ def _built_in(op: Operation, row: OpDef, upstream: list[Any]) -> list[Any]:
     """The rule of another type, of which only the core knows: one more record."""
     attrs = {"row": row, "attrs": op.attrs, "inputs": len(op.inputs), "outputs": len(op.outputs)}
     inputs = [*op.inputs, *op.outputs, *upstream]
-    record = op.graph.create(BUILT_IN, inputs, attrs, f"{row.type}Grad")
     live = differentiable_inputs(op)
     stand_ins = [x.stand_in for x in inputs]
-    outs = add_outputs(
-        record,
-        [
-            (x.dtype, x.dims, opaque(stand_ins, x.dtype, x.dims) if i in live else
-             argument(x.dtype, x.stand_in.shape))
-            for i, x in enumerate(op.inputs)
-        ],
+    outputs = (
+        (x.dtype, x.dims, opaque(stand_ins, x.dtype, x.dims) if i in live else
+         argument(x.dtype, x.stand_in.shape))
+        for i, x in enumerate(op.inputs)
     )  # fmt: skip
-    return [out if i in live else None for i, out in enumerate(outs)]
+    record = op.graph.record("BuiltInGradient", inputs, attrs, f"{row.type}Grad", *outputs)
+    return [out if i in live else None for i, out in enumerate(record.outputs)]
 
 
 def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
@@ -388,4 +386,4 @@ def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     ]
 
 
-BUILT_IN = define("BuiltInGradient", execute=_execute_built_in)
+define("BuiltInGradient", execute=_execute_built_in)

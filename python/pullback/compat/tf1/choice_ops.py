@@ -17,11 +17,11 @@ from .create import (
     dtype_of,
     is_tensor,
     known_dims,
-    public_names,
     scope_of,
 )
 from .dtypes import as_dtype, float32
 from .dtypes import bool as tf_bool
+from .names import public_names
 from .opdef import define
 from .tensor import Operators
 

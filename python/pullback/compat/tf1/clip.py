@@ -16,9 +16,10 @@ import pullback as pb
 from ... import _core
 from . import shape_functions
 from .array_ops import size, zeros
-from .create import apply, cast, convert_to_tensor, operation, public_names, scope_of
+from .create import apply, cast, convert_to_tensor, operation, scope_of
 from .dtypes import as_dtype, float32
 from .math_ops import maximum, minimum, multiply
+from .names import public_names
 from .opdef import define
 from .shapes import TensorShape
 from .tensor import SymbolicTensor

@@ -10,10 +10,8 @@ takes the tensor's dtype. Nothing is cast in silence where information would be 
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
@@ -25,8 +23,8 @@ from .dtypes import DType, as_dtype, int32, int64
 from .errors import InvalidArgumentError, WrongDtypeError
 from .graph import Graph, get_default_graph
 from .inference import FAILURES, described, infer, known_of
+from .names import bind, signature_of
 from .opdef import DOMAINS, OPS, OpDef, define
-from .operation import Operation
 from .shapes import as_dims
 from .tensor import EagerTensor, SymbolicTensor, as_eager
 
@@ -145,8 +143,9 @@ def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
     core = _core.constant(array.item() if array.ndim == 0 else array, dtype.dtype)
     if mode.executing_eagerly():
         return as_eager(core)
-    op = get_default_graph().create(OPS["Const"], (), {"value": core, "dtype": dtype}, name)
-    return add_outputs(op, [(dtype, array.shape, None, known_of(array))])[0]
+    attrs = {"value": core, "dtype": dtype}
+    output = (dtype, array.shape, None, known_of(array))
+    return get_default_graph().record("Const", (), attrs, name, output).outputs[0]
 
 
 define("Const", execute=lambda run, op, inputs: [op.attrs["value"]], flows=False)
@@ -185,7 +184,7 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
                 wish = wish or (inputs[-1].dtype if row.same and not fixed[i] else None)
     check_dtypes(row, inputs, fixed)
     op = graph.create(row, inputs, attrs, full)
-    return unpacked(add_outputs(op, infer(op)))
+    return unpacked(graph.complete(op, infer(op)).outputs)
 
 
 def unpacked(outputs: Sequence[Any]) -> Any:
@@ -197,13 +196,6 @@ def _static_dtype(value: Any) -> DType | None:
         return None
     array = np.asarray(as_static(value))
     return int64 if array.size and np.abs(array).max() >= 2**31 else int32
-
-
-def add_outputs(op: Operation, outputs: Iterable[Any]) -> tuple[SymbolicTensor, ...]:
-    """Completes an operation with (dtype, dimensions, …) of each output; adds it to its graph."""
-    op.outputs = tuple(SymbolicTensor(op, i, *output) for i, output in enumerate(outputs))
-    op.graph.append(op)
-    return op.outputs
 
 
 def check_dtypes(row: OpDef, inputs: Sequence[Any], fixed: Sequence[bool]) -> None:
@@ -241,25 +233,19 @@ def operation(
 ) -> Callable[..., Any]:
     """A row and its public function, whose arguments are named in one string.
 
-    `x` is a tensor, `#axis` is read while building (an integer or a list of them), `@mode` and
-    `flag=False` are attributes, handed on as they are; `name` comes last unless it is among them.
+    `x` is a tensor, `#axis` is read while building (an integer or a list of them), `flag=False` is
+    an attribute, handed on as it is; `name` comes last unless it is among them.
     Aliases are other names of arguments; `prepare` may change the arguments of a call.
     """
-    entries = arguments.split()
-    entries += [] if "name=None" in entries else ["name=None"]
-    kinds: dict[str, str] = {}
-    parameters = []
-    for entry in entries:
-        head, _, default = entry.partition("=")
-        name = head.lstrip("#@")
-        kinds[name] = head[0] if head[0] in "#@" else "@" if default else "x"
-        value = ast.literal_eval(default) if default else Parameter.empty
-        parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
-    inputs = [name for name, kind in kinds.items() if kind != "@"]
-    attributes = [name for name, kind in kinds.items() if kind == "@" and name != "name"]
-    static = tuple(i for i, name in enumerate(inputs) if kinds[name] == "#")
+    if " name=" not in arguments:
+        arguments += " name=None"
+    signature = signature_of(arguments)
+    names = list(signature.parameters)
+    marked = {e[1:].partition("=")[0] for e in arguments.split() if e[0] == "#"}
+    inputs = [n for n, p in signature.parameters.items() if n in marked or p.default is p.empty]
+    attributes = [n for n in names if n not in (*inputs, "name")]
+    static = tuple(i for i, n in enumerate(inputs) if n in marked)
     define(type, function, static=static, **{"labels": tuple(inputs), **fields})
-    signature = Signature(parameters)
     who = public or type.lower()
 
     def call(*args: Any, **keywords: Any) -> Any:
@@ -267,16 +253,11 @@ def operation(
             value = keywords.pop(alias, None)
             if value is None:
                 continue
-            at = list(kinds).index(target)
+            at = names.index(target)
             if keywords.get(target) is not None or any(a is not None for a in args[at : at + 1]):
                 raise ValueError(f"{who}: give {target} or {alias}, not both")
             args, keywords[target] = args[:at], value
-        try:
-            bound = signature.bind(*args, **keywords)
-        except TypeError as error:
-            raise TypeError(f"{who}: {error}") from None
-        bound.apply_defaults()
-        given = bound.arguments
+        given = bind(signature, who, args, keywords)
         if prepare is not None:
             prepare(given)
         attrs = {name: given[name] for name in attributes}
@@ -288,19 +269,6 @@ def operation(
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.type = type  # type: ignore[attr-defined]
     return call
-
-
-def public_names(namespace: dict[str, Any]) -> list[str]:
-    """The public names of a module: the functions and classes that it makes itself."""
-    own = namespace["__name__"]
-    return sorted(
-        name
-        for name, value in namespace.items()
-        if not name.startswith("_")
-        and callable(value)
-        and (getattr(value, "__module__", None) == own or hasattr(value, "type"))
-        and name not in ("operation",)
-    )
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:

@@ -19,9 +19,9 @@ from ..._autodiff.custom import CustomRule
 from ..._core import flatten, unflatten
 from . import mode, shape_functions
 from .backprop import pull_back
-from .create import add_outputs, convert_to_tensor, graph_of, is_tensor
+from .create import convert_to_tensor, graph_of, is_tensor
 from .graph import GraphKeys
-from .opdef import OPS, define
+from .opdef import define
 from .operation import Operation
 from .registry import Rule
 from .tensor import SymbolicTensor as Tensor
@@ -79,10 +79,10 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
             if is_tensor(leaf):
                 x = convert_to_tensor(leaf)
                 given.append(x)
-                wrapped = graph.create(OPS["Identity"], [x], {}, "input")
+                output = (x.dtype, x.dims, _core.identity(x.stand_in), x.known)
+                wrapped = graph.record("Identity", [x], {}, "input", output)
                 wrapped.override = None
-                stand_in = _core.identity(x.stand_in)
-                inside.extend(add_outputs(wrapped, [(x.dtype, x.dims, stand_in, x.known)]))
+                inside.extend(wrapped.outputs)
             else:
                 inside.append(leaf)
         first = len(graph._operations)
@@ -130,9 +130,9 @@ def _operation(
 ) -> Operation:
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
-    op = graph.create(OPS["IdentityN"], inputs, {"results": len(results)}, "IdentityN")
     # A gradient reaches the arguments and the variables, never what is inside f.
-    add_outputs(op, [(y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results])
+    outputs = ((y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results)
+    op = graph.record("IdentityN", inputs, {"results": len(results)}, None, *outputs)
     plain = getattr(grad_fn, "_undecorated", grad_fn)  # its own operations are differentiated
     handles = [v.handle for v in variables]
     own = CustomRule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .absent import absent
+from .names import absent
 
 __all__ = [
     "FailedPreconditionError",

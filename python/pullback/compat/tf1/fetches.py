@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,44 +12,40 @@ from .graph import Graph
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 
-__all__ = ["feed_array", "feed_pairs", "flatten_fetches"]
-
-Rebuild = Callable[[Sequence[Any]], Any]
+__all__ = ["feed_array", "feed_pairs", "flat_fetches", "mapped"]
 
 
-def flatten_fetches(graph: Graph, fetches: Any) -> tuple[list[Tensor | Operation], Rebuild]:
-    """The tensors and operations in a nest, and a function that puts values in their places."""
+def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
+    """The nest, in its own order, with `function(leaf)` in the place of each leaf."""
+    if isinstance(nest, Mapping):
+        kind: Any = type(nest)
+        return kind((key, mapped(function, entry)) for key, entry in nest.items())
+    if isinstance(nest, (list, tuple)):
+        entries = [mapped(function, entry) for entry in nest]
+        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
+    return function(nest)
+
+
+def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
+    """The tensors and operations in a nest."""
     leaves: list[Tensor | Operation] = []
+    mapped(lambda fetch: leaves.append(_element(graph, fetch)), fetches)
+    return leaves
 
-    def visit(item: Any) -> Rebuild:
-        if item is None:
-            raise TypeError(
-                "a fetch is None, which has no value; a gradient is None where there is no "
-                "differentiable path"
-            )
-        if isinstance(item, Mapping):
-            keys, parts = list(item), [visit(item[key]) for key in item]
-            kind = type(item)
-            return lambda values: kind(  # type: ignore[call-arg]
-                (key, part(values)) for key, part in zip(keys, parts, strict=True)
-            )
-        if isinstance(item, (list, tuple)):
-            entries = [visit(entry) for entry in item]
-            if hasattr(item, "_fields"):
-                return lambda values: type(item)(*(entry(values) for entry in entries))
-            return lambda values: type(item)(entry(values) for entry in entries)
-        try:
-            element = graph.as_graph_element(item)
-        except TypeError:
-            raise TypeError(
-                f"a fetch is a {type(item).__name__}, {item!r:.60}; expected tensors, operations, "
-                "variables, names, or a list, tuple or dict of these"
-            ) from None
-        index = len(leaves)
-        leaves.append(element)
-        return lambda values: values[index]
 
-    return leaves, visit(fetches)
+def _element(graph: Graph, fetch: Any) -> Any:
+    if fetch is None:
+        raise TypeError(
+            "a fetch is None, which has no value; a gradient is None where there is no "
+            "differentiable path"
+        )
+    try:
+        return graph.as_graph_element(fetch)
+    except TypeError:
+        raise TypeError(
+            f"a fetch is a {type(fetch).__name__}, {fetch!r:.60}; expected tensors, operations, "
+            "variables, names, or a list, tuple or dict of these"
+        ) from None
 
 
 def as_value(element: Tensor | Operation, result: Any) -> Any:
@@ -66,33 +62,31 @@ def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[An
         return []
     if not isinstance(feed_dict, Mapping):
         raise TypeError(f"feed_dict must be a dict of tensor to value, got {feed_dict!r:.60}")
-    pairs: dict[Tensor, np.ndarray[Any, Any]] = {}
+    entries: list[tuple[Any, Any]] = []
     for key, value in feed_dict.items():
-        if isinstance(key, tuple):
-            if not isinstance(value, (tuple, list)) or len(value) != len(key):
-                raise ValueError(
-                    f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}"
-                )
-            for tensor, entry in zip(key, value, strict=True):
-                _add(graph, pairs, tensor, entry)
+        if not isinstance(key, tuple):
+            entries.append((key, value))
+        elif isinstance(value, (tuple, list)) and len(value) == len(key):
+            entries.extend(zip(key, value, strict=True))
         else:
-            _add(graph, pairs, key, value)
-    return list(pairs.items())
+            raise ValueError(
+                f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}"
+            )
+    tensors = [_fed(graph, key) for key, _ in entries]
+    arrays = (feed_array(x, value) for x, (_, value) in zip(tensors, entries, strict=True))
+    return list(dict(zip(tensors, arrays, strict=True)).items())
 
 
-def _add(graph: Graph, pairs: dict[Tensor, np.ndarray[Any, Any]], key: Any, value: Any) -> None:
+def _fed(graph: Graph, key: Any) -> Tensor:
     try:
         # A variable stands for its handle, so that all its reads see what is fed.
         tensor = graph.as_graph_element(getattr(key, "handle", key))
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"cannot interpret feed_dict key {key!r:.60} as a tensor: {error}"
-        ) from None
-    if not isinstance(tensor, Tensor):
-        raise TypeError(
-            f"cannot interpret feed_dict key {key!r:.60} as a tensor: it is an operation"
-        )
-    pairs[tensor] = feed_array(tensor, value)
+        if isinstance(tensor, Tensor):
+            return tensor
+        error: Any = "it is an operation"
+    except (TypeError, ValueError) as failure:
+        error = failure
+    raise TypeError(f"cannot interpret feed_dict key {key!r:.60} as a tensor: {error}")
 
 
 def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:

@@ -13,27 +13,14 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .names import near, public_names
 from .opdef import ALIASES, OPS, OpDef
 from .operation import Operation, operation_of
-
-if TYPE_CHECKING:
-    from .tensor import SymbolicTensor as Tensor
-
-__all__ = [
-    "Graph",
-    "GraphKeys",
-    "add_to_collection",
-    "control_dependencies",
-    "get_collection",
-    "get_default_graph",
-    "name_scope",
-    "reset_default_graph",
-]
+from .tensor import SymbolicTensor as Tensor
 
 _VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/]*")
 
@@ -81,16 +68,10 @@ class Graph:
     # --- operations
 
     def create(
-        self,
-        definition: OpDef,
-        inputs: Sequence[Tensor],
-        attrs: dict[str, Any],
-        name: str,
-        *,
-        type: str | None = None,
-        controls: Iterable[Operation] = (),
-    ) -> Operation:
-        """A new operation; `append` adds it once create.py has found its outputs."""
+        self, definition: OpDef, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str,
+        type: str | None = None, controls: Iterable[Operation] = (),
+    ) -> Operation:  # fmt: skip
+        """A new operation, of which `complete` says the outputs."""
         if self.finalized:
             raise RuntimeError("the graph is finalized: no operation can be added")
         for tensor in inputs:
@@ -99,23 +80,30 @@ class Graph:
                     f"{tensor!r} is not of the same graph as the operation '{name}' that it is "
                     "given to; build both inside one `with graph.as_default()`"
                 )
-        held = list(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
-        kind = type or definition.type
-        op = Operation(self, definition, kind, self.unique_name(name), inputs, attrs, held)
-        op.override = self.override_of(kind)
-        return op
+        held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
+        kind, full = type or definition.type, self.unique_name(name)
+        override = self.override_of(kind)
+        return Operation(self, definition, kind, full, tuple(inputs), attrs, held, override)
 
-    def append(self, op: Operation) -> None:
+    def complete(self, op: Operation, outputs: Iterable[Any]) -> Operation:
+        """Adds an operation with (dtype, dimensions, …) of each output."""
+        op.outputs = tuple(Tensor(op, i, *output) for i, output in enumerate(outputs))
         op.number = len(self._operations)
         self._operations.append(op)
         self._by_name[op.name] = op
+        return op
+
+    def record(
+        self, type: str, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None,
+        *outputs: Any, kind: str | None = None, controls: Iterable[Operation] = (),
+    ) -> Operation:  # fmt: skip
+        """A new operation whose outputs are known."""
+        op = self.create(OPS[type], inputs, attrs, name or type, kind, controls)
+        return self.complete(op, outputs)
 
     def override_of(self, type: str) -> str | None:
         """The rule that a gradient_override_map asks for now, innermost first."""
-        for overrides in reversed(self._overrides):
-            if type in overrides:
-                return overrides[type]
-        return None
+        return next((m[type] for m in reversed(self._overrides) if type in m), None)
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
@@ -123,10 +111,8 @@ class Graph:
     def get_operation_by_name(self, name: str) -> Operation:
         found = self._by_name.get(name) if isinstance(name, str) else None
         if found is None:
-            near = get_close_matches(str(name), self._by_name, 3)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise (KeyError if isinstance(name, str) else TypeError)(
-                f"no operation named {name!r} in this graph{hint}"
+                f"no operation named {name!r} in this graph{near(name, self._by_name)}"
             )
         return found
 
@@ -175,13 +161,7 @@ class Graph:
     def name_scope(self, name: str | None) -> Iterator[str]:
         """Prefixes the names of what is made inside; yields the prefix."""
         outer = self._scope
-        if not name:
-            inner = ""
-        elif name.endswith("/"):
-            inner = name
-        else:
-            inner = self.unique_name(name) + "/"
-        self._scope = inner
+        self._scope = inner = self.unique_name(name) + "/" if name else ""
         try:
             yield inner
         finally:
@@ -201,11 +181,8 @@ class Graph:
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
         """What is made inside runs after these operations and tensors; None forgets outer ones."""
-        outer = self._controls
-        if control_inputs is None:
-            self._controls = []
-        else:
-            self._controls = [*outer, tuple(operation_of(x) for x in control_inputs)]
+        outer, held = self._controls, control_inputs
+        self._controls = [] if held is None else [*outer, tuple(map(operation_of, held))]
         try:
             yield
         finally:
@@ -223,21 +200,17 @@ class Graph:
                 "gradient_override_map: expected a dict of op type to rule name, got "
                 f"{type(op_type_map).__name__}"
             )
-        entries: dict[str, str] = {}
         for key, rule in op_type_map.items():
             if not isinstance(key, str) or not isinstance(rule, str):
                 raise TypeError(
                     f"gradient_override_map: expected names of op types and rules, got "
                     f"{key!r}: {rule!r}"
                 )
-            entries[ALIASES.get(key, key)] = rule
+        entries = {str(ALIASES.get(key, key)): rule for key, rule in op_type_map.items()}
         for key in entries:
-            if key in OPS or key.endswith("Grad"):
-                continue
-            lower = {name.lower(): name for name in OPS}
-            near = [lower[n] for n in get_close_matches(key.lower(), lower, 3)]
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            warnings.warn(f"gradient_override_map: there is no op type '{key}'{hint}", stacklevel=3)
+            if key not in OPS and not key.endswith("Grad"):
+                text = f"gradient_override_map: there is no op type '{key}'{near(key, OPS)}"
+                warnings.warn(text, stacklevel=3)
         self._overrides.append(entries)
         try:
             yield
@@ -272,8 +245,7 @@ class Graph:
                 raise ValueError(
                     f"the name {item!r} is not an element of this graph: {error.args[0]}"
                 ) from None
-        convert = getattr(item, "_graph_element", None)
-        element = item if convert is None else convert
+        element = getattr(item, "_graph_element", item)
         graph = getattr(element, "graph", None)
         if not isinstance(graph, Graph):
             raise TypeError(f"expected a tensor, an operation or a name, got {item!r}")
@@ -315,16 +287,16 @@ def name_scope(
         yield scope
 
 
-def control_dependencies(control_inputs: Sequence[Any] | None) -> Any:
-    """`Graph.control_dependencies` of the default graph."""
-    return get_default_graph().control_dependencies(control_inputs)
+def _of_default_graph(name: str) -> Callable[..., Any]:
+    def function(*args: Any, **keywords: Any) -> Any:
+        return getattr(get_default_graph(), name)(*args, **keywords)
+
+    function.__doc__ = f"`Graph.{name}` of the default graph."
+    return function
 
 
-def add_to_collection(name: str, value: Any) -> None:
-    """`Graph.add_to_collection` of the default graph."""
-    get_default_graph().add_to_collection(name, value)
-
-
-def get_collection(name: str, scope: str | None = None) -> list[Any]:
-    """`Graph.get_collection` of the default graph."""
-    return get_default_graph().get_collection(name, scope)
+control_dependencies = _of_default_graph("control_dependencies")
+add_to_collection = _of_default_graph("add_to_collection")
+get_collection = _of_default_graph("get_collection")
+get_collection_ref = _of_default_graph("get_collection_ref")
+__all__ = public_names(globals())

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import mode
-from .create import add_outputs, apply
+from .create import apply
 from .graph import get_default_graph
-from .opdef import OPS, define
+from .opdef import define
 from .operation import Operation, operation_of
 
 __all__ = ["group", "no_op", "tuple"]
@@ -25,9 +25,7 @@ def group(*inputs: Any, name: str | None = None) -> Any:
         entries = item if isinstance(item, Sequence) else [item]
         ops.extend(operation_of(entry) for entry in entries if entry is not None)
     graph = ops[0].graph if ops else get_default_graph()
-    op = graph.create(OPS["NoOp"], (), {}, name or "group_deps", controls=ops)
-    add_outputs(op, [])
-    return op
+    return graph.record("NoOp", (), {}, name or "group_deps", controls=ops)
 
 
 def no_op(name: str | None = None) -> Any:

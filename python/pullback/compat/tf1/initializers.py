@@ -1,6 +1,6 @@
 """`tf.initializers`: the initial values of variables."""
 
-from .absent import absent
+from .names import absent
 from .random_ops import constant_initializer as constant
 from .random_ops import glorot_uniform_initializer as glorot_uniform
 from .random_ops import ones_initializer as ones

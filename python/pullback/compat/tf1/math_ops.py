@@ -20,11 +20,11 @@ from .create import (
     dtype_of,
     known_dims,
     operation,
-    public_names,
     scope_of,
 )
 from .dtypes import as_dtype, float32, float64, int32, int64
 from .dtypes import bool as tf_bool
+from .names import public_names
 from .opdef import define, like, pulled_back, summed
 from .tensor import SymbolicTensor
 

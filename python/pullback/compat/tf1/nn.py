@@ -6,13 +6,13 @@ from typing import Any
 
 from ... import _core
 from . import shape_functions
-from .absent import absent
 from .array_ops import stop_gradient, transpose
-from .create import apply, convert_to_tensor, is_tensor, operation, public_names, scope_of
+from .create import apply, convert_to_tensor, is_tensor, operation, scope_of
 from .dtypes import as_dtype
 from .math_ops import sigmoid as sigmoid
 from .math_ops import softplus as softplus
 from .math_ops import tanh as tanh
+from .names import absent, public_names
 from .opdef import define, like
 
 relu = operation(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .stack import session_for
@@ -15,45 +16,21 @@ if TYPE_CHECKING:
 __all__ = ["Operation"]
 
 
+@dataclass(eq=False, repr=False)
 class Operation:
     """One record of a graph. Made by the functions of this package, never directly."""
 
-    __slots__ = (
-        "__weakref__",
-        "attrs",
-        "control_inputs",
-        "definition",
-        "graph",
-        "inputs",
-        "name",
-        "number",
-        "outputs",
-        "override",
-        "rule",
-        "type",
-    )
-
-    def __init__(
-        self,
-        graph: Graph,
-        definition: OpDef,
-        type: str,
-        name: str,
-        inputs: Sequence[SymbolicTensor],
-        attrs: dict[str, Any],
-        control_inputs: Sequence[Operation],
-    ) -> None:
-        self.graph = graph
-        self.definition = definition
-        self.type = type
-        self.name = name
-        self.inputs = tuple(inputs)
-        self.attrs = attrs
-        self.control_inputs = tuple(control_inputs)
-        self.number = -1
-        self.outputs: tuple[SymbolicTensor, ...] = ()
-        self.override: str | None = None  # a name of the registry, stamped when it was made
-        self.rule: Any = None  # custom_gradient's own rule
+    graph: Graph
+    definition: OpDef
+    type: str
+    name: str
+    inputs: tuple[SymbolicTensor, ...]
+    attrs: dict[str, Any]
+    control_inputs: tuple[Operation, ...]
+    override: str | None  # a name of the registry, stamped when it was made
+    number: int = -1
+    outputs: tuple[SymbolicTensor, ...] = ()
+    rule: Any = None  # custom_gradient's own rule
 
     device = ""  # the CPU; there is no other
 

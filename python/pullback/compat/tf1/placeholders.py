@@ -6,11 +6,11 @@ from typing import Any
 
 from ... import _core
 from . import mode
-from .create import add_outputs, convert_to_tensor
+from .create import convert_to_tensor
 from .dtypes import as_dtype
 from .errors import InvalidArgumentError
 from .graph import get_default_graph
-from .opdef import OPS, define
+from .opdef import define
 from .operation import Operation
 from .shapes import TensorShape, as_dims, shape_text
 from .tensor import SymbolicTensor as Tensor
@@ -44,8 +44,8 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     if mode.executing_eagerly():
         raise RuntimeError("tf.placeholder does not exist in eager mode: use the value itself")
     attrs = {"dtype": as_dtype(dtype), "shape": TensorShape(shape)}
-    op = get_default_graph().create(OPS["Placeholder"], (), attrs, name or "Placeholder")
-    return add_outputs(op, [(as_dtype(dtype), as_dims(shape))])[0]
+    output = (as_dtype(dtype), as_dims(shape))
+    return get_default_graph().record("Placeholder", (), attrs, name, output).outputs[0]
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
@@ -55,9 +55,8 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
         return x
     if not TensorShape(shape).is_compatible_with(x.dims):
         raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
-    row = OPS["PlaceholderWithDefault"]
-    op = x.graph.create(row, [x], {}, name or row.type)
     dims = as_dims(shape)
     fits = dims is not None and None not in dims
     stand_in = _core.identity(x.stand_in) if fits else opaque([x.stand_in], x.dtype, dims)
-    return add_outputs(op, [(x.dtype, dims, stand_in)])[0]
+    output = (x.dtype, dims, stand_in)
+    return x.graph.record("PlaceholderWithDefault", [x], {}, name, output).outputs[0]

@@ -10,9 +10,9 @@ import numpy as np
 
 from ... import _core
 from . import mode
-from .create import add_outputs, convert_to_tensor, is_tensor
+from .create import convert_to_tensor, is_tensor
 from .graph import get_default_graph
-from .opdef import OPS, define
+from .opdef import define
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 
@@ -38,14 +38,8 @@ def print(*inputs: Any, **options: Any) -> Any:
     tensors = [convert_to_tensor(x) for x in inputs if is_tensor(x)]
     graph = tensors[0].graph if tensors else get_default_graph()
     template = tuple(Ellipsis if is_tensor(x) else x for x in inputs)
-    op = graph.create(
-        OPS["PrintV2"],
-        tensors,
-        {"template": template, "settings": settings},
-        options.get("name") or "PrintV2",
-    )
-    add_outputs(op, [])
-    return op
+    attrs = {"template": template, "settings": settings}
+    return graph.record("PrintV2", tensors, attrs, options.get("name"))
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:

@@ -1,6 +1,6 @@
 """`tf.random`: random tensors under TensorFlow's later names."""
 
-from .absent import absent
+from .names import absent
 from .random_ops import random_normal as normal
 from .random_ops import random_shuffle as shuffle
 from .random_ops import random_uniform as uniform

@@ -6,16 +6,17 @@ repeatable: a session then draws from a sequence of its own that begins there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod, sqrt
 from typing import Any
 
 from ... import _core
 from . import mode, shape_functions
 from .array_ops import constant, ones, zeros
-from .create import apply, convert_to_tensor, public_names, scope_of
+from .create import apply, convert_to_tensor, scope_of
 from .dtypes import as_dtype, float32
 from .graph import get_default_graph
+from .names import bind, public_names, signature_of
 from .opdef import define, like
 
 
@@ -82,49 +83,28 @@ def _draw(type: str, shape: Any, dtype: Any, seed: int | None, scope: str) -> An
     return apply(type, shape, name=scope, dtype=wish, seed=seed)
 
 
-def _scaled(
-    type: str, shape: Any, center: Any, scale: Any, dtype: Any, seed: Any, name: str
-) -> Any:
-    with scope_of(name, shape) as scope:
-        draw = _draw(type, shape, dtype, seed, type)
-        wish = as_dtype(dtype)
-        scale = convert_to_tensor(scale, wish, "stddev")
-        center = convert_to_tensor(center, wish, "mean")
-        return apply("AddV2", apply("Mul", draw, scale, name="mul"), center, name=scope)
+def _normal(public: str, type: str, doc: str) -> Any:
+    def function(
+        shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
+        seed: int | None = None, name: str = public,
+    ) -> Any:  # fmt: skip
+        with scope_of(name, shape) as scope:
+            draw = _draw(type, shape, dtype, seed, type)
+            scale = convert_to_tensor(stddev, dtype, "stddev")
+            center = convert_to_tensor(mean, dtype, "mean")
+            return apply("AddV2", apply("Mul", draw, scale, name="mul"), center, name=scope)
+
+    function.__name__ = public
+    function.__doc__ = f"Draws from the normal distribution{doc}."
+    return function
 
 
-def random_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
-    seed: int | None = None,
-    name: str = "random_normal",
-) -> Any:
-    """Draws from the normal distribution."""
-    return _scaled("RandomStandardNormal", shape, mean, stddev, dtype, seed, name)
+random_normal = _normal("random_normal", "RandomStandardNormal", "")
+truncated_normal = _normal("truncated_normal", "TruncatedNormal", " within two deviations of it")
 
 
-def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
-    seed: int | None = None,
-    name: str = "truncated_normal",
-) -> Any:
-    """Draws from the normal distribution within two deviations of the mean."""
-    return _scaled("TruncatedNormal", shape, mean, stddev, dtype, seed, name)
-
-
-def random_uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = float32,
-    seed: int | None = None,
-    name: str = "random_uniform",
-) -> Any:
+def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
+                   seed: int | None = None, name: str = "random_uniform") -> Any:  # fmt: skip
     """Draws from `minval` (included) to `maxval` (excluded, 1), all equally likely.
 
     Integers are drawn too; then `maxval` must be given.
@@ -157,74 +137,62 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 
 
 class Initializer:
-    """Called with a shape and perhaps a dtype, gives the initial value of a variable."""
+    """Called with a shape and perhaps a dtype, gives the initial value of a variable.
 
-    names: tuple[str, ...] = ()  # of what it is made with, before the dtype
-    defaults: tuple[Any, ...] = ()
+    A class says with what it is made, and the function of shape, dtype and these that it calls.
+    """
 
-    def __init__(self, *args: Any, dtype: Any = float32, **keywords: Any) -> None:
-        given = dict(zip((*self.names, "dtype"), args, strict=False)) | keywords
-        self.dtype = as_dtype(given.pop("dtype", dtype))
-        unknown = given.keys() - set(self.names)
-        if unknown or len(args) > len(self.names) + 1:
-            raise TypeError(f"{type(self).__name__}: it takes {self.names} and dtype")
-        self.given = [given.get(n, d) for n, d in zip(self.names, self.defaults, strict=True)]
+    arguments = ""
+    make: Callable[..., Any]
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        signature = signature_of(self.arguments + " dtype='float32'")
+        self.given = bind(signature, type(self).__name__, args, keywords)
+        self.dtype = as_dtype(self.given.pop("dtype"))
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        return self._value(shape, self.dtype if dtype is None else as_dtype(dtype), *self.given)
-
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        raise NotImplementedError("an initializer defines _value(shape, dtype, ...)")
+        wish = self.dtype if dtype is None else as_dtype(dtype)
+        return type(self).make(shape, dtype=wish, **self.given)
 
 
 class zeros_initializer(Initializer):
     """Zeros."""
 
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        return zeros(shape, dtype)
+    make = zeros
 
 
 class ones_initializer(Initializer):
     """Ones."""
 
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        return ones(shape, dtype)
+    make = ones
 
 
 class constant_initializer(Initializer):
     """A number, or values that fill the shape."""
 
-    names, defaults = ("value",), (0,)
+    arguments = "value=0"
 
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        return constant(given[0], dtype, shape)
+    @staticmethod
+    def make(shape: Any, dtype: Any, value: Any) -> Any:
+        return constant(value, dtype, shape)
 
 
 class random_normal_initializer(Initializer):
     """Draws from the normal distribution."""
 
-    names, defaults = ("mean", "stddev", "seed"), (0.0, 1.0, None)
-
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        return random_normal(shape, given[0], given[1], dtype, given[2])
+    arguments, make = "mean=0.0 stddev=1.0 seed=None", random_normal
 
 
 class truncated_normal_initializer(Initializer):
     """Draws from the normal distribution within two deviations."""
 
-    names, defaults = ("mean", "stddev", "seed"), (0.0, 1.0, None)
-
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        return truncated_normal(shape, given[0], given[1], dtype, given[2])
+    arguments, make = "mean=0.0 stddev=1.0 seed=None", truncated_normal
 
 
 class random_uniform_initializer(Initializer):
     """Draws between two bounds, all equally likely."""
 
-    names, defaults = ("minval", "maxval", "seed"), (0, None, None)
-
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        return random_uniform(shape, given[0], given[1], dtype, given[2])
+    arguments, make = "minval=0 maxval=None seed=None", random_uniform
 
 
 class glorot_uniform_initializer(Initializer):
@@ -234,12 +202,12 @@ class glorot_uniform_initializer(Initializer):
     networks, 2010.
     """
 
-    names, defaults = ("seed",), (None,)
+    arguments = "seed=None"
 
-    def _value(self, shape: Any, dtype: Any, *given: Any) -> Any:
-        inputs, outputs = _fans([int(d) for d in shape])
-        limit = sqrt(6 / max(inputs + outputs, 1))
-        return random_uniform(shape, -limit, limit, dtype, given[0])
+    @staticmethod
+    def make(shape: Any, dtype: Any, seed: Any) -> Any:
+        limit = sqrt(6 / max(sum(_fans([int(d) for d in shape])), 1))
+        return random_uniform(shape, -limit, limit, dtype, seed)
 
 
 def _fans(shape: Sequence[int]) -> tuple[float, float]:

@@ -9,10 +9,10 @@ type's row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from .errors import RuleResultError
+from .names import near
 from .opdef import ALIASES, OPS, OpDef
 from .shapes import TensorShape
 from .tensor import SymbolicTensor as Tensor
@@ -107,11 +107,9 @@ def missing(name: str, op_type: str, op_name: str, override: bool) -> LookupErro
             f"the gradient registry has no entry for '{op_type}' (operation '{op_name}'); put "
             "tf.stop_gradient after it if nothing should flow, or give it a rule"
         )
-    near = get_close_matches(name, [*_rules, *OPS], 3)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     return LookupError(
         f"operation '{op_name}' ({op_type}) was made under a gradient_override_map to '{name}', "
-        f"which is not in the gradient registry{hint}"
+        f"which is not in the gradient registry{near(name, [*_rules, *OPS])}"
     )
 
 

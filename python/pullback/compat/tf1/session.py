@@ -14,7 +14,7 @@ from typing import Any
 
 from ... import _core
 from .errors import InvalidArgumentError
-from .fetches import as_value, feed_pairs, flatten_fetches
+from .fetches import as_value, feed_pairs, flat_fetches, mapped
 from .graph import Graph, get_default_graph
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
 from .mode import executing_eagerly
@@ -104,10 +104,11 @@ class Session:
                 "run: the session's graph is empty; add operations to it first (in eager mode "
                 "operations have values at once and are in no graph)"
             )
-        elements, rebuild = flatten_fetches(self.graph, fetches)
+        elements = flat_fetches(self.graph, fetches)
         pairs = feed_pairs(self.graph, feed_dict)
         results = self._results(elements, pairs)
-        return rebuild([as_value(e, r) for e, r in zip(elements, results, strict=True)])
+        values = (as_value(e, r) for e, r in zip(elements, results, strict=True))
+        return mapped(lambda _: next(values), fetches)
 
     def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
         which = (*elements, None, *(tensor for tensor, _ in pairs))

@@ -9,7 +9,8 @@ as the run will build it and is asked about gradients; see inference.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import Any
 
 from ... import _core
 from .dtypes import DType, as_dtype
@@ -17,9 +18,6 @@ from .errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from .operation import Operation
 from .shapes import Dims, TensorShape, as_dims, shape_text
 from .stack import session_for
-
-if TYPE_CHECKING:
-    from .graph import Graph
 
 __all__ = ["Tensor"]
 
@@ -97,6 +95,15 @@ def as_core(value: Any) -> Any:
     return _core.view_as(_core.Tensor, value) if type(value) is EagerTensor else value
 
 
+def _refusing(what: str) -> Any:
+    def method(self: SymbolicTensor) -> Any:
+        raise OperatorNotAllowedInGraphError(
+            f"{what} of the symbolic tensor '{self.name}' is not known before a session runs"
+        )
+
+    return method
+
+
 class SymbolicTensor(Tensor):
     """A symbolic value; a session gives it a number."""
 
@@ -105,36 +112,20 @@ class SymbolicTensor(Tensor):
     __hash__ = object.__hash__
 
     def __init__(
-        self,
-        op: Operation,
-        index: int,
-        dtype: DType,
-        dims: Dims,
-        stand_in: Any = None,
+        self, op: Operation, index: int, dtype: DType, dims: Dims, stand_in: Any = None,
         known: Any = None,
-    ) -> None:
-        self.op = op
-        self.index = index
-        self.dtype = dtype
-        self.dims = dims
+    ) -> None:  # fmt: skip
+        self.op, self.index, self.dtype, self.dims = op, index, dtype, dims
         self.stand_in = stand_in_of(dtype, dims) if stand_in is None else stand_in
         self.known = known
+
+    graph: Any = property(attrgetter("op.graph"))
+    device: Any = property(attrgetter("op.device"))
+    value_index: Any = property(attrgetter("index"))
 
     @property
     def name(self) -> str:
         return f"{self.op.name}:{self.index}"
-
-    @property
-    def graph(self) -> Graph:
-        return self.op.graph
-
-    @property
-    def device(self) -> str:
-        return self.op.device
-
-    @property
-    def value_index(self) -> int:
-        return self.index
 
     @property
     def shape(self) -> TensorShape:
@@ -168,25 +159,11 @@ class SymbolicTensor(Tensor):
 
     # --- not before a session runs
 
-    def _refuse(self, what: str) -> OperatorNotAllowedInGraphError:
-        return OperatorNotAllowedInGraphError(
-            f"{what} of the symbolic tensor '{self.name}' is not known before a session runs"
-        )
-
-    def __bool__(self) -> bool:
-        raise self._refuse("the truth")
-
-    def __iter__(self) -> Any:
-        raise self._refuse("the length")
-
-    def __len__(self) -> int:
-        raise self._refuse("the length")
-
-    def __float__(self) -> float:
-        raise self._refuse("the number")
-
-    def __int__(self) -> int:
-        raise self._refuse("the number")
+    __bool__: Any = _refusing("the truth")
+    __iter__: Any = _refusing("the length")
+    __len__: Any = _refusing("the length")
+    __float__: Any = _refusing("the number")
+    __int__: Any = _refusing("the number")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError(

@@ -9,10 +9,10 @@ from typing import Any
 from ... import _core
 from ..._training import update_rules as rules
 from . import mode
-from .absent import absent
 from .array_ops import zeros
 from .dtypes import int64
 from .graph import Graph, GraphKeys, get_default_graph
+from .names import absent
 from .optimizer import Optimizer
 from .variables import Variable
 
@@ -41,50 +41,27 @@ class GradientDescentOptimizer(Optimizer):
     np.float32(0.5)
     """
 
-    def __init__(
-        self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"
-    ) -> None:
-        super().__init__(use_locking, name, rules.gradient_descent, learning_rate=learning_rate)
+    rule = staticmethod(rules.gradient_descent)
+    arguments = "learning_rate use_locking=False name='GradientDescent'"
 
 
 class MomentumOptimizer(Optimizer):
     """m = momentum m + g, from m = 0; v -= r m. With `use_nesterov` v -= r (g + momentum m)."""
 
+    rule = staticmethod(rules.momentum)
+    arguments = "learning_rate momentum use_locking=False name='Momentum' use_nesterov=False"
     slots = MappingProxyType({"momentum": ("momentum", "Momentum", 0.0)})
-
-    def __init__(
-        self,
-        learning_rate: Any,
-        momentum: Any,
-        use_locking: bool = False,
-        name: str = "Momentum",
-        use_nesterov: bool = False,
-    ) -> None:
-        super().__init__(
-            use_locking, name, rules.momentum,
-            learning_rate=learning_rate, momentum=momentum, use_nesterov=bool(use_nesterov),
-        )  # fmt: skip
 
 
 class AdamOptimizer(Optimizer):
     """Adam (Kingma and Ba, 2015) in its ε̂ form: ε is outside of the root and not corrected."""
 
+    rule = staticmethod(rules.adam)
+    arguments = (
+        "learning_rate=0.001 beta1=0.9 beta2=0.999 epsilon=1e-08 use_locking=False name='Adam'"
+    )
     slots = MappingProxyType({"m": ("m", "Adam", 0.0), "v": ("s", "Adam_1", 0.0)})
     powers = MappingProxyType({"beta1_power": "beta1", "beta2_power": "beta2"})
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-08,
-        use_locking: bool = False,
-        name: str = "Adam",
-    ) -> None:
-        super().__init__(
-            use_locking, name, rules.adam,
-            learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon,
-        )  # fmt: skip
 
     def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
         root = _core.sqrt(1 - hyper["beta2_power"])
@@ -95,25 +72,20 @@ class AdamOptimizer(Optimizer):
 class RMSPropOptimizer(Optimizer):
     """g divided by the root of a decaying mean of g², which starts at 1; ε is inside the root."""
 
-    def __init__(
-        self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
-        use_locking: bool = False,
-        centered: bool = False,
-        name: str = "RMSProp",
-    ) -> None:
-        super().__init__(
-            use_locking, name, rules.rms_prop,
-            learning_rate=learning_rate, decay=decay, momentum=momentum, epsilon=epsilon,
-        )  # fmt: skip
-        slots = {"rms": ("rms", "RMSProp", 1.0)}
-        if centered:
-            slots["mg"] = ("mean", "RMSProp_1", 0.0)
-        slots["momentum"] = ("momentum", "RMSProp_2" if centered else "RMSProp_1", 0.0)
-        self.slots = slots
+    rule = staticmethod(rules.rms_prop)
+    arguments = (
+        "learning_rate decay=0.9 momentum=0.0 epsilon=1e-10 use_locking=False centered=False "
+        "name='RMSProp'"
+    )
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        centered = self._hyper["centered"]
+        self.slots = {
+            "rms": ("rms", "RMSProp", 1.0),
+            **({"mg": ("mean", "RMSProp_1", 0.0)} if centered else {}),
+            "momentum": ("momentum", "RMSProp_2" if centered else "RMSProp_1", 0.0),
+        }
 
 
 def get_global_step(graph: Graph | None = None) -> Any:

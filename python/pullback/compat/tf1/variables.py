@@ -10,37 +10,36 @@ of the same run if a control dependency or an input orders it behind; see instan
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
+from operator import attrgetter
 from typing import Any
 
 from ... import _core
 from . import mode
-from .create import add_outputs, convert_to_tensor
-from .dtypes import DType
+from .create import convert_to_tensor
 from .errors import InvalidArgumentError
-from .graph import Graph, GraphKeys, get_default_graph
+from .graph import GraphKeys, get_default_graph
 from .grouping import group
-from .opdef import OPS, define
+from .names import public_names
+from .opdef import define
 from .operation import Operation
-from .shapes import TensorShape, as_dims, shape_text
+from .shapes import as_dims, shape_text
 from .stack import session_for
 from .tensor import Operators, argument, as_core, as_eager
 from .tensor import SymbolicTensor as Tensor
 
-__all__ = [
-    "Variable",
-    "assign",
-    "assign_add",
-    "assign_sub",
-    "global_variables",
-    "global_variables_initializer",
-    "initialize_all_variables",
-    "local_variables",
-    "local_variables_initializer",
-    "trainable_variables",
-    "variables_initializer",
-]
+
+def _assigning(type: str, verb: str) -> Callable[..., Any]:
+    def method(
+        self: Variable, value: Any, use_locking: Any = None, name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:  # fmt: skip
+        new = _assign(self, type, value, name)
+        return new if read_value else new.op
+
+    method.__doc__ = f"An operation that {verb} the value; its output is the new value."
+    return method
 
 
 class Variable(Operators):
@@ -67,20 +66,12 @@ class Variable(Operators):
         return EagerVariable(bound.arguments)
 
     def __init__(
-        self,
-        initial_value: Any = None,
-        trainable: bool = True,
-        collections: Sequence[str] | None = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
-        import_scope: str | None = None,
-        constraint: Any = None,
-        use_resource: bool | None = None,
-    ) -> None:
+        self, initial_value: Any = None, trainable: bool = True,
+        collections: Sequence[str] | None = None, validate_shape: bool = True,
+        caching_device: Any = None, name: str | None = None, variable_def: Any = None,
+        dtype: Any = None, expected_shape: Any = None, import_scope: str | None = None,
+        constraint: Any = None, use_resource: bool | None = None,
+    ) -> None:  # fmt: skip
         if initial_value is None:
             raise ValueError(f"Variable '{name or 'Variable'}': initial_value must be given")
         graph = get_default_graph()
@@ -99,11 +90,9 @@ class Variable(Operators):
                     "shape, unless validate_shape=False"
                 )
             self.initial_value: Tensor = initial
-            op = graph.create(
-                OPS["VariableV2"], (), {"variable": self, "dtype": initial.dtype}, scope
-            )
-            known = dims if validate_shape else None
-            self.handle = add_outputs(op, [(initial.dtype, known)])[0]
+            attrs = {"variable": self, "dtype": initial.dtype}
+            output = (initial.dtype, dims if validate_shape else None)
+            self.handle = graph.record("VariableV2", (), attrs, scope, output).outputs[0]
             self.initializer = _assign(self, "Assign", initial, "Assign").op
             self._read = _read(self, "read")
         names = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
@@ -112,32 +101,15 @@ class Variable(Operators):
         for collection in names:
             graph.add_to_collection(collection, self)
 
-    @property
-    def name(self) -> str:
-        return self.handle.name
+    name: Any = property(attrgetter("handle.name"))
+    op: Any = property(attrgetter("handle.op"))
+    graph: Any = property(attrgetter("handle.graph"))
+    dtype: Any = property(attrgetter("handle.dtype"))
+    shape: Any = property(attrgetter("handle.shape"))
+    _graph_element: Any = property(attrgetter("_read"))
 
-    @property
-    def op(self) -> Operation:
-        return self.handle.op
-
-    @property
-    def graph(self) -> Graph:
-        return self.handle.graph
-
-    @property
-    def dtype(self) -> DType:
-        return self.handle.dtype
-
-    @property
-    def shape(self) -> TensorShape:
-        return self.handle.shape
-
-    def get_shape(self) -> TensorShape:
+    def get_shape(self) -> Any:
         return self.shape
-
-    @property
-    def _graph_element(self) -> Tensor:
-        return self._read
 
     def _as_tensor(self) -> Tensor:
         return self._read
@@ -158,23 +130,9 @@ class Variable(Operators):
         """The value in `session`, or in the default session."""
         return self._read.eval(session=session)
 
-    def assign(
-        self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """An operation that replaces the value; its output is the new value."""
-        return _assigned(self, "Assign", value, name, read_value)
-
-    def assign_add(
-        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """An operation that adds to the value; its output is the new value."""
-        return _assigned(self, "AssignAdd", delta, name, read_value)
-
-    def assign_sub(
-        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """An operation that subtracts from the value; its output is the new value."""
-        return _assigned(self, "AssignSub", delta, name, read_value)
+    assign = _assigning("Assign", "replaces")
+    assign_add = _assigning("AssignAdd", "adds to")
+    assign_sub = _assigning("AssignSub", "subtracts from")
 
     def load(self, value: Any, session: Any = None) -> None:
         """Sets the value in `session`, or in the default session, adding nothing to the graph."""
@@ -194,9 +152,10 @@ class Variable(Operators):
 
 def _read(variable: Variable, name: str) -> Tensor:
     handle = variable.handle
-    op = handle.graph.create(OPS["ReadVariableOp"], [handle], {"variable": variable}, name)
-    stand_in = _core.identity(handle.stand_in)
-    return add_outputs(op, [(handle.dtype, handle.dims, stand_in)])[0]
+    output = (handle.dtype, handle.dims, _core.identity(handle.stand_in))
+    attrs = {"variable": variable}
+    read: Tensor = handle.graph.record("ReadVariableOp", [handle], attrs, name, output).outputs[0]
+    return read
 
 
 def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tensor:
@@ -208,14 +167,10 @@ def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tens
             f"{type}: variable '{variable.name}' has shape {handle.shape}, the value "
             f"'{tensor.name}' has {tensor.shape}"
         )
-    op = handle.graph.create(OPS[type], [tensor], {"variable": variable}, name or type)
-    dims = tensor.dims if handle.dims is None else handle.dims
-    return add_outputs(op, [(handle.dtype, dims)])[0]
-
-
-def _assigned(variable: Variable, type: str, value: Any, name: str | None, read: bool) -> Any:
-    new = _assign(variable, type, value, name)
-    return new if read else new.op
+    output = (handle.dtype, tensor.dims if handle.dims is None else handle.dims)
+    attrs = {"variable": variable}
+    new: Tensor = handle.graph.record(type, [tensor], attrs, name, output).outputs[0]
+    return new
 
 
 # --- in eager mode
@@ -238,30 +193,30 @@ class EagerVariable(Operators, _core.Variable):
         self.constraint = given["constraint"]
 
     def assign(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
-        return self._change(super().assign, value)
+        super().assign(self._fitting(value))
+        return self
 
     def assign_add(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
-        return self._change(super().assign_add, value)
+        super().assign_add(self._fitting(value))
+        return self
 
     def assign_sub(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
-        return self._change(super().assign_sub, value)
+        super().assign_sub(self._fitting(value))
+        return self
 
-    def _change(self, method: Any, value: Any) -> EagerVariable:
+    def _fitting(self, value: Any) -> Any:
         tensor = convert_to_tensor(value, self.dtype)
         if tensor.shape != self.shape:
             raise ValueError(
                 f"variable '{self.name}' has shape {self.shape}, the value has {tensor.shape}"
             )
-        method(as_core(tensor))
-        return self
-
-    def read_value(self) -> Any:
-        """The present value as a tensor."""
-        return as_eager(self.read())
+        return as_core(tensor)
 
     def value(self) -> Any:
         """The present value as a tensor."""
         return as_eager(self.read())
+
+    read_value = value
 
     def __repr__(self) -> str:
         return (
@@ -309,9 +264,8 @@ for _type in ("Assign", "AssignAdd", "AssignSub"):
 # --- functions
 
 
-def assign(
-    ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None, name: Any = None
-) -> Any:
+def assign(ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None,
+           name: Any = None) -> Any:  # fmt: skip
     """`ref.assign(value)`."""
     return ref.assign(value, name=name)
 
@@ -326,22 +280,20 @@ def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: Any = None) 
     return ref.assign_sub(value, name=name)
 
 
-def global_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the graph, with `scope` those whose name this regular expression begins."""
-    return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+def _collected(key: str, which: str) -> Callable[..., list[Any]]:
+    def function(scope: str | None = None) -> list[Any]:
+        return get_default_graph().get_collection(key, scope)
+
+    function.__doc__ = (
+        f"The {which}, with `scope` those whose name this regular expression begins: 'main' also "
+        "begins 'main2/w'; write 'main/'."
+    )
+    return function
 
 
-def local_variables(scope: str | None = None) -> list[Any]:
-    """The variables made with `collections=[tf.GraphKeys.LOCAL_VARIABLES]`."""
-    return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
-
-
-def trainable_variables(scope: str | None = None) -> list[Any]:
-    """The trainable variables, with `scope` those whose name this regular expression begins.
-
-    Note that "main" also begins "main2/w"; write "main/".
-    """
-    return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+global_variables = _collected(GraphKeys.GLOBAL_VARIABLES, "variables of the graph")
+trainable_variables = _collected(GraphKeys.TRAINABLE_VARIABLES, "trainable variables")
+local_variables = _collected(GraphKeys.LOCAL_VARIABLES, "variables of GraphKeys.LOCAL_VARIABLES")
 
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
@@ -351,16 +303,13 @@ def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
 
 def global_variables_initializer() -> Any:
     """An operation that initializes the variables that the graph has now."""
-    if mode.executing_eagerly():
-        return None
     return variables_initializer(global_variables(), "init")
 
 
 def local_variables_initializer() -> Any:
     """As `global_variables_initializer`, for local variables."""
-    if mode.executing_eagerly():
-        return None
     return variables_initializer(local_variables(), "init_local")
 
 
 initialize_all_variables = global_variables_initializer
+__all__ = public_names(globals())

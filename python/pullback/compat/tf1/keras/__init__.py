@@ -1,6 +1,6 @@
 """`tf.keras`: only what gradient programs take from it."""
 
-from ..absent import absent
+from ..names import absent
 from . import backend
 
 __all__ = ["backend"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..absent import absent
 from ..array_ops import stop_gradient as _stop_gradient
 from ..backprop import gradients as _gradients
 from ..math_ops import round as round
+from ..names import absent
 
 __all__ = ["gradients", "round", "stop_gradient"]
 

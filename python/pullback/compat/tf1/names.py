@@ -1,0 +1,61 @@
+"""Names and signatures: what a module makes public, what is absent, and arguments as one string."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from inspect import Parameter, Signature
+from typing import Any
+
+__all__ = ["absent", "bind", "near", "public_names", "signature_of"]
+
+
+def absent(module: str) -> Callable[[str], Any]:
+    """`__getattr__` of a module: says that TensorFlow 1 may have a name, and this one does not."""
+    where = module.removeprefix("pullback.")
+
+    def missing(name: str) -> Any:
+        raise AttributeError(f"{where} has no {name} yet")
+
+    return missing
+
+
+def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
+    """The public names of a module: the functions and classes that it makes itself, and others."""
+    own = namespace["__name__"]
+    made = {
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_")
+        and callable(value)
+        and (getattr(value, "__module__", None) == own or hasattr(value, "type"))
+    }
+    return sorted(made.union(others))
+
+
+def near(name: Any, known: Iterable[str]) -> str:
+    """ "; did you mean …?" where names are near, in any case; else nothing."""
+    lower = {entry.lower(): entry for entry in known}
+    matches = [repr(lower[m]) for m in get_close_matches(str(name).lower(), lower, 3)]
+    return f"; did you mean {' or '.join(matches)}?" if matches else ""
+
+
+def signature_of(arguments: str) -> Signature:
+    """The signature that `x y=None name='z'` describes; marks before names are ignored."""
+    parameters = []
+    for entry in arguments.split():
+        name, _, default = entry.lstrip("#").partition("=")
+        value = ast.literal_eval(default) if default else Parameter.empty
+        parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
+    return Signature(parameters)
+
+
+def bind(signature: Signature, who: str, args: Any, keywords: Any) -> dict[str, Any]:
+    """The arguments of a call by name, defaults included."""
+    try:
+        bound = signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise TypeError(f"{who}: {error}") from None
+    bound.apply_defaults()
+    return bound.arguments
