@@ -1,0 +1,303 @@
+"""What the optimizers share: steps, their checks, and the state.
+
+An optimizer holds the rule and the state it needs for each variable (slots), which is made when the
+variable is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; between the two the
+gradients may be changed. Updates are as lazy as everything else, and a step is whole: either all of
+it is assigned or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._autodiff.nests import flatten, leaves_like
+from .._core import Tensor, Variable
+
+
+class Optimizer:
+    """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), or
+    a function without arguments that is called in every step."""
+
+    _hyper: tuple[str, ...] = ()  # names of attributes that are numbers
+    _slot_names: tuple[str, ...] = ()
+
+    def __init__(self, learning_rate: Any) -> None:
+        if isinstance(learning_rate, (str, type(None))):
+            raise TypeError(
+                f"{self._name}: learning_rate is a number, a tensor, a variable or a function, "
+                f"got {learning_rate!r}"
+            )
+        self.learning_rate = learning_rate
+        self._slots: dict[tuple[Variable, str], Variable] = {}
+        self._loaded: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if not k.startswith("_"))
+        return f"{self._name}({given})"
+
+    def minimize(self, loss: Callable[[], Any], var_list: Any = None) -> None:
+        """One step: calls loss(), differentiates, updates.
+
+        The variables are those in `var_list` (one, or a nest of them), or the trainable ones that
+        loss() reads. Raises what `compute_gradients` and `apply_gradients` raise; where no variable
+        has a gradient, the ValueError lists them all and says why.
+
+        >>> v = pb.Variable([1.0, 2.0], name="v")
+        >>> pb.optimizers.GradientDescent(0.25).minimize(lambda: pb.sum(v * v))
+        >>> v
+        Variable('v', [0.5, 1. ], dtype=float32)
+        """
+        pairs, read = self._gradients(loss, var_list, "minimize")
+        if all(g is None for g, _ in pairs):
+            raise ValueError(_no_gradients(f"{self._name}.minimize", [v for _, v in pairs], read))
+        self.apply_gradients(pairs)
+
+    def compute_gradients(
+        self, loss: Callable[[], Any], var_list: Any = None
+    ) -> list[tuple[Tensor | None, Variable]]:
+        """Pairs of gradient and variable, None where the loss does not depend on the variable.
+
+        loss() returns a tensor, of which all elements are summed: TypeError for another result,
+        ValueError for a dtype that is not floating, and where there are no variables.
+
+        >>> v = pb.Variable(3.0, name="v")
+        >>> pb.optimizers.GradientDescent(0.1).compute_gradients(lambda: v * v)
+        [(Tensor(6., dtype=float32), Variable('v', 3., dtype=float32))]
+        """
+        return self._gradients(loss, var_list, "compute_gradients")[0]
+
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Variable]] | Any, variables: Any = None
+    ) -> None:
+        """Updates each variable by its gradient: a tensor of its dtype and shape, or an array or
+        number; a variable whose gradient is None stays as it is.
+
+        Takes pairs (gradient, variable); or the gradients as a tensor or a nest of them, such as
+        `value_and_grad` gives for a dict of variables, and the `variables` in the same structure.
+
+        Everything is checked and computed before anything is assigned: ValueError for a wrong
+        shape, for a learning rate that is no scalar, for no variables and where all gradients are
+        None; TypeError for a wrong dtype and for what is not a Variable.
+
+        >>> v = pb.Variable([1.0, 2.0], name="v")
+        >>> pb.optimizers.GradientDescent(0.5).apply_gradients([([2.0, 2.0], v)])
+        >>> v
+        Variable('v', [0., 1.], dtype=float32)
+        >>> parameters = {"v": v}
+        >>> loss, slopes = pb.value_and_grad(lambda p: pb.sum(p["v"]))(parameters)
+        >>> pb.optimizers.GradientDescent(0.5).apply_gradients(slopes, parameters)
+        >>> v
+        Variable('v', [-0.5,  0.5], dtype=float32)
+        """
+        who = f"{self._name}.apply_gradients"
+        if variables is not None:
+            owners = flatten(variables)[0]
+            gradients = leaves_like(variables, grads_and_vars, f"{who}: gradients")
+            grads_and_vars = zip(gradients, owners, strict=True)
+        pairs = [_checked_pair(pair, i, who) for i, pair in enumerate(grads_and_vars)]
+        if not pairs:
+            raise ValueError(f"{who}: no variables provided")
+        present = [(g, v) for g, v in pairs if g is not None]
+        if not present:
+            raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
+        rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
+        saved = vars(self) | {"_slots": dict(self._slots)}
+        new: dict[tuple[Variable, str], Tensor] = {}
+        try:
+            steps = [(v, self._step(v, g, rate, new)) for g, v in present]
+        except BaseException:
+            vars(self).update(saved)
+            raise
+        self._finish(steps, new)
+
+    def variables(self) -> list[Variable]:
+        """The state: what was made so far for the variables that were updated.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
+        >>> optimizer.minimize(lambda: v * v)
+        >>> optimizer.variables()
+        [Variable('v/momentum', 2., shape=(), dtype=float32)]
+        """
+        return list(self._slots.values())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state as read-only NumPy arrays, by names such as 'v/momentum'. A second variable of
+        the name 'v' is 'v_1' there.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
+        >>> optimizer.minimize(lambda: v * v)
+        >>> optimizer.state_dict()
+        {'v/momentum': array(2., dtype=float32)}
+        """
+        state: dict[str, Any] = _core.evaluate(self._named_state())
+        return self._loaded | state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Takes over the state of another optimizer of this kind, for variables of the same names,
+        which may be updated here for the first time later.
+
+        ValueError for a shape that is not that of the variable, once it is known.
+
+        >>> v = pb.Variable(1.0, name="v")
+        >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
+        >>> optimizer.load_state_dict({"v/momentum": 2.0})
+        >>> optimizer.minimize(lambda: v * v)
+        >>> optimizer.state_dict()
+        {'v/momentum': array(3., dtype=float32)}
+        """
+        present = self._named_state()
+        values = {
+            key: _core.constant(state[key], slot.dtype, f"load_state_dict: {key!r}")
+            for key, slot in present.items()
+            if key in state
+        }
+        for key, value in values.items():
+            if value.shape != present[key].shape:
+                raise ValueError(
+                    f"{self._name}.load_state_dict: {key!r} has shape {value.shape}, expected "
+                    f"{present[key].shape}"
+                )
+        for key, value in values.items():
+            present[key].assign(value)
+        self._loaded = {key: value for key, value in state.items() if key not in present}
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _named_state(self) -> dict[str, Variable]:
+        return {f"{self._key(v)}/{name}": slot for (v, name), slot in self._slots.items()}
+
+    def _key(self, v: Variable) -> str:
+        """The name of v here: its own, with a number where an earlier one has it too."""
+        owners = list(dict.fromkeys(owner for owner, _ in self._slots if owner.name == v.name))
+        before = next((i for i, owner in enumerate(owners) if owner is v), len(owners))
+        return f"{v.name}_{before}" if before else v.name
+
+    @staticmethod
+    def _rule(g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> tuple[Any, Any]:
+        raise NotImplementedError("an optimizer has a _rule(gradient, state, hyper)")
+
+    def _step(
+        self, v: Variable, g: Tensor, rate: Any, new: dict[tuple[Variable, str], Tensor]
+    ) -> Any:
+        """What is to be subtracted from v; the new values of its slots go into `new`, which has
+        those that the same step gave them already."""
+        hyper = {name: self._scalar(getattr(self, name), v, name) for name in self._hyper}
+        hyper["learning_rate"] = self._corrected(self._scalar(rate, v, "learning_rate"), v)
+        slots = {name: self._slot(v, name) for name in self._slot_names}
+        state = {name: new.get((v, name), slot) for name, slot in slots.items()}
+        step, values = self._rule(g, state, hyper)
+        new.update({(v, name): value for name, value in values.items()})
+        return step
+
+    def _corrected(self, rate: Any, v: Variable) -> Any:
+        return rate
+
+    def _finish(
+        self, steps: list[tuple[Variable, Tensor]], new: dict[tuple[Variable, str], Tensor]
+    ) -> None:
+        """Assigns a step that is known to be right."""
+        for key, value in new.items():
+            self._slots[key].assign(value)
+        for v, step in steps:
+            v.assign_sub(step)
+
+    def _scalar(self, value: Any, v: Variable, name: str) -> Any:
+        """A hyper-parameter as the rules take it: a Python number, or a tensor of v's dtype."""
+        if isinstance(value, (bool, int, float, np.number)):
+            return value.item() if isinstance(value, np.number) else value
+        tensor = _core.constant(value, v.dtype, f"{self._name}: {name}")
+        if tensor.shape != ():
+            raise ValueError(f"{self._name}: {name} has shape {tensor.shape}; expected a scalar")
+        return tensor
+
+    def _slot(self, v: Variable, name: str) -> Variable:
+        """The state of this name that belongs to v."""
+        slot = self._slots.get((v, name))
+        if slot is None:
+            key = f"{self._key(v)}/{name}"
+            value = _core.full(v.shape, self._initial(name), v.dtype)
+            if key in self._loaded:
+                value = _core.constant(self._loaded[key], v.dtype, f"{self._name}: {key!r}")
+                if value.shape != v.shape:
+                    raise ValueError(
+                        f"{self._name}: {key!r} was loaded with shape {value.shape} for a "
+                        f"variable of shape {v.shape}"
+                    )
+            slot = self._slots[v, name] = _core.slot_variable(value, key)
+        return slot
+
+    def _initial(self, name: str) -> float:
+        return 0.0
+
+    def _gradients(
+        self, loss: Callable[[], Any], var_list: Any, method: str
+    ) -> tuple[list[tuple[Tensor | None, Variable]], list[Variable]]:
+        """Pairs of gradient and variable; and the variables that the loss reads."""
+        who = f"{self._name}.{method}"
+        if not callable(loss):
+            raise TypeError(
+                f"{who}: loss is a function without arguments that returns the loss, "
+                f"got a {type(loss).__name__}; for a tensor use gradients() and apply_gradients()"
+            )
+        tape = _core.Tape(True)
+        tape.start()
+        try:
+            value = loss()
+        finally:
+            tape.stop()
+        if not isinstance(value, (Tensor, Variable)):
+            raise TypeError(f"{who}: loss() returned a {type(value).__name__}; expected a Tensor")
+        if value.dtype.kind != "f":
+            raise ValueError(f"{who}: the loss is {value.dtype}; only floats have gradients")
+        read = tape.watched_variables()
+        variables = read if var_list is None else flatten(var_list)[0]
+        if not variables:
+            raise ValueError(f"{who}: no variables to optimize: the loss reads no trainable one")
+        for i, v in enumerate(variables):
+            if not isinstance(v, Variable):
+                raise TypeError(f"{who}: var_list[{i}] is a {type(v).__name__}, not a Variable")
+        return list(zip(_core.gradients([value], variables), variables, strict=True)), read
+
+
+def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]:
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        raise TypeError(f"{who}: expected pairs (gradient, variable), got {pair!r}")
+    g, v = pair
+    if not isinstance(v, Variable):
+        raise TypeError(f"{who}: pair {i} has a {type(v).__name__} where its Variable should be")
+    if g is None:
+        return None, v
+    if not isinstance(g, (Tensor, Variable)):
+        g = _core.constant(g, v.dtype, f"{who}: the gradient of '{v.name}'")
+    if g.dtype != v.dtype:
+        raise TypeError(f"{who}: variable '{v.name}' is {v.dtype}, its gradient {g.dtype}; cast it")
+    if g.shape != v.shape:
+        raise ValueError(f"{who}: variable '{v.name}' has shape {v.shape}, its gradient {g.shape}")
+    return (g.read() if isinstance(g, Variable) else g), v
+
+
+def _no_gradients(who: str, variables: list[Variable], read: list[Variable] | None) -> str:
+    """The message where every gradient is None; `read` are those that the loss reads, if known."""
+    lines = [f"{who}: No gradients provided for any variable:"]
+    for v in variables:
+        if v.dtype.kind != "f":
+            why = f"it is {v.dtype}, and only floats have gradients"
+        elif read is not None and v.trainable and not any(v is other for other in read):
+            why = "the loss does not read it"
+        elif read is None:
+            why = "its gradient is None: no differentiable path leads from it to the loss"
+        else:
+            why = (
+                "every path from it to the loss passes stop_gradient, an integer or bool result, "
+                "or a value that was taken out with numpy(), float() or item()"
+            )
+        lines.append(f"  '{v.name}' of shape {v.shape}: {why}")
+    return "\n".join(lines)
