@@ -36,6 +36,7 @@ from .clip import *
 from .create import cast as cast
 from .create import convert_to_tensor as convert_to_tensor
 from .custom import *
+from .defaults import get_default_session as get_default_session
 from .dtypes import *
 from .graph import *
 from .grouping import *
@@ -50,7 +51,6 @@ from .random_ops import *
 from .registry import *
 from .session import *
 from .shapes import *
-from .stack import get_default_session as get_default_session
 from .tape import *
 from .tensor import *
 from .variable_scope import *

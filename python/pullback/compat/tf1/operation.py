@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .stack import session_for
+from .defaults import session_for
 
 if TYPE_CHECKING:
     from .graph import Graph

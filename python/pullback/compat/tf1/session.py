@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ... import _core
+from .defaults import get_default_session as get_default_session
+from .defaults import stack
 from .errors import InvalidArgumentError
 from .fetches import as_value, feed_pairs, flat_fetches, mapped
 from .graph import Graph, get_default_graph
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
 from .mode import executing_eagerly
 from .operation import Operation
-from .stack import get_default_session as get_default_session
-from .stack import stack
 from .tensor import SymbolicTensor as Tensor
 
 __all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "Session", "get_default_session"]

@@ -10,22 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _core
+from .defaults import session_for
 from .dtypes import DType, as_dtype
 from .errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from .operation import Operation
 from .shapes import Dims, TensorShape, as_dims, shape_text
-from .stack import session_for
 
 __all__ = ["Tensor"]
 
 
+if TYPE_CHECKING:
+
+    def _operator(self: Any, other: Any, /) -> Any: ...
+
+    def _unary_operator(self: Any, /) -> Any: ...
+
+
 class Operators:
-    """Has both sides of every operator; math_ops.py and array_ops.py put them here."""
+    """Has both sides of every operator; operators.py and choice_ops.py put them here."""
 
     __slots__ = ()
+    if TYPE_CHECKING:
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _operator
+        __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = _operator
+        __rpow__ = __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = _operator
+        __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
+        __neg__ = __abs__ = __invert__ = _unary_operator
     # NumPy arrays on the left leave operators to us.
     __array_ufunc__: Any = None
     __array_priority__ = 100

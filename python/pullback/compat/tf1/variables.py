@@ -18,6 +18,7 @@ from typing import Any
 from ... import _core
 from . import mode
 from .create import convert_to_tensor
+from .defaults import session_for
 from .errors import InvalidArgumentError
 from .graph import GraphKeys, get_default_graph
 from .grouping import group
@@ -25,7 +26,6 @@ from .names import public_names
 from .opdef import define
 from .operation import Operation
 from .shapes import as_dims, shape_text
-from .stack import session_for
 from .tensor import Operators, argument, as_core, as_eager
 from .tensor import SymbolicTensor as Tensor
 
