@@ -1,3 +1,4 @@
+// What a copy of a node takes over.
 #include "graph/rebuild.h"
 
 #include "graph/make.h"
