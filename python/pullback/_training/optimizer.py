@@ -1,7 +1,7 @@
 """What the optimizers share: steps, their checks, and the state.
 
 An optimizer holds the rule and the state it needs for each variable (slots), which is made when the
-variable is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; between the two the
+variable is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; in between the
 gradients may be changed. Updates are as lazy as everything else, and a step is whole: either all of
 it is assigned or nothing.
 """

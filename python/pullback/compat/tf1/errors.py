@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .names import absent
-
-__all__ = [
-    "FailedPreconditionError",
-    "InvalidArgumentError",
-    "OpError",
-    "OperatorNotAllowedInGraphError",
-    "RuleResultError",
-    "WrongDtypeError",
-]
+from .names import absent, public_names
 
 
 class OpError(Exception):
@@ -49,4 +40,5 @@ class RuleResultError(TypeError, AttributeError):
     """
 
 
+__all__ = public_names(globals())
 __getattr__ = absent(__name__)

@@ -3,6 +3,7 @@ graph. What optimizers share is in optimizer.py."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -12,20 +13,9 @@ from . import mode
 from .array_ops import zeros
 from .dtypes import int64
 from .graph import Graph, GraphKeys, get_default_graph
-from .names import absent
+from .names import absent, public_names
 from .optimizer import Optimizer
 from .variables import Variable
-
-__all__ = [
-    "AdamOptimizer",
-    "GradientDescentOptimizer",
-    "MomentumOptimizer",
-    "Optimizer",
-    "RMSPropOptimizer",
-    "create_global_step",
-    "get_global_step",
-    "get_or_create_global_step",
-]
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -99,17 +89,11 @@ def create_global_step(graph: Graph | None = None) -> Any:
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError("create_global_step: the graph has a global step already")
-    if mode.executing_eagerly():
+    context = nullcontext() if mode.executing_eagerly() else graph.as_default()
+    with context, graph.name_scope(None):
         step = Variable(zeros([], int64), trainable=False, name="global_step")
-        graph.add_to_collection(GraphKeys.GLOBAL_STEP, step)
-        return step
-    with graph.as_default(), graph.name_scope(None):
-        return Variable(
-            zeros([], int64),
-            trainable=False,
-            name="global_step",
-            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
-        )
+    graph.add_to_collection(GraphKeys.GLOBAL_STEP, step)
+    return step
 
 
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
@@ -118,4 +102,5 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
+__all__ = public_names(globals(), "Optimizer")
 __getattr__ = absent(__name__)
