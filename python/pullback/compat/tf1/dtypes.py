@@ -6,6 +6,7 @@ A DType wraps one `numpy.dtype` and compares equal to whatever NumPy takes for i
 from __future__ import annotations
 
 import builtins
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -27,50 +28,24 @@ class DType:
     def __init__(self, name: str) -> None:
         self.dtype: np.dtype[Any] = np.dtype(name)
 
-    @property
-    def name(self) -> str:
-        return str(self.dtype.name)
+    name: Any = property(attrgetter("dtype.name"))
+    as_numpy_dtype: Any = property(attrgetter("dtype.type"))
+    size: Any = property(attrgetter("dtype.itemsize"))  # bytes of an element
+    base_dtype: Any = property(lambda self: self)
+    is_floating: Any = property(lambda self: self.dtype.kind == "f")
+    is_integer: Any = property(lambda self: self.dtype.kind == "i")
+    is_bool: Any = property(lambda self: self.dtype.kind == "b")
+    min: Any = property(lambda self: self._limits.min)
+    max: Any = property(lambda self: self._limits.max)
 
     @property
-    def as_numpy_dtype(self) -> type:
-        return self.dtype.type
-
-    @property
-    def base_dtype(self) -> DType:
-        return self
-
-    @property
-    def is_floating(self) -> builtins.bool:
-        return self.dtype.kind == "f"
-
-    @property
-    def is_integer(self) -> builtins.bool:
-        return self.dtype.kind == "i"
-
-    @property
-    def is_bool(self) -> builtins.bool:
-        return self.dtype.kind == "b"
-
-    @property
-    def size(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
-
-    @property
-    def min(self) -> Any:
-        return np.finfo(self.dtype).min if self.is_floating else np.iinfo(self.dtype).min
-
-    @property
-    def max(self) -> Any:
-        return np.finfo(self.dtype).max if self.is_floating else np.iinfo(self.dtype).max
+    def _limits(self) -> Any:
+        return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
     def __eq__(self, other: object) -> builtins.bool:
-        if isinstance(other, DType):
-            return self.dtype is other.dtype or self.dtype == other.dtype
-        if other is None:
-            return False
+        other = other.dtype if isinstance(other, DType) else other
         try:
-            return self.dtype == np.dtype(other)  # type: ignore[call-overload, no-any-return]
+            return other is not None and self.dtype == other
         except TypeError:
             return False
 
@@ -84,12 +59,8 @@ class DType:
         return f"<dtype: {self.name!r}>"
 
 
-_SUPPORTED = {name: DType(name) for name in ("bool", "int32", "int64", "float32", "float64")}
-
-int32 = _SUPPORTED["int32"]
-int64 = _SUPPORTED["int64"]
-float32 = _SUPPORTED["float32"]
-float64 = _SUPPORTED["float64"]
+int32, int64, float32, float64 = map(DType, ("int32", "int64", "float32", "float64"))
+_SUPPORTED = {d.name: d for d in (DType("bool"), int32, int64, float32, float64)}
 
 
 def as_dtype(value: Any) -> DType:
@@ -100,10 +71,8 @@ def as_dtype(value: Any) -> DType:
     """
     if isinstance(value, DType):
         return value
-    if value is float or (
-        isinstance(value, str) and value == "float"
-    ):  # float32 here, as in TensorFlow
-        return float32
+    if value is float or (isinstance(value, str) and value == "float"):
+        return float32  # as in TensorFlow
     if value is int:
         raise TypeError("int does not say which dtype; use tf.int32 or tf.int64")
     try:

@@ -26,11 +26,10 @@ def print(*inputs: Any, **options: Any) -> Any:
 
     Options: `output_stream` (sys.stderr), `sep`, `end`, `name`.
     """
-    unknown = set(options) - {"output_stream", "sep", "end", "name"}
-    if unknown:
-        raise ValueError(f"tf.print: unknown option {', '.join(sorted(unknown))}")
-    stream = options.get("output_stream")
-    settings = (stream, options.get("sep", " "), options.get("end", "\n"))
+    name, stream = options.pop("name", None), options.pop("output_stream", None)
+    settings = (stream, options.pop("sep", " "), options.pop("end", "\n"))
+    if options:
+        raise ValueError(f"tf.print: unknown option {', '.join(sorted(options))}")
     if mode.executing_eagerly():
         _write(inputs, settings)
         return None
@@ -39,7 +38,7 @@ def print(*inputs: Any, **options: Any) -> Any:
     graph = tensors[0].graph if tensors else get_default_graph()
     template = tuple(Ellipsis if is_tensor(x) else x for x in inputs)
     attrs = {"template": template, "settings": settings}
-    return graph.record("PrintV2", tensors, attrs, options.get("name"))
+    return graph.record("PrintV2", tensors, attrs, name)
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
@@ -77,13 +76,9 @@ def _text(value: Any) -> str:
     if array.ndim == 0:
         return _number(array[()])
     return np.array2string(
-        array,
-        separator=" ",
-        threshold=2 * _EDGE,
-        edgeitems=_EDGE,
-        max_line_width=10**6,
+        array, separator=" ", threshold=2 * _EDGE, edgeitems=_EDGE, max_line_width=10**6,
         formatter={"all": _number},
-    )
+    )  # fmt: skip
 
 
 def _number(value: Any) -> str:

@@ -112,11 +112,10 @@ class Session:
 
     def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
         which = (*elements, None, *(tensor for tensor, _ in pairs))
-        static = self._statics.get(which)
-        if static is None:
+        if which not in self._statics:
             fed = {tensor for tensor, _ in pairs}
-            static = static_feeds(needed_operations(elements, fed)[0], fed)
-            self._statics[which] = static
+            self._statics[which] = static_feeds(needed_operations(elements, fed)[0], fed)
+        static = self._statics[which]
         signature = tuple(
             (array.shape, array.tobytes()) if tensor in static else array.shape
             for tensor, array in pairs
@@ -199,11 +198,9 @@ class InteractiveSession(Session):
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
-        self._default: Any = self.as_default()
-        self._default.__enter__()
+        self._default = ExitStack()
+        self._default.enter_context(self.as_default())
 
     def close(self) -> None:
-        if self._default is not None:
-            default, self._default = self._default, None
-            default.__exit__(None, None, None)
+        self._default.close()
         super().close()

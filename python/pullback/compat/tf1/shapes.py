@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 __all__ = ["Dimension", "TensorShape"]
@@ -43,26 +44,23 @@ class Dimension:
         return "?" if self.value is None else str(self.value)
 
 
-def _arithmetic() -> None:
-    """+ - * // % and comparisons, which are unknown where either side is."""
+def _arithmetic(name: str, wrap: Any, turned: bool = False) -> Any:
+    """An operator whose result is unknown where either side is."""
 
-    def method(function: Any, wrap: Any, turned: bool) -> Any:
-        def call(self: Dimension, other: Any) -> Any:
-            sides = (self.value, Dimension(other).value)
-            known = None not in sides
-            return wrap(function(*(reversed(sides) if turned else sides)) if known else None)
+    def method(self: Dimension, other: Any) -> Any:
+        sides = (self.value, Dimension(other).value)
+        if None in sides:
+            return wrap(None)
+        return wrap(getattr(operator, name)(*(reversed(sides) if turned else sides)))
 
-        return call
-
-    for name in ("add", "sub", "mul", "floordiv", "mod"):
-        function = getattr(operator, name)
-        setattr(Dimension, f"__{name}__", method(function, Dimension, False))
-        setattr(Dimension, f"__r{name}__", method(function, Dimension, True))
-    for name in ("lt", "le", "gt", "ge"):
-        setattr(Dimension, f"__{name}__", method(getattr(operator, name), lambda x: x, False))
+    return method
 
 
-_arithmetic()
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    setattr(Dimension, f"__{_name}__", _arithmetic(_name, Dimension))
+    setattr(Dimension, f"__r{_name}__", _arithmetic(_name, Dimension, turned=True))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Dimension, f"__{_name}__", _arithmetic(_name, lambda x: x))
 
 
 class TensorShape:
@@ -88,7 +86,7 @@ class TensorShape:
 
     @property
     def dims(self) -> list[Dimension] | None:
-        return None if self._dims is None else [Dimension(d) for d in self._dims]
+        return None if self._dims is None else list(self)
 
     def as_list(self) -> list[int | None]:
         """The dimensions as ints and Nones; ValueError if the rank is unknown."""
@@ -98,12 +96,7 @@ class TensorShape:
         return self._dims is not None and None not in self._dims
 
     def num_elements(self) -> int | None:
-        if not self.is_fully_defined():
-            return None
-        product = 1
-        for d in self._known():
-            product *= d or 0
-        return product
+        return prod(d or 0 for d in self._known()) if self.is_fully_defined() else None
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether one array could have both shapes."""
@@ -162,7 +155,7 @@ class TensorShape:
         return hash(self._dims)
 
     def __repr__(self) -> str:
-        return f"TensorShape({None if self._dims is None else [Dimension(d) for d in self._dims]})"
+        return f"TensorShape({self.dims})"
 
     def __str__(self) -> str:
         return shape_text(self._dims)
@@ -183,13 +176,11 @@ def _dimension(d: Any) -> int | None:
     value = d.value if isinstance(d, Dimension) else d
     if value is None:
         return None
-    try:
-        number = value.__index__()
-    except AttributeError:
-        raise TypeError(f"shape: dimensions must be integers or None, got {d!r}") from None
-    if number < 0:
-        raise ValueError(f"shape: dimensions must not be negative, got {number}")
-    return int(number)
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"shape: dimensions must be integers or None, got {d!r}")
+    if operator.index(value) < 0:
+        raise ValueError(f"shape: dimensions must not be negative, got {value}")
+    return operator.index(value)
 
 
 def shape_text(dims: Dims) -> str:

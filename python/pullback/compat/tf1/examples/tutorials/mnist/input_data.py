@@ -68,36 +68,28 @@ class Datasets(NamedTuple):
 
 
 def read_data_sets(
-    train_dir: str | Path,
-    fake_data: bool = False,
-    one_hot: bool = False,
-    dtype: Any = np.float32,
-    reshape: bool = True,
-    validation_size: int = 5000,
-    seed: int | None = None,
-) -> Datasets:
+    train_dir: str | Path, fake_data: bool = False, one_hot: bool = False, dtype: Any = np.float32,
+    reshape: bool = True, validation_size: int = 5000, seed: int | None = None,
+) -> Datasets:  # fmt: skip
     """Reads the four IDX gzip files of a folder; nothing is downloaded.
 
     Labels are int64 digits, or with `one_hot` rows of ten float32. FileNotFoundError names the
     files if one is missing; ValueError for a `validation_size` that the set does not have.
     """
     digits = load_mnist(train_dir, one_hot=one_hot)
+    shape = (-1, 784) if reshape else (-1, 28, 28, 1)
     images, test_images = (
-        _images(x, dtype, reshape) for x in (digits.train_images, digits.test_images)
+        x.astype(np.dtype(dtype), copy=False).reshape(shape)
+        for x in (digits.train_images, digits.test_images)
     )
     labels, test_labels = digits.train_labels, digits.test_labels
     if not 0 <= validation_size <= len(images):
         raise ValueError(
             f"read_data_sets: validation_size is from 0 to {len(images)}, got {validation_size}"
         )
-    n = validation_size
+    train, validation = slice(validation_size, None), slice(validation_size)
     return Datasets(
-        DataSet(images[n:], labels[n:], seed),
-        DataSet(images[:n], labels[:n], seed),
+        DataSet(images[train], labels[train], seed),
+        DataSet(images[validation], labels[validation], seed),
         DataSet(test_images, test_labels, seed),
     )
-
-
-def _images(images: NDArray[Any], dtype: Any, reshape: bool) -> NDArray[Any]:
-    images = images.astype(np.dtype(dtype), copy=False)
-    return images if reshape else images.reshape(-1, 28, 28, 1)
