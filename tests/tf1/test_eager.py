@@ -335,3 +335,21 @@ def test_eager_numpy_is_a_constant():
     with tf.GradientTape() as tape:
         y = x * float(x) + np.float32(1)
     assert tape.gradient(y, x).numpy() == 2.0
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda x: tf.pow(x, 3.0), [3.0, 12.0]),
+        (lambda x: tf.pow(2.0, x), [2 * np.log(2.0), 4 * np.log(2.0)]),
+        (lambda x: tf.nn.softmax_cross_entropy_with_logits_v2(labels=[1.0, 0.0], logits=x),
+         [-1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(-1.0))]),
+    ],
+)  # fmt: skip
+def test_rules_of_rows_with_a_watched_constant(f, expected):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert np.allclose(tape.gradient(y, x).numpy(), expected)

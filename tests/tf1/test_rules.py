@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import fresh_graph, listed, run, slope  # noqa: F401
+from support.tf1 import eager, fresh_graph, listed, run, slope  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -273,3 +273,26 @@ def test_a_rule_may_answer_none_or_a_variable():
     with override(Mul="Variable rule"):
         y = x * 2.0
     assert slope(y, x) == [5.0]
+
+
+@pytest.mark.parametrize(
+    ("key", "rule", "call", "expected"),
+    [
+        ("Sum", "Mean", lambda x: tf.reduce_sum(x, axis=0), [0.5, 0.5]),
+        ("Mean", "Sum", lambda x: tf.reduce_mean(x, 0), [1.0, 1.0]),
+        ("Tanh", "Sigmoid", tf.tanh, None),  # y (1 - y), of its own output
+        ("Exp", "Identity", tf.exp, [1.0, 1.0]),
+    ],
+)
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_the_rule_of_another_type(key, rule, call, expected, eagerly, request):
+    if eagerly:
+        request.getfixturevalue("eager")
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape, tf.get_default_graph().gradient_override_map({key: rule}):
+        tape.watch(x)
+        y = call(x)
+    g = tape.gradient(y, x)
+    if key == "Tanh":
+        expected = np.tanh([1.0, 2.0]) * (1 - np.tanh([1.0, 2.0]))
+    assert np.allclose(g.numpy() if eagerly else run(g), expected)

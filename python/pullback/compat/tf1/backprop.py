@@ -18,13 +18,14 @@ from enum import Enum
 from typing import Any
 
 from ... import _core
+from ..._autodiff.gradients import with_zeros
 from . import mode
+from .arrays import as_static
 from .create import apply, convert_to_tensor, graph_of
-from .eager import built_in
 from .inference import FAILURES
-from .opdef import OpDef, define
+from .opdef import OpDef, define, pull_through
 from .operation import Operation
-from .registry import Rule, checked_results, find_rule, missing
+from .registry import checked_results, find_rule
 from .shapes import TensorShape
 from .tensor import SymbolicTensor, argument, opaque
 
@@ -229,25 +230,28 @@ def _ask(
     ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
 ) -> list[Any]:
     """The gradient of the stand-ins; None where there is no path."""
-    tensors = [y.stand_in for y in ys]
-    ins = [x.stand_in for x in xs]
-    weights = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
-    cut = [x.stand_in for x in stops]
-    plain = _core.gradients(tensors, ins, None, cut, integers=_integer_gradients)
-    if all(w is None for w in weights):
-        return plain
-    try:
-        weights = [
-            w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
-            for w, y in zip(weights, tensors, strict=True)
-        ]
+    tensors, ins, cut = ([x.stand_in for x in group] for group in (ys, xs, stops))
+    given = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
+
+    def asked(weights: list[Any] | None) -> list[Any]:
         return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients)
+
+    try:
+        return asked(_spread(given, tensors))
     except FAILURES:  # a cotangent whose shape is not known yet
-        given = [w for w in weights if w is not None]
+        inputs = [*tensors, *(w for w in given if w is not None)]
         return [
-            None if g is None else opaque([*tensors, *given], x.dtype, x.dims)
-            for g, x in zip(plain, xs, strict=True)
+            None if g is None else opaque(inputs, x.dtype, x.dims)
+            for g, x in zip(asked(None), xs, strict=True)
         ]
+
+
+def _spread(weights: list[Any], ys: list[Any]) -> list[Any]:
+    """Cotangents of the shapes of what they weigh; None stands for ones."""
+    return [
+        w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
+        for w, y in zip(weights, ys, strict=True)
+    ]
 
 
 def _record(
@@ -307,15 +311,9 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
     count = len(rest) - sum(op.attrs["seeded"])
     given = iter(rest[count:])
-    seeds: list[Any] = []
-    for y, seeded in zip(ys, op.attrs["seeded"], strict=True):
-        g = next(given) if seeded else None
-        seeds.append(g if g is None or g.shape == y.shape else _core.broadcast_to(g, y.shape))
+    seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
     answers = _core.gradients(ys, xs, seeds, rest[:count], integers=op.attrs["integers"])
-    return [
-        _core.full(x.shape, 0, x.dtype) if g is None else g  # a path that carries nothing
-        for x, g in zip(xs, answers, strict=True)
-    ]
+    return with_zeros(answers, xs)  # None is a path that carries nothing
 
 
 define("SymbolicGradient", execute=_execute)
@@ -330,7 +328,7 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
         upstream = [
             apply("ZerosLike", y) if g is None and _carries(y) else g for y, g in cotangents.items()
         ]
-        rule = _rule(op)
+        rule = op.rule or find_rule(op.type, op.name, op.override)
         if rule is None:
             return []
         if isinstance(rule, OpDef):
@@ -346,21 +344,14 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
     ]
 
 
-def _rule(op: Operation) -> Rule | OpDef | None:
-    if op.rule is not None:
-        own: Rule = op.rule
-        return own
-    if op.override is None:
-        raise missing(op.type, op.type, op.name, False)
-    try:
-        return find_rule(op.override)
-    except LookupError:
-        raise missing(op.override, op.type, op.name, True) from None
-
-
 def _built_in(op: Operation, row: OpDef, upstream: list[Any]) -> list[Any]:
     """The rule of another type, of which only the core knows: one more record."""
-    attrs = {"row": row, "attrs": op.attrs, "inputs": len(op.inputs), "outputs": len(op.outputs)}
+    count = len(op.inputs)
+    static = [op.definition.is_static(i, count) for i in range(count)]
+    attrs = {
+        "row": row, "attrs": op.attrs, "inputs": count, "outputs": len(op.outputs),
+        "static": static,
+    }  # fmt: skip
     inputs = [*op.inputs, *op.outputs, *upstream]
     live = differentiable_inputs(op)
     stand_ins = [x.stand_in for x in inputs]
@@ -378,12 +369,10 @@ def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     m = n + op.attrs["outputs"]
     row, ins = op.attrs["row"], inputs[:n]
     attrs = {} if row.from_output is not None else op.attrs["attrs"]
-    answers = built_in(row, attrs, ins, inputs[n:m], inputs[m:])
-    answers += [None] * (n - len(answers))
-    return [
-        _core.full(x.shape, 0, x.dtype) if g is None else g
-        for x, g in zip(ins, answers, strict=True)
-    ]
+    args = [as_static(x) if op.attrs["static"][i] else x for i, x in enumerate(ins)]
+    answers = iter(pull_through(row, attrs, args, inputs[n:m], inputs[m:]))
+    spread = [None if static else next(answers, None) for static in op.attrs["static"]]
+    return with_zeros(spread, ins)
 
 
 define("BuiltInGradient", execute=_execute_built_in)

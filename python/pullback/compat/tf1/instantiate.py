@@ -16,7 +16,7 @@ from ... import _core
 from .arrays import as_static
 from .backprop import ancestors
 from .errors import FailedPreconditionError, InvalidArgumentError
-from .opdef import build, pulled_back
+from .opdef import build, pull_through
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 from .tensor import argument
@@ -268,20 +268,10 @@ class Run:
             return fed
 
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
-            g = cotangents[0]
-            if row.execute is not None:
-                return [g] + [None] * (len(ins) - 1)  # of a read: it is the variable's
-            if row.from_output is not None:
-                return [row.from_output(g, outs[0], **op.attrs)]
-
-            def again(*xs: Any) -> Any:
-                rest = iter(xs)
-                mixed = [
-                    x if row.is_static(i, len(args)) else next(rest) for i, x in enumerate(args)
-                ]
-                return build(row, mixed, op.attrs)[out.index]
-
-            return pulled_back(again, ins, [g])
+            given = iter(ins)
+            mixed = [x if row.is_static(i, len(args)) else next(given) for i, x in enumerate(args)]
+            answers = pull_through(row, op.attrs, mixed, outs, cotangents, out.index)
+            return answers + [None] * (len(ins) - len(answers))
 
         if row.execute is not None and op.type != "ReadVariableOp":
             return fed

@@ -112,10 +112,37 @@ def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
 def pulled_back(function: Callable[..., Any], ins: list[Any], cotangents: list[Any]) -> list[Any]:
     """The gradient of a function of these tensors, one of which may come in at two places."""
     xs = [_core.identity(x) for x in ins]
-    made = function(*xs)
+    watcher = _core.Tape(False)  # what they are made of may be constant to all others
+    watcher.start()
+    try:
+        for x in xs:
+            watcher.watch(x)
+        made = function(*xs)
+    finally:
+        watcher.stop()
     outs = list(made) if isinstance(made, (list, tuple)) else [made]
     answers: list[Any] = _core.gradients(outs, xs, cotangents, xs, integers=True)
     return answers
+
+
+def pull_through(
+    row: OpDef, attrs: Mapping[str, Any], args: list[Any], outs: list[Any], cotangents: list[Any],
+    index: int | None = None,
+) -> list[Any]:  # fmt: skip
+    """What the rule of a row answers for each tensor among these arguments: the gradient of its
+    outputs, or of one of them, by their cotangents."""
+    if row.from_output is not None:
+        return [row.from_output(cotangents[0], outs[0], **attrs)]
+    if row.execute is not None:
+        return list(cotangents)  # what hands a value on, hands its gradient back
+    places = [i for i, x in enumerate(args) if isinstance(x, _core.Tensor)]
+
+    def again(*xs: Any) -> Any:
+        given = dict(zip(places, xs, strict=True))
+        made = build(row, [given.get(i, x) for i, x in enumerate(args)], attrs)
+        return made if index is None else made[index]
+
+    return pulled_back(again, [args[i] for i in places], cotangents)
 
 
 def _own_slopes(row: OpDef, attrs: Mapping[str, Any]) -> Callable[..., Any]:

@@ -35,23 +35,24 @@ class Rule:
         self.where = f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
     def __str__(self) -> str:
-        named = f"'{self.name}' " if self.name else ""
-        return f"rule {named}({self.own} at {self.where})"
+        return f"rule {self.name and repr(self.name) + ' '}({self.own} at {self.where})"
 
 
 _rules: dict[str, Rule | None] = {}  # None: not differentiable
 
 
-def _add(name: str, rule: Rule | None) -> None:
+def _checked_name(name: Any) -> str:
     if not isinstance(name, str):
         raise TypeError(f"expected the name of a gradient, a str, got {name!r}")
-    if name in _rules or ALIASES.get(name, name) in OPS:
+    return name
+
+
+def _add(name: str, rule: Rule | None) -> None:
+    if _checked_name(name) in _rules or ALIASES.get(name, name) in OPS:
         earlier = _rules.get(name)
-        where = f"by {earlier.where}" if earlier else "as not differentiable"
-        if name not in _rules:
-            where = "by this library"
+        where = earlier.where if earlier else "this library" if name not in _rules else "as none"
         raise KeyError(
-            f"registering two gradients with the name '{name}': it is registered already, {where}"
+            f"registering two gradients with the name '{name}': there is one already ({where})"
         )
     _rules[name] = rule
 
@@ -64,9 +65,7 @@ class RegisterGradient:
     """
 
     def __init__(self, op_type: str) -> None:
-        if not isinstance(op_type, str):
-            raise TypeError(f"RegisterGradient: expected a name, a str, got {op_type!r}")
-        self._name = op_type
+        self._name = _checked_name(op_type)
 
     def __call__(self, function: F) -> F:
         if not callable(function):
@@ -87,34 +86,32 @@ NoGradient = NotDifferentiable
 no_gradient = NotDifferentiable
 
 
-def find_rule(name: str) -> Rule | OpDef | None:
-    """What is registered under a name: a program's rule, a built-in row, or None for no gradient.
-
-    LookupError if there is nothing.
-    """
-    if name in _rules:
-        return _rules[name]
-    row = OPS.get(ALIASES.get(name, name))
-    if row is None or not row.registered:
-        raise LookupError(name)
-    return row if row.flows else None
-
-
-def missing(name: str, op_type: str, op_name: str, override: bool) -> LookupError:
-    """The error for an operation whose gradient nobody registered."""
-    if not override:
-        return LookupError(
-            f"the gradient registry has no entry for '{op_type}' (operation '{op_name}'); put "
-            "tf.stop_gradient after it if nothing should flow, or give it a rule"
-        )
+def missing(op_type: str, op_name: str) -> LookupError:
+    """The error for an operation of a type that has no gradient."""
     return LookupError(
-        f"operation '{op_name}' ({op_type}) was made under a gradient_override_map to '{name}', "
-        f"which is not in the gradient registry{near(name, [*_rules, *OPS])}"
+        f"the gradient registry has no entry for '{op_type}' (operation '{op_name}'); put "
+        "tf.stop_gradient after it if nothing should flow, or give it a rule"
     )
 
 
+def find_rule(op_type: str, op_name: str, override: str | None) -> Rule | OpDef | None:
+    """The rule of an operation under its override: a program's, a built-in row, or None for no
+    gradient. LookupError if there is nothing."""
+    if override is None:
+        raise missing(op_type, op_name)
+    if override in _rules:
+        return _rules[override]
+    row = OPS.get(ALIASES.get(override, override))
+    if row is None or not row.registered:
+        raise LookupError(
+            f"operation '{op_name}' ({op_type}) was made under a gradient_override_map to "
+            f"'{override}', which is not in the gradient registry{near(override, [*_rules, *OPS])}"
+        )
+    return row if row.flows else None
+
+
 def checked_results(
-    answer: Any, inputs: Sequence[Tensor], rule: Rule, op_type: str, op_name: str, first: int = 0
+    answer: Any, inputs: Sequence[Tensor], rule: Rule, op_type: str, op_name: str
 ) -> list[Tensor | None]:
     """What a rule returned, as one tensor or None per input; count, type, dtype, shape checked."""
     who = f"{op_type} '{op_name}': the gradient {rule}"
@@ -124,12 +121,10 @@ def checked_results(
             f"{who} returned {len(results)} gradients, num gradients must be the number of "
             f"inputs, {len(inputs)}"
         )
-    out: list[Tensor | None] = []
-    for i, (result, x) in enumerate(zip(results, inputs, strict=True), first):
+    for i, (result, x) in enumerate(zip(results, inputs, strict=True)):
         if hasattr(result, "_as_tensor"):
-            result = result._as_tensor()
+            result = results[i] = result._as_tensor()
         if result is None:
-            out.append(None)
             continue
         if not isinstance(result, Tensor):
             kind = type(result).__name__
@@ -147,5 +142,4 @@ def checked_results(
                 f"{who} returned incompatible shapes: {result.shape} for input {i}, '{x.name}', "
                 f"of shape {x.shape}"
             )
-        out.append(result)
-    return out
+    return results
