@@ -28,13 +28,8 @@ from .shapes import TensorShape
 # --- values
 
 
-def constant(
-    value: Any,
-    dtype: Any = None,
-    shape: Any = None,
-    name: str | None = None,
-    verify_shape: bool = False,
-) -> Any:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None,
+             verify_shape: bool = False) -> Any:  # fmt: skip
     """A tensor with this value: a number, a list or an array. With `shape` it is filled up.
 
     >>> from pullback.compat import tf1 as tf
@@ -71,44 +66,30 @@ fill = operation(
 )  # fmt: skip
 
 
-def _full(shape: Any, number: int, dtype: Any, name: str) -> Any:
-    kind = as_dtype(dtype)
-    with scope_of(name, shape) as scope:
-        value = convert_to_tensor(bool(number) if kind.is_bool else number, kind, "Const")
-        return fill([shape] if isinstance(shape, int) else shape, value, scope)
+def _full_of(number: int, public: str, type: str) -> Any:
+    """zeros and zeros_like, or ones and ones_like."""
+    define(type, lambda x: _core.full(x.shape, like(x, number)), flows=False, fresh=True,
+           shape=shape_functions.unchanged)  # fmt: skip
 
+    def full(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
+        kind = as_dtype(dtype)
+        with scope_of(name or public, shape) as scope:
+            value = convert_to_tensor(kind.dtype.type(number), kind, "Const")
+            return fill([shape] if isinstance(shape, int) else shape, value, scope)
 
-def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
-    """Zeros."""
-    return _full(shape, 0, dtype, name or "zeros")
-
-
-def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
-    """Ones."""
-    return _full(shape, 1, dtype, name or "ones")
-
-
-for _type, _number in (("ZerosLike", 0), ("OnesLike", 1)):
-    define(
-        _type, lambda x, n=_number: _core.full(x.shape, like(x, n)), flows=False,
-        shape=shape_functions.unchanged, fresh=True,
-    )  # fmt: skip
-
-
-def _like(public: str, type: str, doc: str) -> Any:
-    def function(
+    def full_like(
         tensor: Any, dtype: Any = None, name: str | None = None, optimize: Any = True
     ) -> Any:
-        out = apply(type, tensor, name=name or public)
+        out = apply(type, tensor, name=name or f"{public}_like")
         return out if dtype is None else cast(out, dtype)
 
-    function.__name__ = public
-    function.__doc__ = f"{doc} of the shape of a tensor, and of its dtype or another."
-    return function
+    full.__doc__ = f"{public.capitalize()}."
+    full_like.__doc__ = f"{public.capitalize()} of the shape of a tensor, of its dtype or another."
+    return full, full_like
 
 
-zeros_like = _like("zeros_like", "ZerosLike", "Zeros")
-ones_like = _like("ones_like", "OnesLike", "Ones")
+zeros, zeros_like = _full_of(0, "zeros", "ZerosLike")
+ones, ones_like = _full_of(1, "ones", "OnesLike")
 
 
 def eye(
@@ -183,43 +164,31 @@ stop_gradient = operation(
 # --- shapes as values
 
 
-@inference.whole
-def _known_shape(inputs: Any, attrs: Any) -> Any:
-    dims = inputs[0].dims
-    return None if dims is None else np.array([np.nan if d is None else d for d in dims], float)
+def _of_shape(type: str, function: Any, doc: str, arguments: str, **fields: Any) -> Any:
+    """An operation that gives `function(shape)`, in which NaN is a length that is not known."""
 
-
-@inference.whole
-def _known_size(inputs: Any, attrs: Any) -> Any:
-    x = inputs[0]
-    return np.array(float(np.prod(x.dims)) if x.is_static else np.nan)
-
-
-@inference.whole
-def _known_rank(inputs: Any, attrs: Any) -> Any:
-    dims = inputs[0].dims
-    return np.array(np.nan if dims is None else float(len(dims)))
-
-
-def _of_shape(type: str, function: Any, doc: str, arguments: str = "", **fields: Any) -> Any:
     def numbers(x: Any, out_type: Any, optimize: Any = None) -> Any:
-        value = np.array(function(x.shape), np.int64)
-        return _core.constant(value, as_dtype(out_type).dtype)
+        return _core.constant(np.array(function(x.shape), np.int64), as_dtype(out_type).dtype)
+
+    @inference.whole
+    def known(inputs: Any, attrs: Any) -> Any:
+        dims = inputs[0].dims
+        if dims is None:
+            return None
+        return np.array(function([np.nan if d is None else d for d in dims]), float)
 
     return operation(
-        type, numbers, f"input name=None out_type='int32'{arguments}",
-        f"{doc}; no gradient (None).", flows=False, dtype="out_type", fresh=True, **fields,
+        type, numbers, f"input name=None out_type='int32'{arguments}", f"{doc}; no gradient "
+        "(None).", flows=False, dtype="out_type", fresh=True, value=known, **fields,
     )  # fmt: skip
 
 
 shape = _of_shape(
-    "Shape", list, "The shape as a tensor of integers", " optimize=True", value=_known_shape,
+    "Shape", list, "The shape as a tensor of integers", " optimize=True",
     shape=lambda x, **attrs: None if x.dims is None else (len(x.dims),),
 )  # fmt: skip
-size = _of_shape(
-    "Size", np.prod, "The number of elements", value=_known_size, shape=shape_functions.scalar
-)
-rank = _of_shape("Rank", len, "The number of axes", value=_known_rank, shape=shape_functions.scalar)
+size = _of_shape("Size", np.prod, "The number of elements", "", shape=shape_functions.scalar)
+rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.scalar)
 
 # --- shapes changed
 

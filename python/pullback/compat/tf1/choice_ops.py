@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .create import (
     is_tensor,
     known_dims,
     scope_of,
+    together,
 )
 from .dtypes import as_dtype, float32
 from .dtypes import bool as tf_bool
@@ -128,14 +129,8 @@ define("GatherV2", lambda x, indices, axis: _core.take(x, indices, axis), static
        np.take(x, indices.astype(int), axis))  # fmt: skip
 
 
-def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
-    name: str | None = None,
-    axis: Any = None,
-    batch_dims: int = 0,
-) -> Any:
+def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | None = None,
+           axis: Any = None, batch_dims: int = 0) -> Any:  # fmt: skip
     """The slices of `params` at these positions along an axis; the gradient is dense."""
     if batch_dims:
         raise NotImplementedError("gather: batch_dims does not exist yet")
@@ -144,29 +139,27 @@ def gather(
     return apply("GatherV2", params, indices, axis, name=name)
 
 
+@dataclass
 class _Bound:
     """A bound of a slice, or an index, that is a tensor: which of the inputs it is."""
 
-    def __init__(self, at: int) -> None:
-        self.at = at
+    at: int
 
 
-def _filled_in(key: tuple[Any, ...], bounds: Sequence[Any]) -> tuple[Any, ...]:
-    def value(entry: Any) -> Any:
-        if isinstance(entry, slice):
-            return slice(value(entry.start), value(entry.stop), value(entry.step))
-        return bounds[entry.at] if isinstance(entry, _Bound) else entry
-
-    return tuple(value(entry) for entry in key)
-
-
-def _known_slice(x: Any, *bounds: Any, key: Any) -> Any:
-    return x[_filled_in(key, bounds)]
+def _by_entry(function: Any, key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The key with `function` of each index and each bound of a slice."""
+    return tuple(
+        slice(*map(function, (e.start, e.stop, e.step))) if isinstance(e, slice) else function(e)
+        for e in key
+    )
 
 
-define("StridedSlice", lambda x, *bounds, key: x[_filled_in(key, bounds)],
-       static=tuple(np.arange(1, 64).tolist()), shape=shape_functions.sliced, value=_known_slice,
-       labels=("input",))  # fmt: skip
+def _strided_slice(x: Any, *bounds: Any, key: Any) -> Any:
+    return x[_by_entry(lambda e: bounds[e.at] if isinstance(e, _Bound) else e, key)]
+
+
+define("StridedSlice", _strided_slice, static=tuple(np.arange(1, 64).tolist()),
+       shape=shape_functions.sliced, value=_strided_slice, labels=("input",))  # fmt: skip
 
 
 def _slice(x: Any, key: Any) -> Any:
@@ -178,8 +171,6 @@ def _slice(x: Any, key: Any) -> Any:
     bounds: list[Any] = []
 
     def entry(value: Any) -> Any:
-        if isinstance(value, slice):
-            return slice(entry(value.start), entry(value.stop), entry(value.step))
         if is_tensor(value):
             bounds.append(value)
             return _Bound(len(bounds) - 1)
@@ -191,7 +182,7 @@ def _slice(x: Any, key: Any) -> Any:
             )
         return value.__index__()
 
-    entries = tuple(entry(e) for e in (key if isinstance(key, tuple) else (key,)))
+    entries = _by_entry(entry, key if isinstance(key, tuple) else (key,))
     return apply("StridedSlice", x, *bounds, name="strided_slice", key=entries)
 
 
@@ -239,9 +230,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         )
     with scope_of(name or "Select", condition, x, y) as scope:
         test = convert_to_tensor(condition, tf_bool, "condition")
-        dtype = dtype_of(x, y)
-        x = convert_to_tensor(x, dtype_of(x) or dtype, "t")
-        y = convert_to_tensor(y, dtype_of(y) or as_dtype(x.dtype), "e")
+        x, y = together(x, y, "t e")
         if as_dtype(x.dtype) != as_dtype(y.dtype):
             raise TypeError(f"where: expected branches of one dtype, got {x!r} and {y!r}")
         return apply("Select", test, x, y, name=scope)
@@ -255,15 +244,9 @@ define("OneHot", _one_hot, domain="integer", static=(1,), shape=shape_functions.
        labels=("indices", "depth", "on_value", "off_value"), dtype=2, fresh=True)  # fmt: skip
 
 
-def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: int | None = None,
-    dtype: Any = None,
-    name: str | None = None,
-) -> Any:
+def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = None,
+            axis: int | None = None, dtype: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
     """`on_value` (1) at each index along a new axis of length `depth`, else `off_value` (0)."""
     wish = dtype_of(on_value, off_value) if dtype is None else as_dtype(dtype)
     given = on_value if on_value is not None else off_value
@@ -271,8 +254,8 @@ def one_hot(
         wish = float32 if given is None else as_dtype(as_array(given, None)[1])
     with scope_of(name or "one_hot", indices) as scope:
         on, off = (
-            convert_to_tensor((bool(d) if wish.is_bool else d) if v is None else v, wish)
-            for v, d in ((on_value, 1), (off_value, 0))
+            convert_to_tensor(wish.dtype.type(default) if given is None else given, wish)
+            for given, default in ((on_value, 1), (off_value, 0))
         )
         at = -1 if axis is None else axis
         return apply("OneHot", indices, depth, on, off, name=scope, axis=at)

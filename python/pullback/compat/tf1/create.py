@@ -115,6 +115,14 @@ def convert_to_tensor(
     return constant_of(array, found, name or "Const")
 
 
+def together(x: Any, y: Any, names: str = "x y") -> list[Any]:
+    """Tensors of both: beside a tensor the other takes its dtype, beside a value that of the first.
+    TypeError where both have one of their own and these differ."""
+    first, second = names.split()
+    x = convert_to_tensor(x, dtype_of(x, y) if not is_tensor(x) else None, first)
+    return [x, convert_to_tensor(y, None if is_tensor(y) else as_dtype(x.dtype), second)]
+
+
 def _lifted(value: Any) -> Any:
     """A value of the main namespace or of eager mode, as a constant of the graph."""
     return constant_of(value.numpy(), as_dtype(value.dtype), "Const")

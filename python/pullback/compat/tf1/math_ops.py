@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import pullback as pb
+
 from ... import _core
 from . import shape_functions
 from .create import (
@@ -21,12 +23,12 @@ from .create import (
     known_dims,
     operation,
     scope_of,
+    together,
 )
 from .dtypes import as_dtype, float32, float64, int32, int64
 from .dtypes import bool as tf_bool
 from .names import public_names
 from .opdef import define, like, pulled_back, summed
-from .tensor import SymbolicTensor
 
 Function = Callable[..., Any]
 
@@ -106,13 +108,13 @@ def _binary(
     return operation(type, function, "x y", doc, public, domain=domain, same=True, **fields)
 
 
-def _maximum(x: Any, y: Any) -> Any:
+def _first_if(holds: Any) -> Any:
     # A tie goes to the first; a NaN wins and has no gradient.
-    return _core.where(x >= y, x, _core.where(_core.isnan(x), _core.stop_gradient(x), y))
+    def choose(x: Any, y: Any) -> Any:
+        otherwise = _core.where(_core.isnan(x), _core.stop_gradient(x), y)
+        return _core.where(holds(x, y), x, otherwise)
 
-
-def _minimum(x: Any, y: Any) -> Any:
-    return _core.where(x <= y, x, _core.where(_core.isnan(x), _core.stop_gradient(x), y))
+    return choose
 
 
 def _base_slope(g: Any, ins: list[Any]) -> Any:
@@ -152,11 +154,11 @@ floormod = mod = _binary(
 )  # fmt: skip
 pow = _binary("pow", "Pow", _pow, "x to the power of y")
 maximum = _binary(
-    "maximum", "Maximum", _maximum, "The larger of x and y; the gradient of a tie goes to x",
+    "maximum", "Maximum", _first_if(_core.greater_equal), "The larger of x and y; the gradient of a tie goes to x",
     value=np.maximum,
 )  # fmt: skip
 minimum = _binary(
-    "minimum", "Minimum", _minimum, "The smaller of x and y; the gradient of a tie goes to x",
+    "minimum", "Minimum", _first_if(_core.less_equal), "The smaller of x and y; the gradient of a tie goes to x",
     value=np.minimum,
 )  # fmt: skip
 squared_difference = _binary(
@@ -186,9 +188,7 @@ logical_and, logical_or, logical_xor = (
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y; integers are divided as float64."""
     with scope_of(name or "truediv", x, y) as scope:
-        dtype = dtype_of(x, y)
-        x = convert_to_tensor(x, dtype_of(x) or dtype, "x")
-        y = convert_to_tensor(y, dtype_of(y) or as_dtype(x.dtype), "y")
+        x, y = together(x, y)
         if as_dtype(x.dtype).is_integer and as_dtype(x.dtype) == as_dtype(y.dtype):
             x, y = (cast(v, float64) for v in (x, y))
         return apply("RealDiv", x, y, name=scope)
@@ -233,9 +233,9 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
 
 
 def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
-    out = _core.cast(x, DstT.dtype)
     # Between floats and integers no gradient passes.
-    return out if SrcT.is_floating == DstT.is_floating else _core.stop_gradient(out)
+    passes = SrcT.is_floating == DstT.is_floating
+    return _core.cast(x if passes else _core.stop_gradient(x), DstT.dtype)
 
 
 define("Cast", _cast, dtype="DstT", shape=shape_functions.unchanged, value=lambda x, SrcT, DstT: x)
@@ -258,12 +258,8 @@ to_int32, to_int64 = _converts("ToInt32", int32), _converts("ToInt64", int64)
 def _product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
     if len(a.shape) < 2 or len(b.shape) < 2:
         raise ValueError(f"expected tensors of rank 2 or more, got shapes {a.shape} and {b.shape}")
-    return _core.matmul(_swapped(a) if transpose_a else a, _swapped(b) if transpose_b else b)
-
-
-def _swapped(x: Any) -> Any:
-    order = list(range(len(x.shape)))
-    return _core.transpose(x, [*order[:-2], order[-1], order[-2]])
+    a = pb.matrix_transpose(a) if transpose_a else a
+    return _core.matmul(a, pb.matrix_transpose(b) if transpose_b else b)
 
 
 for _type in ("MatMul", "BatchMatMulV2"):
@@ -283,12 +279,10 @@ def matmul(
     ...     session.run(tf.matmul([[1.0, 2.0]], [[3.0, 4.0]], transpose_b=True))
     array([[11.]], dtype=float32)
     """
-    ranks = [len(x.dims or ()) if isinstance(x, SymbolicTensor) else np.ndim(x) for x in (a, b)]
+    ranks = [len(known_dims(x) or ()) for x in (a, b)]
     with scope_of(name or "MatMul", a, b) as scope:
-        return apply(
-            "BatchMatMulV2" if max(ranks) > 2 else "MatMul",
-            a, b, name=scope, transpose_a=transpose_a, transpose_b=transpose_b,
-        )  # fmt: skip
+        type = "BatchMatMulV2" if max(ranks) > 2 else "MatMul"
+        return apply(type, a, b, name=scope, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 # --- reductions: the axes are the second input
@@ -342,24 +336,22 @@ reduce_sum = _reduction("reduce_sum", "Sum", _core.sum, "The sum", value=_follow
 reduce_mean = _reduction("reduce_mean", "Mean", _mean, "The mean")
 
 
-def _extreme(function: Any, empty: Any) -> Any:
+def _extreme(function: Any, sign: int) -> Any:
     """Of nothing at all it is the least or the greatest number."""
 
     def reduce(x: Any, axis: Any, keepdims: bool) -> Any:
-        axes = [axis] if isinstance(axis, int) else axis
-        if 0 not in (x.shape[a] for a in axes):
+        if 0 not in (x.shape[a] for a in np.reshape(axis, -1)):
             return function(x, axis, keepdims)
-        shape = _core.sum(x, axis, keepdims).shape
-        info: Any = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
-        number = np.copysign(np.inf, info.min if empty == "min" else info.max)
-        return _core.full(shape, like(x, number if x.dtype.kind == "f" else getattr(info, empty)))
+        info = np.iinfo(np.int64 if x.dtype.kind == "f" else x.dtype)
+        number = sign * np.inf if x.dtype.kind == "f" else info.max if sign > 0 else info.min
+        return _core.full(_core.sum(x, axis, keepdims).shape, like(x, number))
 
     return reduce
 
 
-reduce_max = _reduction("reduce_max", "Max", _extreme(_core.max, "min"),
+reduce_max = _reduction("reduce_max", "Max", _extreme(_core.max, -1),
                         "The largest element, whose gradient ties share equally,")  # fmt: skip
-reduce_min = _reduction("reduce_min", "Min", _extreme(_core.min, "max"),
+reduce_min = _reduction("reduce_min", "Min", _extreme(_core.min, 1),
                         "The smallest element, whose gradient ties share equally,")  # fmt: skip
 reduce_prod = _reduction("reduce_prod", "Prod", _core.prod, "The product", value=_followed(np.prod))
 reduce_all = _reduction("reduce_all", "All", _core.all, "Whether all are true", "bool", flows=False)
