@@ -347,11 +347,7 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
 def _built_in(op: Operation, row: OpDef, upstream: list[Any]) -> list[Any]:
     """The rule of another type, of which only the core knows: one more record."""
     count = len(op.inputs)
-    static = [op.definition.is_static(i, count) for i in range(count)]
-    attrs = {
-        "row": row, "attrs": op.attrs, "inputs": count, "outputs": len(op.outputs),
-        "static": static,
-    }  # fmt: skip
+    attrs = {"row": row, "of": op, "inputs": count, "outputs": len(op.outputs)}
     inputs = [*op.inputs, *op.outputs, *upstream]
     live = differentiable_inputs(op)
     stand_ins = [x.stand_in for x in inputs]
@@ -368,11 +364,12 @@ def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     n = op.attrs["inputs"]
     m = n + op.attrs["outputs"]
     row, ins = op.attrs["row"], inputs[:n]
-    attrs = {} if row.from_output is not None else op.attrs["attrs"]
-    args = [as_static(x) if op.attrs["static"][i] else x for i, x in enumerate(ins)]
+    forward = op.attrs["of"]
+    attrs = {} if row.from_output is not None else forward.attrs
+    static = forward.definition.which_static(ins)
+    args = [as_static(x) if fixed else x for x, fixed in zip(ins, static, strict=True)]
     answers = iter(pull_through(row, attrs, args, inputs[n:m], inputs[m:]))
-    spread = [None if static else next(answers, None) for static in op.attrs["static"]]
-    return with_zeros(spread, ins)
+    return with_zeros([None if fixed else next(answers, None) for fixed in static], ins)
 
 
 define("BuiltInGradient", execute=_execute_built_in)

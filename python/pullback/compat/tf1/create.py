@@ -164,16 +164,16 @@ define("Const", execute=lambda run, op, inputs: [op.attrs["value"]], flows=False
 
 def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any:
     """An operation on tensors and what can be one; its output, or the list of them."""
-    row, count = OPS[type], len(values)
-    fixed = [row.is_static(i, count) for i in range(count)]
-    wish = dtype_of(*(v for v, f in zip(values, fixed, strict=True) if not f)) if row.same else None
+    row = OPS[type]
+    fixed = row.which_static(values)
+    wish = dtype_of(*row.tensors(values)) if row.same else None
     if mode.executing_eagerly():
         inputs = []
         for v, f in zip(values, fixed, strict=True):
             v = as_static(v) if f else convert_to_tensor(v, None if is_tensor(v) else wish)
             wish = wish or (as_dtype(v.dtype) if row.same and not f else None)
             inputs.append(v)
-        check_dtypes(row, inputs, fixed)
+        check_dtypes(row, inputs)
         try:
             return unpacked([as_eager(y) for y in eager.apply(row, inputs, attrs)])
         except FAILURES as failure:
@@ -183,14 +183,13 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
         inputs, graph, full = list(values), graph_of(values), name or type
     else:
         with scope_of(name or type, *values) as full:
-            graph = get_default_graph()
-            inputs = []
+            inputs, graph = [], get_default_graph()
             for i, v in enumerate(values):
                 kind = None if is_tensor(v) else _static_dtype(v) if fixed[i] else wish
                 v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
                 inputs.append(convert_to_tensor(v, kind, row.label(i)))
                 wish = wish or (inputs[-1].dtype if row.same and not fixed[i] else None)
-    check_dtypes(row, inputs, fixed)
+    check_dtypes(row, inputs)
     op = graph.create(row, inputs, attrs, full)
     return unpacked(graph.complete(op, infer(op)).outputs)
 
@@ -206,12 +205,10 @@ def _static_dtype(value: Any) -> DType | None:
     return int64 if array.size and np.abs(array).max() >= 2**31 else int32
 
 
-def check_dtypes(row: OpDef, inputs: Sequence[Any], fixed: Sequence[bool]) -> None:
-    kinds = [as_dtype(x.dtype).name for x, f in zip(inputs, fixed, strict=True) if not f]
-    if not kinds:
-        return
+def check_dtypes(row: OpDef, inputs: Sequence[Any]) -> None:
+    kinds = [as_dtype(x.dtype).name for x in row.tensors(inputs)]
     allowed = DOMAINS[row.domain]
-    if kinds[0] not in allowed:
+    if kinds and kinds[0] not in allowed:
         raise TypeError(
             f"{row.type}: expected {' or '.join(allowed)}, got {kinds[0]} ({_tensors(inputs)})"
         )

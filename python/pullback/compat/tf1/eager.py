@@ -25,7 +25,6 @@ def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
     # The row computes in the main namespace's way.
     args = [as_core(x) for x in inputs]
     outs = build(row, args, attrs)
-    places = [i for i in range(len(args)) if not row.is_static(i, len(args))]
     override = get_default_graph().override_of(row.type)
     if override is None and row.registered:
         return outs if row.flows else [_core.stop_gradient(out) for out in outs]
@@ -37,15 +36,13 @@ def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
         if rule is None:
             raise missing(row.type, row.type)
         if isinstance(rule, OpDef):
-            given = dict(zip(places, ins, strict=True))
-            mixed = [given.get(i, x) for i, x in enumerate(args)]
             shared = attrs if rule.from_output is None else {}
-            return pull_through(rule, shared, mixed, results, cotangents)
+            return pull_through(rule, shared, row.with_tensors(args, ins), results, cotangents)
         seen = [[as_eager(x) for x in group] for group in (ins, results, cotangents)]
         answer = rule.function(EagerOperation(row, seen[0], seen[1], attrs), *seen[2])
         return list(answer) if isinstance(answer, (list, tuple)) else [answer]
 
-    return _core.custom(outs, [args[i] for i in places], _core.Rule(call, str(rule)))
+    return _core.custom(outs, row.tensors(args), _core.Rule(call, str(rule)))
 
 
 class EagerOperation:

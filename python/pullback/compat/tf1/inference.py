@@ -32,45 +32,39 @@ _LONGEST_VALUE = 64
 
 def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
     """Dtype, dimensions, stand-in and known value of each output."""
-    row, count = op.definition, len(op.inputs)
-    static = [row.is_static(i, count) for i in range(count)]
-    exact = all(
-        x.known is not None and not np.isnan(x.known).any() if fixed else x.is_static
-        for x, fixed in zip(op.inputs, static, strict=True)
-    )
+    row, static = op.definition, op.definition.which_static(op.inputs)
+    tensors = row.tensors(op.inputs)
+    values = [x.known for x, fixed in zip(op.inputs, static, strict=True) if fixed]
+    all_known = all(v is not None for v in values)
+    exact = all_known and all(x.is_static for x in tensors) and not any(
+        np.isnan(v).any() for v in values)  # fmt: skip
     outs: list[Any] | None = None
-    fixed_known = (x.known is not None for x, fixed in zip(op.inputs, static, strict=True) if fixed)
     try:
-        if not row.random and all(fixed_known):  # a draw would be one of the program's
-            args = [
+        if all_known and not row.random:  # a draw would be one of the program's
+            args = (
                 as_python(x.known) if fixed else x.stand_in
                 for x, fixed in zip(op.inputs, static, strict=True)
-            ]
-            outs = build(row, args, op.attrs)
-    except FAILURES as failure:
-        if exact:
+            )
+            outs = build(row, list(args), op.attrs)
+    except (TypeError, *FAILURES) as failure:
+        if exact or isinstance(failure, TypeError):
             raise explained(op, failure) from None
-    except TypeError as failure:
-        raise explained(op, failure) from None
     if exact and outs is not None:
         shapes: list[Dims] = [tuple(out.shape) for out in outs]
     else:
-        shapes = _shapes(op, static, None if outs is None else len(outs))
+        shapes = _shapes(op, static, len(outs or [None]))
     value = _value(op, static)
     results = []
-    for i, dims in enumerate(shapes):
-        dtype = as_dtype(outs[i].dtype) if outs is not None else _dtype(op)
+    for dims, out in zip(shapes, outs or [None] * len(shapes), strict=True):
+        dtype = _dtype(op, tensors) if out is None else as_dtype(out.dtype)
+        fits = out is not None and stands_for(out, dims)
         if not row.flows or op.has_own_rule:
-            fits = outs is not None and stands_for(outs[i], dims)
-            shape = outs[i].shape if outs is not None and fits else _whole(dims)
-            stand_in = argument(dtype, shape)
-        elif outs is not None and stands_for(outs[i], dims):
-            stand_in = outs[i]
+            stand_in = argument(dtype, out.shape if fits else _whole(dims))
+        elif fits:
+            stand_in = out
         else:
-            tensors = [x for x, fixed in zip(op.inputs, static, strict=True) if not fixed]
             stand_in = opaque([x.stand_in for x in tensors], dtype, dims)
-        known = value if value is not None and dtype.is_integer else None
-        results.append((dtype, dims, stand_in, known))
+        results.append((dtype, dims, stand_in, value if dtype.is_integer else None))
     return results
 
 
@@ -78,22 +72,19 @@ def _whole(dims: Dims) -> tuple[int, ...]:
     return tuple(UNKNOWN if d is None else d for d in dims or ())
 
 
-def _dtype(op: Operation) -> DType:
+def _dtype(op: Operation, tensors: list[SymbolicTensor]) -> DType:
     kind = op.definition.dtype
     if isinstance(kind, str):
         return as_dtype(op.attrs[kind])
-    if isinstance(kind, int):
-        return as_dtype(op.inputs[kind].dtype)
-    if kind is not None:
+    if isinstance(kind, DType):
         return kind
-    fixed = (op.definition.is_static(i, len(op.inputs)) for i in range(len(op.inputs)))
-    return as_dtype(next(x.dtype for x, f in zip(op.inputs, fixed, strict=True) if not f))
+    return as_dtype((tensors[0] if kind is None else op.inputs[kind]).dtype)
 
 
-def _shapes(op: Operation, static: list[bool], count: int | None) -> list[Dims]:
+def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
     """What the row's shape function says; None of each output where it says nothing."""
     if op.definition.shape is None:
-        return [None] * (count or 1)
+        return [None] * count
     args = [
         _Info(x) if not fixed else ALL if x.op.type == "AllAxes" else x.known
         for x, fixed in zip(op.inputs, static, strict=True)

@@ -129,7 +129,8 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
     wanted: set[Tensor] = set()
     for op in reversed(ops):
         row = op.definition
-        wanted.update(x for i, x in enumerate(op.inputs) if row.is_static(i, len(op.inputs)))
+        static = row.which_static(op.inputs)
+        wanted.update(x for x, fixed in zip(op.inputs, static, strict=True) if fixed)
         reads_values = row.type not in ("Shape", "Size", "Rank", "AllAxes")
         if reads_values and any(out in wanted for out in op.outputs):
             wanted.update(op.inputs)
@@ -163,7 +164,7 @@ def make_program(
         if run.hollow:  # the gradient depends on it after all
             raise run.hollow[0] from None
         raise
-    reads = [(slot_of(variable), core) for variable, core in run.snapshots_of.items()]
+    reads = [(slot_of(variable), core) for variable, (core, _) in run.snapshots.items()]
     assigned = [(slot_of(variable), core) for variable, core in run.assigned.items()]
     effects = [(function, len(inputs)) for function, inputs in run.effects]
     arguments = [feed.value is None for feed in feeds]
@@ -182,8 +183,7 @@ class Run:
     fed: dict[Tensor, Any] = field(default_factory=dict)
     strict: set[Operation] = field(default_factory=set)
     hollow: list[Exception] = field(default_factory=list)  # for each value that is missing
-    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> value before the run
-    snapshots_of: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
+    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> what it was before
     assigned: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
     behind: dict[Operation, frozenset[Any]] = field(default_factory=dict)
     effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
@@ -256,20 +256,19 @@ class Run:
         return [_core.stop_gradient(out) for out in outs] if own else outs
 
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
-        row, count = op.definition, len(inputs)
-        return [as_static(x) if row.is_static(i, count) else x for i, x in enumerate(inputs)]
+        static = op.definition.which_static(inputs)
+        return [as_static(x) if fixed else x for x, fixed in zip(inputs, static, strict=True)]
 
     def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
         """A fed value in the place of an output: its gradient is the operation's own."""
         row = op.definition
         args = self._arguments(op, inputs)
-        tensors = [x for i, x in enumerate(args) if not row.is_static(i, len(args))]
+        tensors = row.tensors(args)
         if not row.flows or op.has_own_rule or not tensors or any(x is None for x in tensors):
             return fed
 
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
-            given = iter(ins)
-            mixed = [x if row.is_static(i, len(args)) else next(given) for i, x in enumerate(args)]
+            mixed = row.with_tensors(args, ins)
             answers = pull_through(row, op.attrs, mixed, outs, cotangents, out.index)
             return answers + [None] * (len(ins) - len(answers))
 
@@ -291,9 +290,8 @@ class Run:
         slot = self.slot_of(variable)
         if variable not in self.snapshots and slot.initialized:
             # Before any assignment of this run: the trace gives the value from outside.
-            self.snapshots[variable] = slot.core.read()
-            self.snapshots_of[variable] = slot.core
-        return self.snapshots.get(variable)
+            self.snapshots[variable] = (slot.core, slot.core.read())
+        return self.snapshots.get(variable, (None, None))[1]
 
     def read(self, variable: Any, op: Operation) -> Any:
         """What a read operation sees."""
@@ -333,9 +331,8 @@ class Run:
         self.behind[op] = self.behind[op].union(variables)
 
     def _uninitialized(self, variable: Any) -> FailedPreconditionError:
-        name = variable.op.name
-        return FailedPreconditionError(
-            variable.op,
-            f"Attempting to use uninitialized value {name}: the variable '{name}' has no value in "
-            "this session; run tf.global_variables_initializer() first, made after the variable",
+        text = (
+            f"Attempting to use uninitialized value {variable.op.name}: the variable has no value "
+            "in this session; run tf.global_variables_initializer() first, made after the variable"
         )
+        return FailedPreconditionError(variable.op, text)

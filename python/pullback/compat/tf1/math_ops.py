@@ -78,14 +78,10 @@ reciprocal = _unary(
     "reciprocal", "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
     from_output=lambda g, y: -(g * y * y),
 )  # fmt: skip
-round, floor, ceil = (
-    _unary(type.lower(), type, function, f"{text}; no gradient (None).", domain, flows=False)
-    for type, function, text, domain in (
-        ("Round", _core.round, "The nearest integer, ties to even", "number"),
-        ("Floor", _core.floor, "The integer below", "float"),
-        ("Ceil", _core.ceil, "The integer above", "float"),
-    )
-)
+round = _unary("round", "Round", _core.round, "The nearest integer, ties to even; no gradient.",
+               "number", flows=False)  # fmt: skip
+floor = _unary("floor", "Floor", _core.floor, "The integer below; no gradient.", flows=False)
+ceil = _unary("ceil", "Ceil", _core.ceil, "The integer above; no gradient.", flows=False)
 is_nan, is_inf, is_finite = (
     _unary(public, type, function, text, dtype=tf_bool, flows=False)
     for public, type, function, text in (
@@ -153,13 +149,13 @@ floormod = mod = _binary(
     value=np.mod,
 )  # fmt: skip
 pow = _binary("pow", "Pow", _pow, "x to the power of y")
-maximum = _binary(
-    "maximum", "Maximum", _first_if(_core.greater_equal), "The larger of x and y; the gradient of a tie goes to x",
-    value=np.maximum,
-)  # fmt: skip
-minimum = _binary(
-    "minimum", "Minimum", _first_if(_core.less_equal), "The smaller of x and y; the gradient of a tie goes to x",
-    value=np.minimum,
+maximum, minimum = (
+    _binary(type.lower(), type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
+            "goes to x", value=value)
+    for type, which, holds, value in (
+        ("Maximum", "larger", _core.greater_equal, np.maximum),
+        ("Minimum", "smaller", _core.less_equal, np.minimum),
+    )
 )  # fmt: skip
 squared_difference = _binary(
     "squared_difference", "SquaredDifference", lambda x, y: _core.square(x - y), "(x - y)²"

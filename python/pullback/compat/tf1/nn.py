@@ -38,12 +38,12 @@ def _softmax_slope(g: Any, y: Any, axis: int = -1) -> Any:
 softmax, log_softmax = (
     operation(
         type, function, "logits axis=None name=None", f"{text} along an axis, without overflow.",
-        public, aliases={"dim": "axis"}, prepare=_last_axis, domain="float",
-        shape=shape_functions.unchanged, fresh=True, from_output=slope,
+        aliases={"dim": "axis"}, prepare=_last_axis, domain="float", from_output=slope,
+        shape=shape_functions.unchanged, fresh=True, public=function.__name__,
     )
-    for type, function, text, public, slope in (
-        ("Softmax", _core.softmax, "exp(x) / sum(exp(x))", "softmax", _softmax_slope),
-        ("LogSoftmax", _core.log_softmax, "log(softmax(x))", "log_softmax", None),
+    for type, function, text, slope in (
+        ("Softmax", _core.softmax, "exp(x) / sum(exp(x))", _softmax_slope),
+        ("LogSoftmax", _core.log_softmax, "log(softmax(x))", None),
     )
 )  # fmt: skip
 
@@ -100,39 +100,29 @@ define(
 )  # fmt: skip
 
 
-def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> None:
+def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> str:
     if sentinel is not None or labels is None or logits is None:
         raise ValueError(f"{who}: name the arguments: labels=, logits=")
+    return who
 
 
-def softmax_cross_entropy_with_logits_v2(
-    labels: Any = None,
-    logits: Any = None,
-    axis: int | None = None,
-    name: str | None = None,
-    dim: int | None = None,
-) -> Any:
+def softmax_cross_entropy_with_logits_v2(labels: Any = None, logits: Any = None,
+        axis: int | None = None, name: Any = None, dim: int | None = None) -> Any:  # fmt: skip
     """-sum(labels log(softmax(logits))) along an axis; the gradient reaches both."""
-    _both(None, labels, logits, "softmax_cross_entropy_with_logits")
+    who = _both(None, labels, logits, "softmax_cross_entropy_with_logits")
     axis = dim if axis is None else axis
-    with scope_of(name or "softmax_cross_entropy_with_logits", logits, labels) as scope:
+    with scope_of(name or who, logits, labels) as scope:
         x = convert_to_tensor(logits)
         p = convert_to_tensor(labels, as_dtype(x.dtype), "labels")
         if axis not in (None, -1):
-            rank = len(x.shape)
-            order = [i for i in range(rank) if i != axis % rank]
-            x, p = (transpose(t, [*order, axis % rank]) for t in (x, p))
+            order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
+            x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))
         return apply("SoftmaxCrossEntropyWithLogits", x, p, name=scope)
 
 
-def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
-    dim: int | None = None,
-    name: str | None = None,
-    axis: int | None = None,
-) -> Any:
+def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
+        logits: Any = None, dim: int | None = None, name: str | None = None,
+        axis: int | None = None) -> Any:  # fmt: skip
     """As the v2 form, with labels that are constants."""
     _both(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
     dtype = None if is_tensor(labels) else as_dtype(convert_to_tensor(logits).dtype)
@@ -144,8 +134,7 @@ def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
     """-log(softmax(logits)) at the integer labels; one outside of the classes is an error."""
-    who = "sparse_softmax_cross_entropy_with_logits"
-    _both(_sentinel, labels, logits, who)
+    who = _both(_sentinel, labels, logits, "sparse_softmax_cross_entropy_with_logits")
     return apply("SparseSoftmaxCrossEntropyWithLogits", logits, labels, name=name or who)
 
 

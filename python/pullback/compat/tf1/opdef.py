@@ -26,7 +26,7 @@ Rows with a public function are made by create.operation, others by define.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -58,8 +58,19 @@ class OpDef:
     fresh: bool = False
     random: bool = False
 
-    def is_static(self, index: int, count: int) -> bool:
-        return index in self.static or index - count in self.static
+    def which_static(self, inputs: Sequence[Any]) -> list[bool]:
+        count = len(inputs)
+        return [i in self.static or i - count in self.static for i in range(count)]
+
+    def tensors(self, inputs: Sequence[Any]) -> list[Any]:
+        """The inputs that are not static."""
+        return [x for x, fixed in zip(inputs, self.which_static(inputs), strict=True) if not fixed]
+
+    def with_tensors(self, inputs: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+        """The inputs with others in the place of those that are not static."""
+        left = iter(tensors)
+        fixed = self.which_static(inputs)
+        return [x if is_fixed else next(left) for x, is_fixed in zip(inputs, fixed, strict=True)]
 
     def label(self, index: int) -> str:
         return self.labels[index] if index < len(self.labels) else f"values_{index}"
@@ -98,8 +109,7 @@ def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
     assert row.function is not None
     made = row.function(*inputs, **attrs)
     outs = list(made) if isinstance(made, (list, tuple)) else [made]
-    count = len(inputs)
-    tensors = [x for i, x in enumerate(inputs) if not row.is_static(i, count)]
+    tensors = row.tensors(inputs)
     if row.slopes:
         return [_core.custom(outs, tensors, _core.Rule(_own_slopes(row, attrs), row.type))[0]]
     if row.fresh:
@@ -135,14 +145,12 @@ def pull_through(
         return [row.from_output(cotangents[0], outs[0], **attrs)]
     if row.execute is not None:
         return list(cotangents)  # what hands a value on, hands its gradient back
-    places = [i for i, x in enumerate(args) if isinstance(x, _core.Tensor)]
 
     def again(*xs: Any) -> Any:
-        given = dict(zip(places, xs, strict=True))
-        made = build(row, [given.get(i, x) for i, x in enumerate(args)], attrs)
+        made = build(row, row.with_tensors(args, xs), attrs)
         return made if index is None else made[index]
 
-    return pulled_back(again, [args[i] for i in places], cotangents)
+    return pulled_back(again, row.tensors(args), cotangents)
 
 
 def _own_slopes(row: OpDef, attrs: Mapping[str, Any]) -> Callable[..., Any]:

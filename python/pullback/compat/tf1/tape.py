@@ -6,6 +6,7 @@ interval of numbers. Rules and connectivity are those of `gradients`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import pullback
@@ -73,16 +74,16 @@ def _plain(nest: Any) -> Any:
     return unflatten(structure, [as_core(x) for x in leaves])
 
 
+@dataclass(eq=False)
 class _Intervals:
     """What _core.Tape is for values: which operations were made while it recorded, and what is
     watched."""
 
-    def __init__(self, accessed: bool) -> None:
-        self.accessed = accessed
-        self.recording = False
-        self.graph: Any = None
-        self.intervals: list[list[float]] = []
-        self.watched: dict[Tensor, Any] = {}  # tensor or handle -> what was watched
+    accessed: bool
+    recording: bool = False
+    graph: Any = None
+    intervals: list[list[float]] = field(default_factory=list)
+    watched: dict[Tensor, Any] = field(default_factory=dict)  # by tensor or handle
 
     def start(self) -> None:
         self.graph = get_default_graph()
@@ -119,6 +120,15 @@ class _Intervals:
         return sorted(found, key=lambda v: int(v.op.number))
 
 
+def _by_handle(xs: list[Any], who: str, error: type[Exception]) -> list[tuple[Tensor, Any]]:
+    """Each tensor or variable behind the tensor that stands for it."""
+    pairs = [(getattr(x, "handle", x), x) for x in xs]
+    for handle, x in pairs:
+        if not isinstance(handle, Tensor):
+            raise error(f"{who}: expected tensors and variables, got {x!r:.60}")
+    return pairs
+
+
 class GraphTape(GradientTape):
     """A tape in a graph."""
 
@@ -129,17 +139,12 @@ class GraphTape(GradientTape):
     def watch(self, tensors: Any) -> None:
         if not self._entered:
             raise RuntimeError("watch: enter the tape first: `with GradientTape() as tape:`")
-        for x in flatten(tensors)[0]:
-            handle = getattr(x, "handle", x)
-            if not isinstance(handle, Tensor):
-                raise ValueError(f"watch: expected a tensor or a variable, got {x!r:.60}")
-            self._seen.watched[handle] = x
+        self._seen.watched.update(_by_handle(flatten(tensors)[0], "watch", ValueError))
 
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
         targets, (xs, structure) = flatten(target)[0], flatten(sources)
-        for x in (*targets, *xs):
-            if not isinstance(getattr(x, "handle", x), Tensor):
-                raise TypeError(f"gradient: expected tensors and variables, got {x!r:.60}")
+        _by_handle(targets, "gradient", TypeError)
+        handles = [handle for handle, _ in _by_handle(xs, "gradient", TypeError)]
         if not self._entered or self._used:
             raise RuntimeError(
                 "a tape that is not persistent answers one set of gradients, after it has "
@@ -150,7 +155,6 @@ class GraphTape(GradientTape):
         if not self._persistent:
             self._used = True
             self._stop()
-        handles = [getattr(x, "handle", x) for x in xs]
         with graph_of(ys).as_default() as graph, graph.name_scope("gradient_tape"):
             seeds = checked_seeds(ys, None if weights is None else flatten(weights)[0])
             answers = pull_back(ys, seeds, handles, self._edge(ys, set(handles)))
