@@ -152,7 +152,7 @@ def in_function(program: Program, expected: Expected) -> Answer:
         return answer.parts()
 
     starts = _starts(program)
-    f(*_others(starts))
+    f(*_others(program, starts))
     return Answer(*(list(part) for part in f(*starts)))
 
 
@@ -168,7 +168,8 @@ def with_updates(program: Program, expected: Expected) -> Answer:
     """Variables get their values by assignments, inside and outside of a function, and what was
     built before keeps the old ones."""
     starts = _starts(program)
-    xs = [pb.Variable(x) for x in _others(starts)]
+    others = _others(program, starts)
+    xs = [pb.Variable(x) for x in others]
     run = program.function()
     before = run(pb, *_split(program, xs))
 
@@ -179,21 +180,27 @@ def with_updates(program: Program, expected: Expected) -> Answer:
         answer = _twice(run(pb, *_split(program, xs)), xs, expected)
         return answer.parts()
 
-    f(*_others(starts))
+    f(*others)
     for x, start in zip(xs, starts, strict=True):
         x.assign(start)
         x.assign_sub(np.zeros_like(start))  # keeps -0
     answer = _twice(run(pb, *_split(program, xs)), xs, expected)
     again = Answer(*(list(part) for part in f(*starts)))
     _same(answer, again)
-    old = run(pb, *_split(program, [pb.Variable(x) for x in _others(starts)]))
+    old = run(pb, *_split(program, [pb.Variable(x) for x in others]))
     for x, y in zip(before, old, strict=True):
         assert _close(x.numpy(), y.numpy()), "a value from before an assignment"
     return answer
 
 
-def _others(starts: list[Array]) -> list[Array]:
-    return [np.roll(x, 1) for x in starts]
+def _others(program: Program, starts: list[Array]) -> list[Array]:
+    """Other values, unless the program makes positions or divisors of them that are none."""
+    others = [np.roll(x, 1) for x in starts]
+    try:
+        pb.evaluate(program.function()(pb, *_split(program, [pb.Variable(x) for x in others])))
+    except (ZeroDivisionError, IndexError):
+        return starts
+    return others
 
 
 def _same(a: Answer, b: Answer) -> None:
