@@ -248,6 +248,41 @@ def test_a_rule_may_look_at_its_upstream():
     assert float(pb.gradients(f(3.0), w)[0]) == 9.0 and seen == [3.0]
 
 
+def test_a_rule_that_looks_at_what_the_function_computed_is_told_so():
+    @pb.custom_gradient
+    def scaled(x):
+        y = pb.exp(x)
+        return y, lambda g: g * float(y)
+
+    w = pb.Variable(0.0)
+    assert float(pb.gradients(scaled(w), w)[0]) == 1.0
+    with pytest.raises(RuntimeError, match=r"float.*has no value outside of it"):
+        pb.gradients(pb.function(lambda x: scaled(x * w))(1.0), w)
+
+
+def test_a_result_together_with_its_gradients():
+    w = pb.Variable([1.0, 2.0], dtype="float64")
+
+    @pb.custom_gradient
+    def square(x):
+        return x * x, lambda g: g * 20 * x
+
+    def both(x):
+        y = pb.sum(square(w * x))
+        return y, *pb.gradients(y, [w, x])
+
+    f = Counted(both)
+    for x in (np.float64(3.0), pb.Variable(np.float64(5.0)).read()):
+        y, gw, gx = f(x)
+        assert float(y) == pytest.approx(5.0 * float(x) ** 2)
+        np.testing.assert_allclose(gw.numpy(), 20 * float(x) ** 2 * np.array([1.0, 2.0]))
+        assert float(gx) == pytest.approx(20 * float(x) * 5.0)
+        (again,) = pb.gradients(y, w)
+        np.testing.assert_allclose(again.numpy(), gw.numpy())
+        (second,) = pb.gradients(pb.sum(gw), w)
+        np.testing.assert_allclose(second.numpy(), 20 * float(x) ** 2 * np.ones(2))
+
+
 def test_results_outlive_the_function():
     w = pb.Variable(2.0)
     f = pb.function(lambda x: log1pexp(w * x))

@@ -61,7 +61,8 @@ def function(
     plan runs at the call, and a result that depends on something tracked remembers the arguments,
     and the variables as they were; the operations are built when a gradient asks for them, and what
     the gradient needs of f's inside is then computed again. So let a training step compute its
-    gradients inside, or record it with a tape.
+    gradients inside, or record it with a tape. The rule of a `custom_gradient` inside may look at
+    its upstream, but not at what f computed.
 
     What a function assigns takes the memory of the old value where it can. A result that depends on
     a trainable variable which the function assigns, as the loss of a training step does, therefore
