@@ -1,29 +1,41 @@
 """What the optimizers share: steps, their checks, and the state.
 
 An optimizer holds the rule and the state it needs for each variable (slots), which is made when the
-variable is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; in between the
-gradients may be changed. Updates are as lazy as everything else, and a step is whole: either all of
-it is assigned or nothing.
+variable is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; between the two
+the gradients may be changed. A step is whole: what is wrong with it is found before anything is
+assigned. Updates are as lazy as everything else, though, so what only computing can find out, such
+as a position outside in a gradient, is found when a variable is looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import _core
 from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
+from .slots import Slots
+
+# What a step assigns to slots, by (owner, name); the owner is None for those of all steps.
+New: TypeAlias = dict[tuple[Variable | None, str], Any]
 
 
 class Optimizer:
     """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), or
-    a function without arguments that is called in every step."""
+    a function without arguments that is called in every step.
+
+    Inside of `pb.function` a step is traced once: there the function is called once, and what is
+    later assigned to `optimizer.learning_rate` is not seen. Let a rate that changes be a Variable
+    (`rate.assign(…)`), or pass it to the step and make it with operations.
+
+    Threads may share an optimizer: their steps come one after the other."""
 
     _hyper: tuple[str, ...] = ()  # names of attributes that are numbers
     _slot_names: tuple[str, ...] = ()
+    _shared_names: tuple[str, ...] = ()  # of slots that belong to all steps
 
     def __init__(self, learning_rate: Any) -> None:
         if isinstance(learning_rate, (str, type(None))):
@@ -32,12 +44,11 @@ class Optimizer:
                 f"got {learning_rate!r}"
             )
         self.learning_rate = learning_rate
-        self._slots: dict[tuple[Variable, str], Variable] = {}
-        self._loaded: dict[str, Any] = {}
+        self._slots = Slots(self._name)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if not k.startswith("_"))
-        return f"{self._name}({given})"
+        return f"<{self._name} at {id(self):#x}: {given}>"
 
     def minimize(self, loss: Callable[[], Any], var_list: Any = None) -> None:
         """One step: calls loss(), differentiates, updates.
@@ -79,9 +90,10 @@ class Optimizer:
         Takes pairs (gradient, variable); or the gradients as a tensor or a nest of them, such as
         `value_and_grad` gives for a dict of variables, and the `variables` in the same structure.
 
-        Everything is checked and computed before anything is assigned: ValueError for a wrong
-        shape, for a learning rate that is no scalar, for no variables and where all gradients are
-        None; TypeError for a wrong dtype and for what is not a Variable.
+        Everything is checked before anything is assigned: ValueError for a wrong shape, for a
+        learning rate that is no scalar, for no variables and where all gradients are None;
+        TypeError for a wrong dtype, for a variable that is not floating and for what is not a
+        Variable. Gradients that fail when they are computed do so after the step.
 
         >>> v = pb.Variable([1.0, 2.0], name="v")
         >>> pb.optimizers.GradientDescent(0.5).apply_gradients([([2.0, 2.0], v)])
@@ -105,29 +117,33 @@ class Optimizer:
         if not present:
             raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
         rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
-        saved = vars(self) | {"_slots": dict(self._slots)}
-        new: dict[tuple[Variable, str], Tensor] = {}
-        try:
+        new: New = {}
+        with self._slots.whole():
             steps = [(v, self._step(v, g, rate, new)) for g, v in present]
-        except BaseException:
-            vars(self).update(saved)
-            raise
-        self._finish(steps, new)
+            changes = [(self._slots.get(*place), value) for place, value in new.items()]
+            for variable, value in (*changes, *steps):
+                _check_fits(value, variable, who)
+            for slot, value in changes:
+                slot.assign(value)
+            for v, step in steps:
+                v.assign_sub(step)
 
     def variables(self) -> list[Variable]:
-        """The state: what was made so far for the variables that were updated.
+        """The optimizer's own variables, which hold its state: those that were made so far for the
+        variables that it updates, and those of all steps. The updated ones are not among them.
 
         >>> v = pb.Variable(1.0, name="v")
         >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
         >>> optimizer.minimize(lambda: v * v)
         >>> optimizer.variables()
-        [Variable('v/momentum', 2., shape=(), dtype=float32)]
+        [Variable('v/momentum', 2., dtype=float32)]
         """
-        return list(self._slots.values())
+        return self._slots.variables()
 
     def state_dict(self) -> dict[str, Any]:
         """The state as read-only NumPy arrays, by names such as 'v/momentum'. A second variable of
-        the name 'v' is 'v_1' there.
+        the name 'v' is 'v_1' there, in the order of the first updates. What was loaded for a
+        variable that was not updated yet is there too.
 
         >>> v = pb.Variable(1.0, name="v")
         >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
@@ -135,14 +151,16 @@ class Optimizer:
         >>> optimizer.state_dict()
         {'v/momentum': array(2., dtype=float32)}
         """
-        state: dict[str, Any] = _core.evaluate(self._named_state())
-        return self._loaded | state
+        return self._slots.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Takes over the state of another optimizer of this kind, for variables of the same names,
-        which may be updated here for the first time later.
+        which may be updated here for the first time later. Give variables names for that: the
+        default ones count through a process.
 
-        ValueError for a shape that is not that of the variable, once it is known.
+        ValueError for what another kind of optimizer has, for entries that are missing, and for a
+        shape that is not that of the variable, once it is known. A variable that is updated, and of
+        which the state has nothing, gets a RuntimeWarning.
 
         >>> v = pb.Variable(1.0, name="v")
         >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
@@ -151,63 +169,30 @@ class Optimizer:
         >>> optimizer.state_dict()
         {'v/momentum': array(3., dtype=float32)}
         """
-        present = self._named_state()
-        values = {
-            key: _core.constant(state[key], slot.dtype, f"load_state_dict: {key!r}")
-            for key, slot in present.items()
-            if key in state
-        }
-        for key, value in values.items():
-            if value.shape != present[key].shape:
-                raise ValueError(
-                    f"{self._name}.load_state_dict: {key!r} has shape {value.shape}, expected "
-                    f"{present[key].shape}"
-                )
-        for key, value in values.items():
-            present[key].assign(value)
-        self._loaded = {key: value for key, value in state.items() if key not in present}
+        self._slots.load(state, self._slot_names, self._shared_names)
 
     @property
     def _name(self) -> str:
         return type(self).__name__
 
-    def _named_state(self) -> dict[str, Variable]:
-        return {f"{self._key(v)}/{name}": slot for (v, name), slot in self._slots.items()}
-
-    def _key(self, v: Variable) -> str:
-        """The name of v here: its own, with a number where an earlier one has it too."""
-        owners = list(dict.fromkeys(owner for owner, _ in self._slots if owner.name == v.name))
-        before = next((i for i, owner in enumerate(owners) if owner is v), len(owners))
-        return f"{v.name}_{before}" if before else v.name
-
     @staticmethod
     def _rule(g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> tuple[Any, Any]:
         raise NotImplementedError("an optimizer has a _rule(gradient, state, hyper)")
 
-    def _step(
-        self, v: Variable, g: Tensor, rate: Any, new: dict[tuple[Variable, str], Tensor]
-    ) -> Any:
-        """What is to be subtracted from v; the new values of its slots go into `new`, which has
-        those that the same step gave them already."""
+    def _step(self, v: Variable, g: Tensor, rate: Any, new: New) -> Any:
+        """What is to be subtracted from v; the new values of slots go into `new`, which has those
+        that the same step gave them already."""
         hyper = {name: self._scalar(getattr(self, name), v, name) for name in self._hyper}
-        hyper["learning_rate"] = self._corrected(self._scalar(rate, v, "learning_rate"), v)
-        slots = {name: self._slot(v, name) for name in self._slot_names}
+        hyper["learning_rate"] = self._scalar(rate, v, "learning_rate")
+        self._correct(hyper, v, new)
+        slots = {name: self._slots.get(v, name, self._initial(name)) for name in self._slot_names}
         state = {name: new.get((v, name), slot) for name, slot in slots.items()}
         step, values = self._rule(g, state, hyper)
         new.update({(v, name): value for name, value in values.items()})
         return step
 
-    def _corrected(self, rate: Any, v: Variable) -> Any:
-        return rate
-
-    def _finish(
-        self, steps: list[tuple[Variable, Tensor]], new: dict[tuple[Variable, str], Tensor]
-    ) -> None:
-        """Assigns a step that is known to be right."""
-        for key, value in new.items():
-            self._slots[key].assign(value)
-        for v, step in steps:
-            v.assign_sub(step)
+    def _correct(self, hyper: dict[str, Any], v: Variable, new: New) -> None:
+        """Changes what depends on the number of the step."""
 
     def _scalar(self, value: Any, v: Variable, name: str) -> Any:
         """A hyper-parameter as the rules take it: a Python number, or a tensor of v's dtype."""
@@ -217,22 +202,6 @@ class Optimizer:
         if tensor.shape != ():
             raise ValueError(f"{self._name}: {name} has shape {tensor.shape}; expected a scalar")
         return tensor
-
-    def _slot(self, v: Variable, name: str) -> Variable:
-        """The state of this name that belongs to v."""
-        slot = self._slots.get((v, name))
-        if slot is None:
-            key = f"{self._key(v)}/{name}"
-            value = _core.full(v.shape, self._initial(name), v.dtype)
-            if key in self._loaded:
-                value = _core.constant(self._loaded[key], v.dtype, f"{self._name}: {key!r}")
-                if value.shape != v.shape:
-                    raise ValueError(
-                        f"{self._name}: {key!r} was loaded with shape {value.shape} for a "
-                        f"variable of shape {v.shape}"
-                    )
-            slot = self._slots[v, name] = _core.slot_variable(value, key)
-        return slot
 
     def _initial(self, name: str) -> float:
         return 0.0
@@ -275,6 +244,8 @@ def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]
         raise TypeError(f"{who}: pair {i} has a {type(v).__name__} where its Variable should be")
     if g is None:
         return None, v
+    if v.dtype.kind != "f":
+        raise TypeError(f"{who}: variable '{v.name}' is {v.dtype}; only floats are updated")
     if not isinstance(g, (Tensor, Variable)):
         g = _core.constant(g, v.dtype, f"{who}: the gradient of '{v.name}'")
     if g.dtype != v.dtype:
@@ -282,6 +253,17 @@ def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]
     if g.shape != v.shape:
         raise ValueError(f"{who}: variable '{v.name}' has shape {v.shape}, its gradient {g.shape}")
     return (g.read() if isinstance(g, Variable) else g), v
+
+
+def _check_fits(value: Any, variable: Variable, who: str) -> None:
+    """Assigning must not fail halfway through a step."""
+    if not isinstance(value, (Tensor, Variable)):
+        value = _core.constant(value, variable.dtype, who)
+    if (value.dtype, value.shape) != (variable.dtype, variable.shape):
+        raise TypeError(
+            f"{who}: the rule makes a {value.dtype} of shape {value.shape} for '{variable.name}', "
+            f"a {variable.dtype} of shape {variable.shape}"
+        )
 
 
 def _no_gradients(who: str, variables: list[Variable], read: list[Variable] | None) -> str:
@@ -293,7 +275,10 @@ def _no_gradients(who: str, variables: list[Variable], read: list[Variable] | No
         elif read is not None and v.trainable and not any(v is other for other in read):
             why = "the loss does not read it"
         elif read is None:
-            why = "its gradient is None: no differentiable path leads from it to the loss"
+            why = (
+                "its gradient is None: no differentiable path leads from it to the loss, or the "
+                "operations between them were made while the tape did not record"
+            )
         else:
             why = (
                 "every path from it to the loss passes stop_gradient, an integer or bool result, "

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _core
 from .._core import Tensor, Variable
 from . import update_rules
-from .optimizer import Optimizer
+from .optimizer import New, Optimizer
 
 __all__ = ["Adam", "GradientDescent", "Momentum", "Optimizer", "RMSProp"]
 
@@ -103,6 +103,7 @@ class Adam(Optimizer):
     _rule = staticmethod(update_rules.adam)
     _hyper = ("beta1", "beta2", "epsilon")
     _slot_names = ("m", "s")
+    _shared_names = ("steps",)
 
     def __init__(
         self,
@@ -118,36 +119,24 @@ class Adam(Optimizer):
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
-        self._steps: Variable | None = None
 
     @property
     def steps(self) -> int:
-        """How many steps were finished."""
-        return 0 if self._steps is None else int(self._steps)
+        """How many steps were finished, those of a state that was loaded included."""
+        count = self._slots.shared("steps")
+        return 0 if count is None else int(count)
 
-    def variables(self) -> list[Variable]:
-        return super().variables() + ([] if self._steps is None else [self._steps])
-
-    def _named_state(self) -> dict[str, Variable]:
-        counted = {} if self._steps is None else {"steps": self._steps}
-        return super()._named_state() | counted
-
-    def _corrected(self, rate: Any, v: Variable) -> Any:
-        if self._steps is None:
-            first = _core.constant(self._loaded.get("steps", 0), "int64")
-            self._steps = _core.slot_variable(first, "Adam/steps")
-        t = _core.cast(self._steps + 1, v.dtype)
-        start = _core.sqrt(_one_minus_power(float(self.beta2), t))
-        return rate * start / _one_minus_power(float(self.beta1), t)
-
-    def _finish(
-        self, steps: list[tuple[Variable, Tensor]], new: dict[tuple[Variable, str], Tensor]
-    ) -> None:
-        super()._finish(steps, new)
-        assert self._steps is not None
-        self._steps.assign_add(1)
+    def _correct(self, hyper: dict[str, Any], v: Variable, new: New) -> None:
+        if (None, "steps") not in new:
+            new[None, "steps"] = self._slots.get(None, "steps") + 1
+        t = _core.cast(new[None, "steps"], v.dtype)
+        start = _core.sqrt(_one_minus_power(hyper["beta2"], t))
+        rate = hyper["learning_rate"] * start
+        hyper["learning_rate"] = rate / _one_minus_power(hyper["beta1"], t)
 
 
-def _one_minus_power(beta: float, t: Tensor) -> Tensor:
+def _one_minus_power(beta: Any, t: Tensor) -> Tensor:
     """1 - βᵗ, without the cancellation that float32 would suffer in the first steps."""
-    return -_core.expm1(t * (log(beta) if beta else -inf))
+    if isinstance(beta, (int, float)):
+        return -_core.expm1(t * (log(beta) if beta else -inf))
+    return -_core.expm1(t * _core.log(beta))

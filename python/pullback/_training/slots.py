@@ -1,0 +1,162 @@
+"""The state of an optimizer: variables of its own (slots) for each variable that it updates, and
+some that belong to all of its steps. They have names, under which they are saved and loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from threading import RLock
+from typing import Any
+from warnings import warn
+
+import numpy as np
+
+from .. import _core
+from .._core import Variable
+
+# One for all optimizers, which are copied and pickled: a step builds operations, and that is quick.
+_lock = RLock()
+
+
+class Slots:
+    """Slots by (owner, name); the owner is None where they belong to all steps."""
+
+    def __init__(self, who: str) -> None:
+        self._who = who
+        self._made: dict[tuple[Variable | None, str], Variable] = {}
+        self._keys: dict[Variable, str] = {}  # given once: a slot is saved under one name for good
+        self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}  # of variables, by their names
+        self._loaded: dict[str, Any] = {}  # what waits for its variable
+        self._owners_loaded: list[str] | None = None
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """One thread at a time; slots that are made inside go where it fails."""
+        with _lock:
+            before = len(self._made)
+            try:
+                yield
+            except BaseException:
+                while len(self._made) > before:
+                    self._made.popitem()
+                raise
+            for owner, name in islice(self._made, before, None):
+                self._loaded.pop(self._key(owner, name), None)
+
+    def get(self, owner: Variable | None, name: str, initial: float = 0) -> Variable:
+        """The slot, which starts as what was loaded for it, or with `initial` everywhere. One that
+        belongs to a variable has its dtype and shape, others are integers."""
+        slot = self._made.get((owner, name))
+        if slot is None:
+            slot = self._made[owner, name] = self._new(owner, name, initial)
+        return slot
+
+    def _new(self, owner: Variable | None, name: str, initial: float) -> Variable:
+        key = self._key(owner, name)
+        shape, dtype = ((), "int64") if owner is None else (owner.shape, owner.dtype)
+        if key in self._loaded:
+            value = _core.constant(self._loaded[key], dtype, f"{self._who}: {key!r}")
+            if value.shape != shape:
+                raise ValueError(
+                    f"{self._who}: {key!r} was loaded with shape {value.shape} for a variable of "
+                    f"shape {shape}"
+                )
+        else:
+            value = _core.full(shape, initial, dtype)
+            if owner is not None and self._owners_loaded is not None:
+                self._warn(f"{self._keys[owner]!r}, which starts afresh")
+        slot: Variable = _core.slot_variable(value, f"{self._who}/{name}" if owner is None else key)
+        return slot
+
+    def shared(self, name: str) -> Any:
+        """The value of a slot of all steps: a Variable, an array or None."""
+        return self._made.get((None, name), self._loaded.get(name))
+
+    def variables(self) -> list[Variable]:
+        return list(self._named().values())
+
+    def state_dict(self) -> dict[str, Any]:
+        with _lock:
+            loaded, named = dict(self._loaded), self._named()
+        state: dict[str, Any] = _core.evaluate(named)
+        return loaded | state
+
+    def load(
+        self, state: Mapping[str, Any], names: tuple[str, ...], shared: tuple[str, ...]
+    ) -> None:
+        """Takes over a state that has these names for each variable and for all steps."""
+        who = f"{self._who}.load_state_dict"
+        arrays = {key: _checked(key, value, names, shared, who) for key, value in state.items()}
+        owners = list(dict.fromkeys(key.rpartition("/")[0] for key in arrays if key not in shared))
+        wanted = [f"{owner}/{name}" for owner in owners for name in names]
+        wanted += shared if owners else ()
+        if missing := [key for key in wanted if key not in arrays]:
+            raise ValueError(f"{who}: the state lacks {', '.join(map(repr, missing))}")
+        with _lock:
+            present = self._named()
+            values = {}
+            for key in present.keys() & arrays.keys():
+                values[key] = _core.constant(arrays[key], present[key].dtype, f"{who}: {key!r}")
+                if values[key].shape != present[key].shape:
+                    raise ValueError(
+                        f"{who}: {key!r} has shape {values[key].shape}, expected "
+                        f"{present[key].shape}"
+                    )
+            for key, value in values.items():
+                present[key].assign(value)
+            self._loaded = {key: array for key, array in arrays.items() if key not in present}
+            self._owners_loaded = owners
+            kept = {self._keys[owner] for owner, _ in self._made if owner is not None}
+            kept -= set(owners)
+        if kept:
+            self._warn(f"{', '.join(map(repr, sorted(kept)))}, whose slots stay as they are")
+
+    def _named(self) -> dict[str, Variable]:
+        """By the names of state_dict, those of all steps last."""
+        with _lock:
+            made = sorted(self._made.items(), key=lambda item: item[0][0] is None)
+            return {self._key(*place): slot for place, slot in made}
+
+    def _key(self, owner: Variable | None, name: str) -> str:
+        if owner is None:
+            return name
+        key = self._keys.get(owner)
+        if key is None:
+            count = self._counts.get(owner.name, 0)
+            key = f"{owner.name}_{count}" if count else owner.name
+            while key in self._taken:
+                count += 1
+                key = f"{owner.name}_{count}"
+            self._counts[owner.name] = count + 1
+            self._taken.add(key)
+            self._keys[owner] = key
+        return f"{key}/{name}"
+
+    def _warn(self, what: str) -> None:
+        known = ", ".join(map(repr, self._owners_loaded or ())) or "no variable"
+        warn(
+            f"{self._who}: the loaded state has nothing of {what}; it has {known}. Variables are "
+            "found by their names: give them some that the next process gives them too",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _checked(
+    key: Any, value: Any, names: tuple[str, ...], shared: tuple[str, ...], who: str
+) -> Any:
+    """An entry of a state as an array of its own."""
+    owner, _, name = key.rpartition("/") if isinstance(key, str) else ("", "", "")
+    if key not in shared and not (owner and name in names):
+        known = [*(f"'…/{name}'" for name in names), *map(repr, shared)]
+        raise ValueError(f"{who}: unknown entry {key!r}; expected {', '.join(known) or 'none'}")
+    array = np.array(value)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{who}: {key!r}: expected numbers, got {value!r}")
+    if key in shared and (array.dtype.kind == "f" or array.shape != () or array < 0):
+        raise ValueError(f"{who}: {key!r}: expected an integer from 0, got {value!r}")
+    array.setflags(write=False)
+    return array
