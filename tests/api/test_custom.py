@@ -4,6 +4,7 @@ gradient. Variables are in test_custom_variables.py, mistakes in test_custom_err
 from __future__ import annotations
 
 import collections
+import functools
 
 import numpy as np
 import pytest
@@ -317,3 +318,51 @@ def test_methods():
     x, layer = pb.Variable(1.0), Layer()
     answers = [pb.gradients(f(x), x)[0] for f in (layer.call, layer.static, layer.of_class)]
     assert [float(g) for g in answers] == [50.0, 60.0, 70.0]
+
+
+# --- rules that are decorated themselves, or wrap one that is
+
+
+@pb.custom_gradient
+def times_one(t):
+    """The identity, with the gradient 1 and a rule of its own below."""
+    return t * 1.0, lambda g: g
+
+
+@functools.wraps(times_one)
+def doubled(g):
+    return 2 * times_one(g)
+
+
+class Rules:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @pb.custom_gradient
+    def rule(self, g):
+        return self.factor * g, lambda upstream: upstream
+
+
+@pytest.mark.parametrize(
+    ("rule", "slope"),
+    [
+        (times_one, 1.0),
+        (doubled, 2.0),
+        (functools.partial(doubled), 2.0),
+        (pb.grad(pb.custom_gradient(lambda t: (t * t, lambda g: 7.0 * g))), 7.0),
+        (Rules(3.0).rule, 3.0),
+        (pb.function(doubled), 2.0),
+    ],
+)
+def test_a_rule_is_called_as_it_is(rule, slope):
+    """functools.wraps copies the attributes of what it wraps; the wrapper is what was returned."""
+    x = pb.Variable(1.0)
+    f = pb.custom_gradient(lambda t: (t * 1.0, rule))
+    assert pb.gradients(f(x), x)[0].item() == slope
+
+
+def test_a_rule_written_in_c():
+    """It has no signature to ask for `variables`."""
+    x, w = pb.Variable(3.0), pb.Variable(5.0)
+    f = pb.custom_gradient(lambda t: (t * w, pb._core.negative))
+    assert [g.item() for g in pb.gradients(f(x), [x, w])] == [-1.0, 3.0]

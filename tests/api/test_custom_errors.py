@@ -3,6 +3,7 @@ works, and no tape, tensor or rule is left behind."""
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 
@@ -133,3 +134,36 @@ def test_a_cycle_through_a_rule_is_collected():
     watch = make()
     gc.collect()
     assert watch() is None
+
+
+def test_arguments_that_do_not_fit():
+    @pb.custom_gradient
+    def mine(x, y=1.0):
+        return x * y, lambda g: g
+
+    for call, words in ((mine, "argument: 'x'"), (lambda: mine(1.0, z=2.0), "argument 'z'")):
+        with pytest.raises(TypeError, match=rf"mine \(.*test_custom_errors.py:\d+\): .*{words}"):
+            call()
+
+
+def test_the_place_is_that_of_the_users_function():
+    """Whatever decorates it."""
+    from unittest.mock import Mock, call
+
+    from pullback._autodiff.rules import place
+
+    def mine(x):
+        return x * x
+
+    plain = place(mine)
+    assert plain.startswith("test_the_place") and "test_custom_errors.py:" in plain
+    for wrapped in (
+        pb.grad(mine),
+        pb.function(mine),
+        pb.function(pb.grad(mine)),
+        functools.partial(pb.value_and_grad(mine), has_aux=False),
+        pb.custom_gradient(functools.partial(mine)),
+    ):
+        assert place(wrapped) == plain
+    assert place(Mock()) == "Mock"
+    assert place(call)  # every attribute of it is another of its kind

@@ -329,3 +329,8 @@ def test_calls_add_no_plans():
     for k in range(100):
         f(np.ones(4), k / 7).numpy()
     assert pb._core.status()["plan_misses"] == before
+
+
+def test_a_cache_of_any_size():
+    f = pb.function(lambda x: x + 1, cache_size=2**64)
+    assert f(1.0).item() == 2.0 and f.cache_info().currsize == 1

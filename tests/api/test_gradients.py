@@ -285,3 +285,11 @@ def test_wrong_number_of_arguments():
         pb.gradients(x)
     with pytest.raises(TypeError):
         pb.gradients(x, x, None, [x])  # stop_gradients only by name
+
+
+@pytest.mark.parametrize("weight", [2, np.int64(2), np.float32(2), np.float64(2), np.int8(2)])
+def test_weights_that_are_numbers_of_numpy(weight):
+    for dtype in ("float32", "float64"):
+        x = pb.Variable([3.0, 4.0], dtype=dtype)
+        g = pb.gradients(x * x, x, grad_ys=weight)[0]
+        assert g.dtype == dtype and g.numpy().tolist() == [12.0, 16.0]

@@ -422,3 +422,40 @@ def test_names_are_strings(wrong):
 def test_rules_are_functions(wrong):
     with pytest.raises(TypeError, match="expected a function"):
         pb.register_gradient(fresh())(wrong)
+
+
+@pytest.mark.parametrize("name", ["astype", "cast", "permute_dims", "positive"])
+def test_names_of_functions_that_are_operations(name):
+    with pytest.raises(KeyError, match=f"'{name}'.*replace=True"):
+        pb.register_gradient(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("einsum", "consists of: 'matmul'"), ("stack", "'concat'"), ("ones", "no operation")],
+)
+def test_names_of_functions_that_are_no_operation(name, words):
+    """A rule of theirs would never be asked."""
+    with pytest.raises(LookupError, match=words):
+        pb.register_gradient(name)
+    with pytest.raises(LookupError, match=words):
+        pb.register_gradient(name, replace=True)
+
+
+def test_replacing_the_rule_of_an_operation_by_its_functions_name():
+    """In a process of its own: it lasts."""
+    import subprocess
+    import sys
+
+    code = (
+        "import pullback as pb\n"
+        "x = pb.Variable([[2.0]])\n"
+        "for name in ('astype', 'positive', 'permute_dims'):\n"
+        "    pb.register_gradient(name, replace=True)(lambda op, g: 5)\n"
+        "for y in (pb.astype(x, 'float64'), pb.positive(x), pb.permute_dims(x, (1, 0))):\n"
+        "    print(float(pb.gradients(y, x)[0][0, 0]))\n"
+        "with pb.gradient_override_map({'sin': 'astype'}): y = pb.sin(x)\n"
+        "print(float(pb.gradients(y, x)[0][0, 0]))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["5.0"] * 4

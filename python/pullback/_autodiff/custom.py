@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar, overload
+from functools import partial, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
@@ -62,7 +62,11 @@ def custom_gradient(f: Any = None) -> Any:
         if parameters is None:
             arguments: Any = (args, kwargs)
         else:
-            arguments = list(parameters.bind(*args, **kwargs).arguments.values())
+            try:
+                bound = parameters.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
+            arguments = list(bound.arguments.values())
         inputs = [x for x in flatten(arguments)[0] if _is_tensor(x)]
         tape = _core.Tape(True)
         tape.start()
@@ -78,8 +82,7 @@ def custom_gradient(f: Any = None) -> Any:
         leaves, structure = flatten(result)
         inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if _is_tensor(y)]
         variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
-        # A rule that is decorated itself is differentiated like any other.
-        plain = getattr(fn, "_undecorated", None) or fn
+        plain = _undecorated(fn)
 
         def ordinary(cotangents: list[Any]) -> list[Any]:
             return _core.gradients(inside, variables, cotangents, tape=tape)
@@ -90,8 +93,28 @@ def custom_gradient(f: Any = None) -> Any:
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
         return unflatten(structure, [next(outputs) if _is_tensor(y) else y for y in leaves])
 
-    call._undecorated = lambda *args, **kwargs: f(*args, **kwargs)[0]  # type: ignore[attr-defined]
+    def plain_call(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)[0]
+
+    call._decoration = _Decoration(call, plain_call)  # type: ignore[attr-defined]
     return call
+
+
+class _Decoration(NamedTuple):
+    """What a decorated function is without its rule. It names the function that it belongs to: a
+    wrapper made with functools.wraps has its attributes, and is another function."""
+
+    of: Callable[..., Any]
+    plain: Callable[..., Any]
+
+
+def _undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule to differentiate: one that is decorated itself is differentiated like any other."""
+    own = getattr(fn, "__func__", fn)
+    decoration = getattr(own, "_decoration", None)
+    if not isinstance(decoration, _Decoration) or decoration.of is not own:
+        return fn
+    return decoration.plain if own is fn else partial(decoration.plain, fn.__self__)  # type: ignore[attr-defined]
 
 
 class CustomRule:
@@ -159,5 +182,8 @@ def _is_tensor(value: Any) -> bool:
 def _takes_variables(fn: Callable[..., Any]) -> bool:
     from inspect import Parameter, signature
 
-    parameters = signature(fn).parameters.values()
+    try:
+        parameters = signature(fn).parameters.values()
+    except ValueError:  # some functions written in C do not say
+        return False
     return any(p.name == "variables" or p.kind is Parameter.VAR_KEYWORD for p in parameters)

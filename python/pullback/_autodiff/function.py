@@ -53,8 +53,11 @@ def function(
 
     Inside, a traced tensor has no value: choose with `where` instead of `if`. Variables are read
     and assigned as if f ran, in every call; they must be made outside. What f makes of constants
-    alone is computed once. Python side effects happen only while f is traced. An exception while
-    tracing leaves nothing behind.
+    alone is computed once. Everything else that f looks up, globals and attributes such as
+    `self.rate` or `optimizer.learning_rate`, is read while f is traced and stays as it was then:
+    keep what changes in a Variable, or pass it. A float argument takes the dtype of what it meets;
+    where it meets nothing, it computes in the default dtype. Python side effects happen only while
+    f is traced. An exception while tracing leaves nothing behind.
 
     The result is as differentiable as without the decorator. While a tape records, a call builds
     the operations of f into the graph, and nothing is computed before somebody looks. Otherwise the
@@ -104,7 +107,9 @@ def function(
         )
     if not callable(f):
         raise TypeError(f"function: expected a function, got {f!r}")
-    capacity = index(cache_size)
+    if not hasattr(cache_size, "__index__"):
+        raise TypeError(f"function: cache_size: expected an integer, got {cache_size!r}")
+    capacity = min(index(cache_size), 2**31 - 1)  # more than anybody can have
     if capacity < 1:
         raise ValueError(f"function: cache_size is at least 1, got {cache_size}")
     positions, names = _static(f, static_argnums, static_argnames)
@@ -114,8 +119,10 @@ def function(
 
 def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
     """Positions and names of the static arguments: each by both where f's signature says how."""
-    numbers = [argnums] if hasattr(argnums, "__index__") else list(argnums)
-    names = [argnames] if isinstance(argnames, str) else list(argnames)
+    one = hasattr(argnums, "__index__") or not hasattr(argnums, "__iter__")
+    numbers = [argnums] if one else list(argnums)
+    one = isinstance(argnames, str) or not hasattr(argnames, "__iter__")
+    names = [argnames] if one else list(argnames)
     for what, entries, kind in (("argnums", numbers, "__index__"), ("argnames", names, "lower")):
         for entry in entries:
             if not hasattr(entry, kind) or isinstance(entry, bool):

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from .. import _core
 from .._core import Rule, Tensor, Variable
 from .nests import leaves_like
-from .rules import op_rule, registered, rule_map
+from .rules import op_rule, operation, registered, rule_map, without_gradient
 
 if TYPE_CHECKING:
     from .._typing import TensorLike
@@ -104,7 +106,7 @@ def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] |
 def _seed(value: Any, y: Any, who: str) -> Any:
     if value is None:
         return None
-    if isinstance(value, (int, float, list, tuple)) and y.dtype.kind == "f":
+    if isinstance(value, (int, float, list, tuple, np.number)) and y.dtype.kind == "f":
         g = _core.constant(value, y.dtype, who)
     else:
         g = _core.constant(value, who=who)
@@ -144,10 +146,11 @@ def identity(x: TensorLike, /) -> Tensor:
 def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     """Decorator: registers f(op, *cotangents) as a gradient rule under a name.
 
-    The name is one that overrides may point to; or the name of an operation, whose own rule it
-    then replaces everywhere. `op` has `type`, `inputs` and `outputs`; f returns one gradient for
-    each input, as a tensor of its dtype and shape, None, or a number. A name that is taken, as the
-    operations' own are, is a KeyError unless `replace`.
+    The name is one that overrides may point to; or the name of an operation, as in
+    `gradient_override_map`, whose own rule it then replaces everywhere. `op` has `type`, `inputs`
+    and `outputs`; f returns one gradient for each input, as a tensor of its dtype and shape, None,
+    or a number. A name that is taken, as the operations' own are, is a KeyError unless `replace`;
+    that of a function which is no operation with a gradient of its own is a LookupError.
 
     >>> @pb.register_gradient("hard_tanh")
     ... def hard_tanh(op, g):
@@ -162,15 +165,18 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
         raise TypeError(f"register_gradient: expected a name, got {name!r}")
     if not name:
         raise ValueError("register_gradient: the name is empty")
-    if not replace and name in _core.op_names():
+    known = operation(name)
+    if known is None and (why := without_gradient(name)):
+        raise LookupError(f"register_gradient: {why}")
+    if known is not None and not replace:
         raise KeyError(
             f"register_gradient: {name!r} is an operation with a gradient of its own; "
             "pass replace=True to change it everywhere, or override it with gradient_override_map"
         )
 
     def register(fn: F) -> F:
-        _core.register_rule(name, op_rule(fn, f"register_gradient: {name!r}"), replace)
-        registered.add(name)
+        _core.register_rule(known or name, op_rule(fn, f"register_gradient: {name!r}"), replace)
+        registered.add(known or name)
         return fn
 
     return register

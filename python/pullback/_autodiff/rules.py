@@ -8,6 +8,7 @@ for that, `rule_map` does so for a whole map of overrides, after checking all of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -71,9 +72,13 @@ class Op:
 
 
 def place(fn: Any) -> str:
-    """The name of a function and where it stands: `clip (train.py:12)`."""
-    while hasattr(fn, "func"):  # functools.partial
-        fn = fn.func
+    """The name of a function and where it stands: `clip (train.py:12)`. What is around it, such as
+    a decorator of ours, does not count."""
+    for _ in range(64):  # nothing is wrapped deeper, but in itself
+        inner = fn.func if isinstance(fn, partial) else getattr(fn, "__wrapped__", None)
+        if not callable(inner):
+            break
+        fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
     code = getattr(fn, "__code__", None)
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
@@ -101,20 +106,25 @@ def op_rule(fn: Callable[..., Any], who: str) -> Rule:
     return Rule(apply, place(fn))
 
 
+def operation(name: str) -> str | None:
+    """The core's name of an operation by that of its public function; None for other names."""
+    name = ALIASES.get(name, name)
+    return name if name in _core.op_names() else None
+
+
 def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
     """Checks a map from operation names to functions or registered names."""
     if not isinstance(overrides, Mapping):
         raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {overrides!r}")
-    known = set(_core.op_names())
     rules = {}
     for key, value in overrides.items():
         if not isinstance(key, str):
             raise TypeError(f"{who}: operations are given by name, got {key!r}")
-        name = ALIASES.get(key, key)
-        if name not in known:
-            raise LookupError(f"{who}: {_unknown(key, known)}")
+        name = operation(key)
+        if name is None:
+            raise LookupError(f"{who}: {without_gradient(key) or _unknown(key)}")
         if isinstance(value, str):
-            rule = _core.registered_rule(value)
+            rule = _core.registered_rule(operation(value) or value)
             if rule is None:
                 raise LookupError(
                     f"{who}: no rule is registered as {value!r}{_near(value, registered)}; "
@@ -126,16 +136,20 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
     return rules
 
 
-def _unknown(name: str, known: set[str]) -> str:
+def without_gradient(name: str) -> str | None:
+    """Why the name of a public function is not that of an operation with a gradient."""
     import pullback
 
     if name in PARTS:
         parts = ", ".join(map(repr, PARTS[name]))
         return f"{name!r} has no gradient of its own; override what it consists of: {parts}"
-    spaces = (pullback, pullback.random)
-    if any(name in space.__all__ for space in spaces):
+    if any(name in space.__all__ for space in (pullback, pullback.random)):
         return f"{name!r} is no operation with a gradient"
-    return f"there is no operation {name!r}{_near(name, known)}"
+    return None
+
+
+def _unknown(name: str) -> str:
+    return f"there is no operation {name!r}{_near(name, set(_core.op_names()))}"
 
 
 def _near(name: str, known: set[str]) -> str:
