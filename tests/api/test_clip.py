@@ -171,7 +171,14 @@ def test_gradient_by_global_norm():
         ((x for x in [1.0]), "expected a list"),
         ("text", "expected a list"),
         ([pb.constant([1])], "entry 0: expected floats, got int64"),
-        ([pb.zeros(1), pb.zeros(1, "float64")], "float32 and float64"),
+        (
+            [pb.zeros(1), None, pb.zeros(1, "float64")],
+            "float32 (entry 0) and float64 (entry 2)",
+        ),
+        (
+            {"w": [pb.zeros(1), pb.zeros(1)], "b": pb.zeros(1, "float64")},
+            "float64 (entry ['b']) and float32 (entry ['w'][0])",
+        ),
         ([pb.zeros(1), "text"], "str"),
     ],
 )
@@ -188,3 +195,34 @@ def test_by_norm_refuses():
         pb.clip_by_norm(None, 1.0)
     with pytest.raises(ValueError, match="axis"):
         pb.clip_by_norm([1.0, 2.0], 1.0, axis=1)
+
+
+def test_by_norm_takes_keywords():
+    same(pb.clip_by_norm(x=[3.0, 4.0], clip_norm=1), [0.6, 0.8])
+
+
+def test_bounds_by_norm_have_the_shape_of_the_norms():
+    rows = pb.constant([[3.0, 4.0], [6.0, 8.0]])
+    same(pb.clip_by_norm(rows, [[1.0], [5.0]], axis=1), [[0.6, 0.8], [3.0, 4.0]])
+    columns = pb.clip_by_norm(rows, [5.0, np.inf], axis=0)
+    np.testing.assert_allclose(columns, [[3 / 1.8**0.5, 4], [6 / 1.8**0.5, 8]], rtol=1e-6)
+    same(pb.clip_by_norm([3.0, 4.0], [1.0]), [0.6, 0.8])
+    for x, bound, axis in (
+        ([3.0, 4.0], [[1.0], [2.0]], None),
+        ([3.0, 4.0], [1.0, 2.0], None),
+        ([3.0, 4.0], [[1.0]], None),
+        (rows, [1.0, 2.0], 1),
+        (rows, [1.0, 2.0, 3.0], 0),
+    ):
+        with pytest.raises(ValueError, match="clip_by_norm: clip_norm has shape"):
+            pb.clip_by_norm(x, bound, axis)
+
+
+def test_bounds_by_global_norm_are_scalars():
+    tensors = [pb.constant([3.0, 4.0])]
+    with pytest.raises(ValueError, match=r"clip_by_global_norm: clip_norm has shape \(2,\)"):
+        pb.clip_by_global_norm(tensors, [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"clip_by_global_norm: use_norm has shape \(1,\)"):
+        pb.clip_by_global_norm(tensors, 1.0, use_norm=[5.0])
+    with pytest.raises(ValueError, match="clip_norm"):
+        pb.clip_by_global_norm([], [1.0])

@@ -174,3 +174,32 @@ def test_an_exception_inside_leaves_nothing_behind():
         pb.grad(faulty)(1.0)
     x = pb.constant(2.0)
     assert not pb._core.is_tracked(x * x)
+
+
+@pytest.mark.parametrize("number", [np.int64(3), np.int32(3), 3, np.float32(3.0)])
+def test_numbers_of_numpy(number):
+    g = pb.grad(lambda x: x * x)(number)
+    assert g.dtype == "float32" and g.item() == 6.0
+
+
+def test_argnums_of_any_sequence():
+    for argnums in (range(2), [0, 1], (np.int64(0), 1)):
+        assert [g.item() for g in pb.grad(lambda x, y: x * y, argnums)(2.0, 5.0)] == [5.0, 2.0]
+    for wrong in (None, "01", 1.0, {0}):
+        with pytest.raises(TypeError, match="argnums"):
+            pb.grad(lambda x: x, wrong)
+
+
+@pytest.mark.parametrize("transform", [pb.grad, pb.value_and_grad])
+def test_what_is_no_function_is_refused_at_once(transform):
+    with pytest.raises(TypeError, match=f"{transform.__name__}: expected a function, got 5"):
+        transform(5)
+
+
+def test_an_entry_of_an_argument_that_is_no_number_is_named():
+    f = pb.grad(lambda x, p: p["w"][1], 1)
+    for wrong, words in (("text", "str"), (pb.constant(1), "holds a Tensor of int64")):
+        with pytest.raises(TypeError, match=rf"^grad: argument 1\['w'\]\[1\]:? .*{words}"):
+            f(1.0, {"b": 1.0, "w": [2.0, wrong]})
+    with pytest.raises(TypeError, match=r"^grad: argument 0: .*str"):
+        pb.grad(lambda x: x)("text")

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._core import flatten, unflatten
 
-__all__ = ["flatten", "leaves_like", "unflatten"]
+__all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten"]
 
 
 def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
@@ -50,6 +50,27 @@ def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
             for leaf in leaves_like(getattr(nest, name), getattr(other, name), f"{who}.{name}")
         ]
     return [other]
+
+
+def leaf_paths(nest: Any, path: str = "") -> list[str]:
+    """For each leaf what would be written behind the nest to get it, for errors. An entry of a list
+    is its number alone where that is all.
+
+    >>> leaf_paths({"a": 1, "b": (2, 3)}), leaf_paths([1, 2])
+    (["['a']", "['b'][0]", "['b'][1]"], ['0', '1'])
+    """
+    if isinstance(nest, dict):
+        inner = [(f"[{key!r}]", nest[key]) for key in _keys_in_order(nest)]
+    elif isinstance(nest, (list, tuple)):
+        inner = [(f"[{i}]", entry) for i, entry in enumerate(nest)]
+    elif hasattr(type(nest), "__dataclass_fields__"):
+        from dataclasses import fields
+
+        inner = [(f".{field.name}", getattr(nest, field.name)) for field in fields(nest)]
+    else:
+        number = path.strip("[]")
+        return [number if number.isdigit() else path]
+    return [leaf for step, entry in inner for leaf in leaf_paths(entry, path + step)]
 
 
 def _keys_in_order(nest: dict[Any, Any]) -> list[Any]:

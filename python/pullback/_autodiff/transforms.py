@@ -7,10 +7,12 @@ from functools import wraps
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._core import Tensor, Variable
 from .gradients import with_zeros
-from .nests import flatten, unflatten
+from .nests import flatten, leaf_paths, unflatten
 from .rules import place
 
 
@@ -23,9 +25,9 @@ def value_and_grad(
     arguments to differentiate by: an integer, or a sequence of them, for which the gradient is a
     tuple. Such an argument is a tensor, a variable, an array or a number, or a nest of them (dicts,
     lists, tuples, dataclasses), and its gradient has its structure; f sees tensors in their place.
-    A Python integer counts as a float. Where f does not depend on an argument, its gradient is
-    zeros. With `has_aux`, f returns a pair (value, aux), and the function ((value, aux), gradient):
-    aux is anything, and has no part in the gradient.
+    An integer of Python or NumPy counts as a float. Where f does not depend on an argument, its
+    gradient is zeros. With `has_aux`, f returns a pair (value, aux), and the function ((value,
+    aux), gradient): aux is anything, and has no part in the gradient.
 
     It goes together with `function` either way: function(value_and_grad(f)) is one plan, which is
     the fast one.
@@ -66,6 +68,8 @@ def grad(
 def _transformed(
     f: Callable[..., Any], argnums: Any, has_aux: bool, who: str
 ) -> Callable[..., Any]:
+    if not callable(f):
+        raise TypeError(f"{who}: expected a function, got {f!r}")
     single, positions = _positions(argnums, who)
 
     @wraps(f)
@@ -79,7 +83,7 @@ def _transformed(
             for position in _resolved(positions, len(args), f, who):
                 leaves, structure = flatten(args[position])
                 structures.append(structure)
-                leaves = [_differentiable(leaf, position, who) for leaf in leaves]
+                leaves = _differentiable(leaves, args[position], f"{who}: argument {position}")
                 for x in leaves:
                     tape.watch(x)
                 xs += leaves
@@ -101,7 +105,7 @@ def _transformed(
 
 def _positions(argnums: Any, who: str) -> tuple[bool, list[int]]:
     """Whether it is one integer, and the list of them."""
-    single = not isinstance(argnums, (list, tuple))
+    single = isinstance(argnums, str) or not isinstance(argnums, Sequence)
     positions = []
     for position in [argnums] if single else argnums:
         try:
@@ -138,17 +142,26 @@ def _value_of(result: Any, f: Any, who: str) -> Any:
     return result[0]
 
 
-def _differentiable(leaf: Any, position: int, who: str) -> Tensor:
-    """A tensor of its own for an argument: the same one twice has two gradients."""
-    if isinstance(leaf, int) and not isinstance(leaf, bool):
-        leaf = float(leaf)
-    x = _core.identity(_core.constant(leaf, who=f"{who}: argument {position}"))
-    if x.dtype.kind != "f":
-        raise TypeError(
-            f"{who}: argument {position} holds a {type(leaf).__name__} of {x.dtype}; "
-            "only floats have gradients: cast it"
-        )
-    return x
+def _differentiable(leaves: list[Any], argument: Any, who: str) -> list[Tensor]:
+    """Tensors of their own for the leaves of an argument: the same one twice has two gradients."""
+    xs = []
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool):
+            leaf = float(leaf)
+        try:
+            x = _core.identity(_core.constant(leaf, who=who))
+        except TypeError:
+            if leaf is not argument:
+                _core.constant(leaf, who=f"{who}{leaf_paths(argument)[i]}")
+            raise
+        if x.dtype.kind != "f":
+            path = "" if leaf is argument else f"{leaf_paths(argument)[i]}"
+            raise TypeError(
+                f"{who}{path} holds a {type(leaf).__name__} of {x.dtype}; "
+                "only floats have gradients: cast it"
+            )
+        xs.append(x)
+    return xs
 
 
 def _check_value(value: Any, f: Callable[..., Any], who: str) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from math import inf, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from .. import _core
-from .._autodiff.nests import flatten, unflatten
+from .._autodiff.nests import flatten, leaf_paths, unflatten
 from .._core import Tensor
 
 if TYPE_CHECKING:
@@ -39,24 +41,36 @@ def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
     return out
 
 
-def clip_by_norm(x: TensorLike, clip_norm: TensorLike, /, axis: Axis = None) -> Tensor:
+def clip_by_norm(x: TensorLike, clip_norm: TensorLike, axis: Axis = None) -> Tensor:
     """x, scaled down to Euclidean norm `clip_norm` where it is longer: x * min(1, c / norm(x)).
 
-    With `axis` the norm is over these axes only. A negative `clip_norm` counts as 0.
+    With `axis` the norm is over these axes only, and `clip_norm` may have a value for each of the
+    norms: it broadcasts to x with these axes of length 1. Another shape is a ValueError. A negative
+    `clip_norm` counts as 0.
 
     >>> pb.clip_by_norm([3.0, 4.0], 1)
     Tensor([0.6, 0.8], dtype=float32)
     """
     x = _floating(x, "clip_by_norm")
     norm = _root(_core.sum(x * x, axis, True))
-    return x * _factor(norm, clip_norm)
+    bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
+    try:
+        fits = np.broadcast_shapes(bound.shape, norm.shape) == norm.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"clip_by_norm: clip_norm has shape {bound.shape}; expected a scalar"
+            + ("" if norm.size == 1 else f", or what broadcasts to {norm.shape}")
+        )
+    return x * _factor(norm, bound)
 
 
 def global_norm(tensors: Any, /) -> Tensor:
     """The Euclidean norm of all elements of all tensors in a list, or in any nest of dicts, lists,
     tuples and dataclasses. None is skipped; nothing at all gives 0.
 
-    Tensors of different dtypes are a TypeError, and so is a single tensor.
+    Tensors of different dtypes are a TypeError that names them, and so is a single tensor.
 
     >>> pb.global_norm([pb.constant([3.0, 4.0]), None, pb.constant(12.0)])
     Tensor(13., dtype=float32)
@@ -78,8 +92,8 @@ def clip_by_global_norm(
     Takes a list or any other nest, such as the gradients of a dict of variables. Returns the same
     structure, with None where there was None, and the norm from before (or `use_norm`, where it is
     known, in the dtype of the tensors). A norm that is infinite or NaN makes every entry NaN. A
-    negative `clip_norm` counts as 0. Source: Pascanu et al., On the difficulty of training
-    recurrent neural networks, 2013.
+    negative `clip_norm` counts as 0. Both are scalars, else it is a ValueError. Source: Pascanu et
+    al., On the difficulty of training recurrent neural networks, 2013.
 
     >>> pb.clip_by_global_norm([pb.constant([3.0, 4.0]), pb.constant(12.0)], 6.5)
     ([Tensor([1.5, 2. ], dtype=float32), Tensor(6., dtype=float32)], Tensor(13., dtype=float32))
@@ -89,7 +103,8 @@ def clip_by_global_norm(
         norm = _norm_of(entries)
     else:
         dtype = next((x.dtype for x in entries if x is not None), None)
-        norm = _core.constant(use_norm, dtype, "clip_by_global_norm: use_norm")
+        norm = _scalar(use_norm, dtype, "clip_by_global_norm: use_norm")
+    clip_norm = _scalar(clip_norm, norm.dtype, "clip_by_global_norm: clip_norm")
     factor = _factor(norm, clip_norm)
     finite = _core.logical_or(_core.isfinite(norm), _core.equal(clip_norm, inf))
     factor = _core.where(finite, factor, nan)
@@ -97,11 +112,18 @@ def clip_by_global_norm(
     return unflatten(structure, clipped), norm
 
 
-def _factor(norm: Tensor, clip_norm: Any) -> Tensor:
+def _factor(norm: Tensor, clip_norm: Tensor) -> Tensor:
     """min(1, c / norm) that is 1 at a norm of 0 and for an infinite c."""
-    c = _core.maximum(_core.cast(clip_norm, norm.dtype), 0)
+    c = _core.maximum(clip_norm, 0)
     short = _core.logical_or(_core.less_equal(norm, c), _core.equal(c, inf))
     return _core.where(short, 1, c / norm)
+
+
+def _scalar(value: Any, dtype: Any, who: str) -> Tensor:
+    tensor = _core.constant(value, dtype, who)
+    if tensor.shape != ():
+        raise ValueError(f"{who} has shape {tensor.shape}; expected a scalar")
+    return tensor
 
 
 def _root(total: Tensor) -> Tensor:
@@ -122,10 +144,15 @@ def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
         raise TypeError(
             f"{who}: expected a list or another nest of tensors, got a {type(tensors).__name__}"
         )
+    paths = leaf_paths(tensors)
     entries = [
-        None if x is None else _floating(x, f"{who}: entry {i}") for i, x in enumerate(leaves)
+        None if x is None else _floating(x, f"{who}: entry {path}")
+        for x, path in zip(leaves, paths, strict=True)
     ]
-    dtypes = sorted({str(x.dtype) for x in entries if x is not None})
-    if len(dtypes) > 1:
-        raise TypeError(f"{who}: tensors of {' and '.join(dtypes)}; cast them to one dtype")
+    first: dict[str, str] = {}
+    for x, path in zip(entries, paths, strict=True):
+        if x is not None:
+            first.setdefault(str(x.dtype), f"{x.dtype} (entry {path})")
+    if len(first) > 1:
+        raise TypeError(f"{who}: tensors of {' and '.join(first.values())}; cast them to one dtype")
     return entries, structure
