@@ -12,6 +12,8 @@ Arrays are made and computed by functions of NumPy's names; `gradients`, `Gradie
 TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
+from typing import TYPE_CHECKING
+
 from . import _core, linalg, nn, optimizers, random, special
 from ._array.activations import log_softmax, relu, sigmoid, softmax, softplus
 from ._array.creation import (
@@ -285,3 +287,12 @@ def _name_publicly() -> None:
 
 
 _name_publicly()
+
+
+if not TYPE_CHECKING:  # checkers know the names themselves
+
+    def __getattr__(name):
+        from ._runtime.hints import of_module
+
+        hint = "" if name.startswith("_") else of_module(name)
+        raise AttributeError(f"module 'pullback' has no attribute {name!r}{hint}")

@@ -277,3 +277,10 @@ def test_updates_in_a_row_copy_once() -> None:
     assert a.at[1:3].set(a[3:5] * 2).numpy().tolist() == [1.0, 2.0, 2.0, 1.0, 1.0, 1.0]
     b = pb.square(x + 2)
     assert b.at[1:].add(b[:-1]).numpy().tolist() == [4.0] + [8.0] * 5
+
+
+def test_at_is_no_sequence():
+    """By its indices 0, 1, 2, … it would never end."""
+    for way in (list, tuple, lambda at: 3 in at, lambda at: [*at]):
+        with pytest.raises(TypeError, match="At"):
+            way(pb.ones(3).at)

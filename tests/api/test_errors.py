@@ -33,6 +33,17 @@ B = pb.Variable(np.ones((5, 2), np.float32))
         (lambda: pb.concat([]), ValueError, ["concat"]),
         (lambda: pb.concat([1.0, 2.0]), ValueError, ["concat"]),
         (lambda: pb.stack([A, B]), ValueError, ["stack"]),
+        (lambda: pb.concat(3), TypeError, ["concat: expected a sequence", "3"]),
+        (lambda: pb.stack("ab"), TypeError, ["stack: expected a sequence", "'ab'"]),
+        (lambda: pb.permute_dims(A, None), TypeError, ["permute_dims", "None"]),
+        (lambda: pb.take_along_axis([1, 2], [5]), IndexError, ["take_along_axis: 5 is out"]),
+        (lambda: pb.take_along_axis([1, 2], ["a"]), (TypeError, IndexError), ["take_along_axis: "]),
+        (
+            lambda: pb.take_along_axis(A, [[0, 0]] * 2, axis=1),
+            IndexError,
+            ["take_along_axis: arrays of shapes"],
+        ),
+        (lambda: A.read().at[[7]].set(0), IndexError, ["at[].set: 7 is out"]),
         (lambda: pb.stack([]), ValueError, ["stack"]),
         (lambda: pb.split(A, 2), ValueError, ["split", "3", "2"]),
         (lambda: pb.split(A, [2, 1]), ValueError, ["split"]),
@@ -142,3 +153,24 @@ def test_a_faulty_update_does_not_spread():
         v.numpy()
     v.assign([5, 6])
     assert v.numpy().tolist() == [5, 6]
+
+
+def test_the_rows_of_a_variable():
+    v = pb.Variable([[1.0, 2.0], [3.0, 4.0]])
+    for x in (v, v.read(), v.numpy()):
+        assert pb.concat(x).numpy().tolist() == [1.0, 2.0, 3.0, 4.0]
+        assert pb.stack(x, axis=1).numpy().tolist() == [[1.0, 3.0], [2.0, 4.0]]
+
+
+def test_names_of_other_libraries():
+    with pytest.raises(AttributeError, match=r"no attribute 'concatenate'; here it is 'concat'$"):
+        pb.concatenate  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'softplas'; did you mean 'softplus'\?"):
+        pb.softplas  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute '_private'$"):
+        pb._private  # noqa: B018
+    assert not hasattr(pb, "nothing_like_it")
+    from pullback._runtime.hints import NAMES
+
+    assert set(NAMES.values()) <= set(pb.__all__)
+    assert not set(NAMES) & set(pb.__all__)

@@ -154,3 +154,53 @@ def test_seeds_and_numbers_of_draws():
 def test_floats_are_no_integers(call):
     with pytest.raises(TypeError):
         call()
+
+
+@pytest.mark.parametrize("product", [pb.outer, pb.vdot, pb.vecdot])
+def test_products_with_a_number(product):
+    """It takes the dtype of the array before it is rounded."""
+
+    def last(a, b):
+        a, b = (
+            pb.reshape(x, (1,)) if product is pb.vecdot and getattr(x, "shape", 1) == () else x
+            for x in (a, b)
+        )
+        out = product(a, b)
+        return out.dtype, pb.reshape(out, (-1,))[0].item()
+
+    if product is not pb.vecdot:
+        assert last(np.array([3.0]), 0.1) == last(0.1, np.array([3.0])) == ("float64", 3.0 * 0.1)
+        assert last(pb.constant([1], "int32"), 2) == ("int32", 2)
+        assert last(pb.constant([3], "int32"), 0.5) == ("float32", 1.5)
+        assert last(2, 3) == ("int64", 6) and last(2, 0.5) == ("float32", 1.0)
+    assert last(np.array([3.0]), np.float64(0.1).reshape(1)) == ("float64", 3.0 * 0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "length"),
+    [
+        ((pb.constant(2**25 + 1),), 2**25 + 1),
+        ((pb.constant(2**25 + 1, "float64"),), 2**25 + 1),
+        ((np.float32(3.5),), 4),
+        ((pb.constant(2.5),), 3),
+        ((2**53, 2**53 + 3), 3),
+        ((pb.constant(10), 0, -3), 4),
+        ((0, -5, 2), 0),
+        ((np.int8(100), 300), 200),
+        ((0.0, 1.0, 0.1), 10),
+        ((5, np.array(7)), 2),
+    ],
+)
+def test_the_length_of_arange(arguments, length):
+    assert pb.arange(*arguments).shape == (length,)
+
+
+def test_arange_of_what_has_no_length():
+    for bad in (float("inf"), float("nan"), pb.constant(float("inf"))):
+        with pytest.raises(ValueError, match="arange: expected finite"):
+            pb.arange(bad)
+    assert pb.arange(pb.constant(2.5)).dtype == "float32"
+    assert pb.arange(pb.constant(2)).dtype == "int64"
+    for bad in ("3", pb.ones(3), None, 1j):
+        with pytest.raises(TypeError, match="arange: expected numbers"):
+            pb.arange(0, bad, 1) if bad is not None else pb.arange(bad)

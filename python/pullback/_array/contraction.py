@@ -23,7 +23,7 @@ Label: TypeAlias = Any  # hashable
 Labels: TypeAlias = tuple[Label, ...]
 Sizes: TypeAlias = Mapping[Label, int]
 
-_MAX_RANK = 8  # of the core
+_MAX_RANK = 16  # of the core
 _DTYPES = ("int32", "int64", "float32", "float64")  # the later wins
 
 

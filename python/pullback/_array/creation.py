@@ -4,8 +4,11 @@ that is not made of integers a TypeError.
 
 from __future__ import annotations
 
-from math import ceil
-from typing import TYPE_CHECKING
+from math import ceil, isfinite
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from .. import _core
 from .._core import Tensor
@@ -49,10 +52,14 @@ def ones(shape: Shape, dtype: DType = None) -> Tensor:
 
 
 def full(shape: Shape, fill_value: TensorLike, dtype: DType = None) -> Tensor:
-    """An array with one value everywhere, by default of that value's dtype.
+    """An array with one value everywhere, by default of that value's dtype. An array in its place
+    broadcasts to the shape.
 
     >>> pb.full((2,), 7)
     Tensor([7, 7], dtype=int64)
+    >>> pb.full((2, 2), [1, 2])
+    Tensor([[1, 2],
+            [1, 2]], dtype=int64)
     """
     return _core.full(shape, fill_value, dtype)
 
@@ -88,8 +95,8 @@ def full_like(x: TensorLike, /, fill_value: TensorLike, dtype: DType = None) -> 
 def arange(start: float, stop: float | None = None, step: float = 1, dtype: DType = None) -> Tensor:
     """start, start + step, … up to but without `stop`; `arange(n)` counts from 0 to n - 1.
 
-    The arguments are numbers: integers give int64, floats the default dtype. A step of 0 is
-    a ValueError.
+    The arguments are numbers, whose values are needed at once: integers give int64, floats the
+    default dtype. A step of 0, infinity and NaN are a ValueError.
 
     >>> pb.arange(5)
     Tensor([0, 1, 2, 3, 4], dtype=int64)
@@ -98,15 +105,34 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: DTyp
     """
     if stop is None:
         start, stop = 0, start
-    for number in (start, stop, step):
-        if not hasattr(number, "__index__") and not hasattr(number, "__float__"):
-            raise TypeError(f"arange: expected numbers, got {number!r}")
-    if step == 0:
+    first, end, by = (_number(x, "arange") for x in (start, stop, step))
+    if by == 0:
         raise ValueError("arange: step is 0")
-    if dtype is None:
-        integers = all(hasattr(number, "__index__") for number in (start, stop, step))
-        dtype = "int64" if integers else _core.default_float()
-    return _core.arange(start, max(0, ceil((stop - start) / step)), step, dtype)
+    if isinstance(first, int) and isinstance(end, int) and isinstance(by, int):
+        length, natural = -((first - end) // by), numpy.dtype("int64")
+    else:
+        quotient = (end - first) / by
+        if not isfinite(quotient):
+            raise ValueError(f"arange: expected finite numbers, got {start}, {stop} and {step}")
+        length, natural = ceil(quotient), _core.default_float()
+    return _core.arange(first, max(0, length), by, natural if dtype is None else dtype)
+
+
+def _number(x: Any, who: str) -> int | float:
+    """A number of Python, NumPy or a tensor as one of Python's."""
+    try:
+        if hasattr(x, "dtype"):
+            number = x.item()
+        else:
+            number = index(x) if hasattr(x, "__index__") else float(x)
+    except (TypeError, ValueError):
+        number = None
+    if isinstance(number, (int, float)) and not isinstance(x, str):
+        return number
+    shape = (
+        f", got a {type(x).__name__} of shape {x.shape}" if hasattr(x, "shape") else f", got {x!r}"
+    )
+    raise TypeError(f"{who}: expected numbers{shape}")
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType = None) -> Tensor:

@@ -2,7 +2,7 @@
 
 An expression becomes a plan: what happens to each operand alone (diagonals, sums over axes that
 nobody else has), and the pairs that meet, in the order that multiplies least. Plans depend on the
-subscripts and the shapes alone and are kept. How a pair meets is in `_products`.
+subscripts and the shapes alone and are kept. How a pair meets is in contraction.py.
 """
 
 from __future__ import annotations

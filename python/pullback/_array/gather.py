@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _core
 from .._core import Tensor
 from .arguments import integer
-from .index import along_axis
+from .index import along_axis, get
 
 if TYPE_CHECKING:
     from .._typing import TensorLike
@@ -45,4 +45,5 @@ def take_along_axis(x: TensorLike, indices: TensorLike, *, axis: int = -1) -> Te
     positions = _core.constant(indices, who="take_along_axis")
     if positions.size and positions.dtype.kind != "i":
         raise IndexError(f"take_along_axis: expected integers, got indices of {positions.dtype}")
-    return x[along_axis(x.shape, indices, integer(axis, "take_along_axis"))]
+    key = along_axis(x.shape, indices, integer(axis, "take_along_axis"))
+    return get(x, key, "take_along_axis")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EVERYTHING = slice(None)
 
 
-def _entry(entry: Any) -> Any:
+def _entry(entry: Any, who: str) -> Any:
     """An entry of an index: None, Ellipsis, a slice, a tensor of integers, or a NumPy array of
     integers or bool."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
@@ -36,26 +36,26 @@ def _entry(entry: Any) -> Any:
         if entry.dtype.kind == "b":
             if _core.is_traced(entry):
                 raise IndexError(
-                    "index: a boolean tensor that a traced function computes has no known number "
+                    f"{who}: a boolean tensor that a traced function computes has no known number "
                     "of true entries, so its result has no shape; use where(mask, x, y)"
                 )
             return entry.numpy()
         if entry.dtype.kind == "i":
             return entry if isinstance(entry, Tensor) else _core.identity(entry)
-        raise _wrong_kind(f"a {entry.dtype} tensor")
+        raise _wrong_kind(who, f"a {entry.dtype} tensor")
     if isinstance(entry, (float, complex, str, bytes, dict)):
-        raise _wrong_kind(type(entry).__name__)
+        raise _wrong_kind(who, type(entry).__name__)
     array = np.asarray(entry)
     if array.size == 0 and isinstance(entry, (list, tuple)):
         array = array.astype(np.int64)  # NumPy takes [] as no positions
     if array.dtype.kind not in "biu":
-        raise _wrong_kind(f"{type(entry).__name__} of dtype {array.dtype}")
+        raise _wrong_kind(who, f"{type(entry).__name__} of dtype {array.dtype}")
     return array
 
 
-def _wrong_kind(what: str) -> IndexError:
+def _wrong_kind(who: str, what: str) -> IndexError:
     return IndexError(
-        "index: expected integers, slices, None, Ellipsis, or arrays of integers or bool, "
+        f"{who}: expected integers, slices, None, Ellipsis, or arrays of integers or bool, "
         f"got {what}"
     )
 
@@ -70,21 +70,22 @@ class Advanced:
     `taken`, `result`: shapes of what is taken, without and with the new axes of None
     """
 
-    def __init__(self, shape: tuple[int, ...], key: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], key: Any, who: str) -> None:
+        self.who = who
         self.before: list[Any] = []
         self.axes: list[int] = []  # indexed ones, in the shape after `before`
         self.indices: list[Any] = []  # one for each of them
         self.lengths: list[int] = []
         layout: list[str] = []  # "new", "kept" or "indexed" for each entry
-        entries = [_entry(e) for e in (key if isinstance(key, tuple) else (key,))]
+        entries = [_entry(e, who) for e in (key if isinstance(key, tuple) else (key,))]
         missing = len(shape) - sum(map(_consumed, entries))
         if missing < 0:
             raise IndexError(
-                f"index: {len(shape) - missing} indices for a tensor of rank {len(shape)} "
+                f"{who}: {len(shape) - missing} indices for a tensor of rank {len(shape)} "
                 f"(shape {shape})"
             )
         if sum(e is Ellipsis for e in entries) > 1:
-            raise IndexError("index: more than one Ellipsis")
+            raise IndexError(f"{who}: more than one Ellipsis")
         if not any(e is Ellipsis for e in entries):
             entries.append(Ellipsis)
         at = 0
@@ -112,7 +113,7 @@ class Advanced:
 
     def _add(self, index: Any, before: Any, length: int, axis: int) -> None:
         if not isinstance(index, Tensor):
-            index = _checked(index, length, axis)
+            index = _checked(index, length, axis, self.who)
         self.axes.append(len(self.before))
         self.before.append(before)
         self.indices.append(index)
@@ -121,8 +122,8 @@ class Advanced:
     def _add_mask(self, shape: tuple[int, ...], at: int, mask: Any) -> None:
         if mask.shape != shape[at : at + mask.ndim]:
             raise IndexError(
-                f"index: a mask of shape {mask.shape} for axes {at} … {at + mask.ndim - 1} of a "
-                f"tensor of shape {shape}; their lengths must be equal"
+                f"{self.who}: a mask of shape {mask.shape} for axes {at} … {at + mask.ndim - 1} "
+                f"of a tensor of shape {shape}; their lengths must be equal"
             )
         if mask.ndim == 0:  # one truth value: a new axis of which all or nothing is taken
             self._add(np.zeros(int(mask), np.int64), None, 1, at)
@@ -148,7 +149,7 @@ class Advanced:
         leading = [sliced[axis] for axis in kept[: self.axis]]
         trailing = [sliced[axis] for axis in kept[self.axis :]]
         self.merged = [*leading, prod(self.lengths), *trailing]
-        self.positions, block = _combined(self.indices, self.lengths)
+        self.positions, block = _combined(self.indices, self.lengths, self.who)
         self.taken = [*leading, *block, *trailing]
         result: list[int] = []
         lengths = iter(leading + trailing)
@@ -189,24 +190,24 @@ def _consumed(entry: Any) -> int:
     return 1
 
 
-def _checked(index: Any, length: int, axis: int) -> Any:
+def _checked(index: Any, length: int, axis: int, who: str) -> Any:
     """Integers with those from the end resolved; out of range is an IndexError."""
     bad = (index < -length) | (index >= length)
     if np.any(bad):
         raise IndexError(
-            f"index: {index[bad].flat[0]} is out of range for axis {axis} of length {length}"
+            f"{who}: {index[bad].flat[0]} is out of range for axis {axis} of length {length}"
         )
     index = index.astype(np.int64, copy=False)
     return np.where(index < 0, index + length, index)
 
 
-def _combined(indices: list[Any], lengths: list[int]) -> tuple[Any, tuple[int, ...]]:
+def _combined(indices: list[Any], lengths: list[int], who: str) -> tuple[Any, tuple[int, ...]]:
     """Positions along all axes as one, and their shape."""
     try:
         block = np.broadcast_shapes(*(index.shape for index in indices))
     except ValueError:
         shapes = ", ".join(str(index.shape) for index in indices)
-        raise IndexError(f"index: arrays of shapes {shapes} do not broadcast together") from None
+        raise IndexError(f"{who}: arrays of shapes {shapes} do not broadcast together") from None
     if len(indices) == 1:
         return indices[0], block
     total: Any = 0
@@ -222,7 +223,7 @@ def _combined(indices: list[Any], lengths: list[int]) -> tuple[Any, tuple[int, .
 
 def along_axis(shape: tuple[int, ...], indices: TensorLike, axis: int) -> tuple[Any, ...]:
     """The index that names, in each row along an axis, the entries at the row's own positions."""
-    index = _entry(indices)
+    index = _entry(indices, "take_along_axis")
     rank = len(shape)
     if not -rank <= axis < rank:
         raise ValueError(f"take_along_axis: axis {axis} of a tensor of rank {rank}")
@@ -239,9 +240,9 @@ def along_axis(shape: tuple[int, ...], indices: TensorLike, axis: int) -> tuple[
     return tuple(key)
 
 
-def get(x: Tensor, key: Any) -> Tensor:
+def get(x: Tensor, key: Any, who: str = "index") -> Tensor:
     """x[key], where the key is not a basic one."""
-    index = Advanced(x.shape, key)
+    index = Advanced(x.shape, key, who)
     taken = _core.take(index.gathered_from(x), index.positions, index.axis)
     return _core.reshape(taken, index.result)
 
@@ -253,6 +254,9 @@ class At:
     """`x.at`, to be indexed."""
 
     __slots__ = ("_x",)
+    # By indices 0, 1, 2, … either would go on for ever.
+    __iter__ = None
+    __contains__ = None
 
     def __init__(self, x: Tensor) -> None:
         self._x = x
@@ -328,7 +332,7 @@ def _update(x: Tensor, key: Any, value: TensorLike, update: str) -> Tensor:
         return _core.update_basic(x, key, value, update)
     if _is_mask(key) and (masked := _where(x, key, value, update)) is not None:
         return masked
-    index = Advanced(x.shape, key)
+    index = Advanced(x.shape, key, who)
     value = _core.reshape(_core.fit(value, index.result, who), index.taken)
     base = index.gathered_from(x)
     unique = False

@@ -1,6 +1,6 @@
 """Elementwise questions, and the choice by an answer: comparison, logic, NaN and infinity, `where`.
 
-Arguments, broadcasting and dtypes are as in `ops`, and the formulas too are in
+Arguments, broadcasting and dtypes are as in elementwise.py, and the formulas too are in
 cpp/ops/elementwise.def. An answer is bool and has no gradient; `where` has one for the two tensors
 that it chooses from.
 """

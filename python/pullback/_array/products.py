@@ -186,8 +186,12 @@ def trace(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> 
 
 
 def _tensors(a: TensorLike, b: TensorLike, who: str) -> list[Any]:
-    """Both as tensors of one dtype."""
-    return [_core.constant(x, who=who) for x in common_dtype([a, b], who)]
+    """Both as tensors of one dtype, the one that their product has."""
+    both = common_dtype([a, b], who)
+    if all(isinstance(x, Tensor) for x in both):
+        return both
+    dtype = _core.multiply(*both).dtype
+    return [_core.constant(x, dtype, who) for x in both]
 
 
 def _is_number(x: Any) -> bool:

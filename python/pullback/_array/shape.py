@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._core import Tensor
@@ -33,6 +33,8 @@ def permute_dims(x: TensorLike, /, axes: Sequence[int]) -> Tensor:
     >>> pb.permute_dims(pb.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
+    if axes is None:
+        raise TypeError("permute_dims: expected the order of the axes, got None; see transpose")
     return _core.transpose(x, axes)
 
 
@@ -79,7 +81,7 @@ def concat(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
     >>> pb.concat([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
-    return _core.concat(list(arrays) if isinstance(arrays, Tensor) else arrays, axis)
+    return _core.concat(_listed(arrays, "concat"), axis)
 
 
 def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
@@ -89,7 +91,14 @@ def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
     """
-    return _core.stack(list(arrays) if isinstance(arrays, Tensor) else arrays, axis)
+    return _core.stack(_listed(arrays, "stack"), axis)
+
+
+def _listed(arrays: Any, who: str) -> list[Any]:
+    """The entries of a sequence, or of a tensor along its first axis."""
+    if isinstance(arrays, (str, bytes, dict)) or not hasattr(arrays, "__iter__"):
+        raise TypeError(f"{who}: expected a sequence of arrays, got {arrays!r}")
+    return list(arrays)
 
 
 def split(x: TensorLike, /, parts: int | Sequence[int], *, axis: int = 0) -> list[Tensor]:

@@ -1,0 +1,71 @@
+"""What an AttributeError adds: where the name that somebody looked for is found here."""
+
+from __future__ import annotations
+
+# Names of other libraries, by ours.
+NAMES = {
+    "absolute": "abs",
+    "amax": "max",
+    "amin": "min",
+    "array": "constant",
+    "asarray": "constant",
+    "cat": "concat",
+    "clamp": "clip",
+    "concatenate": "concat",
+    "convert_to_tensor": "constant",
+    "cross_entropy": "softmax_cross_entropy",
+    "eval": "evaluate",
+    "jit": "function",
+    "mod": "remainder",
+    "mul": "multiply",
+    "neg": "negative",
+    "nograd": "stop_gradient",
+    "permute": "permute_dims",
+    "power": "pow",
+    "range": "arange",
+    "rem": "remainder",
+    "rint": "round",
+    "sub": "subtract",
+    "swapaxes": "permute_dims",
+    "tensor": "constant",
+    "true_divide": "divide",
+    "unsqueeze": "expand_dims",
+}
+# Attributes of other libraries' tensors, by what is written here.
+ATTRIBUTES = {
+    "backward": "pb.gradients(loss, xs)",
+    "copy": "x itself: tensors never change",
+    "clone": "x itself: tensors never change",
+    "detach": "pb.stop_gradient(x)",
+    "flatten": "pb.reshape(x, -1)",
+    "grad": "pb.gradients(loss, x)",
+    "ravel": "pb.reshape(x, -1)",
+    "requires_grad": "pb.Variable(x), or tape.watch(x)",
+    "tolist": "x.numpy().tolist()",
+    "value": "x.numpy()",
+    "view": "pb.reshape(x, shape)",
+}
+
+
+def of_module(name: str) -> str:
+    """The text behind "module 'pullback' has no attribute …"."""
+    if name in NAMES:
+        return f"; here it is {NAMES[name]!r}"
+    from difflib import get_close_matches
+
+    import pullback
+
+    near = get_close_matches(name, pullback.__all__, 1, 0.75)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def of_tensor(name: str) -> str:
+    """The text behind "'Tensor' object has no attribute …"."""
+    import pullback
+
+    wish = NAMES.get(name, name)
+    if name in ATTRIBUTES:
+        return f"; write {ATTRIBUTES[name]}"
+    if wish in pullback.__all__ and callable(getattr(pullback, wish)):
+        return f"; write pb.{wish}(x)"
+    return ""
