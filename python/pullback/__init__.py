@@ -296,3 +296,6 @@ if not TYPE_CHECKING:  # checkers know the names themselves
 
         hint = "" if name.startswith("_") else of_module(name)
         raise AttributeError(f"module 'pullback' has no attribute {name!r}{hint}")
+
+
+del TYPE_CHECKING

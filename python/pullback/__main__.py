@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         run_demo(options.data, options.epochs, options.out, options.gradient)
-    except (FileNotFoundError, ValueError) as error:  # the data that --data names
+    except (FileNotFoundError, ValueError) as error:  # of --data or --out
         print(f"python -m pullback demo: {error}", file=sys.stderr)
         return 1
     return 0

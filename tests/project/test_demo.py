@@ -63,3 +63,9 @@ def test_command_line(tmp_path):
     command = [sys.executable, "-m", "pullback", "demo", "--epochs", "1", "--out", "here.png"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
     assert "accuracy" in done.stdout
+
+
+@pytest.mark.parametrize("out", ["nowhere/demo.png", "."])
+def test_a_picture_that_cannot_be_written_is_refused_before_the_training(out, tmp_path, capsys):
+    assert main(["demo", "--epochs", "1000000", "--out", str(tmp_path / out)]) == 1
+    assert "--out: expected a file" in capsys.readouterr().err

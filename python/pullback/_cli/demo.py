@@ -178,6 +178,8 @@ def _draw(histories: list[History], path: Path) -> None:
 
 def demo(data: str | None, epochs: int, out: str, gradient: str | None) -> list[History]:
     """Trains, prints the table and the effect, and draws where matplotlib is there."""
+    if Path(out).is_dir() or not Path(out).parent.is_dir():  # said before the training
+        raise FileNotFoundError(f"--out: expected a file in a folder that is there, got {out}")
     digits = load_mnist(data, one_hot=True)
     print(
         f"softmax regression on {len(digits.train_images)} digits"
