@@ -60,7 +60,7 @@ int32_t Lowering::slot_of(uint32_t position) {
       slot = add_slot(SlotKind::Temporary, node->dtype, size_of(node->dtype));
     } else if (a_.stored[position]) {
       slot = add_slot(SlotKind::Output, node->dtype, node->bytes());
-      plan_.slots.back().index = plan_.owned_outputs++;
+      plan_.slots.back().index = static_cast<int64_t>(plan_.output_bytes.size());
       plan_.output_bytes.push_back(node->bytes());
     } else {
       slot = add_slot(SlotKind::Temporary, node->dtype, node->bytes());

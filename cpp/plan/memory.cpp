@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "plan/verify.h"
 #include "runtime/memory.h"
 
 namespace pullback {
@@ -67,15 +66,21 @@ class Gaps {
   int64_t end_ = 0;
 };
 
-// The steps that touch each slot.
-void find_lifetimes(Plan* plan) {
-  for (int32_t i = 0; i < static_cast<int32_t>(plan->steps.size()); ++i) {
-    for_each_view(plan->steps[i], [&](const View& view, bool) {
-      Slot& slot = plan->slots[view.slot];
-      if (slot.first < 0) slot.first = i;
-      slot.last = i;
+// The first and the last step that touches a slot.
+struct Lifetime {
+  int32_t first = -1, last = -1;
+};
+
+std::vector<Lifetime> find_lifetimes(const Plan& plan) {
+  std::vector<Lifetime> out(plan.slots.size());
+  for (int32_t i = 0; i < static_cast<int32_t>(plan.steps.size()); ++i) {
+    for_each_view(plan.steps[i], [&](const View& view, bool) {
+      Lifetime& life = out[view.slot];
+      if (life.first < 0) life.first = i;
+      life.last = i;
     });
   }
+  return out;
 }
 
 TileGroup* group_of(Step* step) {
@@ -90,41 +95,13 @@ bool is_whole(const Plan& plan, const View& view) {
          view.strides == row_major(view.shape);
 }
 
-bool can_fail(const Instruction& instruction) {
-  switch (traits(instruction.op).fails) {
-    case Fails::Always:
-      return true;
-    case Fails::Integers:
-      return !is_float(instruction.dtype);
-    case Fails::Never:
-      break;
-  }
-  return false;
-}
-
-// One for each kind of step, so that a new one does not compile before it has its own.
-bool can_fail(const TileGroup& group) {
-  return std::any_of(group.instructions.begin(), group.instructions.end(),
-                     [](const Instruction& instruction) { return can_fail(instruction); });
-}
-bool can_fail(const Gemm& gemm) { return gemm.then && can_fail(*gemm.then); }
-bool can_fail(const Layout&) { return false; }
-bool can_fail(const Gather&) { return true; }
-bool can_fail(const ScatterAdd&) { return true; }
-bool can_fail(const ArgReduce&) { return false; }
-bool can_fail(const Random&) { return false; }
-bool can_fail(const Iota&) { return false; }
-
-bool can_fail(const Step& step) {
-  return std::visit([](const auto& work) { return can_fail(work); }, step.work);
-}
-
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and
 // that no instruction reads after the one that makes the stored value. Between temporaries and
 // outputs the two slots become one; the memory of an argument may be taken at run time (donors).
 class InPlace {
  public:
-  explicit InPlace(Plan* plan) : plan_(*plan), same_(plan->slots.size()) {
+  InPlace(Plan* plan, std::vector<Lifetime>* lives)
+      : plan_(*plan), lives_(*lives), same_(plan->slots.size()) {
     for (size_t i = 0; i < same_.size(); ++i) same_[i] = static_cast<int32_t>(i);
   }
 
@@ -191,7 +168,7 @@ class InPlace {
     std::vector<int32_t> loads;  // whose memory may be taken, in the order of their last reads
     for (auto k = static_cast<int32_t>(group.loads.size()); k-- > 0;) {
       const int32_t slot = find(group.loads[k].slot);
-      if (reads[slot] == 1 && plan_.slots[slot].last == step && is_whole(plan_, group.loads[k])) {
+      if (reads[slot] == 1 && lives_[slot].last == step && is_whole(plan_, group.loads[k])) {
         loads.push_back(k);
       }
     }
@@ -215,7 +192,7 @@ class InPlace {
       }
       const int32_t to = find(store->view.slot);
       const Slot& target = plan_.slots[to];
-      if (target.first != step || !is_whole(plan_, store->view)) continue;
+      if (lives_[to].first != step || !is_whole(plan_, store->view)) continue;
       Free& same = free[{store->view.dtype, target.bytes}];
       if (!same.temporaries.empty()) {
         share(to, same.temporaries.back());
@@ -232,11 +209,11 @@ class InPlace {
   // of them stays: an output, or the older temporary.
   void share(int32_t to, int32_t from) {
     const bool output = plan_.slots[to].kind == SlotKind::Output;
-    Slot& stays = plan_.slots[output ? to : from];
-    const Slot& goes = plan_.slots[output ? from : to];
-    stays.first = std::min(stays.first, goes.first);
-    stays.last = std::max(stays.last, goes.last);
-    same_[output ? from : to] = output ? to : from;
+    const int32_t stays = output ? to : from;
+    const int32_t goes = output ? from : to;
+    lives_[stays] = {lives_[from].first, lives_[to].last};
+    lives_[goes] = {};
+    same_[goes] = stays;
   }
 
   // Lets the output `to` have the memory of the argument `from` at run time.
@@ -248,44 +225,41 @@ class InPlace {
   }
 
   Plan& plan_;
+  std::vector<Lifetime>& lives_;
   std::vector<int32_t> same_;
   std::vector<uint8_t> donated_;
 };
 
-}  // namespace
-
-void plan_memory(Plan* plan) {
-  find_lifetimes(plan);
-  InPlace(plan).run();
-  std::vector<std::vector<int32_t>> starts(plan->steps.size());
-  std::vector<std::vector<int32_t>> ends(plan->steps.size());
-  std::vector<uint8_t> used(plan->slots.size(), 0);
-  for (const Step& step : plan->steps) {
-    for_each_view(step, [&](const View& view, bool) { used[view.slot] = 1; });
-  }
+// A place for each temporary, by best fit, while it lives.
+void place_temporaries(Plan* plan, const std::vector<Lifetime>& lives) {
+  std::vector<std::pair<int64_t, int32_t>> events;  // twice the step, odd at its end; slot
   for (int32_t s = 0; s < static_cast<int32_t>(plan->slots.size()); ++s) {
-    const Slot& slot = plan->slots[s];
-    if (slot.kind != SlotKind::Temporary || slot.first < 0 || !used[s]) continue;
-    starts[slot.first].push_back(s);
-    ends[slot.last].push_back(s);
+    if (plan->slots[s].kind != SlotKind::Temporary || lives[s].first < 0) continue;
+    events.emplace_back(int64_t{2} * lives[s].first, s);
+    events.emplace_back(int64_t{2} * lives[s].last + 1, s);
   }
+  std::sort(events.begin(), events.end());
   Gaps gaps;
-  const auto size = [](const Slot& slot) {
+  for (const auto& [when, s] : events) {
+    Slot& slot = plan->slots[s];
     if (slot.bytes > kLargestBlock) out_of_memory(slot.bytes);
-    return (slot.bytes + kAlign - 1) / kAlign * kAlign;
-  };
-  for (size_t i = 0; i < plan->steps.size(); ++i) {
-    for (int32_t s : starts[i]) {
-      Slot& slot = plan->slots[s];
-      slot.index = size(slot) ? gaps.take(size(slot)) : 0;
-    }
-    // A slot is free from the step after its last use on.
-    for (int32_t s : ends[i]) {
-      const Slot& slot = plan->slots[s];
-      if (size(slot)) gaps.give(slot.index, size(slot));
+    const int64_t size = (slot.bytes + kAlign - 1) / kAlign * kAlign;
+    if (size == 0) continue;
+    if (when % 2) {
+      gaps.give(slot.index, size);
+    } else {
+      slot.index = gaps.take(size);
     }
   }
   plan->arena_bytes = gaps.end();
+}
+
+}  // namespace
+
+void plan_memory(Plan* plan) {
+  std::vector<Lifetime> lives = find_lifetimes(*plan);
+  InPlace(plan, &lives).run();
+  place_temporaries(plan, lives);
 }
 
 }  // namespace pullback

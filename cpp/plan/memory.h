@@ -5,7 +5,7 @@
 
 namespace pullback {
 
-// Fills first and last of every slot, the arena offsets of temporaries, and arena_bytes.
+// Fills donors, the places of temporaries, and arena_bytes; slots that share memory become one.
 void plan_memory(Plan* plan);
 
 }  // namespace pullback

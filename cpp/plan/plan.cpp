@@ -1,7 +1,41 @@
-// What a plan takes in memory, for the bound of the plan cache.
+// What a plan takes in memory, for the bound of the plan cache; which of its steps can fail.
 #include "plan/plan.h"
 
+#include <algorithm>
+
 namespace pullback {
+namespace {
+
+bool can_fail(const Instruction& instruction) {
+  switch (traits(instruction.op).fails) {
+    case Fails::Always:
+      return true;
+    case Fails::Integers:
+      return !is_float(instruction.dtype);
+    case Fails::Never:
+      break;
+  }
+  return false;
+}
+
+// One for each kind of step, so that a new one does not compile before it has its own.
+bool can_fail(const TileGroup& group) {
+  return std::any_of(group.instructions.begin(), group.instructions.end(),
+                     [](const Instruction& instruction) { return can_fail(instruction); });
+}
+bool can_fail(const Gemm& gemm) { return gemm.then && can_fail(*gemm.then); }
+bool can_fail(const Layout&) { return false; }
+bool can_fail(const Gather&) { return true; }
+bool can_fail(const ScatterAdd&) { return true; }
+bool can_fail(const ArgReduce&) { return false; }
+bool can_fail(const Random&) { return false; }
+bool can_fail(const Iota&) { return false; }
+
+}  // namespace
+
+bool can_fail(const Step& step) {
+  return std::visit([](const auto& work) { return can_fail(work); }, step.work);
+}
 
 int64_t bytes_of(const TileGroup& group) {
   return bytes_of(group.loads) + bytes_of(group.scalars) + bytes_of(group.instructions) +

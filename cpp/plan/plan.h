@@ -23,10 +23,8 @@ struct Slot {
   SlotKind kind;
   DType dtype;
   int64_t bytes = 0;
-  int64_t index =
-      0;  // Argument, Output: position in the run's list; Temporary: arena offset, bytes
-  int32_t first = -1;  // first and last step that touches it
-  int32_t last = -1;
+  // Argument, Output: position in the run's list; Temporary: place in the arena, bytes.
+  int64_t index = 0;
 };
 
 // A strided window into a slot. Reshape, transpose, slice and broadcast are views, never steps.
@@ -165,8 +163,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<int32_t> arguments;     // slot of each argument
   std::vector<int32_t> outputs;       // slot of each output; may repeat, may be an argument's slot
-  int32_t owned_outputs = 0;          // how many Output slots a run allocates
-  std::vector<int64_t> output_bytes;  // of each Output slot
+  std::vector<int64_t> output_bytes;  // of each Output slot: what a run allocates
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
   // For each Output slot the argument whose memory it may take, -1 for none; empty: none at all. A
@@ -188,5 +185,50 @@ int64_t bytes_of(const std::vector<T>& items) {
 
 // A readable listing, one line a step.
 std::string dump(const Plan& plan);
+
+// Whether a run of it may end in an error.
+bool can_fail(const Step& step);
+
+template <class F>
+void for_each_view(const TileGroup& group, F&& f) {
+  for (const View& view : group.loads) f(view, false);
+  for (const Store& store : group.stores) f(store.view, true);
+  for (const Reduction& reduction : group.reductions) f(reduction.out, true);
+}
+
+// Calls f(view, written) for every view of a step, reads before writes (what a product's group
+// reads comes after the product).
+template <class F>
+void for_each_view(const Step& step, F&& f) {
+  std::visit(
+      [&](const auto& work) {
+        using W = std::decay_t<decltype(work)>;
+        if constexpr (std::is_same_v<W, TileGroup>) {
+          for_each_view(work, f);
+        } else if constexpr (std::is_same_v<W, Gemm>) {
+          f(work.a, false);
+          f(work.b, false);
+          f(work.c, true);
+          if (work.then) for_each_view(*work.then, f);
+        } else if constexpr (std::is_same_v<W, Gather> || std::is_same_v<W, ScatterAdd>) {
+          f(work.in, false);
+          f(work.indices, false);
+          if constexpr (std::is_same_v<W, ScatterAdd>) {
+            if (!work.clear) f(work.out, false);
+          }
+          f(work.out, true);
+        } else if constexpr (std::is_same_v<W, Layout>) {
+          f(work.in, false);
+          if (work.add && !work.clear) f(work.out, false);
+          f(work.out, true);
+        } else if constexpr (std::is_same_v<W, ArgReduce>) {
+          f(work.in, false);
+          f(work.out, true);
+        } else {
+          f(work.out, true);
+        }
+      },
+      step.work);
+}
 
 }  // namespace pullback

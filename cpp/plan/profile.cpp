@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/verify.h"
-
 namespace pullback {
 namespace {
 

@@ -1,197 +1,174 @@
+// Each step for itself: views inside their slots, shapes that fit together, nothing read before it
+// is written, nothing written that the step itself still reads.
 #include "plan/verify.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <map>
-#include <vector>
 
 #include "base/error.h"
 
 namespace pullback {
 namespace {
 
-[[noreturn]] void broken(size_t step, const char* what) {
-  fail(ErrorKind::Runtime, "internal error in the planner, step ", static_cast<int64_t>(step), ": ",
-       what, "; please report this program");
-}
-
-void check_bounds(const Plan& plan, const View& view, size_t step) {
-  if (view.slot < 0 || view.slot >= static_cast<int32_t>(plan.slots.size())) {
-    broken(step, "a view of no slot");
-  }
-  if (view.strides.rank != view.shape.rank) broken(step, "a view without a stride for each axis");
-  if (view.shape.size() == 0) return;
-  int64_t low = view.offset;
-  int64_t high = view.offset;
-  for (int64_t d = 0; d < view.shape.rank; ++d) {
-    const int64_t reach = (view.shape[d] - 1) * view.strides[d];
-    (reach < 0 ? low : high) += reach;
-  }
-  const Slot& slot = plan.slots[view.slot];
-  if (view.dtype != slot.dtype) broken(step, "a view of another dtype");
-  if (low < 0 || (high + 1) * size_of(view.dtype) > slot.bytes)
-    broken(step, "a view out of bounds");
-}
-
-bool is_flat(const View& view) {
-  const Strides expected = row_major(view.shape);
-  bool flat = view.offset == 0;
-  for (int64_t d = 0; d < view.shape.rank; ++d) {
-    flat &= view.shape[d] == 1 || view.strides[d] == expected[d];
-  }
-  return flat;
-}
-
-class GroupCheck {
+class StepCheck {
  public:
-  GroupCheck(const TileGroup& group, size_t step)
-      : group_(group),
-        step_(step),
-        leaves_(static_cast<int32_t>(group.loads.size() + group.scalars.size())) {}
+  StepCheck(const Plan& plan, const std::vector<int32_t>& memory, size_t step)
+      : plan_(plan), memory_(memory), step_(step) {}
 
   void run() {
-    if (group_.length < 1) broken(step_, "rows of a wrong length");
-    if (group_.count < 0 || group_.count % group_.length) broken(step_, "a part of a row");
-    for (const View& view : group_.loads) add(entries_are_rows(view.shape.size(), "a load"));
-    for (size_t i = 0; i < group_.scalars.size(); ++i) add(Level::Any);
-    for (const Instruction& instruction : group_.instructions) check_instruction(instruction);
-    for (const Store& store : group_.stores) check_store(store);
-    for (const Reduction& reduction : group_.reductions) check_reduction(reduction);
-    check_in_place();
+    // Behind this check the number of elements of every view fits in 64 bits.
+    for_each_view(plan_.steps[step_], [&](const View& view, bool write) {
+      check_bounds(view);
+      if (write && plan_.slots[view.slot].kind == SlotKind::Argument)
+        fault("a write to an argument");
+    });
+    std::visit([&](const auto& work) { check(work); }, plan_.steps[step_].work);
   }
 
  private:
-  enum class Level : uint8_t { Any, Row, Element };
+  [[noreturn]] void fault(const char* what) const { broken(step_, what); }
+  void require(bool holds, const char* what) const {
+    if (!holds) fault(what);
+  }
+  int64_t product(int64_t a, int64_t b) const { return product_of(step_, a, b); }
+  int64_t sum(int64_t a, int64_t b) const { return sum_of(step_, a, b); }
 
-  void add(Level level) {
-    levels_.push_back(level);
-    last_read_.push_back(-1);
-  }
-  Level entries_are_rows(int64_t entries, const char* what) const {
-    if (group_.count == 0 && entries == 0) return Level::Any;
-    if (entries == group_.count) return Level::Element;
-    if (entries != group_.rows()) broken(step_, text(what, " of another element count").c_str());
-    return Level::Row;
-  }
-  // A value that somebody reads at `when`, the number of the instruction.
-  Level read(int32_t value, int32_t when) {
-    if (value < 0 || value >= static_cast<int32_t>(levels_.size())) {
-      broken(step_, "a read of no value, or of a later one");
+  void check_bounds(const View& view) const {
+    require(view.slot >= 0 && static_cast<size_t>(view.slot) < plan_.slots.size(),
+            "a view of no slot");
+    require(view.strides.rank == view.shape.rank, "a view without a stride for each axis");
+    int64_t elements = 1;
+    for (int64_t dim : view.shape) {
+      require(dim >= 0, "a view of a negative length");
+      elements = product(elements, dim);
     }
-    last_read_[value] = when;
-    return levels_[value];
-  }
-
-  void check_instruction(const Instruction& instruction) {
-    const Op op = instruction.op;
-    const bool folds = is_fold(op) || op == Op::pick;
-    if (!is_elementwise(op) && !folds && op != Op::place) broken(step_, "no operation of a group");
-    if (group_.length > 1 && folds && !instruction.row) broken(step_, "a fold over elements");
-    if (group_.length > 1 && op == Op::place && instruction.row) broken(step_, "a place over rows");
-    const auto now = static_cast<int32_t>(levels_.size()) - leaves_;
-    for (int k = 0; k < 3; ++k) {
-      if (k > 0 && instruction.in[k] < 0) continue;
-      const Level level = read(instruction.in[k], op == Op::place ? now + 1 : now);
-      const bool over_rows = op == Op::place || (instruction.row && !(folds && k == 0));
-      if (group_.length > 1 && over_rows && level == Level::Element) {
-        broken(step_, "an instruction over rows reads elements");
-      }
+    if (elements == 0) return;
+    int64_t low = view.offset;
+    int64_t high = view.offset;
+    for (int64_t d = 0; d < view.shape.rank; ++d) {
+      const int64_t reach = product(view.shape[d] - 1, view.strides[d]);
+      int64_t& end = reach < 0 ? low : high;
+      end = sum(end, reach);
     }
-    add(instruction.row && group_.length > 1 ? Level::Row : Level::Element);
+    const Slot& slot = plan_.slots[view.slot];
+    require(view.dtype == slot.dtype, "a view of another dtype");
+    require(low >= 0 && product(sum(high, 1), size_of(view.dtype)) <= slot.bytes,
+            "a view out of bounds");
   }
 
-  void check_store(const Store& store) {
-    const Level level = read(store.value, kEnd);
-    const Level entries = entries_are_rows(store.view.shape.size(), "a store");
-    if (level != Level::Any && entries != Level::Any && level != entries) {
-      broken(step_, "a store of another level");
-    }
-    if (!is_flat(store.view)) broken(step_, "a store that is not flat");
+  void check_apart(const View& in, const View& out) const {
+    require(memory_[in.slot] != memory_[out.slot], "a write to memory that the step reads");
+  }
+  void check_three_axes(const View& view, int64_t a, int64_t b, int64_t c) const {
+    require(view.shape == Shape{a, b, c}, "an operand of another shape");
   }
 
-  void check_reduction(const Reduction& r) {
-    const Level level = read(r.value, kEnd);
-    const Level entries = entries_are_rows(r.outer * r.reduced * r.inner, "a reduction");
-    if (level == Level::Element && entries == Level::Row) broken(step_, "a reduction of elements");
-    const bool everything = r.outer == 1 && r.inner == 1;
-    const bool columns = r.outer == 1 && r.inner == group_.length && entries != Level::Row;
-    const bool alone = group_.length == 1 && group_.reductions.size() == 1;
-    if (!everything && !columns && !alone) broken(step_, "a reduction of a form of its own");
+  void check(const TileGroup& group) const {
+    for (const ScalarLoad& load : group.scalars) check_scalar(load.scalar, -1);
+    verify_group(group, memory_, step_);
   }
-
-  // Memory that is both read and written: a flat load that is done with when its store's value is
-  // made. (Different slots may share memory too: memory.cpp answers for that.)
-  void check_in_place() const {
-    std::map<int32_t, const Store*> stores;
-    for (const Store& store : group_.stores) {
-      if (!stores.insert({store.view.slot, &store}).second) broken(step_, "two stores to a slot");
-    }
-    for (size_t i = 0; i < group_.loads.size(); ++i) {
-      const auto found = stores.find(group_.loads[i].slot);
-      if (found == stores.end()) continue;
-      const Store& store = *found->second;
-      const View& load = group_.loads[i];
-      if (!is_flat(load) || load.shape.size() != store.view.shape.size()) {
-        broken(step_, "a store over memory that is read otherwise");
-      }
-      if (last_read_[i] == kEnd || last_read_[i] > store.value - leaves_) {
-        broken(step_, "a store over memory that is still read");
-      }
+  void check(const Gemm& gemm) const {
+    const Shape &a = gemm.a.shape, &b = gemm.b.shape, &c = gemm.c.shape;
+    require(c.rank >= 2 && a.rank >= 2 && b.rank >= 2, "a product of no matrices");
+    check_factor(a, c);
+    check_factor(b, c);
+    require(a[a.rank - 2] == c[c.rank - 2] && b[b.rank - 1] == c[c.rank - 1] &&
+                a[a.rank - 1] == b[b.rank - 2],
+            "a product of shapes that do not fit");
+    check_apart(gemm.a, gemm.c);
+    check_apart(gemm.b, gemm.c);
+    if (!gemm.then) return;
+    for (const ScalarLoad& load : gemm.then->scalars) check_scalar(load.scalar, -1);
+    verify_then(gemm, memory_, step_);
+  }
+  // Batch axes repeat where they are absent or of length 1.
+  void check_factor(const Shape& factor, const Shape& c) const {
+    const int64_t lead = c.rank - factor.rank;
+    require(lead >= 0, "a product of too few axes");
+    for (int64_t d = 0; d < factor.rank - 2; ++d) {
+      require(factor[d] == 1 || factor[d] == c[lead + d], "a product of another batch");
     }
   }
+  void check(const Layout& layout) const {
+    require(layout.in.shape == layout.out.shape, "a copy to another shape");
+    check_apart(layout.in, layout.out);
+  }
+  void check(const Gather& gather) const {
+    check_three_axes(gather.in, gather.outer, gather.axis, gather.inner);
+    const int64_t rows = product(gather.outer, gather.indices.shape.size());
+    require(gather.out.shape.size() == product(rows, gather.inner), "a gather of another count");
+    check_apart(gather.in, gather.out);
+    check_apart(gather.indices, gather.out);
+  }
+  void check(const ScatterAdd& scatter) const {
+    check_three_axes(scatter.in, scatter.outer, scatter.indices.shape.size(), scatter.inner);
+    const int64_t rows = product(scatter.outer, scatter.axis);
+    require(scatter.out.shape.size() == product(rows, scatter.inner), "a scatter of another count");
+    check_apart(scatter.in, scatter.out);
+    check_apart(scatter.indices, scatter.out);
+  }
+  void check(const ArgReduce& reduce) const {
+    const int64_t results = product(reduce.outer, reduce.inner);
+    require(reduce.in.shape.size() == product(results, reduce.reduced) &&
+                reduce.out.shape.size() == results,
+            "a search of another count");
+    check_apart(reduce.in, reduce.out);
+  }
+  void check(const Random& random) const {
+    check_scalar(random.seed, 0);
+    check_scalar(random.counter, 0);
+  }
+  void check(const Iota& iota) const { require(iota.out.shape.rank == 1, "a range of many axes"); }
 
-  static constexpr int32_t kEnd = INT32_MAX;
-  const TileGroup& group_;
+  void check_scalar(int32_t scalar, int32_t lowest) const {
+    require(scalar >= lowest && scalar < plan_.scalars, "a scalar that the run has not");
+  }
+
+  const Plan& plan_;
+  const std::vector<int32_t>& memory_;
   const size_t step_;
-  const int32_t leaves_;
-  std::vector<Level> levels_;
-  std::vector<int32_t> last_read_;
 };
 
-// Panels of c run through `then` while others are still computed.
-void check_then(const Gemm& gemm, const TileGroup& then, size_t step) {
-  GroupCheck(then, step).run();
-  if (then.count != gemm.c.shape.size()) broken(step, "a product's group of another count");
-  bool reads = false;
-  for_each_view(then, [&](const View& view, bool write) {
-    if (view.slot == gemm.c.slot) {
-      if (!is_flat(view) || view.shape.size() != then.count) {
-        broken(step, "a product's group reads it otherwise than flat");
-      }
-      reads |= !write;
-    }
-    if (write && (view.slot == gemm.a.slot || view.slot == gemm.b.slot)) {
-      broken(step, "a product's group writes to its factors");
-    }
-  });
-  if (!reads) broken(step, "a product's group does not read it");
-}
-
-}  // namespace
-
-void verify(const Plan& plan) {
+void check_order(const Plan& plan) {
   std::vector<uint8_t> written(plan.slots.size(), 0);
-  for (size_t i = 0; i < plan.slots.size(); ++i) {
-    written[i] = plan.slots[i].kind == SlotKind::Argument || plan.slots[i].bytes == 0;
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    written[s] = plan.slots[s].kind == SlotKind::Argument || plan.slots[s].bytes == 0;
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Work& work = plan.steps[i].work;
-    if (const auto* group = std::get_if<TileGroup>(&work)) GroupCheck(*group, i).run();
-    const auto* gemm = std::get_if<Gemm>(&work);
-    if (gemm && gemm->then) check_then(*gemm, *gemm->then, i);
     for_each_view(plan.steps[i], [&](const View& view, bool write) {
-      check_bounds(plan, view, i);
-      const Slot& slot = plan.slots[view.slot];
-      if (write && slot.kind == SlotKind::Argument) broken(i, "a write to an argument");
       if (!write && !written[view.slot]) broken(i, "a read before any write");
-      if (slot.kind == SlotKind::Temporary && slot.index + slot.bytes > plan.arena_bytes) {
-        broken(i, "a temporary outside the arena");
-      }
       if (write) written[view.slot] = 1;
     });
   }
   for (int32_t slot : plan.outputs) {
-    if (slot < 0 || !written[slot]) broken(plan.steps.size(), "an output nobody writes");
+    if (!written[slot]) broken(plan.steps.size(), "an output nobody writes");
   }
+}
+
+}  // namespace
+
+void broken(size_t step, const char* what) {
+  fail(ErrorKind::Runtime, "internal error in the planner, step ", static_cast<int64_t>(step), ": ",
+       what, "; please report this program");
+}
+
+int64_t product_of(size_t step, int64_t a, int64_t b) {
+  int64_t out;
+  if (__builtin_mul_overflow(a, b, &out)) broken(step, "a size that 64 bits cannot count");
+  return out;
+}
+
+int64_t sum_of(size_t step, int64_t a, int64_t b) {
+  int64_t out;
+  if (__builtin_add_overflow(a, b, &out)) broken(step, "a size that 64 bits cannot count");
+  return out;
+}
+
+void verify(const Plan& plan) {
+  const std::vector<int32_t> memory = memory_of_slots(plan);
+  for (size_t i = 0; i < plan.steps.size(); ++i) StepCheck(plan, memory, i).run();
+  check_order(plan);
+  verify_memory(plan);
 }
 
 }  // namespace pullback

@@ -1,6 +1,11 @@
 // Verification: what every plan must satisfy before a backend sees it. Run on each new plan (plans
 // are made rarely); a violation is a bug of ours and raises RuntimeError.
+//
+// It believes nothing that the passes wrote down: bounds, sizes, lifetimes, places and donors are
+// found again from the steps alone, each in about linear time, and no size that it computes wraps.
 #pragma once
+
+#include <vector>
 
 #include "plan/plan.h"
 
@@ -8,46 +13,23 @@ namespace pullback {
 
 void verify(const Plan& plan);
 
-template <class F>
-void for_each_view(const TileGroup& group, F&& f) {
-  for (const View& view : group.loads) f(view, false);
-  for (const Store& store : group.stores) f(store.view, true);
-  for (const Reduction& reduction : group.reductions) f(reduction.out, true);
-}
+// --- the parts of it
 
-// Calls f(view, written) for every view of a step, reads before writes (what a product's group
-// reads comes after the product).
-template <class F>
-void for_each_view(const Step& step, F&& f) {
-  std::visit(
-      [&](const auto& work) {
-        using W = std::decay_t<decltype(work)>;
-        if constexpr (std::is_same_v<W, TileGroup>) {
-          for_each_view(work, f);
-        } else if constexpr (std::is_same_v<W, Gemm>) {
-          f(work.a, false);
-          f(work.b, false);
-          f(work.c, true);
-          if (work.then) for_each_view(*work.then, f);
-        } else if constexpr (std::is_same_v<W, Gather> || std::is_same_v<W, ScatterAdd>) {
-          f(work.in, false);
-          f(work.indices, false);
-          if constexpr (std::is_same_v<W, ScatterAdd>) {
-            if (!work.clear) f(work.out, false);
-          }
-          f(work.out, true);
-        } else if constexpr (std::is_same_v<W, Layout>) {
-          f(work.in, false);
-          if (work.add && !work.clear) f(work.out, false);
-          f(work.out, true);
-        } else if constexpr (std::is_same_v<W, ArgReduce>) {
-          f(work.in, false);
-          f(work.out, true);
-        } else {
-          f(work.out, true);
-        }
-      },
-      step.work);
-}
+[[noreturn]] void broken(size_t step, const char* what);
+// Raise where the result does not fit in 64 bits.
+int64_t product_of(size_t step, int64_t a, int64_t b);
+int64_t sum_of(size_t step, int64_t a, int64_t b);
+
+// What memory each slot has: its own, or that of the output which an argument donates it to.
+// Checks that outputs and donors are what they should be, as far as the plan's own lists say.
+std::vector<int32_t> memory_of_slots(const Plan& plan);
+
+// A group, and one that follows a product (verify_group.cpp).
+void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, size_t step);
+void verify_then(const Gemm& gemm, const std::vector<int32_t>& memory, size_t step);
+
+// Nothing live lies at the place of something else that is, and donated memory is read no more
+// (verify_memory.cpp).
+void verify_memory(const Plan& plan);
 
 }  // namespace pullback

@@ -47,6 +47,7 @@ class RandomGroup {
 
   void check_run(const std::string& what) {
     runner_.add(group_);
+    runner_.plan.scalars = static_cast<int32_t>(runner_.scalars.size());
     verify(runner_.plan);
     check(bool(runner_.run_threads(what)), what + ": status");
     for (const Wanted& w : stores_) {

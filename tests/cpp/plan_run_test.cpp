@@ -44,7 +44,6 @@ std::unique_ptr<CachedPlan> add_one() {
   plan.steps.push_back({group, Op::add});
   plan.arguments = {0, 1};
   plan.outputs = {2, 3};
-  plan.owned_outputs = 2;
   plan.output_bytes = {4, bytes};
   plan.scalars = 1;
   plan.donors = {-1, 0};

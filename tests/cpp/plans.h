@@ -146,12 +146,20 @@ struct Runner {
     plan.slots.push_back({SlotKind::Argument, a.dtype, a.n * size_of(a.dtype),
                           static_cast<int64_t>(arguments.size())});
     arguments.push_back(&a);
-    return static_cast<int32_t>(plan.slots.size() - 1);
+    plan.arguments.push_back(static_cast<int32_t>(plan.slots.size() - 1));
+    return plan.arguments.back();
   }
   int32_t output(DType dtype, int64_t n) {
     plan.slots.push_back(
         {SlotKind::Output, dtype, n * size_of(dtype), static_cast<int64_t>(outputs.size())});
     outputs.emplace_back(dtype, n);
+    plan.output_bytes.push_back(plan.slots.back().bytes);
+    plan.outputs.push_back(static_cast<int32_t>(plan.slots.size() - 1));
+    return plan.outputs.back();
+  }
+  int32_t temporary(DType dtype, int64_t n, int64_t place) {
+    plan.slots.push_back({SlotKind::Temporary, dtype, n * size_of(dtype), place});
+    plan.arena_bytes = std::max(plan.arena_bytes, place + plan.slots.back().bytes);
     return static_cast<int32_t>(plan.slots.size() - 1);
   }
   void add(Work work, Op source = Op::identity) { plan.steps.push_back({std::move(work), source}); }

@@ -1,0 +1,224 @@
+// What verify refuses of memory and sizes: a plan that it accepts, and one fault planted in it
+// after the other, each refused with its reason.
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "check.h"
+#include "plan/verify.h"
+#include "plans.h"
+
+namespace pullback::test {
+namespace {
+
+constexpr DType F = DType::Float32;
+constexpr int64_t kCount = 16;
+constexpr int64_t kBytes = kCount * 4;
+constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+
+View flat(int32_t slot) { return row_view(slot, F, {kCount}); }
+
+// to = a + b, element by element
+TileGroup sum(int32_t a, int32_t b, int32_t to) {
+  TileGroup group;
+  group.count = kCount;
+  group.loads = {flat(a), flat(b)};
+  group.instructions = {{Op::add, F, F, {0, 1, -1}}};
+  group.stores = {{2, flat(to)}};
+  return group;
+}
+
+struct Example {
+  Array x{F, kCount}, w{F, kCount}, index{DType::Int64, 4};
+  Runner r;
+  int32_t sx = r.argument(x), sw = r.argument(w), si = r.argument(index);
+  int32_t taken = r.output(F, 4), result = r.output(F, kCount), updated = r.output(F, kCount);
+  int32_t a = r.temporary(F, kCount, 0), b = r.temporary(F, kCount, kBytes);
+  int32_t c = r.temporary(F, kCount, 0);  // where a was
+
+  Example() {
+    r.add(Gather{row_view(sx, F, {1, kCount, 1}), row_view(si, DType::Int64, {4}),
+                 row_view(taken, F, {4}), 1, kCount, 1});
+    r.add(sum(sx, sw, a));
+    r.add(sum(a, sx, b));
+    r.add(sum(a, b, result));
+    r.add(sum(b, sx, c));
+    r.add(sum(c, sw, updated));  // 5: in the memory of w
+    r.plan.donors = {-1, -1, 1};
+    r.plan.point_of_no_return = 5;
+  }
+  Slot& slot(int32_t s) { return r.plan.slots[s]; }
+  template <class W>
+  W& step(size_t i) {
+    return std::get<W>(r.plan.steps[i].work);
+  }
+  TileGroup& group(size_t i) { return step<TileGroup>(i); }
+
+  // What verify says; empty: nothing.
+  std::string refusal() const {
+    try {
+      verify(r.plan);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+};
+
+struct Fault {
+  const char* what;
+  const char* reason;
+  std::function<void(Example&)> plant;
+};
+
+void check_faults(std::initializer_list<Fault> faults) {
+  for (const Fault& fault : faults) {
+    Example e;
+    fault.plant(e);
+    const std::string refusal = e.refusal();
+    check(refusal.find(fault.reason) != std::string::npos,
+          std::string(fault.what) + ": expected \"" + fault.reason + "\", got \"" + refusal + "\"");
+  }
+}
+
+void test_places() {
+  const char* overlap = "two live temporaries at one place";
+  check_faults({
+      {"at the place of a living one", overlap, [](Example& e) { e.slot(e.b).index = 0; }},
+      {"over the end of a living one", overlap, [](Example& e) { e.slot(e.b).index = kBytes - 4; }},
+      {"over the begin of a living one", overlap,
+       [](Example& e) {
+         e.slot(e.a).index = 4;
+         e.slot(e.b).index = 0;
+       }},
+      {"a life that became longer", overlap,
+       [](Example& e) { e.r.add(Layout{flat(e.a), flat(e.result)}); }},
+      {"past the end of the arena", "outside the arena",
+       [](Example& e) { e.r.plan.arena_bytes -= 1; }},
+      {"before the arena", "outside the arena", [](Example& e) { e.slot(e.a).index = -64; }},
+      {"between two elements", "not aligned",
+       [](Example& e) {
+         e.slot(e.b).index += 1;
+         e.r.plan.arena_bytes += 1;
+       }},
+      {"nobody writes it", "a read before any write",
+       [](Example& e) { e.group(1).stores.clear(); }},
+  });
+}
+
+void test_donors() {
+  const char* read = "a donor that is still read";
+  const char* twice = "an argument that donates twice, or leaves the plan";
+  check_faults({
+      {"read by a later step", read,
+       [](Example& e) { e.r.add(Layout{flat(e.sw), flat(e.result)}); }},
+      {"written by an earlier step", read,
+       [](Example& e) { e.group(2).stores.push_back({2, flat(e.updated)}); }},
+      {"read in another order", "read otherwise",
+       [](Example& e) { e.group(5).loads[1] = {e.sw, F, kCount - 1, {kCount}, {-1}}; }},
+      {"read after its store's value", "still read",
+       [](Example& e) {
+         e.group(5).instructions.push_back({Op::multiply, F, F, {2, 1, -1}});
+         e.group(5).stores.push_back({3, flat(e.result)});
+       }},
+      {"read and written by a copy", "memory that the step reads",
+       [](Example& e) { e.r.plan.steps[5].work = Layout{flat(e.sw), flat(e.updated)}; }},
+      {"for two outputs", twice, [](Example& e) { e.r.plan.donors = {-1, 1, 1}; }},
+      {"an output too", twice, [](Example& e) { e.r.plan.outputs.push_back(e.sw); }},
+      {"of another size", "a donor of another size", [](Example& e) { e.r.plan.donors[0] = 0; }},
+      {"that is none", twice, [](Example& e) { e.r.plan.donors[2] = 7; }},
+      {"a failure afterwards", "can fail when there is no return",
+       [](Example& e) { e.r.plan.steps.push_back(e.r.plan.steps[0]); }},
+      {"a point too late", "before there is no return",
+       [](Example& e) { e.r.plan.point_of_no_return = 6; }},
+  });
+}
+
+void test_slots() {
+  check_faults({
+      {"an argument elsewhere", "an argument in another place",
+       [](Example& e) { e.slot(e.sx).index = 1; }},
+      {"two outputs at one position", "two outputs in a place",
+       [](Example& e) { e.slot(e.updated).index = 1; }},
+      {"an output of another size", "an output of another size",
+       [](Example& e) { e.r.plan.output_bytes[1] -= 4; }},
+      {"a temporary that leaves", "an output in no memory of its own",
+       [](Example& e) { e.r.plan.outputs.push_back(e.a); }},
+      {"an output nobody writes", "an output nobody writes",
+       [](Example& e) { e.r.output(F, kCount), e.r.plan.donors.push_back(-1); }},
+      {"a scalar too many", "a scalar that the run has not",
+       [](Example& e) { e.group(1).scalars = {{0, F, {}}}; }},
+  });
+}
+
+void test_sizes() {
+  const char* wraps = "a size that 64 bits cannot count";
+  check_faults({
+      {"a view of too many elements", wraps,
+       [](Example& e) {
+         e.group(1).loads[0] = {e.sx, F, 0, {int64_t{1} << 32, int64_t{1} << 32}, {0, 0}};
+       }},
+      {"2⁶⁴ + kCount bytes", wraps,
+       [](Example& e) { e.group(1).loads[0].offset = int64_t{1} << 62; }},
+      {"a reach that wraps into the slot", wraps,
+       [](Example& e) { e.group(1).loads[0] = {e.sx, F, 0, {5, 4}, {int64_t{1} << 62, 1}}; }},
+      {"an end that wraps", wraps,
+       [](Example& e) { e.group(1).loads[0] = {e.sx, F, kHuge, {2, 8}, {1, 1}}; }},
+      {"an arena that wraps", wraps, [](Example& e) { e.slot(e.b).index = kHuge - 3; }},
+      {"a gather that wraps", wraps,
+       [](Example& e) {
+         Gather& gather = e.step<Gather>(0);
+         gather.inner = gather.outer = int64_t{1} << 31;
+         gather.in = {e.sx, F, 0, {gather.outer, 1, gather.inner}, {0, 0, 0}};
+         gather.axis = 1;
+       }},
+      {"a reduction that wraps", wraps,
+       [](Example& e) {
+         const int64_t n = int64_t{1} << 32;
+         e.group(3).reductions = {{Op::sum, 2, F, n, n, kCount, flat(e.result)}};
+       }},
+      {"a copy to another shape", "a copy to another shape",
+       [](Example& e) { e.r.plan.steps[5].work = Layout{row_view(e.c, F, {4}), flat(e.updated)}; }},
+      {"a gather of another count", "a gather of another count",
+       [](Example& e) { e.step<Gather>(0).out.shape = {3}; }},
+      {"a gather from other axes", "an operand of another shape",
+       [](Example& e) { e.step<Gather>(0).axis = kCount + 1; }},
+  });
+}
+
+void test_products() {
+  for (int fault = 0; fault < 4; ++fault) {
+    Array a(F, 6), b(F, 8);
+    Runner r;
+    const View va = row_view(r.argument(a), F, {3, 2});
+    View vb = row_view(r.argument(b), F, {2, 4});
+    View vc = row_view(r.output(F, 12), F, {3, 4});
+    if (fault == 1) vb = row_view(vb.slot, F, {1, 4});
+    if (fault == 2) vc = row_view(vc.slot, F, {4, 3});
+    if (fault == 3) vb = row_view(vc.slot, F, {2, 4});
+    r.add(Layout{row_view(va.slot, F, {6}), row_view(vc.slot, F, {6})});
+    r.add(Gemm{va, vb, vc, std::nullopt});
+    bool accepted = true;
+    try {
+      verify(r.plan);
+    } catch (const Error&) {
+      accepted = false;
+    }
+    check(accepted == (fault == 0), "a product, " + std::to_string(fault));
+  }
+}
+
+}  // namespace
+}  // namespace pullback::test
+
+int main() {
+  using namespace pullback::test;
+  check(Example().refusal().empty(), "a plan that is as it should be: " + Example().refusal());
+  test_places();
+  test_donors();
+  test_slots();
+  test_sizes();
+  test_products();
+  return report();
+}
