@@ -49,15 +49,32 @@ class Executable {
   virtual Status run(const RunArguments& arguments) const noexcept = 0;
 };
 
+// What the planner must know of a processor.
+struct Limits {
+  int64_t longest_row;      // elements: rows that are longer do not stay in the nearest cache
+  int64_t small_space;      // elements: fewer cost less than a step of their own
+  int64_t large_space;      // elements: from here on a value is not found in a near cache again
+  int64_t large_reduction;  // elements: from here on a reduction's result is worth its memory
+  uint32_t repeated;        // operations that cost less than a load from memory
+  size_t long_group;        // members after which a group over a large space is cut …
+  size_t few_live;          // … where no more values than this are live, …
+  size_t longest_group;     // … or after so many anywhere
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual const char* name() const = 0;
+  virtual const Limits& limits() const = 0;
   // The plan outlives the executable.
   virtual std::unique_ptr<Executable> compile(const Plan& plan) const = 0;
 };
 
 const Backend& cpu_backend();
+
+// The backend that plans are made for; changing it empties the plan cache.
+const Backend& planned_backend();
+void set_backend(const Backend& backend);
 
 // Computes nothing (outputs are left as they are) and can be told to fail: planner tests and
 // overhead benches.

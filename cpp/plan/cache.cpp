@@ -40,7 +40,7 @@ Cache& cache() {
 std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Backend& backend) {
   auto out = std::make_shared<CachedPlan>();
   const Analysis analysis = simplify(snapshot);
-  out->plan = lower(analysis, fuse(analysis));
+  out->plan = lower(analysis, fuse(analysis, backend.limits()));
   plan_memory(&out->plan);
   verify(out->plan);
   out->executable = backend.compile(out->plan);
@@ -102,6 +102,8 @@ void clear_cache() {
   Cache& c = cache();
   while (!c.entries.empty()) drop_oldest(&c);
 }
+
+const Backend& planned_backend() { return *cache().backend; }
 
 void set_backend(const Backend& backend) {
   clear_cache();

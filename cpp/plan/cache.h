@@ -33,7 +33,4 @@ struct CacheStatus {
 CacheStatus cache_status();
 void clear_cache();
 
-// The backend that new plans are compiled for; changing it empties the cache.
-void set_backend(const Backend& backend);
-
 }  // namespace pullback

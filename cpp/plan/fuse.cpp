@@ -15,19 +15,12 @@
 namespace pullback {
 namespace {
 
-// In a large space every live value of a group is a tile in the first-level cache, so long groups
-// are cut where few values are live.
-constexpr int64_t kLargeSpace = 8192;
-constexpr size_t kLongGroup = 48;
-constexpr size_t kLongestGroup = 96;
-constexpr size_t kFewLive = 6;
-
 class Fuser {
  public:
-  explicit Fuser(const Analysis& a) : a_(a), n_(a.size()) {}
+  Fuser(const Analysis& a, const Limits& limits) : a_(a), limits_(limits), n_(a.size()) {}
 
   Fusion run() {
-    out_.spaces = find_spaces(a_);
+    out_.spaces = find_spaces(a_, limits_);
     find_levels();
     find_cheap();
     sink();
@@ -78,14 +71,13 @@ class Fuser {
   // on one argument of the plan at most, directly or through a few such operations.
   void find_cheap() {
     constexpr uint32_t kNothing = UINT32_MAX;
-    constexpr uint8_t kLongest = 3;
-    std::vector<uint8_t> depth(n_, 0);
+    std::vector<uint32_t> depth(n_, 0);
     std::vector<uint32_t> argument(n_, kNothing);
     out_.cheap.assign(n_, 0);
     for (uint32_t i = 0; i < n_; ++i) {
       const Node* node = a_.node(i);
       if (a_.kind[i] != Analysis::Elementwise || a_.stored[i] || spaces().row[i] ||
-          node->shape.size() < kLargeSpace || traits(node->op).cost != Cost::Arithmetic) {
+          node->shape.size() < limits_.large_space || traits(node->op).cost != Cost::Arithmetic) {
         continue;
       }
       bool cheap = true;
@@ -99,7 +91,7 @@ class Fuser {
         if (from != kNothing) argument[i] = from;
         depth[i] = std::max(depth[i], depth[base]);
       }
-      out_.cheap[i] = cheap && ++depth[i] <= kLongest;
+      out_.cheap[i] = cheap && ++depth[i] <= limits_.repeated;
     }
   }
 
@@ -163,13 +155,14 @@ class Fuser {
     }
   }
 
-  // Cuts long units into pieces that run one after the other.
+  // Cuts long units into pieces that run one after the other: in a large space every live value of
+  // a group is a tile in the nearest cache.
   void cut() {
     std::vector<uint32_t> last_use(n_, 0);
     const size_t units = out_.units.size();
     for (size_t u = 0; u < units; ++u) {
-      if (!out_.units[u].tiles || out_.units[u].count < kLargeSpace ||
-          out_.units[u].members.size() <= kLongGroup) {
+      if (!out_.units[u].tiles || out_.units[u].count < limits_.large_space ||
+          out_.units[u].members.size() <= limits_.long_group) {
         continue;
       }
       const std::vector<uint32_t> members = std::move(out_.units[u].members);
@@ -197,8 +190,8 @@ class Fuser {
           std::pop_heap(ends.begin(), ends.end(), std::greater<>());
           ends.pop_back();
         }
-        if (piece.size() >= kLongestGroup ||
-            (piece.size() >= kLongGroup && ends.size() <= kFewLive)) {
+        if (piece.size() >= limits_.longest_group ||
+            (piece.size() >= limits_.long_group && ends.size() <= limits_.few_live)) {
           finish();
         }
       }
@@ -287,6 +280,7 @@ class Fuser {
   }
 
   const Analysis& a_;
+  const Limits& limits_;
   uint32_t n_;
   Fusion out_;
   std::vector<uint32_t> level_;
@@ -294,6 +288,8 @@ class Fuser {
 
 }  // namespace
 
-Fusion fuse(const Analysis& analysis) { return Fuser(analysis).run(); }
+Fusion fuse(const Analysis& analysis, const Limits& limits) {
+  return Fuser(analysis, limits).run();
+}
 
 }  // namespace pullback

@@ -29,6 +29,6 @@ struct Fusion {
 // the next operation can start. Nodes of one space and one level are a unit. A node whose value
 // only later levels use moves there if what it reads is in memory anyway. Values flow from lower
 // levels to higher ones or stay within their unit, so no cycle can arise.
-Fusion fuse(const Analysis& analysis);
+Fusion fuse(const Analysis& analysis, const Limits& limits);
 
 }  // namespace pullback

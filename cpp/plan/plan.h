@@ -92,9 +92,6 @@ struct TileGroup {
   int64_t rows() const { return count / length; }
 };
 
-// Rows longer than this share a group with nothing else: they would not stay in the cache.
-constexpr int64_t kLongestRow = 8192;
-
 // --- the other steps
 
 // c[batch…, m, n] = a[batch…, m, k] · b[batch…, k, n]; batch axes of a and b may have stride 0; c

@@ -9,19 +9,17 @@
 #include "base/hash.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
+#include "plan/backend.h"
 
 namespace pullback {
 namespace {
 
-// Reductions of fewer elements cost less than keeping their result does.
-constexpr int64_t kLargeReduction = 32768;
-
-bool expensive(const Node* node) {
+bool expensive(const Node* node, const Limits& limits) {
   switch (traits(node->op).cost) {
     case Cost::Heavy:
       return true;
     case Cost::Fold:
-      return node->in[0]->shape.size() >= kLargeReduction;
+      return node->in[0]->shape.size() >= limits.large_reduction;
     case Cost::Free:
     case Cost::Arithmetic:
     case Cost::Division:
@@ -147,6 +145,7 @@ class Numbering {
   // Everything else that outlives the evaluation is cheap to compute again.
   void mark_kept() {
     count_other_uses();
+    const Limits& limits = planned_backend().limits();
     s_.outlives.assign(s_.nodes.size(), 0);
     bool again = false;  // something may be computed again for other nodes
     for (size_t i = s_.nodes.size(); i-- > 0;) {
@@ -154,7 +153,7 @@ class Numbering {
       s_.outlives[i] |= mark.outside > 0;
       if (!s_.outlives[i] || mark.leaf) continue;
       const Node* node = s_.nodes[i];
-      if (expensive(node)) s_.wanted[i] = 1;
+      if (expensive(node, limits)) s_.wanted[i] = 1;
       if (mark.holders > 0) keep_held(static_cast<uint32_t>(i));
       again |= mark.outside > 0 && !s_.wanted[i];
       // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.

@@ -4,13 +4,9 @@
 #include <unordered_map>
 
 #include "ops/reduce.h"
-#include "plan/plan.h"
 
 namespace pullback {
 namespace {
-
-// Spaces of at most this many elements are merged by size.
-constexpr int64_t kSmallSpace = 1024;
 
 FoldedShape fold_of(const Analysis& a, uint32_t i) {
   return folded_shape(a.reads(i)[0].shape, a.node(i)->attr.axes);
@@ -35,7 +31,8 @@ bool repeats_rows(const NodeView& view, const Node* base, int64_t length) {
 
 class Finder {
  public:
-  explicit Finder(const Analysis& a) : a_(a), n_(a.size()), parent_(2 * static_cast<size_t>(n_)) {
+  Finder(const Analysis& a, const Limits& limits)
+      : a_(a), limits_(limits), n_(a.size()), parent_(2 * static_cast<size_t>(n_)) {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
@@ -76,7 +73,7 @@ class Finder {
   // How long the rows of each element count are.
   void vote() {
     const auto propose = [&](int64_t count, int64_t length, int weight) {
-      if (length <= 1 || length > kLongestRow || count == 0) return;
+      if (length <= 1 || length > limits_.longest_row || count == 0) return;
       Length& known = lengths_[count];
       if (weight > known.weight) known = {length, weight};
     };
@@ -189,7 +186,8 @@ class Finder {
     if (*row) c = rows_of_[c];
     if (number_[c] >= 0) return static_cast<uint32_t>(number_[c]);
     const int64_t count = host_count_[c] ? host_count_[c] : entries;
-    if (count > kSmallSpace) return number_[c] = add_space(count, length_of(count));
+    // Small spaces are merged by size.
+    if (count > limits_.small_space) return number_[c] = add_space(count, length_of(count));
     const auto [it, fresh] = small_.try_emplace(count, 0);
     if (fresh) it->second = add_space(count, length_of(count));
     return number_[c] = it->second;
@@ -241,6 +239,7 @@ class Finder {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   const Analysis& a_;
+  const Limits& limits_;
   uint32_t n_;
   std::vector<uint32_t> parent_;
   std::unordered_map<int64_t, Length> lengths_;
@@ -272,6 +271,8 @@ bool Spaces::inside(const Analysis& a, uint32_t i, const NodeView& read) const {
   }
 }
 
-Spaces find_spaces(const Analysis& analysis) { return Finder(analysis).run(); }
+Spaces find_spaces(const Analysis& analysis, const Limits& limits) {
+  return Finder(analysis, limits).run();
+}
 
 }  // namespace pullback

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "plan/backend.h"
 #include "plan/simplify.h"
 
 namespace pullback {
@@ -31,6 +32,6 @@ struct Spaces {
   bool inside(const Analysis& a, uint32_t i, const NodeView& read) const;
 };
 
-Spaces find_spaces(const Analysis& analysis);
+Spaces find_spaces(const Analysis& analysis, const Limits& limits);
 
 }  // namespace pullback

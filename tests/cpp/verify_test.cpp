@@ -58,7 +58,7 @@ void test_groups() {
   check(Example().accepted(), "a group that is as it should be");
   const std::pair<const char*, std::function<void(Example&)>> faults[] = {
       {"a part of a row", [](Example& e) { e.g.length = 5; }},
-      {"rows that are too long", [](Example& e) { e.g.length = 2 * kLongestRow; }},
+      {"rows that are too long", [](Example& e) { e.g.length = 2 * kCount; }},
       {"a load of another count", [](Example& e) { e.g.loads[1].shape = {kRows - 1}; }},
       {"a later value", [](Example& e) { e.g.instructions[1].in[0] = 6; }},
       {"no value", [](Example& e) { e.g.instructions[1].in[0] = -1; }},

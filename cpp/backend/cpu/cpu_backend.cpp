@@ -151,6 +151,18 @@ class CpuExecutable : public Executable {
 class CpuBackend : public Backend {
  public:
   const char* name() const override { return "cpu"; }
+  // By measurement: a tile is some KiB of each live value, and 32 KiB are near.
+  const Limits& limits() const override {
+    static constexpr Limits limits{.longest_row = 8192,
+                                   .small_space = 1024,
+                                   .large_space = 8192,
+                                   .large_reduction = 32768,
+                                   .repeated = 3,
+                                   .long_group = 48,
+                                   .few_live = 6,
+                                   .longest_group = 96};
+    return limits;
+  }
   std::unique_ptr<Executable> compile(const Plan& plan) const override {
     return std::make_unique<CpuExecutable>(plan);
   }

@@ -38,6 +38,7 @@ class NullExecutable : public Executable {
 class NullBackend : public Backend {
  public:
   const char* name() const override { return "null"; }
+  const Limits& limits() const override { return cpu_backend().limits(); }  // its plans
   std::unique_ptr<Executable> compile(const Plan& plan) const override {
     return std::make_unique<NullExecutable>(plan);
   }

@@ -1,0 +1,142 @@
+// Memory of small plans: who writes where it reads, whose memory an output may take, and where
+// temporaries lie.
+#include "plan/memory.h"
+
+#include "graph_text.h"
+#include "plan/lower.h"
+#include "plan/verify.h"
+
+namespace pullback::test {
+namespace {
+
+// Every other group is one of its own: much is written to memory.
+constexpr Limits kLimits{.longest_row = 64,
+                         .small_space = 0,
+                         .large_space = 1 << 20,
+                         .large_reduction = 100,
+                         .repeated = 0,
+                         .long_group = 48,
+                         .few_live = 6,
+                         .longest_group = 96};
+
+// in0, out1, or the bytes of the arena: "@64".
+std::string text_of(const Slot& slot) {
+  const char* kinds[] = {"in", "out", "@"};
+  return kinds[static_cast<int>(slot.kind)] + std::to_string(slot.index);
+}
+
+// A line for each step, what it reads and what it writes.
+std::string text_of(const Plan& plan) {
+  std::string out;
+  for (const Step& step : plan.steps) {
+    std::string reads, writes;
+    for_each_view(step, [&](const View& view, bool write) {
+      (write ? writes : reads) += " " + text_of(plan.slots[view.slot]);
+    });
+    out += std::string(name_of(step.source)) + reads + " to" + writes + "\n";
+  }
+  for (size_t k = 0; k < plan.donors.size(); ++k) {
+    if (plan.donors[k] < 0) continue;
+    out += "out" + std::to_string(k) + " may take in" + std::to_string(plan.donors[k]) + "\n";
+  }
+  return out + "arena " + std::to_string(plan.arena_bytes) + "\n";
+}
+
+void check_memory(const std::string& text, const std::string& expected, const std::string& what) {
+  GraphText graph(text);
+  const Snapshot snapshot = graph.snapshot();
+  const Analysis analysis = simplify(snapshot);
+  Plan plan = lower(analysis, fuse(analysis, kLimits));
+  plan_memory(&plan);
+  verify(plan);
+  check_text(text_of(plan), expected, what);
+}
+
+void test_arena() {
+  // Products write to memory of their own: a and b live at once, c comes when a is dead.
+  check_memory(R"(
+    x = argument f32[4,4]
+    a = matmul x x
+    b = matmul a x
+    c = matmul b b
+    d = matmul c b
+    return d)",
+               R"(
+    matmul in0 in0 to @0
+    matmul @0 in0 to @64
+    matmul @64 @64 to @0
+    matmul @0 @64 to out0
+    arena 128)",
+               "places are used again");
+  check_memory(R"(
+    x = argument f32[4,4]
+    y = argument f32[4,8]
+    a = matmul x x
+    b = matmul a y
+    c = matmul x b
+    d = matmul a c
+    return d)",
+               R"(
+    matmul in0 in0 to @0
+    matmul @0 in1 to @64
+    matmul in0 @64 to @192
+    matmul @0 @192 to out0
+    arena 320)",
+               "nothing moves in before the step is over");
+}
+
+void test_in_place() {
+  check_memory(R"(
+    x = argument f32[4,4]
+    a = matmul x x
+    s = sum a
+    b = subtract a s
+    c = matmul b b
+    return c)",
+               R"(
+    matmul in0 in0 @0 to @0 @0
+    matmul @0 @0 to out0
+    arena 64)",
+               "a temporary");
+  check_memory(R"(
+    x = argument f32[20]
+    y = argument f32[20]
+    a = add x y
+    return a)",
+               R"(
+    add in0 in1 to out0
+    out0 may take in0
+    arena 0)",
+               "an argument gives its memory");
+  check_memory(R"(
+    x = argument f32[4,5]
+    t = transpose x
+    r = reshape x [5,4]
+    a = add r t
+    return a)",
+               R"(
+    add in0 in0 to out0
+    arena 0)",
+               "not where it is read in two ways");
+  check_memory(R"(
+    x = argument f32[20]
+    i = argument i64[3]
+    a = exp x
+    b = take x i axis=0
+    return a b)",
+               R"(
+    exp in0 to out0
+    take in0 in1 to out1
+    arena 0)",
+               "not before a step that can fail");
+}
+
+}  // namespace
+}  // namespace pullback::test
+
+int main() {
+  using namespace pullback::test;
+  test_arena();
+  test_in_place();
+  return report();
+}
