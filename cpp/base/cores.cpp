@@ -1,3 +1,6 @@
+// Reads the affinity mask of the process, then the CPU quotas of its cgroup and those above it: a
+// container with two cores of 64 shall not start 64 threads. The files differ between versions 1
+// and 2 of cgroups; whatever cannot be read sets no limit.
 #include "base/cores.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Asks the processor once, and lets PULLBACK_CPU_LEVEL lower the answer but never raise it: a level
+// that the processor lacks would be an illegal instruction somewhere in a kernel.
 #include "base/cpu_level.h"
 
 #include <algorithm>

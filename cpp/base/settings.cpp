@@ -1,3 +1,5 @@
+// The environment is asked at each question, so that what a program sets before the first use
+// counts; PULLBACK_BLAS wins over the path that the package sets when it is imported.
 #include "base/settings.h"
 
 #include <cstdlib>

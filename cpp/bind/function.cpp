@@ -1,3 +1,6 @@
+// A call on its way: its signature finds the record, or Python runs once and makes one. Comparing
+// static values, tracing, and letting go of a record may each run Python code that comes back to
+// this very table: so it is searched in copies, and what leaves it dies when it is in order again.
 #include "bind/function.h"
 
 #include <algorithm>

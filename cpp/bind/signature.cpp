@@ -1,3 +1,6 @@
+// Writes the words of a signature while the nest of the arguments is walked once. Static values are
+// words by type and hash, and compared by == where these agree; what equals only itself is held
+// weakly, so that a decorated method keeps no instance alive.
 #include "bind/signature.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The line of the user's program that looked is the first frame above that is not ours; it is found
+// only once there is something to refuse.
 #include "bind/traced.h"
 
 #include <pybind11/pybind11.h>

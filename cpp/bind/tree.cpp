@@ -1,3 +1,5 @@
+// One pass down a nest and one back up. The exact types of the common cases are asked first; what a
+// dataclass is, and OrderedDict, are looked up once.
 #include "bind/tree.h"
 
 #include <unordered_map>

@@ -1,3 +1,6 @@
+// How contributions add up. Masks stay apart while they agree, or become their union; a piece of a
+// tensor, what a slice or a take sends, is added in its place at the cost of the piece; what was
+// broadcast is summed.
 #include "grad/adjoint.h"
 
 #include <algorithm>

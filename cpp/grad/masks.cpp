@@ -147,14 +147,14 @@ Ref<Node> aligned(const Ref<Node>& mask, int64_t rank) {
 // The mask of each input's cotangent where they move.
 void move_mask(Node* node, const Ref<Node>& mask, std::span<const uint8_t> wanted,
                std::span<Ref<Node>> out) {
-  const OpKind kind = traits(node->op).kind;
+  const OpTraits& op = traits(node->op);
   // All or nothing, or not moved at all.
-  if (mask->shape.size() == 1 || kind == OpKind::Alias || kind == OpKind::Broadcast) {
+  if (mask->shape.size() == 1 || op.view == ViewKind::Alias || op.view == ViewKind::Broadcast) {
     const Ref<Node> same = mask->shape.size() == 1 ? reshape(mask, {}) : mask;
     std::fill(out.begin(), out.end(), same);
     return;
   }
-  const bool narrow = kind == OpKind::Transpose || kind == OpKind::Product;
+  const bool narrow = op.view == ViewKind::Transpose || op.step == StepKind::Product;
   const Ref<Node> g = narrow ? aligned(mask, node->shape.rank) : broadcast_to(mask, node->shape);
   std::vector<uint8_t> plain(wanted.size());
   std::transform(wanted.begin(), wanted.end(), plain.begin(),

@@ -1,3 +1,5 @@
+// The tapes that record on a thread are a list of that thread, shared with the tapes themselves, so
+// that one which ends on another thread takes itself out of the right list.
 #include "grad/tape.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What a copy of a node takes over.
+// What a copy of a node takes over: all that the node says of itself. Its number, flags and depth
+// are its own; a read keeps its variable, so that a gradient still finds it.
 #include "graph/rebuild.h"
 
 #include "graph/make.h"

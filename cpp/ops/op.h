@@ -24,17 +24,20 @@ constexpr int kOps = static_cast<int>(Op::count);
 
 // What the planner makes of it.
 enum class OpKind : uint8_t {
-  Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
   Leaf,         // no inputs
-  Alias,        // views: the first input as it is …
-  Reshape,      // … or through another window
-  Transpose,
-  Broadcast,
-  Slice,
-  Fold,  // a reduction over one contiguous block of axes
+  View,         // nothing: the first input through a window
+  Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
+  Fold,         // a reduction over one contiguous block of axes
   Pick,
   Place,
-  ArgFold,  // the rest: steps of their own
+  Step,  // a step of its own
+};
+// Of a view: which.
+enum class ViewKind : uint8_t { None, Alias, Reshape, Transpose, Broadcast, Slice };
+// Of a step of its own: which.
+enum class StepKind : uint8_t {
+  None,
+  ArgFold,
   Product,
   Concat,
   Embed,
@@ -84,6 +87,8 @@ enum class Tangent : uint8_t {
 struct OpTraits {
   const char* name;
   OpKind kind;
+  ViewKind view;
+  StepKind step;
   Cost cost;
   Fails fails;
   Mask mask;
@@ -97,15 +102,44 @@ namespace traits_detail {
 enum class Integers : uint8_t { NoRing, Ring, Fails };
 enum class Result : uint8_t { Same, Bool };
 
+// The one column that says kind, view and step.
+struct Form {
+  OpKind kind;
+  ViewKind view = ViewKind::None;
+  StepKind step = StepKind::None;
+};
+constexpr Form view(ViewKind kind) { return {OpKind::View, kind}; }
+constexpr Form step(StepKind kind) { return {OpKind::Step, ViewKind::None, kind}; }
+namespace form {
+constexpr Form Leaf{OpKind::Leaf}, Elementwise{OpKind::Elementwise}, Fold{OpKind::Fold},
+    Pick{OpKind::Pick}, Place{OpKind::Place};
+constexpr Form Alias = view(ViewKind::Alias), Reshape = view(ViewKind::Reshape),
+               Transpose = view(ViewKind::Transpose), Broadcast = view(ViewKind::Broadcast),
+               Slice = view(ViewKind::Slice);
+constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Product),
+               Concat = step(StepKind::Concat), Embed = step(StepKind::Embed),
+               AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
+               Iota = step(StepKind::Iota), Random = step(StepKind::Random);
+}  // namespace form
+
 constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,
                                Mask mask) {
   return {name,
           OpKind::Elementwise,
+          ViewKind::None,
+          StepKind::None,
           cost,
           integers == Integers::Fails ? Fails::Integers : Fails::Never,
           mask,
           result == Result::Bool ? Tangent::None : Tangent::Own,
           integers == Integers::Ring};
+}
+
+constexpr OpTraits other(const char* name, Form form, Integers integers, Cost cost, Fails fails,
+                         Mask mask, Tangent tangent) {
+  return {name,      form.kind, form.view,
+          form.step, cost,      fails,
+          mask,      tangent,   integers == Integers::Ring};
 }
 
 constexpr OpTraits kTable[] = {
@@ -115,13 +149,7 @@ constexpr OpTraits kTable[] = {
 #define TERNARY UNARY
 #include "ops/elementwise.def"
 #define OTHER(name, text, kind, ring, cost, fails, mask, tangent, vjp) \
-  OpTraits{text,                                                       \
-           OpKind::kind,                                               \
-           Cost::cost,                                                 \
-           Fails::fails,                                               \
-           Mask::mask,                                                 \
-           Tangent::tangent,                                           \
-           Integers::ring == Integers::Ring},
+  other(text, form::kind, Integers::ring, Cost::cost, Fails::fails, Mask::mask, Tangent::tangent),
 #include "ops/other.def"
 };
 static_assert(std::size(kTable) == kOps);

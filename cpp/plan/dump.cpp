@@ -1,4 +1,5 @@
-// A readable listing of a plan.
+// A readable listing of a plan: a line for each step, and under a group one for each value. Strides
+// and offsets are shown where a view is not plainly row-major.
 #include <cstdio>
 
 #include "base/error.h"
@@ -14,12 +15,7 @@ std::string show(const Plan& plan, const View& view) {
                                                      : "tmp";
   std::string out = text(kind, view.slot, ":", view.dtype, view.shape);
   if (view.offset) out += text("+", view.offset);
-  bool plain = true;
-  const Strides expected = row_major(view.shape);
-  for (int64_t d = 0; d < view.shape.rank; ++d) {
-    plain &= view.strides[d] == expected[d] || view.shape[d] == 1;
-  }
-  if (!plain) {
+  if (!is_row_major(view)) {
     out += " strides(";
     for (int64_t d = 0; d < view.shape.rank; ++d) out += text(d ? ", " : "", view.strides[d]);
     out += ")";

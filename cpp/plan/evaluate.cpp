@@ -1,3 +1,6 @@
+// Prepare, run without the lock, publish. While a run has given the lock away anything may happen
+// to the graph: nodes are held, variables are collected again, and a value that a run overwrites in
+// place is lent (take_donor), so that whoever comes to it waits.
 #include "plan/evaluate.h"
 
 #include <algorithm>

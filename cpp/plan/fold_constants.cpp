@@ -1,3 +1,6 @@
+// Finds the largest pieces that depend on constants alone, from the trace's own nodes downwards,
+// and evaluates them in one go. What is only a view, one repeated number, or much larger than what
+// it is made from stays in the plan.
 #include "plan/fold_constants.h"
 
 #include <algorithm>

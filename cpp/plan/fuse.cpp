@@ -17,10 +17,10 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(const Analysis& a, const Limits& limits) : a_(a), limits_(limits), n_(a.size()) {}
+  Fuser(const Analysis& a, const Limits& limits) : analysis_(a), limits_(limits), n_(a.size()) {}
 
   Fusion run() {
-    out_.spaces = find_spaces(a_, limits_);
+    out_.spaces = find_spaces(analysis_, limits_);
     find_levels();
     find_cheap();
     sink();
@@ -32,16 +32,16 @@ class Fuser {
 
  private:
   const Spaces& spaces() const { return out_.spaces; }
-  bool inside(uint32_t i, const NodeView& read) const { return spaces().inside(a_, i, read); }
+  bool inside(uint32_t i, const Read& read) const { return spaces().inside(analysis_, i, read); }
   static uint64_t key(uint32_t space, uint32_t level) {
     return static_cast<uint64_t>(space) << 32 | level;
   }
 
   uint32_t level_after(uint32_t i) const {
     uint32_t level = 0;
-    for (const NodeView& read : a_.reads(i)) {
-      if (!a_.computed(read.base)) continue;
-      const bool together = a_.tile(i) && inside(i, read);
+    for (const Read& read : analysis_.reads(i)) {
+      if (!analysis_.computed(read.base)) continue;
+      const bool together = analysis_.tile(i) && inside(i, read);
       level = std::max(level, level_[read.base] + !together);
     }
     return level;
@@ -52,15 +52,15 @@ class Fuser {
     // Groups with a reduction of any form have no other.
     std::unordered_map<uint64_t, FoldKind> folds;
     for (uint32_t i = 0; i < n_; ++i) {
-      if (!a_.computed(i)) continue;
+      if (!analysis_.computed(i)) continue;
       level_[i] = level_after(i);
-      if (!a_.tile(i)) continue;
+      if (!analysis_.tile(i)) continue;
       const FoldKind kind = spaces().fold[i];
       if (kind != FoldKind::End && kind != FoldKind::General) continue;
       const auto [it, first] = folds.try_emplace(key(spaces().space[i], level_[i]), kind);
       if (first || (kind == FoldKind::End && it->second == FoldKind::End)) continue;
       out_.spaces.space[i] = static_cast<uint32_t>(out_.spaces.count.size());
-      out_.spaces.count.push_back(a_.reads(i)[0].shape.size());
+      out_.spaces.count.push_back(analysis_.windows.elements(analysis_.reads(i)[0].window));
       out_.spaces.length.push_back(1);
       out_.spaces.row[i] = 0;
       level_[i] = level_after(i);
@@ -75,18 +75,18 @@ class Fuser {
     std::vector<uint32_t> argument(n_, kNothing);
     out_.cheap.assign(n_, 0);
     for (uint32_t i = 0; i < n_; ++i) {
-      const Node* node = a_.node(i);
-      if (a_.kind[i] != Analysis::Elementwise || a_.stored[i] || spaces().row[i] ||
-          node->shape.size() < limits_.large_space || traits(node->op).cost != Cost::Arithmetic) {
+      if (analysis_.kind[i] != Analysis::Elementwise || analysis_.stored[i] || spaces().row[i] ||
+          analysis_.elements(i) < limits_.large_space ||
+          traits(analysis_.node(i)->op).cost != Cost::Arithmetic) {
         continue;
       }
       bool cheap = true;
-      for (const NodeView& read : a_.reads(i)) {
+      for (const Read& read : analysis_.reads(i)) {
         const uint32_t base = read.base;
-        if (a_.node(base)->shape.size() * 16 <= node->shape.size()) continue;
-        const bool known =
-            a_.kind[base] == Analysis::Input || (out_.cheap[base] && is_flat(read, a_.node(base)));
-        const uint32_t from = a_.kind[base] == Analysis::Input ? base : argument[base];
+        if (analysis_.elements(base) <= analysis_.elements(i) / 16) continue;
+        const bool known = analysis_.kind[base] == Analysis::Input ||
+                           (out_.cheap[base] && analysis_.is_flat(read));
+        const uint32_t from = analysis_.kind[base] == Analysis::Input ? base : argument[base];
         cheap &= known && (argument[i] == kNothing || from == kNothing || argument[i] == from);
         if (from != kNothing) argument[i] = from;
         depth[i] = std::max(depth[i], depth[base]);
@@ -103,28 +103,28 @@ class Fuser {
     std::vector<uint32_t> first_use(n_, kNever);  // the lowest level of the others …
     std::vector<uint8_t> joins(n_, 1);            // … and whether it could be computed there
     for (uint32_t i = 0; i < n_; ++i) {
-      for (const NodeView& read : a_.reads(i)) ++unseen[read.base];
+      for (const Read& read : analysis_.reads(i)) ++unseen[read.base];
     }
     const auto movable = [&](uint32_t i) {
       const uint32_t to = first_use[i];
       if (to == kNever || to <= level_[i] || !joins[i]) return false;
-      for (const NodeView& read : a_.reads(i)) {
+      for (const Read& read : analysis_.reads(i)) {
         const uint32_t base = read.base;
-        const bool in_memory =
-            !a_.tile(base) || a_.stored[base] || level_[base] < level_[i] || out_.cheap[base];
+        const bool in_memory = !analysis_.tile(base) || analysis_.stored[base] ||
+                               level_[base] < level_[i] || out_.cheap[base];
         const bool follows = unseen[base] == 1 && first_use[base] >= to;
         if (!in_memory && !follows) return false;
       }
       return true;
     };
     for (uint32_t i = n_; i-- > 0;) {
-      if (!a_.computed(i)) continue;
-      if (a_.tile(i) && movable(i)) level_[i] = first_use[i];
-      for (const NodeView& read : a_.reads(i)) {
+      if (!analysis_.computed(i)) continue;
+      if (analysis_.tile(i) && movable(i)) level_[i] = first_use[i];
+      for (const Read& read : analysis_.reads(i)) {
         const uint32_t base = read.base;
         --unseen[base];
-        if (!a_.tile(base)) continue;
-        const bool together = a_.tile(i) && inside(i, read);
+        if (!analysis_.tile(base)) continue;
+        const bool together = analysis_.tile(i) && inside(i, read);
         if (level_[i] < first_use[base]) {
           first_use[base] = level_[i];
           joins[base] = together;
@@ -139,9 +139,9 @@ class Fuser {
     std::unordered_map<uint64_t, int32_t> units;
     out_.unit_of.assign(n_, -1);
     for (uint32_t i = 0; i < n_; ++i) {
-      if (!a_.computed(i)) continue;
+      if (!analysis_.computed(i)) continue;
       auto unit = static_cast<int32_t>(out_.units.size());
-      if (a_.tile(i)) {
+      if (analysis_.tile(i)) {
         const uint32_t space = spaces().space[i];
         unit = units.try_emplace(key(space, level_[i]), unit).first->second;
         if (unit == static_cast<int32_t>(out_.units.size())) {
@@ -168,7 +168,7 @@ class Fuser {
       const std::vector<uint32_t> members = std::move(out_.units[u].members);
       for (uint32_t i : members) {
         last_use[i] = i;
-        for (const NodeView& read : a_.reads(i)) {
+        for (const Read& read : analysis_.reads(i)) {
           if (out_.unit_of[read.base] == static_cast<int32_t>(u)) last_use[read.base] = i;
         }
       }
@@ -206,14 +206,13 @@ class Fuser {
 
   // Whether unit `next` can run on the result of product `unit` while it is computed.
   bool follows(uint32_t product, const Unit& next) const {
-    const Node* node = a_.node(product);
-    if (!next.tiles || next.count != node->shape.size() || next.count == 0) return false;
+    if (!next.tiles || next.count != analysis_.elements(product) || next.count == 0) return false;
     bool reads = false;
     for (uint32_t i : next.members) {
       if (spaces().fold[i] == FoldKind::General) return false;
-      for (const NodeView& read : a_.reads(i)) {
+      for (const Read& read : analysis_.reads(i)) {
         if (read.base != product) continue;
-        if (!is_flat(read, node)) return false;
+        if (!analysis_.is_flat(read)) return false;
         reads = true;
       }
     }
@@ -227,7 +226,7 @@ class Fuser {
     std::vector<std::vector<uint32_t>> readers(units);
     std::vector<uint32_t> waits(units, 0);
     for (uint32_t i = 0; i < n_; ++i) {
-      for (const NodeView& read : a_.reads(i)) {
+      for (const Read& read : analysis_.reads(i)) {
         const int32_t from = out_.unit_of[read.base];
         if (from < 0 || from == out_.unit_of[i]) continue;
         if (!readers[from].empty() &&
@@ -250,7 +249,7 @@ class Fuser {
     const auto run = [&](uint32_t u, bool may_have_epilogue) {
       order.push_back(u);
       const uint32_t newest = out_.units[u].members.back();
-      const bool product = may_have_epilogue && a_.node(newest)->op == Op::matmul;
+      const bool product = may_have_epilogue && analysis_.node(newest)->op == Op::matmul;
       int64_t epilogue = -1;
       for (uint32_t reader : readers[u]) {
         if (--waits[reader] != 0) continue;
@@ -279,7 +278,7 @@ class Fuser {
     }
   }
 
-  const Analysis& a_;
+  const Analysis& analysis_;
   const Limits& limits_;
   uint32_t n_;
   Fusion out_;

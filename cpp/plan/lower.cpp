@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "ops/reduce.h"
 #include "plan/lowering.h"
 
 namespace pullback {
 
 Plan Lowering::run() {
-  const Snapshot& s = *a_.snapshot;
+  const Snapshot& s = *analysis_.snapshot;
   plan_.scalars = static_cast<int32_t>(s.scalars.size());
   for (size_t k = 0; k < s.scalars.size(); ++k) {
     scalar_[s.scalars[k]] = static_cast<int32_t>(k);
@@ -22,10 +21,10 @@ Plan Lowering::run() {
     plan_.slots.back().index = static_cast<int64_t>(k);
     plan_.arguments.push_back(slot_[s.arguments[k]]);
   }
-  find_crossings();
+  find_stored();
   find_shared();
-  for (uint32_t u = 0; u < f_.units.size(); ++u) {
-    const Unit& unit = f_.units[u];
+  for (uint32_t u = 0; u < fusion_.units.size(); ++u) {
+    const Unit& unit = fusion_.units[u];
     if (!unit.tiles) {
       emit_other(unit.members[0]);
       if (unit.then < 0) continue;
@@ -39,7 +38,7 @@ Plan Lowering::run() {
     TileGroup group = tiles(u, &source);
     if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
   }
-  for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[a_.view[position].base]);
+  for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[analysis_.view[position].base]);
   return std::move(plan_);
 }
 
@@ -56,9 +55,9 @@ int32_t Lowering::slot_of(uint32_t position) {
   int32_t& slot = slot_[position];
   if (slot < 0) {
     const Node* node = nodes_[position];
-    if (a_.kind[position] == Analysis::Number) {  // one element, whatever shape it fills
+    if (analysis_.kind[position] == Analysis::Number) {  // one element, whatever shape it fills
       slot = add_slot(SlotKind::Temporary, node->dtype, size_of(node->dtype));
-    } else if (a_.stored[position]) {
+    } else if (analysis_.stored[position]) {
       slot = add_slot(SlotKind::Output, node->dtype, node->bytes());
       plan_.slots.back().index = static_cast<int64_t>(plan_.output_bytes.size());
       plan_.output_bytes.push_back(node->bytes());
@@ -69,42 +68,41 @@ int32_t Lowering::slot_of(uint32_t position) {
   return slot;
 }
 
-View Lowering::view_of(const NodeView& view) {
-  return {slot_of(view.base), nodes_[view.base]->dtype, view.offset, view.shape, view.strides};
+View Lowering::view_of(const Read& read) {
+  return {slot_of(read.base), nodes_[read.base]->dtype, analysis_.window(read)};
 }
 
-bool Lowering::can_compute_again(uint32_t reader, const NodeView& read) const {
-  const Unit& unit = f_.units[f_.unit_of[reader]];
-  return unit.tiles && unit.count == nodes_[read.base]->shape.size() &&
-         is_flat(read, nodes_[read.base]) && a_.kind[reader] == Analysis::Elementwise &&
-         !f_.spaces.row[reader];
+bool Lowering::can_recompute(uint32_t reader, const Read& read) const {
+  const Unit& unit = fusion_.units[fusion_.unit_of[reader]];
+  return unit.tiles && unit.count == nodes_[read.base]->shape.size() && analysis_.is_flat(read) &&
+         analysis_.kind[reader] == Analysis::Elementwise && !fusion_.spaces.row[reader];
 }
 
 // A value that another unit reads is in memory, or computed again from values that are.
-void Lowering::cross(const NodeView& read) {
-  if (!again_[read.base]) {
-    crosses_[read.base] |= a_.computed(read.base);
+void Lowering::store(const Read& read) {
+  if (!recomputed_[read.base]) {
+    stored_[read.base] |= analysis_.computed(read.base);
   } else {
-    for (const NodeView& below : a_.reads(read.base)) cross(below);
+    for (const Read& below : analysis_.reads(read.base)) store(below);
   }
 }
 
 // Values that some other unit reads, or that leave the plan, must be stored, unless all who read
 // them had better compute them again.
-void Lowering::find_crossings() {
-  crosses_ = a_.stored;
-  again_ = f_.cheap;
-  const auto outside = [&](uint32_t i, const NodeView& read) {
-    return a_.computed(read.base) && f_.unit_of[read.base] != f_.unit_of[i];
+void Lowering::find_stored() {
+  stored_ = analysis_.stored;
+  recomputed_ = fusion_.cheap;
+  const auto outside = [&](uint32_t i, const Read& read) {
+    return analysis_.computed(read.base) && fusion_.unit_of[read.base] != fusion_.unit_of[i];
   };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (const NodeView& read : a_.reads(i)) {
-      if (outside(i, read) && !can_compute_again(i, read)) again_[read.base] = 0;
+    for (const Read& read : analysis_.reads(i)) {
+      if (outside(i, read) && !can_recompute(i, read)) recomputed_[read.base] = 0;
     }
   }
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (const NodeView& read : a_.reads(i)) {
-      if (outside(i, read)) cross(read);
+    for (const Read& read : analysis_.reads(i)) {
+      if (outside(i, read)) store(read);
     }
   }
 }
@@ -113,23 +111,23 @@ void Lowering::find_crossings() {
 void Lowering::find_shared() {
   shares_.assign(nodes_.size(), -1);
   std::vector<int32_t> last(nodes_.size(), -1);  // unit that reads a node last
-  const auto use = [&](const NodeView& read, int32_t unit, const auto& self) -> void {
+  const auto use = [&](const Read& read, int32_t unit, const auto& self) -> void {
     last[read.base] = std::max(last[read.base], unit);
-    if (!again_[read.base] || f_.unit_of[read.base] == unit) return;
-    for (const NodeView& below : a_.reads(read.base)) self(below, unit, self);
+    if (!recomputed_[read.base] || fusion_.unit_of[read.base] == unit) return;
+    for (const Read& below : analysis_.reads(read.base)) self(below, unit, self);
   };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (const NodeView& read : a_.reads(i)) use(read, f_.unit_of[i], use);
+    for (const Read& read : analysis_.reads(i)) use(read, fusion_.unit_of[i], use);
   }
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    if (a_.kind[i] != Analysis::Other) continue;
+    if (analysis_.kind[i] != Analysis::Other) continue;
     if (nodes_[i]->op != Op::at_window && nodes_[i]->op != Op::at_index) continue;
-    const auto operands = a_.reads(i);
-    const NodeView& base = operands[0];
+    const auto operands = analysis_.reads(i);
+    const Read& base = operands[0];
     const bool also_else = std::any_of(operands.begin() + 1, operands.end(),
                                        [&](const auto& o) { return o.base == base.base; });
-    if (a_.computed(base.base) && !a_.stored[base.base] && is_flat(base, nodes_[base.base]) &&
-        last[base.base] == f_.unit_of[i] && !also_else) {
+    if (analysis_.computed(base.base) && !analysis_.stored[base.base] && analysis_.is_flat(base) &&
+        last[base.base] == fusion_.unit_of[i] && !also_else) {
       shares_[base.base] = static_cast<int32_t>(i);
     }
   }
@@ -140,107 +138,95 @@ void Lowering::find_shared() {
 }
 
 ScalarLoad Lowering::scalar_load(uint32_t position) const {
-  return {scalar_[position], nodes_[position]->dtype, a_.value[position]};
+  return {scalar_[position], nodes_[position]->dtype, analysis_.value[position]};
 }
 
 // Loads and scalars of a group come first in the numbering, so they are collected before anything
 // else.
 class Lowering::Leaves {
  public:
-  Leaves(Lowering* lowering, TileGroup* group) : l_(*lowering), group_(*group) {}
+  Leaves(Lowering* lowering, TileGroup* group) : lowering_(*lowering), group_(*group) {}
 
-  void add(const NodeView& read) {
-    if (l_.again_[read.base]) {
-      for (const NodeView& below : l_.a_.reads(read.base)) add(below);
-    } else if (l_.a_.kind[read.base] == Analysis::Number) {
-      int32_t& number = l_.value_[read.base];
+  void add(const Read& read) {
+    if (lowering_.recomputed_[read.base]) {
+      for (const Read& below : lowering_.analysis_.reads(read.base)) add(below);
+    } else if (lowering_.analysis_.kind[read.base] == Analysis::Number) {
+      int32_t& number = lowering_.value_[read.base];
       if (number >= 0) return;
       number = static_cast<int32_t>(group_.scalars.size());
-      group_.scalars.push_back(l_.scalar_load(read.base));
+      group_.scalars.push_back(lowering_.scalar_load(read.base));
       numbers_.push_back(read.base);
     } else if (find(read) < 0) {
-      known_.emplace(hash(read), static_cast<int32_t>(group_.loads.size()));
-      group_.loads.push_back(l_.view_of(read));
+      known_.emplace(key(read), static_cast<int32_t>(group_.loads.size()));
+      group_.loads.push_back(lowering_.view_of(read));
     }
   }
   // The number of its value, once all are added.
-  int32_t number(const NodeView& read) const {
-    if (l_.a_.kind[read.base] != Analysis::Number) return find(read);
-    return static_cast<int32_t>(group_.loads.size()) + l_.value_[read.base];
+  int32_t number(const Read& read) const {
+    if (lowering_.analysis_.kind[read.base] != Analysis::Number) return find(read);
+    return static_cast<int32_t>(group_.loads.size()) + lowering_.value_[read.base];
   }
   ~Leaves() {
-    for (uint32_t position : numbers_) l_.value_[position] = -1;
+    for (uint32_t position : numbers_) lowering_.value_[position] = -1;
   }
 
  private:
-  static uint64_t hash(const NodeView& read) {
-    uint64_t h = mix(read.base, static_cast<uint64_t>(read.offset));
-    for (int64_t d = 0; d < read.shape.rank; ++d) {
-      h = mix(h, static_cast<uint64_t>(read.strides[d]));
-    }
-    return h;
+  // Nodes that share memory have one slot.
+  uint64_t key(const Read& read) const {
+    return static_cast<uint64_t>(lowering_.slot_of(read.base)) << 32 | read.window;
   }
-  int32_t find(const NodeView& read) const {
-    const auto [begin, end] = known_.equal_range(hash(read));
-    for (auto it = begin; it != end; ++it) {
-      const View& view = group_.loads[it->second];
-      if (view.slot == l_.slot_of(read.base) && view.offset == read.offset &&
-          view.shape == read.shape && view.strides == read.strides) {
-        return it->second;
-      }
-    }
-    return -1;
+  int32_t find(const Read& read) const {
+    const auto found = known_.find(key(read));
+    return found == known_.end() ? -1 : found->second;
   }
 
-  Lowering& l_;
+  Lowering& lowering_;
   TileGroup& group_;
-  std::unordered_multimap<uint64_t, int32_t> known_;
+  std::unordered_map<uint64_t, int32_t> known_;
   std::vector<uint32_t> numbers_;
 };
 
 // What a member computes in: `where` in the dtype of its branches.
 DType Lowering::computed_dtype(uint32_t member) const {
-  if (a_.kind[member] == Analysis::Place || a_.kind[member] == Analysis::Copy) {
+  if (analysis_.kind[member] == Analysis::Place || analysis_.kind[member] == Analysis::Copy) {
     return nodes_[member]->dtype;
   }
-  return nodes_[a_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
+  return nodes_[analysis_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
 }
 
 // A view that is made real by itself: moved by blocks, which tiles are not.
 bool Lowering::emit_copy(uint32_t member) {
-  if (a_.kind[member] != Analysis::Copy) return false;
-  const NodeView& read = a_.reads(member)[0];
-  if (a_.kind[read.base] == Analysis::Number) return false;
-  View out = whole_view(member);
-  out.shape = read.shape;
-  out.strides = row_major(read.shape);
+  if (analysis_.kind[member] != Analysis::Copy) return false;
+  const Read& read = analysis_.reads(member)[0];
+  if (analysis_.kind[read.base] == Analysis::Number) return false;
+  const View out{slot_of(member), nodes_[member]->dtype, whole(analysis_.window(read).shape)};
   add_step(Layout{view_of(read), out}, nodes_[member]->op);
   return true;
 }
 
 TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
-  const Unit& unit = f_.units[unit_number];
+  const Unit& unit = fusion_.units[unit_number];
   TileGroup group;
   group.count = unit.count;
   group.length = unit.length;
-  const auto outside = [&](const NodeView& read) {
-    return f_.unit_of[read.base] != static_cast<int32_t>(unit_number);
+  const auto outside = [&](const Read& read) {
+    return fusion_.unit_of[read.base] != static_cast<int32_t>(unit_number);
   };
   Leaves leaves(this, &group);
   for (uint32_t member : unit.members) {
-    for (const NodeView& read : a_.reads(member)) {
+    for (const Read& read : analysis_.reads(member)) {
       if (outside(read)) leaves.add(read);
     }
   }
   const auto first = static_cast<int32_t>(group.loads.size() + group.scalars.size());
   // The number of a value from outside: of its load, or of the instruction that computes it again.
   std::unordered_map<uint32_t, int32_t> made;
-  const auto number_of = [&](const NodeView& read, const auto& self) -> int32_t {
+  const auto number_of = [&](const Read& read, const auto& self) -> int32_t {
     const uint32_t base = read.base;
-    if (!again_[base]) return leaves.number(read);
+    if (!recomputed_[base]) return leaves.number(read);
     if (const auto known = made.find(base); known != made.end()) return known->second;
     Instruction instruction{nodes_[base]->op, computed_dtype(base), nodes_[base]->dtype};
-    const auto below = a_.reads(base);
+    const auto below = analysis_.reads(base);
     for (size_t k = 0; k < below.size(); ++k) instruction.in[k] = self(below[k], self);
     group.instructions.push_back(instruction);
     return made[base] = first + static_cast<int32_t>(group.instructions.size()) - 1;
@@ -250,31 +236,31 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
     const Node* node = nodes_[member];
     if (*source == Op::count || is_elementwise(node->op)) *source = node->op;
     int32_t in[3] = {-1, -1, -1};
-    const auto reads = a_.reads(member);
+    const auto reads = analysis_.reads(member);
     for (size_t k = 0; k < reads.size(); ++k) {
       in[k] = outside(reads[k]) ? number_of(reads[k], number_of) : value_[reads[k].base];
     }
-    const FoldKind fold = f_.spaces.fold[member];
+    const FoldKind fold = fusion_.spaces.fold[member];
     if (fold == FoldKind::End || fold == FoldKind::General) {
-      const FoldedShape f = folded_shape(reads[0].shape, node->attr.axes);
+      const FoldedShape f = folded_shape(analysis_.window(reads[0]).shape, node->attr.axes);
       group.reductions.push_back({node->op, in[0], nodes_[reads[0].base]->dtype, f.outer, f.reduced,
                                   f.inner, whole_view(member)});
       *source = node->op;
       continue;
     }
-    const bool row = f_.spaces.row[member] != 0;
-    const bool spreads = !outside(reads[0]) && !row && f_.spaces.row[reads[0].base];
-    if (a_.kind[member] == Analysis::Copy && !spreads) {
+    const bool row = fusion_.spaces.row[member] != 0;
+    const bool spreads = !outside(reads[0]) && !row && fusion_.spaces.row[reads[0].base];
+    if (analysis_.kind[member] == Analysis::Copy && !spreads) {
       value_[member] = in[0];
     } else {
       value_[member] = first + static_cast<int32_t>(group.instructions.size());
-      group.instructions.push_back({a_.kind[member] == Analysis::Copy ? Op::cast : node->op,
+      group.instructions.push_back({analysis_.kind[member] == Analysis::Copy ? Op::cast : node->op,
                                     computed_dtype(member),
                                     node->dtype,
                                     {in[0], in[1], in[2]},
                                     row});
     }
-    if (crosses_[member]) group.stores.push_back({value_[member], whole_view(member)});
+    if (stored_[member]) group.stores.push_back({value_[member], whole_view(member)});
   }
   return group;
 }

@@ -14,8 +14,8 @@ namespace pullback {
 class Lowering {
  public:
   Lowering(const Analysis& analysis, const Fusion& fusion)
-      : a_(analysis),
-        f_(fusion),
+      : analysis_(analysis),
+        fusion_(fusion),
         nodes_(analysis.snapshot->nodes),
         slot_(nodes_.size(), -1),
         scalar_(nodes_.size(), -1),
@@ -27,14 +27,17 @@ class Lowering {
   class Leaves;
 
   void add_step(Work work, Op source) { plan_.steps.push_back({std::move(work), source}); }
-  View whole_view(uint32_t position) { return view_of(whole(position, nodes_[position]->shape)); }
+  View view_of(const Read& read);
+  // All of a node's own memory, in its shape.
+  View whole_view(uint32_t position) {
+    return {slot_of(position), nodes_[position]->dtype, whole(nodes_[position]->shape)};
+  }
 
   int32_t add_slot(SlotKind kind, DType dtype, int64_t bytes);
   int32_t slot_of(uint32_t position);
-  View view_of(const NodeView& view);
-  bool can_compute_again(uint32_t reader, const NodeView& read) const;
-  void cross(const NodeView& read);
-  void find_crossings();
+  bool can_recompute(uint32_t reader, const Read& read) const;
+  void store(const Read& read);
+  void find_stored();
   void find_shared();
   ScalarLoad scalar_load(uint32_t position) const;
   DType computed_dtype(uint32_t member) const;
@@ -44,15 +47,15 @@ class Lowering {
   View operand(uint32_t member, size_t k);
   View dense_operand(uint32_t member, size_t k);
   void emit_other(uint32_t member);
-  View window_of(const Node* node);
+  View place_of(const Node* node);
   void copy_base(uint32_t member);
   View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count);
   void emit_indexed(uint32_t member);
   void emit_matmul(uint32_t member);
   void emit_concat(uint32_t member);
 
-  const Analysis& a_;
-  const Fusion& f_;
+  const Analysis& analysis_;
+  const Fusion& fusion_;
   const std::vector<Node*>& nodes_;
   Plan plan_;
   std::vector<int32_t> slot_;        // per node
@@ -60,8 +63,8 @@ class Lowering {
   std::vector<uint32_t> memory_of_;  // per node: the one at the end of such givings
   std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
   std::vector<int32_t> value_;       // per node: its number in the group that is being made
-  std::vector<uint8_t> crosses_;     // per node: stored, for another unit or for outside
-  std::vector<uint8_t> again_;       // per node: computed again in every unit that reads it
+  std::vector<uint8_t> stored_;      // per node: stored, for another unit or for outside
+  std::vector<uint8_t> recomputed_;  // per node: computed again in every unit that reads it
 };
 
 }  // namespace pullback

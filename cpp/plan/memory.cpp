@@ -91,8 +91,7 @@ TileGroup* group_of(Step* step) {
 
 bool is_whole(const Plan& plan, const View& view) {
   const int64_t bytes = view.shape.size() * size_of(view.dtype);
-  return view.offset == 0 && bytes == plan.slots[view.slot].bytes && bytes > 0 &&
-         view.strides == row_major(view.shape);
+  return is_flat(view) && bytes == plan.slots[view.slot].bytes && bytes > 0;
 }
 
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and
@@ -101,8 +100,8 @@ bool is_whole(const Plan& plan, const View& view) {
 class InPlace {
  public:
   InPlace(Plan* plan, std::vector<Lifetime>* lives)
-      : plan_(*plan), lives_(*lives), same_(plan->slots.size()) {
-    for (size_t i = 0; i < same_.size(); ++i) same_[i] = static_cast<int32_t>(i);
+      : plan_(*plan), lives_(*lives), memory_of_(plan->slots.size()) {
+    for (size_t i = 0; i < memory_of_.size(); ++i) memory_of_[i] = static_cast<int32_t>(i);
   }
 
   void run() {
@@ -129,7 +128,7 @@ class InPlace {
  private:
   // Shortens the way: a chain of updates in place is as long as the program.
   int32_t find(int32_t slot) {
-    while (same_[slot] != slot) slot = same_[slot] = same_[same_[slot]];
+    while (memory_of_[slot] != slot) slot = memory_of_[slot] = memory_of_[memory_of_[slot]];
     return slot;
   }
 
@@ -213,7 +212,7 @@ class InPlace {
     const int32_t goes = output ? from : to;
     lives_[stays] = {lives_[from].first, lives_[to].last};
     lives_[goes] = {};
-    same_[goes] = stays;
+    memory_of_[goes] = stays;
   }
 
   // Lets the output `to` have the memory of the argument `from` at run time.
@@ -226,7 +225,7 @@ class InPlace {
 
   Plan& plan_;
   std::vector<Lifetime>& lives_;
-  std::vector<int32_t> same_;
+  std::vector<int32_t> memory_of_;
   std::vector<uint8_t> donated_;
 };
 

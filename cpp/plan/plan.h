@@ -14,6 +14,7 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "ops/op.h"
+#include "plan/view.h"
 
 namespace pullback {
 
@@ -25,15 +26,6 @@ struct Slot {
   int64_t bytes = 0;
   // Argument, Output: position in the run's list; Temporary: place in the arena, bytes.
   int64_t index = 0;
-};
-
-// A strided window into a slot. Reshape, transpose, slice and broadcast are views, never steps.
-struct View {
-  int32_t slot = -1;
-  DType dtype = DType::Float32;
-  int64_t offset = 0;  // elements
-  Shape shape;
-  Strides strides{};  // elements; 0 along a broadcast axis
 };
 
 // --- a tile group: a straight-line program of elementwise operations over `count` elements

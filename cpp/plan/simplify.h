@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plan/snapshot.h"
-#include "plan/views.h"
+#include "plan/windows.h"
 
 namespace pullback {
 
@@ -29,18 +29,26 @@ struct Analysis {
   };
   const Snapshot* snapshot = nullptr;
   std::vector<Kind> kind;
-  std::vector<NodeView> view;      // where to find a node's value
-  std::vector<NodeView> operands;  // what computed nodes read, node after node …
-  std::vector<uint32_t> begin;     // … and where each node's start; one entry past the last
-  std::vector<uint8_t> stored;     // its value leaves the plan
-  std::vector<uint8_t> constant;   // a Number whose value is in `value`
+  Windows windows;
+  std::vector<Read> view;         // where to find a node's value
+  std::vector<Read> operands;     // what computed nodes read, node after node …
+  std::vector<uint32_t> begin;    // … and where each node's start; one entry past the last
+  std::vector<uint8_t> stored;    // its value leaves the plan
+  std::vector<uint8_t> constant;  // a Number whose value is in `value`
   std::vector<Scalar> value;
 
   const Node* node(uint32_t i) const { return snapshot->nodes[i]; }
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   bool computed(uint32_t i) const { return kind[i] >= Elementwise; }
   bool tile(uint32_t i) const { return computed(i) && kind[i] != Other; }
-  std::span<const NodeView> reads(uint32_t i) const {
+  const Strided& window(const Read& read) const { return windows[read.window]; }
+  const Shape& shape(uint32_t i) const { return window(view[i]).shape; }
+  int64_t elements(uint32_t i) const { return windows.elements(view[i].window); }
+  // Whether it reads exactly its base's elements, in order.
+  bool is_flat(const Read& read) const {
+    return windows.is_flat(read.window) && windows.elements(read.window) == elements(read.base);
+  }
+  std::span<const Read> reads(uint32_t i) const {
     if (!computed(i)) return {};
     return {operands.data() + begin[i], operands.data() + begin[i + 1]};
   }

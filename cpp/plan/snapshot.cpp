@@ -33,13 +33,13 @@ bool expensive(const Node* node, const Limits& limits) {
 
 // Shows a part of another value, or all of it in another order or repeated.
 bool is_window(const Node* node) {
-  const OpKind kind = traits(node->op).kind;
-  return kind == OpKind::Transpose || kind == OpKind::Broadcast || kind == OpKind::Slice;
+  const ViewKind view = traits(node->op).view;
+  return view == ViewKind::Transpose || view == ViewKind::Broadcast || view == ViewKind::Slice;
 }
 
 // Adds or drops axes of length 1.
 bool moves_ones(const Node* node) {
-  if (traits(node->op).kind != OpKind::Reshape) return false;
+  if (traits(node->op).view != ViewKind::Reshape) return false;
   const Shape &to = node->shape, &from = node->in[0]->shape;
   int64_t t = 0;
   int64_t f = 0;

@@ -1,3 +1,8 @@
+// Three passes over the nodes, each nearly linear. Every number of elements gets the length of its
+// rows: folds, picks and places propose one, the most useful wins. Nodes that read each other in
+// order become one class (union-find; the elements that a fold reads are a member of their own
+// beside its result). Classes of rows are attached to the class whose rows they are, the largest
+// first. What is left is a number for each class.
 #include "plan/spaces.h"
 
 #include <algorithm>
@@ -9,11 +14,18 @@ namespace pullback {
 namespace {
 
 FoldedShape fold_of(const Analysis& a, uint32_t i) {
-  return folded_shape(a.reads(i)[0].shape, a.node(i)->attr.axes);
+  return folded_shape(a.window(a.reads(i)[0]).shape, a.node(i)->attr.axes);
 }
 
-// Reads entry r of its base in each element of row r.
-bool repeats_rows(const NodeView& view, const Node* base, int64_t length) {
+// The elements that a pick chooses from, or that a place fills, in rows; of others null.
+const Shape* rows_of(const Analysis& a, uint32_t i) {
+  if (a.kind[i] == Analysis::Pick) return &a.window(a.reads(i)[0]).shape;
+  return a.kind[i] == Analysis::Place ? &a.shape(i) : nullptr;
+}
+int64_t last_axis(const Shape& shape) { return shape[shape.rank - 1]; }
+
+// Reads entry r of its base, of so many entries, in each element of row r.
+bool repeats_rows(const Strided& view, int64_t entries, int64_t length) {
   int64_t inner = 1;
   int64_t d = view.shape.rank;
   while (d > 0 && inner < length) {
@@ -26,32 +38,32 @@ bool repeats_rows(const NodeView& view, const Node* base, int64_t length) {
     if (view.shape[d] != 1 && view.strides[d] != expected) return false;
     expected *= view.shape[d];
   }
-  return expected == base->shape.size();
+  return expected == entries;
 }
 
 class Finder {
  public:
   Finder(const Analysis& a, const Limits& limits)
-      : a_(a), limits_(limits), n_(a.size()), parent_(2 * static_cast<size_t>(n_)) {
+      : analysis_(a), limits_(limits), n_(a.size()), parent_(2 * static_cast<size_t>(n_)) {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
   Spaces run() {
-    vote();
-    unite();
-    link();
+    choose_row_lengths();
+    merge_readers();
+    attach_rows();
     out_.space.assign(n_, 0);
     out_.row.assign(n_, 0);
     out_.fold.assign(n_, FoldKind::None);
     number_.assign(parent_.size(), -1);
     for (uint32_t i = 0; i < n_; ++i) {
-      if (a_.tile(i)) assign(i);
+      if (analysis_.tile(i)) assign(i);
     }
     return std::move(out_);
   }
 
  private:
-  int64_t entries(uint32_t i) const { return a_.node(i)->shape.size(); }
+  int64_t entries(uint32_t i) const { return analysis_.elements(i); }
   // The elements that a fold or a pick reads, as a member of its class.
   uint32_t elements(uint32_t i) const { return n_ + i; }
 
@@ -59,7 +71,7 @@ class Finder {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
-  void unite(uint32_t i, uint32_t j) {
+  void merge(uint32_t i, uint32_t j) {
     const uint32_t a = find(i);
     const uint32_t b = find(j);
     parent_[std::max(a, b)] = std::min(a, b);
@@ -71,19 +83,17 @@ class Finder {
   }
 
   // How long the rows of each element count are.
-  void vote() {
+  void choose_row_lengths() {
     const auto propose = [&](int64_t count, int64_t length, int weight) {
       if (length <= 1 || length > limits_.longest_row || count == 0) return;
       Length& known = lengths_[count];
       if (weight > known.weight) known = {length, weight};
     };
     for (uint32_t i = 0; i < n_; ++i) {
-      const Shape* rows = a_.kind[i] == Analysis::Pick    ? &a_.reads(i)[0].shape
-                          : a_.kind[i] == Analysis::Place ? &a_.node(i)->shape
-                                                          : nullptr;
-      if (rows) propose(rows->size(), (*rows)[rows->rank - 1], 3);
-      if (a_.kind[i] != Analysis::Fold) continue;
-      const FoldedShape f = fold_of(a_, i);
+      const Shape* rows = rows_of(analysis_, i);
+      if (rows) propose(rows->size(), last_axis(*rows), 3);
+      if (analysis_.kind[i] != Analysis::Fold) continue;
+      const FoldedShape f = fold_of(analysis_, i);
       const int64_t count = f.outer * f.reduced * f.inner;
       if (f.inner == 1) {
         propose(count, f.reduced, f.outer > 1 ? 3 : 1);
@@ -93,83 +103,85 @@ class Finder {
     }
   }
 
-  void unite_if_flat(uint32_t member, const NodeView& read) {
-    if (a_.kind[read.base] != Analysis::Number && is_flat(read, a_.node(read.base))) {
-      unite(member, read.base);
-    }
+  void merge_if_flat(uint32_t member, const Read& read) {
+    if (analysis_.kind[read.base] != Analysis::Number && analysis_.is_flat(read))
+      merge(member, read.base);
   }
 
-  void unite() {
+  // Nodes and what they read in order are one class.
+  void merge_readers() {
     for (uint32_t i = 0; i < n_; ++i) {
-      const auto reads = a_.reads(i);
-      switch (a_.kind[i]) {
+      const auto reads = analysis_.reads(i);
+      switch (analysis_.kind[i]) {
         case Analysis::Elementwise:
         case Analysis::Copy:
-          for (const NodeView& read : reads) unite_if_flat(i, read);
+          for (const Read& read : reads) merge_if_flat(i, read);
           break;
         case Analysis::Fold:
-          unite_if_flat(elements(i), reads[0]);
+          merge_if_flat(elements(i), reads[0]);
           break;
         case Analysis::Pick:
-          unite_if_flat(elements(i), reads[0]);
-          unite_if_flat(i, reads[1]);
+          merge_if_flat(elements(i), reads[0]);
+          merge_if_flat(i, reads[1]);
           break;
         case Analysis::Place:
-          unite_if_flat(elements(i), reads[0]);  // here: its row values
-          unite_if_flat(elements(i), reads[1]);
+          merge_if_flat(elements(i), reads[0]);  // here: its row values
+          merge_if_flat(elements(i), reads[1]);
           break;
-        default:
+        case Analysis::Input:
+        case Analysis::Number:
+        case Analysis::Window:
+        case Analysis::Other:
           break;
       }
     }
   }
 
   // Which classes are rows of which: the largest spaces first, and rows have no rows themselves.
-  void link() {
-    struct Link {
+  void attach_rows() {
+    struct Attachment {
       int64_t count;
       uint32_t rows, host;
     };
-    std::vector<Link> links;
+    std::vector<Attachment> attachments;
     // Only rows of the length that their host has.
     const auto add = [&](uint32_t rows, uint32_t host, int64_t count, int64_t length) {
       if (length == 1 || length != length_of(count)) return;
-      links.push_back({count, find(rows), find(host)});
+      attachments.push_back({count, find(rows), find(host)});
     };
-    const auto last = [](const Shape& shape) { return shape[shape.rank - 1]; };
     for (uint32_t i = 0; i < n_; ++i) {
-      if (a_.kind[i] == Analysis::Fold) {
-        const FoldedShape f = fold_of(a_, i);
+      if (analysis_.kind[i] == Analysis::Fold) {
+        const FoldedShape f = fold_of(analysis_, i);
         const int64_t count = f.outer * f.reduced * f.inner;
         if (f.inner == 1) add(i, elements(i), count, f.reduced);
-      } else if (a_.kind[i] == Analysis::Pick) {
-        const Shape& from = a_.reads(i)[0].shape;
-        add(i, elements(i), from.size(), last(from));
-      } else if (a_.kind[i] == Analysis::Place) {
-        add(elements(i), i, entries(i), last(a_.node(i)->shape));
-      } else if (a_.tile(i)) {
+      } else if (analysis_.kind[i] == Analysis::Pick) {
+        const Shape& from = *rows_of(analysis_, i);
+        add(i, elements(i), from.size(), last_axis(from));
+      } else if (analysis_.kind[i] == Analysis::Place) {
+        add(elements(i), i, entries(i), last_axis(analysis_.shape(i)));
+      } else if (analysis_.tile(i)) {
         const int64_t length = length_of(entries(i));
         if (length == 1) continue;
-        for (const NodeView& read : a_.reads(i)) {
-          if (a_.tile(read.base) && repeats_rows(read, a_.node(read.base), length)) {
+        for (const Read& read : analysis_.reads(i)) {
+          if (analysis_.tile(read.base) &&
+              repeats_rows(analysis_.window(read), entries(read.base), length)) {
             add(read.base, i, entries(i), length);
           }
         }
       }
     }
-    std::stable_sort(links.begin(), links.end(),
-                     [](const Link& x, const Link& y) { return x.count > y.count; });
-    rows_of_.assign(parent_.size(), kNone);
+    std::stable_sort(attachments.begin(), attachments.end(),
+                     [](const auto& x, const auto& y) { return x.count > y.count; });
+    host_of_.assign(parent_.size(), kNone);
     host_count_.assign(parent_.size(), 0);
     std::vector<uint8_t> hosts(parent_.size(), 0);
-    for (const Link& link : links) {
-      if (link.rows == link.host || hosts[link.rows] || rows_of_[link.rows] != kNone ||
-          rows_of_[link.host] != kNone) {
+    for (const auto& [count, rows, host] : attachments) {
+      if (rows == host || hosts[rows] || host_of_[rows] != kNone || host_of_[host] != kNone) {
         continue;
       }
-      rows_of_[link.rows] = link.host;
-      host_count_[link.host] = link.count;
-      hosts[link.host] = 1;
+      host_of_[rows] = host;
+      host_count_[host] = count;
+      hosts[host] = 1;
     }
   }
 
@@ -182,8 +194,8 @@ class Finder {
   // The space of a class: that of its host where its members are rows.
   uint32_t space_of(uint32_t member, int64_t entries, bool* row) {
     uint32_t c = find(member);
-    *row = rows_of_[c] != kNone;
-    if (*row) c = rows_of_[c];
+    *row = host_of_[c] != kNone;
+    if (*row) c = host_of_[c];
     if (number_[c] >= 0) return static_cast<uint32_t>(number_[c]);
     const int64_t count = host_count_[c] ? host_count_[c] : entries;
     // Small spaces are merged by size.
@@ -194,16 +206,13 @@ class Finder {
   }
 
   void assign(uint32_t i) {
-    if (a_.kind[i] == Analysis::Fold) return assign_fold(i);
+    if (analysis_.kind[i] == Analysis::Fold) return assign_fold(i);
     bool row = false;
     uint32_t space = space_of(i, entries(i), &row);
-    const Shape* rows = a_.kind[i] == Analysis::Pick    ? &a_.reads(i)[0].shape
-                        : a_.kind[i] == Analysis::Place ? &a_.node(i)->shape
-                                                        : nullptr;
-    if (rows) {
+    if (const Shape* rows = rows_of(analysis_, i)) {
       // In the space of what it picks from or places into, or in one of its own.
-      const int64_t length = (*rows)[rows->rank - 1];
-      const bool pick = a_.kind[i] == Analysis::Pick;
+      const int64_t length = last_axis(*rows);
+      const bool pick = analysis_.kind[i] == Analysis::Pick;
       if (out_.length[space] != length || out_.count[space] != rows->size() || row != pick) {
         space = add_space(rows->size(), length);
         row = pick;
@@ -214,14 +223,14 @@ class Finder {
   }
 
   void assign_fold(uint32_t i) {
-    const FoldedShape f = fold_of(a_, i);
+    const FoldedShape f = fold_of(analysis_, i);
     const int64_t count = f.outer * f.reduced * f.inner;
     bool row = false;
     const uint32_t space = space_of(elements(i), count, &row);
     const int64_t length = out_.length[space];
     out_.space[i] = space;
     if (!row && length > 1 && f.inner == 1 && f.reduced == length &&
-        rows_of_[find(i)] == find(elements(i))) {
+        host_of_[find(i)] == find(elements(i))) {
       out_.fold[i] = FoldKind::Rows;
       out_.row[i] = 1;
     } else if (f.outer == 1 && (f.inner == 1 || (!row && length > 1 && f.inner == length))) {
@@ -238,12 +247,12 @@ class Finder {
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  const Analysis& a_;
+  const Analysis& analysis_;
   const Limits& limits_;
   uint32_t n_;
   std::vector<uint32_t> parent_;
   std::unordered_map<int64_t, Length> lengths_;
-  std::vector<uint32_t> rows_of_;
+  std::vector<uint32_t> host_of_;
   std::vector<int64_t> host_count_;  // elements, of classes that have rows
   std::vector<int64_t> number_;
   std::unordered_map<int64_t, uint32_t> small_;
@@ -252,23 +261,29 @@ class Finder {
 
 }  // namespace
 
-bool Spaces::inside(const Analysis& a, uint32_t i, const NodeView& read) const {
+bool Spaces::inside(const Analysis& a, uint32_t i, const Read& read) const {
   const uint32_t base = read.base;
   if (!a.tile(base) || space[i] != space[base]) return false;
   if (fold[base] == FoldKind::End || fold[base] == FoldKind::General) return false;
-  const Node* from = a.node(base);
-  const bool flat = is_flat(read, from);
+  const bool flat = a.is_flat(read);
   switch (a.kind[i]) {
     case Analysis::Fold:
       return flat && (fold[i] == FoldKind::End || !row[base]);
     case Analysis::Pick:
-      return flat && row[base] == (read.shape.size() != count[space[i]]);
+      return flat && row[base] == (a.windows.elements(read.window) != count[space[i]]);
     case Analysis::Place:
       return flat && row[base];
-    default:
+    case Analysis::Elementwise:
+    case Analysis::Copy:
       if (row[i] == row[base]) return flat;
-      return row[base] && repeats_rows(read, from, length[space[i]]);
+      return row[base] && repeats_rows(a.window(read), a.elements(base), length[space[i]]);
+    case Analysis::Input:
+    case Analysis::Number:
+    case Analysis::Window:
+    case Analysis::Other:
+      break;  // in no space
   }
+  return false;
 }
 
 Spaces find_spaces(const Analysis& analysis, const Limits& limits) {

@@ -29,7 +29,7 @@ struct Spaces {
   std::vector<int64_t> length;  // … and the length of a row
 
   // Whether tile node i, in one group with what the view reads, can read it there.
-  bool inside(const Analysis& a, uint32_t i, const NodeView& read) const;
+  bool inside(const Analysis& a, uint32_t i, const Read& read) const;
 };
 
 Spaces find_spaces(const Analysis& analysis, const Limits& limits);

@@ -9,15 +9,6 @@
 namespace pullback {
 namespace {
 
-bool is_flat(const View& view) {
-  const Strides expected = row_major(view.shape);
-  bool flat = view.offset == 0;
-  for (int64_t d = 0; d < view.shape.rank; ++d) {
-    flat &= view.shape[d] == 1 || view.strides[d] == expected[d];
-  }
-  return flat;
-}
-
 class GroupCheck {
  public:
   GroupCheck(const TileGroup& group, const std::vector<int32_t>& memory, size_t step)

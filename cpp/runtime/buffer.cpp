@@ -1,3 +1,5 @@
+// Buffers take their memory from runtime/memory and give it back there with the last reference; the
+// count is plain, under the interpreter lock.
 #include "runtime/buffer.h"
 
 #include <memory>

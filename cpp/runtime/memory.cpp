@@ -1,3 +1,6 @@
+// Blocks come in size classes, four a doubling, each a ring of free blocks that is threaded through
+// the blocks themselves; a second ring holds them all by age, for the bound on what is kept. Large
+// blocks ask for huge pages.
 #include "runtime/memory.h"
 
 #include <algorithm>

@@ -218,10 +218,7 @@ void test_memory_that_cannot_be_had() {
   Plan plan;
   for (int k = 0; k < 4; ++k) {
     plan.slots.push_back({SlotKind::Temporary, DType::Float32, int64_t{1} << 62});
-    View view;
-    view.slot = k;
-    view.shape = {int64_t{1} << 60};
-    view.strides[0] = 1;
+    const View view{k, DType::Float32, whole({int64_t{1} << 60})};
     plan.steps.push_back({Iota{view}, Op::iota});
   }
   for (Step& step : plan.steps) {

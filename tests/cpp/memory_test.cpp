@@ -120,13 +120,14 @@ void test_in_place() {
                "not where it is read in two ways");
   check_memory(R"(
     x = argument f32[20]
+    z = argument f32[20]
     i = argument i64[3]
     a = exp x
-    b = take x i axis=0
+    b = take z i axis=0
     return a b)",
                R"(
     exp in0 to out0
-    take in0 in1 to out1
+    take in1 in2 to out1
     arena 0)",
                "not before a step that can fail");
 }

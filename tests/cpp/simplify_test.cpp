@@ -8,15 +8,13 @@ namespace {
 
 // A window: nothing where it is the whole base; else its shape, its strides where they are not
 // row-major, its offset.
-std::string text_of(const GraphText& graph, const Analysis& a, const NodeView& read) {
-  const Node* base = a.node(read.base);
-  std::string out = graph.name(base);
-  if (is_flat(read, base)) {
-    return read.shape == base->shape ? out : out + "[" + list_text(read.shape) + "]";
-  }
-  out += "[" + list_text(read.shape);
-  if (!is_row_major(read)) out += " by " + list_text(read.strides);
-  if (read.offset) out += " at " + std::to_string(read.offset);
+std::string text_of(const GraphText& graph, const Analysis& a, const Read& read) {
+  const Strided& window = a.window(read);
+  std::string out = graph.name(a.node(read.base));
+  if (read == a.view[read.base]) return out;
+  out += "[" + list_text(window.shape);
+  if (!is_row_major(window)) out += " by " + list_text(window.strides);
+  if (window.offset) out += " at " + std::to_string(window.offset);
   return out + "]";
 }
 
@@ -45,7 +43,7 @@ std::string text_of(const GraphText& graph, const Analysis& a) {
         break;
     }
     out += graph.name(node) + " = " + (a.kind[i] == Analysis::Copy ? "copy" : name_of(node->op));
-    for (const NodeView& read : a.reads(i)) out += " " + text_of(graph, a, read);
+    for (const Read& read : a.reads(i)) out += " " + text_of(graph, a, read);
     out += a.stored[i] ? " stored\n" : "\n";
   }
   for (uint32_t i : a.snapshot->outputs) {
@@ -236,7 +234,7 @@ void test_constants() {
                    R"(
     one = 1
     s = 3
-    y = add x s[4 by 0] stored)",
+    y = add x s stored)",
                    "a sum of ones");
 }
 

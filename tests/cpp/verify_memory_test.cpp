@@ -86,7 +86,12 @@ void test_places() {
   const char* overlap = "two live temporaries at one place";
   check_faults({
       {"at the place of a living one", overlap, [](Example& e) { e.slot(e.b).index = 0; }},
-      {"over the end of a living one", overlap, [](Example& e) { e.slot(e.b).index = kBytes - 4; }},
+      {"over the end of a living one", overlap,
+       [](Example& e) {
+         e.slot(e.b).index = kBytes - 4;
+         e.slot(e.c).index = 2 * kBytes;  // apart from both
+         e.r.plan.arena_bytes = 3 * kBytes;
+       }},
       {"over the begin of a living one", overlap,
        [](Example& e) {
          e.slot(e.a).index = 4;

@@ -92,9 +92,10 @@ def test_headers_are_guarded_and_free_of_cycles() -> None:
 
 
 def test_files_stay_small_and_open_with_their_story() -> None:
-    """Past 400 lines a file says at its head why ."""
+    """Past 400 lines a file says at its head why."""
     for path in SOURCES:
         lines = path.read_text().splitlines()
+        assert lines[0].startswith("// "), f"{path.name} does not say what it holds"
         head = "\n".join(lines[:12])
         assert len(lines) <= 400 or re.search(r"400 lines|one file because", head), (
             f"{path.name} has {len(lines)} lines and no reason at its head"

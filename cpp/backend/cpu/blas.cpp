@@ -1,3 +1,6 @@
+// Finds a library (the one that the settings name) and its functions, under their own names or with
+// scipy-openblas32's prefix. Loaded with the variables set that make OpenBLAS start no threads and
+// choose the right kernels; never unloaded.
 #include "backend/cpu/blas.h"
 
 #include <cstdlib>

@@ -1,3 +1,5 @@
+// Scratch memory of one step: a run does not throw, so what the allocator refuses is null here and
+// Problem::Memory there.
 #include "backend/cpu/slots.h"
 
 #include "base/error.h"

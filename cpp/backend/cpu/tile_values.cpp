@@ -1,3 +1,7 @@
+// One pass over the instructions before any code is emitted: which entries a value has, when it is
+// read for the last time, whether a store gives it its place. Pairs of instructions that are one
+// call (the value and its companion) and places that an addition does itself are found here too,
+// since both change when something is read.
 #include "backend/cpu/tile_values.h"
 
 #include <algorithm>

@@ -1,0 +1,94 @@
+// Views of views: the strides of a reshape, transpose, broadcast or slice of a strided window.
+#include "plan/view.h"
+
+#include "graph/attr.h"
+
+namespace pullback {
+
+Strided whole(const Shape& shape) { return {0, shape, row_major(shape)}; }
+
+bool is_row_major(const Strided& window) {
+  int64_t expected = 1;
+  for (int64_t d = window.shape.rank; d-- > 0;) {
+    if (window.shape[d] == 0) return true;
+    if (window.shape[d] != 1 && window.strides[d] != expected) return false;
+    expected *= window.shape[d];
+  }
+  return true;
+}
+
+bool is_flat(const Strided& window) { return window.offset == 0 && is_row_major(window); }
+
+// Axes of equal element count are matched group by group; a group of several input axes must be
+// mergeable.
+std::optional<Strided> reshaped(const Strided& in, const Shape& shape) {
+  Strided out{in.offset, shape, row_major(shape)};
+  if (shape.size() == 0) return out;
+  int64_t i = 0;
+  int64_t o = 0;
+  while (i < in.shape.rank || o < shape.rank) {
+    int64_t i_end = i;
+    int64_t o_end = o;
+    int64_t i_size = i_end < in.shape.rank ? in.shape[i_end++] : 1;
+    int64_t o_size = o_end < shape.rank ? shape[o_end++] : 1;
+    while (i_size != o_size) {
+      if (i_size < o_size) {
+        i_size *= in.shape[i_end++];
+      } else {
+        o_size *= shape[o_end++];
+      }
+    }
+    // Merge input axes i … i_end into one run with a single stride.
+    int64_t step = 0;
+    int64_t run = 1;
+    bool first = true;
+    for (int64_t d = i_end; d-- > i;) {
+      if (in.shape[d] == 1) continue;
+      if (first) {
+        step = in.strides[d];
+        first = false;
+      } else if (in.strides[d] != step * run) {
+        return std::nullopt;
+      }
+      run *= in.shape[d];
+    }
+    int64_t inner = 1;
+    for (int64_t d = o_end; d-- > o;) {
+      out.strides[d] = step * inner;
+      inner *= shape[d];
+    }
+    i = i_end;
+    o = o_end;
+  }
+  return out;
+}
+
+Strided broadcasted(const Strided& in, const Shape& shape) {
+  Strided out{in.offset, shape, {}};
+  out.strides.resize(shape.rank);
+  const int64_t lead = shape.rank - in.shape.rank;
+  for (int64_t d = lead; d < shape.rank; ++d) {
+    out.strides[d] = in.shape[d - lead] == shape[d] ? in.strides[d - lead] : 0;
+  }
+  return out;
+}
+
+Strided transposed(const Strided& in, const AxisOrder& order) {
+  Strided out = in;
+  for (int64_t d = 0; d < in.shape.rank; ++d) {
+    out.shape[d] = in.shape[order[d]];
+    out.strides[d] = in.strides[order[d]];
+  }
+  return out;
+}
+
+Strided sliced(const Strided& in, const Shape& shape, const Window& where) {
+  Strided out{in.offset, shape, in.strides};
+  for (int64_t d = 0; d < shape.rank; ++d) {
+    out.offset += where.start[d] * in.strides[d];
+    out.strides[d] = in.strides[d] * where.step[d];
+  }
+  return out;
+}
+
+}  // namespace pullback

@@ -1,0 +1,54 @@
+// Views: strided windows into memory, and what reshape, transpose, broadcast and slice make of
+// them. A plan's View says into which slot it looks; while planning, a Read (windows.h) says into
+// which node's memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+
+namespace pullback {
+
+struct AxisOrder;  // graph/attr.h
+struct Window;
+
+// Element (i, j, …) of `shape` lies at offset + i * strides[0] + j * strides[1] …, in elements.
+struct Strided {
+  int64_t offset = 0;
+  Shape shape;
+  Strides strides;  // 0 along a broadcast axis; of no meaning along one of length 1
+
+  bool operator==(const Strided& other) const = default;
+};
+
+// A window into a slot of a plan. Reshape, transpose, slice and broadcast are views, never steps.
+struct View : Strided {
+  int32_t slot = -1;
+  DType dtype = DType::Float32;
+
+  View() = default;
+  View(int32_t slot_, DType dtype_, Strided window)
+      : Strided(std::move(window)), slot(slot_), dtype(dtype_) {}
+  View(int32_t slot_, DType dtype_, int64_t offset_, Shape shape_, Strides strides_)
+      : View(slot_, dtype_, Strided{offset_, std::move(shape_), std::move(strides_)}) {}
+};
+
+// All of a row-major array.
+Strided whole(const Shape& shape);
+// Row-major from its offset on, without gaps.
+bool is_row_major(const Strided& window);
+// The same from offset 0 on.
+bool is_flat(const Strided& window);
+
+// Nothing where no strides do it.
+std::optional<Strided> reshaped(const Strided& window, const Shape& shape);
+// By NumPy's rules.
+Strided broadcasted(const Strided& window, const Shape& shape);
+Strided transposed(const Strided& window, const AxisOrder& order);
+// `shape` is that of the slice.
+Strided sliced(const Strided& window, const Shape& shape, const Window& where);
+
+}  // namespace pullback

@@ -1,0 +1,93 @@
+// What a node reads while planning, in eight bytes: whose memory, and the number of a window into
+// it. A graph of a million nodes looks through a few windows, so each is kept once, and equal reads
+// have equal numbers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/view.h"
+
+namespace pullback {
+
+struct Read {
+  uint32_t base = 0;    // position of the node that owns the memory
+  uint32_t window = 0;  // number in Windows
+
+  bool operator==(const Read& other) const = default;
+};
+
+// Numbers of items of which equal ones shall have one, by open addressing.
+class Distinct {
+ public:
+  Distinct() : places_(64) {}
+
+  // The first item with this hash that is `equal(item)` to this one, else this one, which is kept.
+  template <class Equal>
+  uint32_t find(uint64_t hash, uint32_t item, const Equal& equal) {
+    if (2 * ++count_ > places_.size()) grow();
+    for (size_t at = start(hash);; at = next(at)) {
+      Place& place = places_[at];
+      if (place.item == kEmpty) {
+        place = {hash, item};
+        return item;
+      }
+      if (place.hash == hash && equal(place.item)) {
+        --count_;
+        return place.item;
+      }
+    }
+  }
+
+ private:
+  static constexpr uint32_t kEmpty = UINT32_MAX;
+  struct Place {
+    uint64_t hash = 0;
+    uint32_t item = kEmpty;
+  };
+
+  size_t start(uint64_t hash) const { return (hash ^ hash >> 32) & (places_.size() - 1); }
+  size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
+  void grow() {
+    std::vector<Place> old(2 * places_.size());
+    old.swap(places_);
+    for (const Place& place : old) {
+      if (place.item == kEmpty) continue;
+      size_t at = start(place.hash);
+      while (places_[at].item != kEmpty) at = next(at);
+      places_[at] = place;
+    }
+  }
+
+  std::vector<Place> places_;
+  size_t count_ = 0;
+};
+
+class Windows {
+ public:
+  uint32_t number(Strided window);
+  // Of all of a row-major array; nodes of one shape often come one after the other.
+  uint32_t whole(const Shape& shape) {
+    if (last_whole_ >= windows_.size() || !(windows_[last_whole_].window.shape == shape)) {
+      last_whole_ = number(pullback::whole(shape));
+    }
+    return last_whole_;
+  }
+
+  const Strided& operator[](uint32_t number) const { return windows_[number].window; }
+  int64_t elements(uint32_t number) const { return windows_[number].elements; }
+  bool is_flat(uint32_t number) const { return windows_[number].flat; }
+
+ private:
+  struct Known {
+    Strided window;
+    int64_t elements;
+    bool flat;
+  };
+
+  std::vector<Known> windows_;
+  Distinct distinct_;
+  uint32_t last_whole_ = UINT32_MAX;
+};
+
+}  // namespace pullback
