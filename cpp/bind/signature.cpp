@@ -37,9 +37,9 @@ bool is_traced_leaf(PyObject* object) {
   return is_tensor(object) || PyFloat_Check(object) || is_array(object);
 }
 
-void Signature::open(Nest nest, PyTypeObject* type, Py_ssize_t count) {
+void Signature::open(Nest nest, PyObject* object, Py_ssize_t count) {
   words.push_back(kOpen | static_cast<uint64_t>(nest) << 8 | static_cast<uint64_t>(count) << 16);
-  if (nest >= Nest::Sequence) words.push_back(reinterpret_cast<uintptr_t>(type));
+  if (nest >= Nest::Sequence) words.push_back(reinterpret_cast<uintptr_t>(Py_TYPE(object)));
 }
 
 void Signature::leaf(PyObject* object) {

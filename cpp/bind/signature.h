@@ -27,8 +27,11 @@ class Signature {
   explicit Signature(std::pmr::memory_resource* memory)
       : words(memory), values(memory), tensors(memory) {}
 
-  void open(Nest nest, PyTypeObject* type, Py_ssize_t count);
+  void open(Nest nest, PyObject* object, Py_ssize_t count);
   void key(PyObject* key) { hashed(key); }
+  void keys(const DictKeys& keys) {
+    for (py::handle entry : keys.taken) key(entry.ptr());
+  }
   void leaf(PyObject* object);
   // An argument that counts by value, whatever it is.
   void fixed(PyObject* object);

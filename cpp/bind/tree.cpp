@@ -43,6 +43,19 @@ py::handle ordered_dict() {
       []() -> py::object { return py::module_::import("collections").attr("OrderedDict"); });
 }
 
+// What makes another subclass of dict from a dict.
+py::object maker_of(PyObject* mapping) {
+  const py::handle type = reinterpret_cast<PyObject*>(Py_TYPE(mapping));
+  const py::handle defaultdict = found_once(
+      []() -> py::object { return py::module_::import("collections").attr("defaultdict"); });
+  if (!PyType_IsSubtype(Py_TYPE(mapping), reinterpret_cast<PyTypeObject*>(defaultdict.ptr()))) {
+    return py::reinterpret_borrow<py::object>(type);
+  }
+  const py::handle partial =
+      found_once([]() -> py::object { return py::module_::import("functools").attr("partial"); });
+  return partial(type, py::handle(mapping).attr("default_factory"));
+}
+
 bool strings_in_order(PyObject* keys) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys); ++i) {
     if (!PyUnicode_CheckExact(PyList_GET_ITEM(keys, i))) return false;
@@ -72,7 +85,7 @@ Nest nest_of(PyObject* object) {
   if (PyList_Check(object)) return Nest::Sequence;
   if (PyDict_Check(object)) {
     return ordered_dict().ptr() == reinterpret_cast<PyObject*>(type) ? Nest::OrderedDict
-                                                                     : Nest::Dict;
+                                                                     : Nest::Mapping;
   }
   return dataclass_entry(type).names ? Nest::Dataclass : Nest::Leaf;
 }
@@ -81,31 +94,38 @@ py::tuple field_names(PyTypeObject* type) {
   return py::reinterpret_borrow<py::tuple>(dataclass_entry(type).names);
 }
 
-py::list keys_of(PyObject* dict, Nest nest) {
-  auto keys = py::reinterpret_steal<py::list>(PyDict_Keys(dict));
+DictKeys keys_of(PyObject* dict, Nest nest) {
+  const auto keys = py::reinterpret_steal<py::list>(PyDict_Keys(dict));
   if (!keys) throw py::error_already_set();
-  if (nest == Nest::OrderedDict || strings_in_order(keys.ptr())) return keys;
+  if (nest == Nest::OrderedDict || strings_in_order(keys.ptr())) return {keys, keys};
   const auto sorted = py::reinterpret_steal<py::list>(PySequence_List(keys.ptr()));
-  if (PyList_Sort(sorted.ptr()) == 0) return sorted;
+  if (PyList_Sort(sorted.ptr()) == 0) return {keys, sorted};
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
   PyErr_Clear();  // keys that have no order keep theirs
-  return keys;
+  return {keys, keys};
 }
 
 struct TreeBuilder {
   Tree tree;
   std::vector<py::object>* leaves;
 
-  void open(Nest nest, PyTypeObject* type, Py_ssize_t count) {
-    const bool named = nest >= Nest::Sequence;
-    tree.entries_.push_back(
-        {nest, static_cast<uint32_t>(count),
-         named ? py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type))
-               : py::object()});
+  void open(Nest nest, PyObject* object, Py_ssize_t count) {
+    py::object type;
+    if (nest == Nest::Mapping) {
+      type = maker_of(object);
+    } else if (nest >= Nest::Sequence) {
+      type = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+    }
+    tree.entries_.push_back({nest, static_cast<uint32_t>(count), std::move(type), {}});
   }
-  void key(PyObject* key) { tree.keys_.push_back(py::reinterpret_borrow<py::object>(key)); }
+  void keys(const DictKeys& keys) {
+    for (py::handle key : keys.taken) {
+      tree.keys_.push_back(py::reinterpret_borrow<py::object>(key));
+    }
+    if (!keys.taken.is(keys.inserted)) tree.entries_.back().inserted = keys.inserted;
+  }
   void leaf(PyObject* object) {
-    tree.entries_.push_back({Nest::Leaf, 0, {}});
+    tree.entries_.push_back({Nest::Leaf, 0, {}, {}});
     ++tree.leaves_;
     leaves->push_back(py::reinterpret_borrow<py::object>(object));
   }
@@ -135,8 +155,11 @@ struct Tree::Reader {
       case Nest::List:
         return list(e.count);
       case Nest::Dict:
-      case Nest::OrderedDict:
         return dict(e);
+      case Nest::OrderedDict:
+        return ordered_dict()(dict(e));
+      case Nest::Mapping:
+        return called(e, dict(e));
       case Nest::Sequence:
         return called(e, list(e.count));
       case Nest::NamedTuple:
@@ -160,16 +183,20 @@ struct Tree::Reader {
   }
 
   py::object dict(const Entry& e) {
-    const py::object out =
-        e.nest == Nest::OrderedDict ? py::object(ordered_dict()()) : py::object(py::dict());
+    py::dict out;
+    if (e.inserted) {  // takes the places in the order they had
+      for (py::handle key : e.inserted) set(out, key, Py_None);
+    }
     const size_t first = std::exchange(key, key + e.count);
     for (uint32_t i = 0; i < e.count; ++i) {
       const py::object value = next();
-      if (PyObject_SetItem(out.ptr(), tree.keys_[first + i].ptr(), value.ptr()) < 0) {
-        throw py::error_already_set();
-      }
+      set(out, tree.keys_[first + i], value);
     }
     return out;
+  }
+
+  static void set(const py::dict& dict, py::handle key, py::handle value) {
+    if (PyDict_SetItem(dict.ptr(), key.ptr(), value.ptr()) < 0) throw py::error_already_set();
   }
 
   // Neither __init__ nor __post_init__ runs, and frozen classes are no exception: the fields are
@@ -206,7 +233,10 @@ py::object Tree::unflatten(std::span<py::object> leaves) const {
 }
 
 int Tree::traverse(visitproc visit, void* arg) const {
-  for (const Entry& entry : entries_) Py_VISIT(entry.type.ptr());
+  for (const Entry& entry : entries_) {
+    Py_VISIT(entry.type.ptr());
+    Py_VISIT(entry.inserted.ptr());
+  }
   for (const py::object& key : keys_) Py_VISIT(key.ptr());
   return 0;
 }

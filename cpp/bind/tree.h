@@ -1,6 +1,7 @@
 // Nests of Python containers (pytrees): dict, list, tuple, namedtuple and dataclass, with anything
-// else as a leaf. The entries of a dict are taken in the order of its sorted keys, those of an
-// OrderedDict in its own, those of a dataclass in the order of its fields.
+// else as a leaf. The entries of a dict are taken in the order of its sorted keys, so that dicts
+// which were filled in another order match, and are put together in the order they had; those of an
+// OrderedDict are taken in its own, those of a dataclass in the order of its fields.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -20,6 +21,7 @@ enum class Nest : uint8_t {
   Dict,
   OrderedDict,
   Sequence,  // another subclass of list or tuple, made from a list of its entries
+  Mapping,   // another subclass of dict, made from a dict of its entries
   NamedTuple,
   Dataclass,
 };
@@ -28,8 +30,13 @@ enum class Nest : uint8_t {
 Nest nest_of(PyObject* object);
 // The names of the fields of a dataclass type.
 py::tuple field_names(PyTypeObject* type);
-// The keys of a dict, sorted where they have an order; those of an OrderedDict as they are.
-py::list keys_of(PyObject* dict, Nest nest);
+// The keys of a dict: as they are, and in the order in which the entries are taken, sorted where
+// they have an order. The same list where both are one.
+struct DictKeys {
+  py::list inserted;
+  py::list taken;
+};
+DictKeys keys_of(PyObject* dict, Nest nest);
 
 // Guards against nests that contain themselves.
 class Nesting {
@@ -42,8 +49,8 @@ class Nesting {
   Nesting& operator=(const Nesting&) = delete;
 };
 
-// Visits a nest depth first: visitor.open(nest, type, count) for a container, then visitor.key(key)
-// for each entry of a dict, then the entries; visitor.leaf(object) for everything else.
+// Visits a nest depth first: visitor.open(nest, object, count) for a container, then
+// visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for everything else.
 template <class Visitor>
 void visit_nest(PyObject* object, Visitor& visitor) {
   const Nest nest = nest_of(object);
@@ -52,12 +59,11 @@ void visit_nest(PyObject* object, Visitor& visitor) {
     return;
   }
   const Nesting nesting;
-  if (nest == Nest::Dict || nest == Nest::OrderedDict) {
-    const py::list keys = keys_of(object, nest);
-    const auto count = static_cast<Py_ssize_t>(keys.size());
-    visitor.open(nest, Py_TYPE(object), count);
-    for (py::handle key : keys) visitor.key(key.ptr());
-    for (py::handle key : keys) {
+  if (nest == Nest::Dict || nest == Nest::OrderedDict || nest == Nest::Mapping) {
+    const DictKeys keys = keys_of(object, nest);
+    visitor.open(nest, object, static_cast<Py_ssize_t>(keys.taken.size()));
+    visitor.keys(keys);
+    for (py::handle key : keys.taken) {
       PyObject* value = PyDict_GetItemWithError(object, key.ptr());
       if (!value) {
         if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, key.ptr());
@@ -68,7 +74,7 @@ void visit_nest(PyObject* object, Visitor& visitor) {
   } else if (nest == Nest::Dataclass) {
     const py::tuple names = field_names(Py_TYPE(object));
     const Py_ssize_t count = PyTuple_GET_SIZE(names.ptr());
-    visitor.open(nest, Py_TYPE(object), count);
+    visitor.open(nest, object, count);
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
       if (!value) throw py::error_already_set();
@@ -76,7 +82,7 @@ void visit_nest(PyObject* object, Visitor& visitor) {
     }
   } else {
     // A leaf's code may change the list meanwhile, so its length is asked for every time.
-    visitor.open(nest, Py_TYPE(object), PySequence_Fast_GET_SIZE(object));
+    visitor.open(nest, object, PySequence_Fast_GET_SIZE(object));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
       const auto entry = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(object, i));
       visit_nest(entry.ptr(), visitor);
@@ -100,8 +106,9 @@ class Tree {
   friend struct TreeBuilder;
   struct Entry {
     Nest nest;
-    uint32_t count;  // of entries
-    py::object type;
+    uint32_t count;       // of entries
+    py::object type;      // or what else makes it
+    py::object inserted;  // the keys of a dict that was not filled in the order of its sorted keys
   };
   struct Reader;
 

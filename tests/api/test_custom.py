@@ -57,7 +57,7 @@ def test_several_outputs_and_structures(mode):
 
     def use(x):
         out = f(x)
-        assert type(out) is Pair and out.b is None and list(out.a) == ["y", "z"]
+        assert type(out) is Pair and out.b is None and list(out.a) == ["z", "y"]
         return out.a["y"] + 5 * out.a["z"]
 
     assert mode(use, 1.0) == [5010.0]

@@ -1,7 +1,7 @@
 """Nests of tensors go through everything in their own structure: gradients, tapes, transforms,
 clipping, optimizers."""
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +147,55 @@ def test_the_order_of_keys():
     assert leaves_like(ordered, {"a": 1, "b": 2}, "f") == [2, 1]
     assert leaves_like({1: 0, "a": 0}, {"a": 1, 1: 2}, "f") == [2, 1]
     assert leaves_like([], [], "f") == [] and leaves_like({}, {}, "f") == []
+
+
+class Parameters(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+
+class Counted(defaultdict):
+    pass
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        dict,
+        OrderedDict,
+        Parameters,
+        lambda entries: defaultdict(list, entries),
+        lambda entries: Counted(float, entries),
+    ],
+)
+def test_dicts_come_back_as_they_were(make):
+    """In the order in which they were filled, and of their type: `.values()` of what comes back go
+    with those of what was given."""
+    p = make({"w": pb.Variable([3.0, 4.0]), "b": pb.Variable(12.0), "a": pb.Variable(1.0)})
+    seen = []
+
+    def f(nest):
+        seen.append((type(nest), list(nest)))
+        return pb.sum(nest["w"] * nest["w"]) + 3 * nest["b"] + nest["a"]
+
+    y = f(p)
+    slopes = pb.grad(f)(p)
+    for back in (
+        pb.evaluate(p),
+        slopes,
+        pb.function(pb.grad(f))(p),
+        pb.value_and_grad(f)(p)[1],
+        pb.gradients(y, p),
+        pb.clip_by_global_norm(p, 1.0)[0],
+        pb.function(lambda nest: nest)(p),
+    ):
+        assert type(back) is type(p)
+        assert list(back) == ["w", "b", "a"]
+        assert [x.shape for x in back.values()] == [(2,), (), ()]
+        if isinstance(p, defaultdict):
+            assert back.default_factory is p.default_factory
+    assert seen == [(type(p), ["w", "b", "a"])] * 4
+    assert slopes["w"].numpy().tolist() == [6.0, 8.0] and slopes["b"].item() == 3.0
 
 
 def test_dicts_of_another_order_match():

@@ -19,6 +19,6 @@ def evaluate(*nested: Any) -> Any:
     >>> x = pb.Variable(3.0)
     >>> y = x * x
     >>> pb.evaluate({"y": y, "gradient": pb.gradients(y, [x])})
-    {'gradient': [array(6., dtype=float32)], 'y': array(9., dtype=float32)}
+    {'y': array(9., dtype=float32), 'gradient': [array(6., dtype=float32)]}
     """
     return _core.evaluate(*nested)
