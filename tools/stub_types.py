@@ -34,7 +34,7 @@ METHODS = {
 }
 ATTRIBUTES = {
     "T": "Tensor",
-    "at": "typing.Any",
+    "at": "pullback._array.index.At",
     "dtype": "numpy.dtype[typing.Any]",
     "name": "str",
     "ndim": "int",
@@ -46,6 +46,7 @@ SKIPPED = {
     "__array_ufunc__",
     "__delitem__",
     "__doc__",
+    "__getattribute__",
     "__module__",
     "__new__",
     "__repr__",
@@ -81,6 +82,7 @@ def main(path: Path) -> None:
     text = re.sub(r"((?:: |-> )list)(?=[,:) ])", r"\1[typing.Any]", text)
     text = re.sub(r"((?:: |-> )dict)(?=[,:) ])", r"\1[str, typing.Any]", text)
     text = re.sub(r"(: \w+) = None", r"\1 | None = None", text)
+    text = text.replace("import numpy\n", "import numpy\n\nimport pullback._array.index\n", 1)
     path.write_text(text)
 
 

@@ -123,7 +123,12 @@ void bind_functions(py::module_& m) {
   arg_reduction("argmax", Op::argmax);
   arg_reduction("argmin", Op::argmin);
 
-  m.def("matmul", &matmul);
+  m.def("matmul", [](const py::object& a, const py::object& b) {
+    PyObject* const objects[] = {a.ptr(), b.ptr()};
+    Ref<Node> held[2];
+    to_operands(objects, 2, "matmul", held);
+    return matmul(held[0], held[1]);
+  });
   m.def("take", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis) {
     return take(x, indices, axis);
   });
@@ -179,6 +184,7 @@ void bind_functions(py::module_& m) {
       py::arg("shape"), py::arg("dtype") = none);
   m.def("permutation", [](Integer length) { return permutation(length); });
 
+  m.def("is_number_list", &is_number_list);
   m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
 }
 

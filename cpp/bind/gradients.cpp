@@ -185,9 +185,13 @@ void bind_gradients(py::module_& m) {
         py::arg("tape") = py::none(), py::arg("integers") = false);
   m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
                      const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
-  m.def("push_overrides",
-        [](const py::dict& overrides) { push_overrides(override_map(overrides)); });
-  m.def("pop_overrides", &pop_overrides);
+  m.def(
+      "push_overrides",
+      [](const py::dict& overrides, uintptr_t owner) {
+        push_overrides(override_map(overrides), owner);
+      },
+      py::arg("overrides"), py::arg("owner"));
+  m.def("pop_overrides", &pop_overrides, py::arg("owner"));
   m.def("register_rule", [](const std::string& name, const RuleHandle& rule, bool replace) {
     register_rule(name, rule.rule, replace);
   });

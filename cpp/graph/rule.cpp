@@ -1,12 +1,18 @@
 // The stack of overrides, and histories that a value gets when a gradient asks for one.
 #include "graph/rule.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace pullback {
 namespace {
-thread_local std::vector<OverrideMap> override_stack;
-}
+struct Overriding {
+  uintptr_t owner;
+  OverrideMap map;
+};
+thread_local std::vector<Overriding> override_stack;
+}  // namespace
 
 void add_ref(Rule* rule) { ++rule->refs; }
 
@@ -37,20 +43,27 @@ void give_history(Node* node, Node* origin) {
   node->origin = nullptr;  // last: the history may go with it
 }
 
-void push_overrides(OverrideMap overrides) { override_stack.push_back(std::move(overrides)); }
+void push_overrides(OverrideMap overrides, uintptr_t owner) {
+  override_stack.push_back({owner, std::move(overrides)});
+}
 
-void pop_overrides() {
-  if (override_stack.empty()) fail(ErrorKind::Runtime, "gradient_override_map: not entered");
-  const OverrideMap last = std::move(override_stack.back());  // a rule's end may run Python code
-  override_stack.pop_back();
+void pop_overrides(uintptr_t owner) {
+  const auto own = std::find_if(override_stack.rbegin(), override_stack.rend(),
+                                [&](const Overriding& other) { return other.owner == owner; });
+  if (own == override_stack.rend()) {
+    fail(ErrorKind::Runtime, "gradient_override_map: not entered on this thread");
+  }
+  const OverrideMap map = std::move(own->map);  // a rule's end may run Python code
+  override_stack.erase(std::next(own).base());
 }
 
 bool overrides_active() { return !override_stack.empty(); }
 
 Ref<Rule> stamped_override(const char* name) {
   for (size_t i = override_stack.size(); i-- > 0;) {
-    const auto found = override_stack[i].find(name);
-    if (found != override_stack[i].end()) return found->second;
+    const OverrideMap& map = override_stack[i].map;
+    const auto found = map.find(name);
+    if (found != map.end()) return found->second;
   }
   return nullptr;
 }

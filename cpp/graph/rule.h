@@ -79,9 +79,10 @@ void give_history(Node* node, Node* origin);
 using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
 
 // gradient_override_map: while an entry is active on this thread, new nodes of that name are
-// stamped. Inner entries win over outer ones.
-void push_overrides(OverrideMap overrides);
-void pop_overrides();
+// stamped. Inner entries win over outer ones. Leaving takes the innermost entry of this owner (the
+// address of the context manager), which need not be the last.
+void push_overrides(OverrideMap overrides, uintptr_t owner);
+void pop_overrides(uintptr_t owner);
 bool overrides_active();
 Ref<Rule> stamped_override(const char* name);
 

@@ -459,3 +459,44 @@ def test_replacing_the_rule_of_an_operation_by_its_functions_name():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["5.0"] * 4
+
+
+def test_maps_that_are_left_in_another_order():
+    """Each takes its own rules away."""
+    x = pb.Variable(2.0)
+    one, two = (pb.gradient_override_map({"square": times(k)}) for k in (3, 5))
+    one.__enter__()
+    two.__enter__()
+    two.__enter__()
+    seen = [gradient(pb.square(x), x)]
+    one.__exit__(None, None, None)
+    seen.append(gradient(pb.square(x), x))
+    two.__exit__(None, None, None)
+    seen.append(gradient(pb.square(x), x))
+    two.__exit__(None, None, None)
+    assert [*seen, gradient(pb.square(x), x)] == [5, 5, 5, 4]
+    for left in (one, two):
+        with pytest.raises(RuntimeError, match="not entered"):
+            left.__exit__(None, None, None)
+
+
+def test_a_map_is_left_on_the_thread_that_entered_it():
+    import threading
+
+    x = pb.Variable(2.0)
+    shared = pb.gradient_override_map({"square": times(3)})
+    seen = []
+
+    def other():
+        seen.append(gradient(pb.square(x), x))
+        with shared:
+            seen.append(gradient(pb.square(x), x))
+        with pytest.raises(RuntimeError, match="thread"):
+            shared.__exit__(None, None, None)
+
+    with shared:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert gradient(pb.square(x), x) == 3
+    assert (seen, gradient(pb.square(x), x)) == ([4, 3], 4)

@@ -207,7 +207,7 @@ class _Overriding(AbstractContextManager[None]):
         self._rules = rules
 
     def __enter__(self) -> None:
-        _core.push_overrides(self._rules)
+        _core.push_overrides(self._rules, id(self))
 
     def __exit__(self, *_: object) -> None:
-        _core.pop_overrides()
+        _core.pop_overrides(id(self))
