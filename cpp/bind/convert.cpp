@@ -191,7 +191,7 @@ py::object dtype_object(DType dtype) {
   return py::reinterpret_borrow<py::object>(dtype_handle(dtype));
 }
 
-DType dtype_from(py::handle object) {
+DType dtype_from(py::handle object, const char* who) {
   for (int i = 0; i < kDTypes; ++i) {
     if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
   }
@@ -200,13 +200,13 @@ DType dtype_from(py::handle object) {
     if (object.is_none()) throw py::type_error("None");
     dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
   } catch (py::error_already_set& error) {
-    fail(ErrorKind::Type, "unknown dtype ", shown(object), "; expected ", kSupported);
+    fail(ErrorKind::Type, who, "unknown dtype ", shown(object), "; expected ", kSupported);
   } catch (py::type_error&) {
-    fail(ErrorKind::Type, "unknown dtype None; expected ", kSupported);
+    fail(ErrorKind::Type, who, "unknown dtype None; expected ", kSupported);
   }
   DType out;
   if (dtype_of_array(dtype, &out) && size_of(out) == dtype.itemsize()) return out;
-  fail(ErrorKind::Type, "unsupported dtype ", std::string(py::str(dtype)), "; expected ",
+  fail(ErrorKind::Type, who, "unsupported dtype ", std::string(py::str(dtype)), "; expected ",
        kSupported);
 }
 

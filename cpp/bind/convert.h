@@ -38,8 +38,9 @@ py::array array_from_node(Ref<Node> node);
 // One element as a Python number; evaluates first.
 py::object item_of(Ref<Node> node);
 
-// Anything NumPy takes as a dtype; raises TypeError naming the five supported ones.
-DType dtype_from(py::handle object);
+// Anything NumPy takes as a dtype; raises TypeError naming the five supported ones, and `who`,
+// which is for what no function of the package stands around.
+DType dtype_from(py::handle object, const char* who = "");
 py::object dtype_object(DType dtype);
 py::tuple shape_tuple(const Shape& shape);
 // What an error says of an object: its repr, but of a tensor, which nobody asked to compute, its

@@ -71,7 +71,10 @@ PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
 PyObject* matmul_slot(PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(matmul(to_node(left, "matmul"), to_node(right, "matmul")));
+    PyObject* const objects[] = {left, right};
+    Ref<Node> held[2];
+    to_operands(objects, 2, "matmul", held);
+    return wrap(matmul(held[0], held[1]));
   });
 }
 
@@ -158,8 +161,9 @@ PyObject* subscript_slot(PyObject* self, PyObject* key) {
 }
 
 int assign_subscript_slot(PyObject* self, PyObject*, PyObject*) {
-  PyErr_Format(PyExc_TypeError, "%s does not support item assignment: tensors never change",
-               Py_TYPE(self)->tp_name);
+  PyErr_Format(PyExc_TypeError, "%s does not support item assignment: %s", Py_TYPE(self)->tp_name,
+               is_variable(self) ? "write v.assign(v.at[index].set(value))"
+                                 : "tensors never change; x.at[index].set(value) makes a new one");
   return -1;
 }
 

@@ -44,7 +44,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
       value = to_node(initial, "Variable");
       if (value->flags & kWeak) value = settle_weak(value, natural_dtype(value.get()));
     } else {
-      value = to_node_of(initial, dtype_from(dtype), "Variable");
+      value = to_node_of(initial, dtype_from(dtype, "Variable: "), "Variable");
     }
     initialise(object, value, trainable != 0, name ? name : text("Variable_", ++unnamed));
     return 0;
@@ -184,8 +184,8 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef attributes[] = {
-    {"trainable", get_trainable, nullptr, "Whether tapes watch it and optimizers change it.",
-     nullptr},
+    {"trainable", get_trainable, nullptr,
+     "Whether tapes watch it, and so whether minimize() changes it unasked.", nullptr},
     {"name", get_name, nullptr, "The name in messages.", nullptr},
     {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
     {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
@@ -204,8 +204,9 @@ A place that holds a value of one dtype and shape.
 In operations it stands for its present value: a read is a snapshot, which a later assignment does
 not change. Gradients with respect to a variable are the sum over all its reads, and never pass
 through an assignment. `assign`, `assign_add` and `assign_sub` return the variable; another shape
-is a ValueError, another dtype a TypeError. A `trainable` variable is watched by tapes and changed
-by optimizers. One without a name gets a number. Pickles and copies are variables of their own.
+is a ValueError, another dtype a TypeError. A `trainable` variable is watched by tapes, and changed
+by `minimize` unasked. One without a name gets a number. Pickles and copies are variables of their
+own.
 
 >>> import pullback as pb
 >>> v = pb.Variable([1.0, 2.0], name="v")

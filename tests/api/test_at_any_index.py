@@ -57,7 +57,8 @@ def indexed(draw: Any) -> tuple[Any, Any]:
             key.append(rng.random(shape[axis:end]) < 0.6)
             axis = end
         elif shape[axis] and kind == "integer":
-            key.append(draw(st.integers(-shape[axis], shape[axis] - 1)))
+            outside = draw(st.integers(0, 15)) == 0
+            key.append(draw(st.integers(-shape[axis] - outside, shape[axis] - 1 + outside)))
             axis += 1
         elif shape[axis] and kind == "array":
             some = draw(st.sampled_from([block, block, block[-1:], (1,) * len(block), ()]))

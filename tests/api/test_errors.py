@@ -174,3 +174,22 @@ def test_names_of_other_libraries():
 
     assert set(NAMES.values()) <= set(pb.__all__)
     assert not set(NAMES) & set(pb.__all__)
+
+
+def test_assigning_to_an_index():
+    v = pb.Variable([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"write v\.assign\(v\.at\[index\]\.set\(value\)\)$"):
+        v[0] = 5.0
+    with pytest.raises(TypeError, match=r"tensors never change; x\.at\[index\]\.set\(value\)"):
+        v.read()[0] = 5.0
+
+
+@pytest.mark.parametrize("dtype", ["abc", None, "complex64", "<U3"])
+def test_dtypes_are_refused_by_name(dtype):
+    calls = {"zeros": lambda: pb.zeros(2, dtype), "Variable": lambda: pb.Variable(1.0, dtype=dtype)}
+    for name, call in calls.items():
+        if dtype is not None:
+            with pytest.raises(TypeError, match=f"^{name}: un.*expected bool, int32"):
+                call()
+    with pytest.raises(TypeError, match=r"^set_default_dtype: expected float32 or float64"):
+        pb.set_default_dtype(dtype)

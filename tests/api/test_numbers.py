@@ -204,3 +204,27 @@ def test_arange_of_what_has_no_length():
     for bad in ("3", pb.ones(3), None, 1j):
         with pytest.raises(TypeError, match="arange: expected numbers"):
             pb.arange(0, bad, 1) if bad is not None else pb.arange(bad)
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        lambda a, b: a @ b,
+        pb.matmul,
+        pb.dot,
+        pb.inner,
+        pb.outer,
+        pb.vdot,
+        pb.vecdot,
+        lambda a, b: pb.tensordot(a, b, 1),
+        lambda a, b: pb.einsum("i,i->", a, b),
+    ],
+)
+def test_lists_beside_floats(join):
+    """As in arithmetic: they take the dtype of the array before they are rounded."""
+    for wide in (np.array([3.0]), pb.constant([3.0], "float64")):
+        got = join(wide if isinstance(wide, pb.Tensor) else pb.constant(wide), [0.1])
+        assert (got.dtype, pb.reshape(got, -1)[0].item()) == ("float64", 3.0 * 0.1)
+    narrow = join(pb.constant([3.0]), [1])
+    assert narrow.dtype == "float32" and pb.reshape(narrow, -1)[0].item() == 3.0
+    assert join(pb.constant([3], "int32"), [2]).dtype == "int64"

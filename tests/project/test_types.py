@@ -44,6 +44,7 @@ reveal_type(traced.plan(x))  # str
 reveal_type(traced.cache_info().hits)  # int
 reveal_type(static(x, 1))  # Tensor
 reveal_type(static.graph(x, 1))  # str
+reveal_type(pb.function(static, cache_size=3)(x, 1))  # Tensor
 reveal_type(Model().step(1.0))  # Tensor
 reveal_type(Model.step.cache_info().currsize)  # int
 reveal_type(np.ones(2) * x)  # Tensor
@@ -58,7 +59,9 @@ reveal_type([row for row in v])  # list[Tensor]
 reveal_type(f"{x:.3f}")  # str
 reveal_type(v.assign(x))  # Variable
 reveal_type(pb.clip_by_global_norm({"v": x}, 1.0))  # tuple[dict[str, Tensor], Tensor]
+reveal_type(v.at[0].set(x))  # Tensor
 through("text")  # error
+x.at[0].put(1.0)  # error
 traced()  # error
 """
 

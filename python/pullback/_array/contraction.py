@@ -166,21 +166,27 @@ def run_pair(plan: Pair, a: Any, b: Any) -> Tensor:
 
 
 def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
-    """Tensors of one dtype; Python numbers stay, and take it, where a tensor is there too."""
+    """Tensors of one dtype; Python numbers stay, and take it, where a tensor is there too. A list
+    of Python numbers takes the dtype of a floating operand."""
     numbers = [type(x) in (int, float) for x in values]
     if all(numbers):
         numbers = [False] * len(values)
-    tensors = [
-        _core.constant(x, who=f"{who}: operand {k}") for k, x in enumerate(values) if not numbers[k]
+    out = [
+        x if number else _core.constant(x, who=f"{who}: operand {k}")
+        for k, (x, number) in enumerate(zip(values, numbers, strict=True))
     ]
-    dtypes = {str(x.dtype) for x in tensors}
+    tensors = [k for k, number in enumerate(numbers) if not number]
+    dtypes = {str(out[k].dtype) for k in tensors}
     if dtypes == {"bool"}:
         raise TypeError(f"{who}: expected numbers, got bool; cast first")
-    if len(dtypes) > 1:
-        dtype = max(dtypes - {"bool"}, key=_DTYPES.index)
-        tensors = [_core.cast(x, dtype) for x in tensors]
-    rest = iter(tensors)
-    return [x if number else next(rest) for x, number in zip(values, numbers, strict=True)]
+    if len(dtypes) == 1:
+        return out
+    lists = {k for k in tensors if _core.is_number_list(values[k])}
+    floating = {str(out[k].dtype) for k in tensors if k not in lists} & {"float32", "float64"}
+    dtype = max(floating or dtypes - {"bool"}, key=_DTYPES.index)
+    for k in tensors:
+        out[k] = _core.constant(values[k] if k in lists else out[k], dtype)
+    return out
 
 
 def sum_like_matmul(x: Tensor, axes: tuple[int, ...]) -> Tensor:

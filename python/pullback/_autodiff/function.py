@@ -18,7 +18,13 @@ R = TypeVar("R")
 
 
 @overload
-def function(f: Callable[P, R]) -> Function[P, R]: ...
+def function(
+    f: Callable[P, R],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    cache_size: int = 256,
+) -> Function[P, R]: ...
 @overload
 def function(
     f: None = None,

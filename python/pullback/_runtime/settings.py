@@ -26,6 +26,12 @@ def set_default_dtype(dtype: npt.DTypeLike) -> None:
     Tensor(0.1, dtype=float64)
     >>> pb.set_default_dtype(pb.float32)
     """
+    try:
+        known = dtype is not None and numpy.dtype(dtype) in (float32, float64)
+    except TypeError:
+        known = False
+    if not known:
+        raise TypeError(f"set_default_dtype: expected float32 or float64, got {dtype!r}")
     _core.set_default_float(dtype)
 
 
