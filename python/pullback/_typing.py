@@ -1,4 +1,4 @@
-"""Names for annotations. Imported by type checkers only."""
+"""Names for annotations."""
 
 from __future__ import annotations
 

@@ -345,3 +345,14 @@ def test_an_exception_in_the_loss_leaves_nothing_behind():
         GradientDescent(0.1).minimize(loss)
     x = pb.constant(1.0)
     assert not pb._core.is_tracked(x * x)
+
+
+def test_a_loss_that_the_tape_did_not_see():
+    v = pb.Variable(1.0, name="v")
+    with pb.GradientTape() as tape:
+        y = v * v
+    loss = y * v
+    g = tape.gradient(loss, v)
+    assert g is None
+    with pytest.raises(ValueError, match="made while the tape did not record"):
+        GradientDescent(0.5).apply_gradients([(g, v)])

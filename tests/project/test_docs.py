@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import types
+import typing
 
 import pytest
 
@@ -50,6 +51,14 @@ def test_signature(name):
     for parameter in inspect.signature({**PUBLIC, **METHODS}[name]).parameters.values():
         if parameter.name in ("args", "kwargs"):
             assert parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *METHODS])
+def test_type_hints(name):
+    """They can be asked for while a program runs."""
+    thing = {**PUBLIC, **METHODS}[name]
+    if name not in ("pullback.Tensor", "pullback.Variable"):  # theirs are in the stub
+        typing.get_type_hints(thing)
 
 
 @pytest.mark.parametrize("cls", [pb.Tensor, pb.Variable])

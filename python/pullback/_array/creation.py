@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from math import ceil, isfinite
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from .. import _core
 from .._core import Tensor
-
-if TYPE_CHECKING:
-    from .._typing import DType, Shape, TensorLike
+from .._typing import DType, Shape, TensorLike
 
 
 def constant(value: TensorLike, dtype: DType = None) -> Tensor:

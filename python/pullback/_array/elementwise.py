@@ -15,16 +15,12 @@ the subgradient of least norm, so `abs`, `relu` and `sign` give 0 at 0 and ties 
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+
+import numpy.typing as npt
 
 from .. import _core
 from .._core import Tensor
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from .._typing import TensorLike
-
+from .._typing import TensorLike
 
 # --- arithmetic
 

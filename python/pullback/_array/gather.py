@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import _core
 from .._core import Tensor
+from .._typing import TensorLike
 from .arguments import integer
 from .index import along_axis, get
-
-if TYPE_CHECKING:
-    from .._typing import TensorLike
 
 
 def take(x: TensorLike, indices: TensorLike, *, axis: int | None = None) -> Tensor:

@@ -12,15 +12,13 @@ and Python numbers say is checked here, at the call; tensors are checked when th
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._core import Tensor, Variable
-
-if TYPE_CHECKING:
-    from .._typing import TensorLike
+from .._typing import TensorLike
 
 EVERYTHING = slice(None)
 

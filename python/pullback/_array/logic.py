@@ -7,14 +7,9 @@ that it chooses from.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import _core
 from .._core import Tensor
-
-if TYPE_CHECKING:
-    from .._typing import TensorLike
-
+from .._typing import TensorLike
 
 # --- comparison
 

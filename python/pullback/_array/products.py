@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from .._typing import TensorLike
 from .arguments import integer, is_integer
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
-
-if TYPE_CHECKING:
-    from .._typing import TensorLike
 
 
 def matmul(a: TensorLike, b: TensorLike) -> Tensor:

@@ -5,13 +5,10 @@ threads. Each call draws anew; a drawn tensor keeps its numbers however often it
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING
 
 from .. import _core
 from .._core import Tensor
-
-if TYPE_CHECKING:
-    from .._typing import DType, Shape, TensorLike
+from .._typing import DType, Shape, TensorLike
 
 
 def seed(seed: int) -> None:

@@ -8,13 +8,9 @@ ValueError.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import _core
 from .._core import Tensor
-
-if TYPE_CHECKING:
-    from .._typing import Axis, TensorLike
+from .._typing import Axis, TensorLike
 
 
 def sum(x: TensorLike, /, axis: Axis = None, keepdims: bool = False) -> Tensor:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from .._typing import Shape, TensorLike
 from .arguments import integer, is_integer
-
-if TYPE_CHECKING:
-    from .._typing import Shape, TensorLike
 
 
 def reshape(x: TensorLike, /, shape: Shape) -> Tensor:

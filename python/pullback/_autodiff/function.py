@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from operator import index
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from .. import _core
+from .._typing import Function
 from .rules import place
-
-if TYPE_CHECKING:
-    from .._typing import Function
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
+from .._typing import TensorLike
 from .nests import leaves_like
 from .rules import op_rule, operation, registered, rule_map, without_gradient
-
-if TYPE_CHECKING:
-    from .._typing import TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
+import numpy.typing as npt
 
 from .. import _core
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 bool_ = numpy.dtype("bool")
 int32 = numpy.dtype("int32")

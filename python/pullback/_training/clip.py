@@ -7,16 +7,14 @@ TypeError, and give back the dtype and shape of what they clip.
 from __future__ import annotations
 
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .. import _core
 from .._autodiff.nests import flatten, leaf_paths, unflatten
 from .._core import Tensor
-
-if TYPE_CHECKING:
-    from .._typing import Axis, TensorLike
+from .._typing import Axis, TensorLike
 
 Nest = TypeVar("Nest")
 
