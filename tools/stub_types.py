@@ -82,6 +82,13 @@ def main(path: Path) -> None:
     text = re.sub(r"((?:: |-> )list)(?=[,:) ])", r"\1[typing.Any]", text)
     text = re.sub(r"((?:: |-> )dict)(?=[,:) ])", r"\1[str, typing.Any]", text)
     text = re.sub(r"(: \w+) = None", r"\1 | None = None", text)
+    # Whatever has __index__ is an integer there.
+    text = re.sub(
+        r"^def (?!num_threads).*?\) ->",
+        lambda m: re.sub(r"\bint\b", "typing.SupportsIndex", m[0]),
+        text,
+        flags=re.M | re.S,
+    )
     text = text.replace("import numpy\n", "import numpy\n\nimport pullback._array.index\n", 1)
     path.write_text(text)
 

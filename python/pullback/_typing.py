@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import (
+    Any,
+    Concatenate,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import numpy.typing as npt
 
 from ._core import Tensor, Variable
 
 TensorLike: TypeAlias = Tensor | Variable | npt.ArrayLike | Sequence[Tensor | Variable]
-Shape: TypeAlias = int | Sequence[int]
-Axis: TypeAlias = int | Sequence[int] | None
+Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 DType: TypeAlias = npt.DTypeLike | None
 
 P = ParamSpec("P")

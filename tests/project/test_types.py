@@ -60,6 +60,8 @@ reveal_type(f"{x:.3f}")  # str
 reveal_type(v.assign(x))  # Variable
 reveal_type(pb.clip_by_global_norm({"v": x}, 1.0))  # tuple[dict[str, Tensor], Tensor]
 reveal_type(v.at[0].set(x))  # Tensor
+reveal_type(pb.sum(pb.zeros((np.int64(3), 2)), axis=np.int64(0)))  # Tensor
+reveal_type(pb.concat(pb.split(pb.ones(np.int32(4)), [np.int8(1)]), axis=np.int16(0)))  # Tensor
 through("text")  # error
 x.at[0].put(1.0)  # error
 traced()  # error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
@@ -34,7 +36,7 @@ def softplus(x: TensorLike, /) -> Tensor:
     return _core.softplus(x)
 
 
-def softmax(x: TensorLike, /, axis: int = -1) -> Tensor:
+def softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis.
 
     >>> pb.softmax([0.0, 0.0])
@@ -43,7 +45,7 @@ def softmax(x: TensorLike, /, axis: int = -1) -> Tensor:
     return _core.softmax(x, axis)
 
 
-def log_softmax(x: TensorLike, /, axis: int = -1) -> Tensor:
+def log_softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     """The logarithm of `softmax` along an axis.
 
     >>> pb.log_softmax([0.0, 1000.0])

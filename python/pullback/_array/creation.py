@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import ceil, isfinite
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy
 
@@ -133,7 +133,14 @@ def _number(x: Any, who: str) -> int | float:
     raise TypeError(f"{who}: expected numbers{shape}")
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType = None) -> Tensor:
+def eye(
+    n_rows: SupportsIndex,
+    n_cols: SupportsIndex | None = None,
+    /,
+    *,
+    k: SupportsIndex = 0,
+    dtype: DType = None,
+) -> Tensor:
     """A matrix with ones on its k-th diagonal (above the main one for k > 0), zeros elsewhere.
 
     >>> pb.eye(2)
@@ -143,7 +150,9 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DType =
     return _core.eye(n_rows, n_rows if n_cols is None else n_cols, k, dtype)
 
 
-def one_hot(indices: TensorLike, /, depth: int, *, axis: int = -1, dtype: DType = None) -> Tensor:
+def one_hot(
+    indices: TensorLike, /, depth: SupportsIndex, *, axis: SupportsIndex = -1, dtype: DType = None
+) -> Tensor:
     """1 at the index and 0 elsewhere, along a new axis of length `depth`. An index outside of
     0 … depth - 1 gives zeros; indices that are not integers are a TypeError.
 

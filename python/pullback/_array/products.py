@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Tensor
@@ -32,7 +32,9 @@ def matmul(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def tensordot(
-    a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]] = 2
+    a: TensorLike,
+    b: TensorLike,
+    axes: SupportsIndex | Sequence[SupportsIndex | Sequence[SupportsIndex]] = 2,
 ) -> Tensor:
     """Products of the elements of a and b, summed over pairs of axes.
 
@@ -103,7 +105,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Tensor:
     return sum_like_matmul(product, (0,))
 
 
-def vecdot(a: TensorLike, b: TensorLike, *, axis: int = -1) -> Tensor:
+def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
     """The sum of products over `axis`, counted from the last (-1); the others broadcast.
 
     >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
@@ -139,7 +141,9 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
     return _core.transpose(tensor, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def diagonal(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+def diagonal(
+    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+) -> Tensor:
     """The elements of x whose positions along axis2 and axis1 differ by `offset`, as the last axis.
 
     Fewer than two axes, and the same one twice, are a ValueError.
@@ -150,7 +154,9 @@ def diagonal(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) 
     return _diagonal(x, offset, axis1, axis2, "diagonal")
 
 
-def _diagonal(x: TensorLike, offset: int, axis1: int, axis2: int, who: str) -> Tensor:
+def _diagonal(
+    x: TensorLike, offset: SupportsIndex, axis1: SupportsIndex, axis2: SupportsIndex, who: str
+) -> Tensor:
     tensor = _core.constant(x, who=who)
     offset = integer(offset, who)
     first, second = (
@@ -171,7 +177,9 @@ def _diagonal(x: TensorLike, offset: int, axis1: int, axis2: int, who: str) -> T
     return flat[..., start : start + (length - 1) * (columns + 1) + 1 : columns + 1]
 
 
-def trace(x: TensorLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+def trace(
+    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+) -> Tensor:
     """The sum of a diagonal; see `diagonal`, and `sum` for the dtype.
 
     >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])

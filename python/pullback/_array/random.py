@@ -5,13 +5,14 @@ threads. Each call draws anew; a drawn tensor keeps its numbers however often it
 from __future__ import annotations
 
 from operator import index
+from typing import SupportsIndex
 
 from .. import _core
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
 
 
-def seed(seed: int) -> None:
+def seed(seed: SupportsIndex) -> None:
     """Starts the sequence of draws again, with an integer from 0 to 2**64 - 1.
 
     >>> pb.random.seed(1)
@@ -48,7 +49,7 @@ def uniform(shape: Shape = (), dtype: DType = None) -> Tensor:
     return _core.random_uniform(shape, dtype)
 
 
-def permutation(n: int) -> Tensor:
+def permutation(n: SupportsIndex) -> Tensor:
     """The integers 0 … n - 1 (int64) in random order.
 
     >>> sorted(pb.random.permutation(4).numpy().tolist())

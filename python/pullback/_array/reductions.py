@@ -8,6 +8,8 @@ ValueError.
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, TensorLike
@@ -59,7 +61,7 @@ def min(x: TensorLike, /, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _core.min(x, axis, keepdims)
 
 
-def argmax(x: TensorLike, /, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
     """The position (int64) of the first largest element; without an axis, of x flattened.
 
     >>> pb.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
@@ -68,7 +70,7 @@ def argmax(x: TensorLike, /, axis: int | None = None, keepdims: bool = False) ->
     return _core.argmax(x, axis, keepdims)
 
 
-def argmin(x: TensorLike, /, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
     """The position (int64) of the first smallest element; without an axis, of x flattened.
 
     >>> pb.argmin([3.0, 1.0, 2.0])

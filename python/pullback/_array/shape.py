@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Tensor
@@ -25,7 +25,7 @@ def reshape(x: TensorLike, /, shape: Shape) -> Tensor:
     return _core.reshape(x, shape)
 
 
-def permute_dims(x: TensorLike, /, axes: Sequence[int]) -> Tensor:
+def permute_dims(x: TensorLike, /, axes: Sequence[SupportsIndex]) -> Tensor:
     """Axis `axes[i]` of x becomes axis i.
 
     >>> pb.permute_dims(pb.zeros((2, 3, 4)), (2, 0, 1)).shape
@@ -36,7 +36,7 @@ def permute_dims(x: TensorLike, /, axes: Sequence[int]) -> Tensor:
     return _core.transpose(x, axes)
 
 
-def transpose(x: TensorLike, /, axes: Sequence[int] | None = None) -> Tensor:
+def transpose(x: TensorLike, /, axes: Sequence[SupportsIndex] | None = None) -> Tensor:
     """`permute_dims`; without `axes` the axes are reversed.
 
     >>> pb.transpose([[1, 2, 3]]).shape
@@ -45,7 +45,7 @@ def transpose(x: TensorLike, /, axes: Sequence[int] | None = None) -> Tensor:
     return _core.transpose(x, axes)
 
 
-def expand_dims(x: TensorLike, /, axis: int | Sequence[int] = 0) -> Tensor:
+def expand_dims(x: TensorLike, /, axis: SupportsIndex | Sequence[SupportsIndex] = 0) -> Tensor:
     """x with an axis of length 1 at each of these positions of the result.
 
     >>> pb.expand_dims([1, 2], -1).shape
@@ -54,7 +54,9 @@ def expand_dims(x: TensorLike, /, axis: int | Sequence[int] = 0) -> Tensor:
     return _core.expand_dims(x, axis)
 
 
-def squeeze(x: TensorLike, /, axis: int | Sequence[int] | None = None) -> Tensor:
+def squeeze(
+    x: TensorLike, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None
+) -> Tensor:
     """x without these axes, or without all that have length 1. Another length is a ValueError.
 
     >>> pb.squeeze([[[1, 2]]]).shape
@@ -73,7 +75,7 @@ def broadcast_to(x: TensorLike, /, shape: Shape) -> Tensor:
     return _core.broadcast_to(x, shape)
 
 
-def concat(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
+def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:
     """The arrays one after the other along an axis that exists; their other lengths are equal.
 
     >>> pb.concat([[1, 2], [3]])
@@ -82,7 +84,7 @@ def concat(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
     return _core.concat(_listed(arrays, "concat"), axis)
 
 
-def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:
     """Arrays of one shape along a new axis.
 
     >>> pb.stack([[1, 2], [3, 4]], axis=1)
@@ -99,7 +101,9 @@ def _listed(arrays: Any, who: str) -> list[Any]:
     return list(arrays)
 
 
-def split(x: TensorLike, /, parts: int | Sequence[int], *, axis: int = 0) -> list[Tensor]:
+def split(
+    x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex], *, axis: SupportsIndex = 0
+) -> list[Tensor]:
     """x in parts along an axis: a number of equal ones, or cut before each of these positions.
 
     >>> pb.split([1, 2, 3, 4], 2)
