@@ -17,7 +17,7 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(const Analysis& a, const Limits& limits) : analysis_(a), limits_(limits), n_(a.size()) {}
+  Fuser(const Analysis& a, const Limits& limits) : analysis_(a), limits_(limits), size_(a.size()) {}
 
   Fusion run() {
     out_.spaces = find_spaces(analysis_, limits_);
@@ -48,10 +48,10 @@ class Fuser {
   }
 
   void find_levels() {
-    level_.assign(n_, 0);
+    level_.assign(size_, 0);
     // Groups with a reduction of any form have no other.
     std::unordered_map<uint64_t, FoldKind> folds;
-    for (uint32_t i = 0; i < n_; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       if (!analysis_.computed(i)) continue;
       level_[i] = level_after(i);
       if (!analysis_.tile(i)) continue;
@@ -71,10 +71,10 @@ class Fuser {
   // on one argument of the plan at most, directly or through a few such operations.
   void find_cheap() {
     constexpr uint32_t kNothing = UINT32_MAX;
-    std::vector<uint32_t> depth(n_, 0);
-    std::vector<uint32_t> argument(n_, kNothing);
-    out_.cheap.assign(n_, 0);
-    for (uint32_t i = 0; i < n_; ++i) {
+    std::vector<uint32_t> depth(size_, 0);
+    std::vector<uint32_t> argument(size_, kNothing);
+    out_.cheap.assign(size_, 0);
+    for (uint32_t i = 0; i < size_; ++i) {
       if (analysis_.kind[i] != Analysis::Elementwise || analysis_.stored[i] || spaces().row[i] ||
           analysis_.elements(i) < limits_.large_space ||
           traits(analysis_.node(i)->op).cost != Cost::Arithmetic) {
@@ -99,10 +99,10 @@ class Fuser {
   // they read is in memory, or moves along because nobody else reads it earlier.
   void sink() {
     constexpr uint32_t kNever = UINT32_MAX;
-    std::vector<uint32_t> unseen(n_, 0);          // uses by nodes that are not decided yet
-    std::vector<uint32_t> first_use(n_, kNever);  // the lowest level of the others …
-    std::vector<uint8_t> joins(n_, 1);            // … and whether it could be computed there
-    for (uint32_t i = 0; i < n_; ++i) {
+    std::vector<uint32_t> unseen(size_, 0);          // uses by nodes that are not decided yet
+    std::vector<uint32_t> first_use(size_, kNever);  // the lowest level of the others …
+    std::vector<uint8_t> joins(size_, 1);            // … and whether it could be computed there
+    for (uint32_t i = 0; i < size_; ++i) {
       for (const Read& read : analysis_.reads(i)) ++unseen[read.base];
     }
     const auto movable = [&](uint32_t i) {
@@ -117,7 +117,7 @@ class Fuser {
       }
       return true;
     };
-    for (uint32_t i = n_; i-- > 0;) {
+    for (uint32_t i = size_; i-- > 0;) {
       if (!analysis_.computed(i)) continue;
       if (analysis_.tile(i) && movable(i)) level_[i] = first_use[i];
       for (const Read& read : analysis_.reads(i)) {
@@ -137,8 +137,8 @@ class Fuser {
 
   void group() {
     std::unordered_map<uint64_t, int32_t> units;
-    out_.unit_of.assign(n_, -1);
-    for (uint32_t i = 0; i < n_; ++i) {
+    out_.unit_of.assign(size_, -1);
+    for (uint32_t i = 0; i < size_; ++i) {
       if (!analysis_.computed(i)) continue;
       auto unit = static_cast<int32_t>(out_.units.size());
       if (analysis_.tile(i)) {
@@ -158,7 +158,7 @@ class Fuser {
   // Cuts long units into pieces that run one after the other: in a large space every live value of
   // a group is a tile in the nearest cache.
   void cut() {
-    std::vector<uint32_t> last_use(n_, 0);
+    std::vector<uint32_t> last_use(size_, 0);
     const size_t units = out_.units.size();
     for (size_t u = 0; u < units; ++u) {
       if (!out_.units[u].tiles || out_.units[u].count < limits_.large_space ||
@@ -225,7 +225,7 @@ class Fuser {
     const size_t units = out_.units.size();
     std::vector<std::vector<uint32_t>> readers(units);
     std::vector<uint32_t> waits(units, 0);
-    for (uint32_t i = 0; i < n_; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       for (const Read& read : analysis_.reads(i)) {
         const int32_t from = out_.unit_of[read.base];
         if (from < 0 || from == out_.unit_of[i]) continue;
@@ -280,7 +280,7 @@ class Fuser {
 
   const Analysis& analysis_;
   const Limits& limits_;
-  uint32_t n_;
+  uint32_t size_;
   Fusion out_;
   std::vector<uint32_t> level_;
 };

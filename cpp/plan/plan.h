@@ -178,46 +178,57 @@ std::string dump(const Plan& plan);
 // Whether a run of it may end in an error.
 bool can_fail(const Step& step);
 
+// Calls f(view, written) for every view of a step, reads before writes (what a product's group
+// reads comes after the product). One for each kind of step, so that a new one does not compile
+// before it has its own.
 template <class F>
 void for_each_view(const TileGroup& group, F&& f) {
   for (const View& view : group.loads) f(view, false);
   for (const Store& store : group.stores) f(store.view, true);
   for (const Reduction& reduction : group.reductions) f(reduction.out, true);
 }
-
-// Calls f(view, written) for every view of a step, reads before writes (what a product's group
-// reads comes after the product).
+template <class F>
+void for_each_view(const Gemm& gemm, F&& f) {
+  f(gemm.a, false);
+  f(gemm.b, false);
+  f(gemm.c, true);
+  if (gemm.then) for_each_view(*gemm.then, f);
+}
+template <class F>
+void for_each_view(const Layout& layout, F&& f) {
+  f(layout.in, false);
+  if (layout.add && !layout.clear) f(layout.out, false);
+  f(layout.out, true);
+}
+template <class F>
+void for_each_view(const Gather& gather, F&& f) {
+  f(gather.in, false);
+  f(gather.indices, false);
+  f(gather.out, true);
+}
+template <class F>
+void for_each_view(const ScatterAdd& scatter, F&& f) {
+  f(scatter.in, false);
+  f(scatter.indices, false);
+  if (!scatter.clear) f(scatter.out, false);
+  f(scatter.out, true);
+}
+template <class F>
+void for_each_view(const ArgReduce& reduce, F&& f) {
+  f(reduce.in, false);
+  f(reduce.out, true);
+}
+template <class F>
+void for_each_view(const Random& random, F&& f) {
+  f(random.out, true);
+}
+template <class F>
+void for_each_view(const Iota& iota, F&& f) {
+  f(iota.out, true);
+}
 template <class F>
 void for_each_view(const Step& step, F&& f) {
-  std::visit(
-      [&](const auto& work) {
-        using W = std::decay_t<decltype(work)>;
-        if constexpr (std::is_same_v<W, TileGroup>) {
-          for_each_view(work, f);
-        } else if constexpr (std::is_same_v<W, Gemm>) {
-          f(work.a, false);
-          f(work.b, false);
-          f(work.c, true);
-          if (work.then) for_each_view(*work.then, f);
-        } else if constexpr (std::is_same_v<W, Gather> || std::is_same_v<W, ScatterAdd>) {
-          f(work.in, false);
-          f(work.indices, false);
-          if constexpr (std::is_same_v<W, ScatterAdd>) {
-            if (!work.clear) f(work.out, false);
-          }
-          f(work.out, true);
-        } else if constexpr (std::is_same_v<W, Layout>) {
-          f(work.in, false);
-          if (work.add && !work.clear) f(work.out, false);
-          f(work.out, true);
-        } else if constexpr (std::is_same_v<W, ArgReduce>) {
-          f(work.in, false);
-          f(work.out, true);
-        } else {
-          f(work.out, true);
-        }
-      },
-      step.work);
+  std::visit([&](const auto& work) { for_each_view(work, f); }, step.work);
 }
 
 }  // namespace pullback

@@ -44,10 +44,7 @@ int64_t bytes_of(const Step& step) {
 int64_t operations_of(const TileGroup& group) {
   int64_t total = static_cast<int64_t>(group.reductions.size()) * group.count;
   for (const Instruction& instruction : group.instructions) {
-    const bool folds = instruction.op == Op::sum || instruction.op == Op::max ||
-                       instruction.op == Op::min || instruction.op == Op::all ||
-                       instruction.op == Op::any;
-    total += instruction.row && !folds ? group.rows() : group.count;
+    total += instruction.row && !is_fold(instruction.op) ? group.rows() : group.count;
   }
   return total;
 }

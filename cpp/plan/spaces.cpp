@@ -44,7 +44,7 @@ bool repeats_rows(const Strided& view, int64_t entries, int64_t length) {
 class Finder {
  public:
   Finder(const Analysis& a, const Limits& limits)
-      : analysis_(a), limits_(limits), n_(a.size()), parent_(2 * static_cast<size_t>(n_)) {
+      : analysis_(a), limits_(limits), size_(a.size()), parent_(2 * static_cast<size_t>(size_)) {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
@@ -52,11 +52,11 @@ class Finder {
     choose_row_lengths();
     merge_readers();
     attach_rows();
-    out_.space.assign(n_, 0);
-    out_.row.assign(n_, 0);
-    out_.fold.assign(n_, FoldKind::None);
+    out_.space.assign(size_, 0);
+    out_.row.assign(size_, 0);
+    out_.fold.assign(size_, FoldKind::None);
     number_.assign(parent_.size(), -1);
-    for (uint32_t i = 0; i < n_; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       if (analysis_.tile(i)) assign(i);
     }
     return std::move(out_);
@@ -65,7 +65,7 @@ class Finder {
  private:
   int64_t entries(uint32_t i) const { return analysis_.elements(i); }
   // The elements that a fold or a pick reads, as a member of its class.
-  uint32_t elements(uint32_t i) const { return n_ + i; }
+  uint32_t elements(uint32_t i) const { return size_ + i; }
 
   uint32_t find(uint32_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -89,7 +89,7 @@ class Finder {
       Length& known = lengths_[count];
       if (weight > known.weight) known = {length, weight};
     };
-    for (uint32_t i = 0; i < n_; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       const Shape* rows = rows_of(analysis_, i);
       if (rows) propose(rows->size(), last_axis(*rows), 3);
       if (analysis_.kind[i] != Analysis::Fold) continue;
@@ -110,7 +110,7 @@ class Finder {
 
   // Nodes and what they read in order are one class.
   void merge_readers() {
-    for (uint32_t i = 0; i < n_; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       const auto reads = analysis_.reads(i);
       switch (analysis_.kind[i]) {
         case Analysis::Elementwise:
@@ -149,7 +149,7 @@ class Finder {
       if (length == 1 || length != length_of(count)) return;
       attachments.push_back({count, find(rows), find(host)});
     };
-    for (uint32_t i = 0; i < n_; ++i) {
+    for (uint32_t i = 0; i < size_; ++i) {
       if (analysis_.kind[i] == Analysis::Fold) {
         const FoldedShape f = fold_of(analysis_, i);
         const int64_t count = f.outer * f.reduced * f.inner;
@@ -249,7 +249,7 @@ class Finder {
 
   const Analysis& analysis_;
   const Limits& limits_;
-  uint32_t n_;
+  uint32_t size_;
   std::vector<uint32_t> parent_;
   std::unordered_map<int64_t, Length> lengths_;
   std::vector<uint32_t> host_of_;

@@ -34,8 +34,8 @@ int64_t new_stamp() {
 }  // namespace
 
 GroupRun::GroupRun(const GroupProgram& program, const Slots& slots, char* scratch)
-    : p_(program), slots_(slots), scratch_(scratch), stamp_(0) {
-  if (p_.units() > 1 || memory_bytes() > kStackBytes) stamp_ = new_stamp();
+    : program_(program), slots_(slots), scratch_(scratch), stamp_(0) {
+  if (program_.units() > 1 || memory_bytes() > kStackBytes) stamp_ = new_stamp();
 }
 
 char* GroupRun::thread_memory(bool* fill) const {
@@ -53,14 +53,14 @@ char* GroupRun::thread_memory(bool* fill) const {
 }
 
 void GroupRun::clear(char* set) const {
-  for (const auto& r : p_.reductions) fill_identity(r.fold, set + r.accumulators, r.width);
+  for (const auto& r : program_.reductions) fill_identity(r.fold, set + r.accumulators, r.width);
 }
 
 void GroupRun::fold(const TileFrame& frame, char* set, int64_t steps, int64_t width) const {
-  for (const auto& r : p_.reductions) {
+  for (const auto& r : program_.reductions) {
     const char* values = frame.at(r.place);
     if (r.columns) {
-      r.fold.columns(values, steps, p_.inner > 1 ? width : r.width, set + r.accumulators);
+      r.fold.columns(values, steps, program_.inner > 1 ? width : r.width, set + r.accumulators);
     } else {
       r.fold.rows(values, 1, steps * r.length, set + r.accumulators);
     }
@@ -68,7 +68,7 @@ void GroupRun::fold(const TileFrame& frame, char* set, int64_t steps, int64_t wi
 }
 
 void GroupRun::merge(char* into, const char* set) const {
-  for (const auto& r : p_.reductions) {
+  for (const auto& r : program_.reductions) {
     char* sums = into + r.accumulators;
     r.merge(sums, sums, set + r.accumulators, nullptr, r.width);
   }
@@ -76,34 +76,34 @@ void GroupRun::merge(char* into, const char* set) const {
 
 // The results of a strip.
 void GroupRun::store(const char* set, int64_t o, int64_t left, int64_t width) const {
-  const int64_t at = o * p_.inner + left;
-  for (const auto& r : p_.reductions) {
+  const int64_t at = o * program_.inner + left;
+  for (const auto& r : program_.reductions) {
     char* out = slots_.at(r.out_slot) + r.out_offset + at * r.out_element;
-    r.finish(out, set + r.accumulators, nullptr, nullptr, p_.inner > 1 ? width : r.width);
+    r.finish(out, set + r.accumulators, nullptr, nullptr, program_.inner > 1 ? width : r.width);
   }
 }
 
 // Unit = (o, strip, block), block fastest.
 Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
-  const int64_t b = unit % p_.blocks;
-  const int64_t strip = unit / p_.blocks % p_.strips;
-  const int64_t o = unit / p_.blocks / p_.strips;
-  const int64_t left = strip * p_.width;
-  const int64_t width = std::min(p_.width, p_.inner - left);
-  const int64_t last = std::min((b + 1) * p_.block, p_.reduced);
-  const bool reduces = !p_.reductions.empty();
+  const int64_t b = unit % program_.blocks;
+  const int64_t strip = unit / program_.blocks % program_.strips;
+  const int64_t o = unit / program_.blocks / program_.strips;
+  const int64_t left = strip * program_.width;
+  const int64_t width = std::min(program_.width, program_.inner - left);
+  const int64_t last = std::min((b + 1) * program_.block, program_.reduced);
+  const bool reduces = !program_.reductions.empty();
   char* level1 = sets;
-  char* level2 = sets + p_.set_bytes;
+  char* level2 = sets + program_.set_bytes;
   if (reduces) clear(level1);
   bool flushed = false;
   int64_t pending = 0;
-  for (int64_t step = b * p_.block; step < last; step += p_.steps) {
-    const int64_t steps = std::min(p_.steps, last - step);
-    const int64_t first = (o * p_.reduced + step) * p_.inner + left;
+  for (int64_t step = b * program_.block; step < last; step += program_.steps) {
+    const int64_t steps = std::min(program_.steps, last - step);
+    const int64_t first = (o * program_.reduced + step) * program_.inner + left;
     const Problem problem = frame.run(first, steps * width);
     if (problem != Problem::None) return problem;
     if (!reduces) continue;
-    if (pending == p_.flush) {
+    if (pending == program_.flush) {
       if (!flushed) clear(level2);
       merge(level2, level1);
       clear(level1);
@@ -115,8 +115,9 @@ Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
   }
   if (!reduces) return Problem::None;
   if (flushed) merge(level1, level2);
-  if (p_.blocks > 1) {
-    std::memcpy(scratch_ + unit * p_.set_bytes, level1, static_cast<size_t>(p_.set_bytes));
+  if (program_.blocks > 1) {
+    std::memcpy(scratch_ + unit * program_.set_bytes, level1,
+                static_cast<size_t>(program_.set_bytes));
   } else {
     store(level1, o, left, width);
   }
@@ -128,31 +129,31 @@ void GroupRun::run_unit(int64_t unit) {
   bool fill;
   char* memory = thread_memory(&fill);
   if (!memory) return first_.report(unit, failure(Problem::Memory));
-  TileFrame frame(p_.tiles, slots_, memory, fill);
-  const Problem problem = run_unit(frame, memory + TileFrame::frame_bytes(p_.tiles), unit);
+  TileFrame frame(program_.tiles, slots_, memory, fill);
+  const Problem problem = run_unit(frame, memory + TileFrame::frame_bytes(program_.tiles), unit);
   if (problem != Problem::None) first_.report(unit, frame.status());
 }
 
 void GroupRun::combine() const {
-  const int64_t strips = p_.outer * p_.strips;
+  const int64_t strips = program_.outer * program_.strips;
   for (int64_t s = 0; s < strips; ++s) {
-    char* total = scratch_ + s * p_.blocks * p_.set_bytes;
-    for (int64_t b = 1; b < p_.blocks; ++b) merge(total, total + b * p_.set_bytes);
-    const int64_t left = s % p_.strips * p_.width;
-    store(total, s / p_.strips, left, std::min(p_.width, p_.inner - left));
+    char* total = scratch_ + s * program_.blocks * program_.set_bytes;
+    for (int64_t b = 1; b < program_.blocks; ++b) merge(total, total + b * program_.set_bytes);
+    const int64_t left = s % program_.strips * program_.width;
+    store(total, s / program_.strips, left, std::min(program_.width, program_.inner - left));
   }
 }
 
 Status GroupRun::finish() {
   const Status status = first_.status();
-  if (status && p_.blocks > 1 && !p_.reductions.empty()) combine();
-  if (p_.units() == 0 || p_.reduced == 0) store_identities();
+  if (status && program_.blocks > 1 && !program_.reductions.empty()) combine();
+  if (program_.units() == 0 || program_.reduced == 0) store_identities();
   return status;
 }
 
 // There is nothing to fold.
 void GroupRun::store_identities() const {
-  for (const auto& r : p_.reductions) {
+  for (const auto& r : program_.reductions) {
     alignas(8) char identity[8];
     fill_identity(r.fold, identity, 1);
     char* out = slots_.at(r.out_slot) + r.out_offset;
@@ -163,18 +164,18 @@ void GroupRun::store_identities() const {
 }
 
 Status GroupRun::run() {
-  const int64_t units = p_.units();
-  if (units == 0 || p_.reduced == 0) return finish();
+  const int64_t units = program_.units();
+  if (units == 0 || program_.reduced == 0) return finish();
   if (stamp_ == 0) {
     alignas(64) char memory[kStackBytes];
-    TileFrame frame(p_.tiles, slots_, memory);
-    run_unit(frame, memory + TileFrame::frame_bytes(p_.tiles), 0);
+    TileFrame frame(program_.tiles, slots_, memory);
+    run_unit(frame, memory + TileFrame::frame_bytes(program_.tiles), 0);
     return frame.status();
   }
-  const int64_t elements = p_.block * p_.width * p_.tiles.length;
+  const int64_t elements = program_.block * program_.width * program_.tiles.length;
   const int64_t per_chunk =
       std::clamp<int64_t>(kLargestChunk / elements, 1, ceil_div(units, kChunks));
-  parallel_for(ceil_div(units, per_chunk), worth_threads(p_.nanoseconds), [&](int64_t chunk) {
+  parallel_for(ceil_div(units, per_chunk), worth_threads(program_.nanoseconds), [&](int64_t chunk) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) run_unit(unit);
   });

@@ -59,7 +59,9 @@ class GroupRun {
 
  private:
   // Memory of one thread: a frame and two sets of accumulators.
-  int64_t memory_bytes() const { return TileFrame::frame_bytes(p_.tiles) + 2 * p_.set_bytes; }
+  int64_t memory_bytes() const {
+    return TileFrame::frame_bytes(program_.tiles) + 2 * program_.set_bytes;
+  }
   char* thread_memory(bool* fill) const;
   Problem run_unit(TileFrame& frame, char* sets, int64_t unit) const;
   void clear(char* set) const;
@@ -69,7 +71,7 @@ class GroupRun {
   void store_identities() const;
   void combine() const;
 
-  const GroupProgram& p_;
+  const GroupProgram& program_;
   const Slots& slots_;
   char* scratch_;
   int64_t stamp_;
