@@ -64,7 +64,7 @@ std::string to_text(const Shape& shape) {
   return out + ")";
 }
 
-void check_shape(const Shape& shape, const char* who) {
+void check_shape_fully(const Shape& shape, const char* who) {
   if (shape.rank > kMaxRank) {
     fail(ErrorKind::Value, who, ": a tensor has at most ", kMaxRank, " axes; shape ", shape,
          " has ", shape.rank);

@@ -49,7 +49,9 @@ class PerAxis {
     other.rank.value_ = 0;
   }
   PerAxis& operator=(const PerAxis& other) {
-    if (this != &other) *this = PerAxis(other);
+    if (spilled() || other.spilled()) return this == &other ? *this : *this = PerAxis(other);
+    rank = other.rank;
+    values_ = other.values_;
     return *this;
   }
   PerAxis& operator=(PerAxis&& other) noexcept {
@@ -130,7 +132,16 @@ std::string to_text(const Shape& shape);
 
 // Raises ValueError for a negative dimension, too many axes, or more than kMaxBytes; a zero does
 // not excuse the other dimensions.
-void check_shape(const Shape& shape, const char* who);
+void check_shape_fully(const Shape& shape, const char* who);
+inline void check_shape(const Shape& shape, const char* who) {
+  // Every node comes here. Of few axes, each so short that the product has at most 58 bits …
+  constexpr std::array<uint8_t, 5> kBits = {58, 58, 29, 19, 14};
+  if (shape.rank >= static_cast<int64_t>(kBits.size())) return check_shape_fully(shape, who);
+  uint64_t bits = 0;
+  for (int64_t dim : shape) bits |= static_cast<uint64_t>(dim);  // … and none is negative
+  if (bits >> kBits[shape.rank]) check_shape_fully(shape, who);
+}
+static_assert(kMaxBytes >> 58 == 8, "eight bytes an element");
 
 Strides row_major(const Shape& shape);
 

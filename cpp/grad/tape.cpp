@@ -3,6 +3,7 @@
 #include "grad/tape.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pullback {
 namespace {
@@ -29,7 +30,7 @@ void Tape::observe(Variable* variable) {
 }
 
 void Tape::start() {
-  recording_ = true;
+  if (!std::exchange(recording_, true)) want_threads(+1);
   intervals_.push_back({next_seq(), kNever, thread_number()});
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
   home_ = active;
@@ -38,7 +39,7 @@ void Tape::start() {
 }
 
 void Tape::stop() {
-  recording_ = false;
+  if (std::exchange(recording_, false)) want_threads(-1);
   intervals_.back().end = next_seq();
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
   std::erase(*home_, this);

@@ -92,6 +92,8 @@ std::vector<Node*>& pending() {
 }
 bool draining = false;
 
+int threads_wanted = 0;
+
 void drop_inputs(Node* node) {
   for (Node* input : node->inputs()) {
     --input->users;
@@ -121,15 +123,7 @@ void drain() {
 
 }  // namespace
 
-void add_ref(Node* node) { ++node->refs; }
-
-void add_user(Node* input) {
-  ++input->refs;
-  ++input->users;
-}
-
-void release(Node* node) {
-  if (--node->refs) return;
+void free_unused(Node* node) {
   pending().push_back(node);
   drain();
 }
@@ -148,6 +142,8 @@ uint16_t thread_number() {
   }
   return number;
 }
+
+void want_threads(int change) { threads_wanted += change; }
 
 int64_t live_nodes() { return live; }
 
@@ -173,7 +169,7 @@ uint64_t reserve_seqs(uint64_t count) {
 Node* new_node() {
   auto* node = new (take_cell()) Node;
   node->seq = ++last_seq;
-  node->thread = thread_number();
+  if (threads_wanted) node->thread = thread_number();
   ++live;
   return node;
 }

@@ -25,6 +25,8 @@ struct Node;
 struct Rule;    // graph/rule.h: a gradient rule given by the user or by a composite
 struct Origin;  // graph/rule.h: where a leaf comes from
 
+void add_ref(Node* node);
+void release(Node* node);
 void add_ref(Rule* rule);
 void release(Rule* rule);
 void add_ref(Origin* origin);
@@ -71,7 +73,7 @@ struct Node : NodeHead {
   Shape shape;
   uint32_t depth = 0;     // longest chain of uncomputed nodes below
   uint8_t watchers = 0;   // tapes that watch this tensor now
-  uint16_t thread = 0;    // number of the thread that made it; live threads differ
+  uint16_t thread = 0;    // number of the thread that made it (see want_threads); live ones differ
   uint32_t output = 0;    // result, value with a history: which output of the operation or call
   uint64_t variable = 0;  // read, argument: number of the variable whose value this was
   Ref<Rule> rule;         // custom, or an override stamped when the node was made
@@ -89,12 +91,19 @@ struct Node : NodeHead {
 };
 static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
 
-void add_ref(Node* node);
 // Frees by a worklist: a chain of a million nodes dies without recursion.
-void release(Node* node);
+void free_unused(Node* node);
+
+inline void add_ref(Node* node) { ++node->refs; }
+inline void release(Node* node) {
+  if (--node->refs == 0) free_unused(node);
+}
 
 // An input's reference: counted among the users too.
-void add_user(Node* input);
+inline void add_user(Node* input) {
+  ++input->refs;
+  ++input->users;
+}
 
 // Drops the inputs of a computed node.
 void seal(Node* node);
@@ -102,8 +111,10 @@ void seal(Node* node);
 // A blank node with its number; only graph/make.cpp fills one.
 Node* new_node();
 
-// The number that nodes made by the calling thread get.
+// The number that nodes made by the calling thread get while somebody wants to know.
 uint16_t thread_number();
+// Counts who does: tapes, while they record.
+void want_threads(int change);
 
 int64_t live_nodes();
 // Node::mark of every node there is becomes 0.

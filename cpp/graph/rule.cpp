@@ -45,6 +45,7 @@ void give_history(Node* node, Node* origin) {
 
 void push_overrides(OverrideMap overrides, uintptr_t owner) {
   override_stack.push_back({owner, std::move(overrides)});
+  ++entered_overrides;
 }
 
 void pop_overrides(uintptr_t owner) {
@@ -55,9 +56,10 @@ void pop_overrides(uintptr_t owner) {
   }
   const OverrideMap map = std::move(own->map);  // a rule's end may run Python code
   override_stack.erase(std::next(own).base());
+  --entered_overrides;
 }
 
-bool overrides_active() { return !override_stack.empty(); }
+bool overrides_active_here() { return !override_stack.empty(); }
 
 Ref<Rule> stamped_override(const char* name) {
   for (size_t i = override_stack.size(); i-- > 0;) {

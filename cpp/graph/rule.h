@@ -83,7 +83,9 @@ using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
 // address of the context manager), which need not be the last.
 void push_overrides(OverrideMap overrides, uintptr_t owner);
 void pop_overrides(uintptr_t owner);
-bool overrides_active();
+inline int64_t entered_overrides = 0;  // on any thread
+bool overrides_active_here();
+inline bool overrides_active() { return entered_overrides && overrides_active_here(); }
 Ref<Rule> stamped_override(const char* name);
 
 }  // namespace pullback

@@ -24,6 +24,7 @@ template <class Inputs>
 void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs) {
   const uint32_t epoch = new_epoch();
   const size_t begin = out->size();
+  if (begin == 0) out->reserve(32);  // most graphs are small
   for (Node* root : roots) {
     if (root->mark == epoch) continue;
     root->mark = epoch;

@@ -4,6 +4,7 @@
 #include "ops/elementwise.h"
 
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/make.h"
@@ -90,15 +91,18 @@ bool stays_weak(Op op, std::span<Node* const> inputs) {
   return traced;
 }
 
-Shape result_shape(const Row& row, std::span<Node* const> inputs) {
-  Shape shape = inputs[0]->shape;
+// One of the inputs' shapes where that is it, else made in `room`.
+const Shape& result_shape(const Row& row, std::span<Node* const> inputs, Shape* room) {
+  const Shape* shape = &inputs[0]->shape;
   for (size_t i = 1; i < inputs.size(); ++i) {
-    if (broadcast(shape, inputs[i]->shape, &shape)) continue;
+    if (inputs[i]->shape == *shape) continue;
+    const Shape& before = *std::exchange(shape, room);
+    if (broadcast(before, inputs[i]->shape, room)) continue;
     std::string shapes;
     for (const Node* x : inputs) shapes += (shapes.empty() ? "" : " and ") + to_text(x->shape);
     fail(ErrorKind::Value, row.name, ": shapes ", shapes, " do not broadcast");
   }
-  return shape;
+  return *shape;
 }
 
 }  // namespace
@@ -204,7 +208,8 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
       operands[i] = converted[i].get();
     }
   }
-  const Shape shape = result_shape(row, {operands, inputs.size()});
+  Shape room;
+  const Shape& shape = result_shape(row, {operands, inputs.size()}, &room);
   const DType result = row.result == Result::Bool ? DType::Bool : dtype;
   NodeRef node = make_node(op, result, shape, {operands, inputs.size()});
   if (weak && result == dtype) node->flags |= kWeak;

@@ -4,6 +4,7 @@
 #include "plan/evaluate.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 
 #include "base/error.h"
@@ -110,9 +111,8 @@ const TraceOrigin* origin_of(Node* node) {
 // Whether an evaluation computes the pending updates of variables too.
 enum class Updates : uint8_t { Leave, Compute };
 
-std::vector<Node*> with_updates(std::span<Node* const> roots, Updates updates) {
+std::vector<Node*> with_updates(std::span<Node* const> roots) {
   std::vector<Node*> all(roots.begin(), roots.end());
-  if (updates == Updates::Leave) return all;
   for (const Variable* variable : pending_variables()) {
     all.push_back(variable->current.get());
     if (variable->reading) all.push_back(variable->reading.get());
@@ -131,7 +131,8 @@ Ref<Node> first_lent(std::span<Node* const> nodes) {
 // threads assign, drop and evaluate: everything is collected again.
 Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
   for (;;) {
-    Snapshot snapshot = take_snapshot(with_updates(roots, updates));
+    Snapshot snapshot =
+        updates == Updates::Leave ? take_snapshot(roots) : take_snapshot(with_updates(roots));
     const Ref<Node> lent = first_lent(snapshot.nodes);
     if (!lent) return snapshot;
     wait_for(lent);
@@ -285,7 +286,13 @@ void evaluate(std::span<Node* const> roots) {
   bool ready = true;
   for (const Node* root : roots) ready &= root->has_value();
   if (ready) return;
-  const std::vector<Ref<Node>> held(roots.begin(), roots.end());
+  std::array<Ref<Node>, 4> few;  // hold the roots
+  std::vector<Ref<Node>> many;
+  if (roots.size() <= few.size()) {
+    std::copy(roots.begin(), roots.end(), few.begin());
+  } else {
+    many.assign(roots.begin(), roots.end());
+  }
   if (pending_variables().empty()) return evaluate_once(roots, Updates::Leave);
   try {
     evaluate_once(roots, Updates::Compute);

@@ -57,14 +57,14 @@ class KeyWriter {
   explicit KeyWriter(Snapshot* s) : s_(*s), out_(s->key) {}
 
   void leaf(const Node* node) {
-    make_room(kLargest);
+    make_room(room_of(node));
     head(node, node->op == Op::scalar ? Op::scalar : Op::value, 0);
     if (constant(node)) put(node->scalar.i);
   }
 
   // Relative positions: the same step later in a loop writes the same bytes.
   void node(const Node* node, std::span<Node* const> inputs) {
-    make_room(kLargest + inputs.size() * sizeof(uint32_t));
+    make_room(room_of(node) + inputs.size() * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
@@ -86,7 +86,10 @@ class KeyWriter {
 
  private:
   // Of a node but for its inputs: head, shape, attributes, window, their number.
-  static constexpr size_t kLargest = sizeof(uint64_t) * (2 + 3 * kMaxRank) + sizeof(Attr);
+  static size_t room_of(const Node* node) {
+    const auto rank = static_cast<size_t>(node->shape.rank);
+    return sizeof(uint64_t) * (2 + (node->window ? 3 : 1) * rank) + sizeof(Attr);
+  }
   static constexpr uint32_t kHasAttr = 1 << 24;
 
   void head(const Node* node, Op op, uint32_t bits) {
@@ -119,7 +122,7 @@ class Numbering {
     s_.nodes.reserve(nodes);
     marks_.reserve(nodes);
     edges_.reserve(2 * nodes);
-    s_.key.resize(nodes * 32);
+    s_.key.resize(nodes * 48 + 64);
   }
 
   // Each leaf stands before the first node that uses it. By creation, a read that an earlier
