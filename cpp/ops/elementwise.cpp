@@ -95,9 +95,10 @@ bool stays_weak(Op op, std::span<Node* const> inputs) {
 const Shape& result_shape(const Row& row, std::span<Node* const> inputs, Shape* room) {
   const Shape* shape = &inputs[0]->shape;
   for (size_t i = 1; i < inputs.size(); ++i) {
-    if (inputs[i]->shape == *shape) continue;
-    const Shape& before = *std::exchange(shape, room);
-    if (broadcast(before, inputs[i]->shape, room)) continue;
+    const Shape& other = inputs[i]->shape;
+    if (other.rank == 0 || other == *shape) continue;
+    const Shape& before = *std::exchange(shape, shape->rank ? room : &other);
+    if (before.rank == 0 || broadcast(before, other, room)) continue;
     std::string shapes;
     for (const Node* x : inputs) shapes += (shapes.empty() ? "" : " and ") + to_text(x->shape);
     fail(ErrorKind::Value, row.name, ": shapes ", shapes, " do not broadcast");

@@ -122,7 +122,7 @@ class Numbering {
     s_.nodes.reserve(nodes);
     marks_.reserve(nodes);
     edges_.reserve(2 * nodes);
-    s_.key.resize(nodes * 48 + 64);
+    s_.key.resize(nodes * 32 + 64);
   }
 
   // Each leaf stands before the first node that uses it. By creation, a read that an earlier
@@ -178,8 +178,8 @@ class Numbering {
 
  private:
   struct Mark {
-    int64_t outside;  // references that have not been found inside
-    int64_t holders;  // of these, not by nodes
+    int32_t outside;  // references that have not been found inside
+    int32_t holders;  // of these, not by nodes
     uint32_t edges;   // where its inputs begin
     bool leaf;
   };
@@ -235,8 +235,9 @@ class Numbering {
   void place(Node* node, bool leaf) {
     node->index = static_cast<uint32_t>(s_.nodes.size());
     s_.nodes.push_back(node);
-    const int64_t refs = node->refs;
-    marks_.push_back({refs, refs - node->users, edge_count(), leaf});
+    const auto refs = static_cast<int32_t>(node->refs);
+    const auto users = static_cast<int32_t>(node->users);
+    marks_.push_back({refs, refs - users, edge_count(), leaf});
   }
 
   void leaf(Node* node) {
