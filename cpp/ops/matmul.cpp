@@ -83,9 +83,20 @@ NodeRef shared_left_cotangent(const NodeRef& b, const NodeRef& g, const Shape& a
   return swap_last_axes(turned);
 }
 
+// Whether this is the transposed of another matrix (or of each of a batch).
+bool is_turned(const Node* x) {
+  const int64_t rank = x->shape.rank;
+  if (x->op != Op::transpose) return false;
+  for (int64_t i = 0; i < rank - 2; ++i) {
+    if (x->attr.order[i] != i) return false;
+  }
+  return x->attr.order[rank - 2] == rank - 1;
+}
+
 }  // namespace
 
-// d(ab) = da·b + a·db; sums over broadcast batch axes are central.
+// d(ab) = da·b + a·db; sums over broadcast batch axes are central. The cotangent of a transposed
+// operand is the transposed of a product: what receives it turns it back, and nothing is copied.
 void matmul_vjp(const VjpCall& call, Cotangent* out) {
   Node* a = call.node->in[0];
   Node* b = call.node->in[1];
@@ -114,16 +125,20 @@ void matmul_vjp(const VjpCall& call, Cotangent* out) {
     }
     return;
   }
+  const NodeRef& g = call.g;
   if (call.live[0]) {
-    out[0] = {Cotangent::Value,
-              shared_left ? shared_left_cotangent(b, call.g, a->shape)
-                          : matmul(call.g, swap_last_axes(b)),
-              nullptr};
+    NodeRef da = shared_left    ? shared_left_cotangent(b, g, left)
+                 : is_turned(a) ? swap_last_axes(matmul(b, swap_last_axes(g)))
+                                : matmul(g, swap_last_axes(b));
+    out[0] = {Cotangent::Value, std::move(da), nullptr};
   }
   if (call.live[1]) {
-    out[1] = {Cotangent::Value,
-              shared ? shared_cotangent(a, call.g, shape) : matmul(swap_last_axes(a), call.g),
-              nullptr};
+    const bool turned = is_turned(b);
+    NodeRef db = shared && turned ? swap_last_axes(shared_cotangent(g, a, swapped(shape)))
+                 : shared         ? shared_cotangent(a, g, shape)
+                 : turned         ? swap_last_axes(matmul(swap_last_axes(g), a))
+                                  : matmul(swap_last_axes(a), g);
+    out[1] = {Cotangent::Value, std::move(db), nullptr};
   }
 }
 

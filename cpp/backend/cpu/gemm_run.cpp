@@ -142,10 +142,10 @@ struct GemmRun {
 
   // The matrices from `first` on, `count` of them.
   void small_ones(int64_t first, int64_t count) const {
-    constexpr int64_t kAtOnce = 64;
+    constexpr int64_t kAtOnce = 256;
     int64_t a_at[kAtOnce], b_at[kAtOnce];
     const BatchAxis& inner = p.axes.back();
-    const BatchKernel kernel = kernels().products.batch[sizeof(T) == 8];
+    const BatchKernel kernel = kernels().batches.of[sizeof(T) == 8];
     ProductCall call{p.m,
                      p.n,
                      p.k,

@@ -13,7 +13,7 @@ static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 #define table_of(set)                                                                            \
   KernelTable {                                                                                  \
     set::kElementwiseTable, set::kFoldTable, set::kRandomTable, set::kRowTable, set::kPairTable, \
-        set::kProductTable                                                                       \
+        set::kProductTable, set::kBatchTable                                                     \
   }
 
 const KernelTable& kernels() {

@@ -34,17 +34,25 @@ class Pair(NamedTuple):
     swap: bool  # the second operand is the left one
     orders: tuple[tuple[int, ...] | None, ...]  # axes, of left and right
     shapes: tuple[tuple[int, ...], ...]  # after that
+    turned: tuple[bool, bool]  # then the last two axes change places
     summed: int  # how many last axes `sum` folds
     shape: tuple[int, ...]  # of the result
 
 
 def plan_pair(
-    a: Labels, b: Labels, keep: Collection[Label], wish: Labels | None, size: Sizes
+    a: Labels,
+    b: Labels,
+    keep: Collection[Label],
+    wish: Labels | None,
+    size: Sizes,
+    lead: Collection[Label] = (),
 ) -> tuple[Pair, Labels]:
     """The plan for axes a and b, and the labels of its result: those in `keep`.
 
     Every label that only one of them has must be in `keep`. `wish` is the order that the result is
-    wanted in, if that is known; the result may have another.
+    wanted in, if that is known; the result may have another. Of results that cost the same, one
+    that begins with the labels in `lead` is taken: a product that has them as batch axes reads it
+    in order. Next, the fewer transposed operands the better: their cotangents are transposed too.
     """
     shared = [x for x in a if x in b]
     batch = [x for x in shared if x in keep]
@@ -52,7 +60,8 @@ def plan_pair(
     rows = [x for x in a if x not in shared]
     columns = [x for x in b if x not in shared]
     if summed and (rows or columns):
-        return min(_arrangements(a, b, batch, summed, wish, size), key=lambda found: found[0])[1:]
+        ways = _arrangements(a, b, batch, summed, wish, size)
+        return min(ways, key=lambda way: (way[0], _behind(way[2], lead), _transposed(way[1])))[1:]
     result = wish or (*batch, *rows, *columns)
     axes = (*result, *summed)
     orders = tuple(_order(x, [label for label in axes if label in x]) for x in (a, b))
@@ -60,7 +69,26 @@ def plan_pair(
     shapes = tuple(_trimmed(shape, len(summed)) for shape in wide)
     how = "sum" if summed else "multiply"
     shape = tuple(size[x] for x in result)
-    return Pair(how, False, orders, shapes, len(summed), shape), result
+    return Pair(how, False, orders, shapes, (False, False), len(summed), shape), result
+
+
+def _behind(labels: Labels, lead: Collection[Label]) -> int:
+    """How many of `lead` are not among the first labels."""
+    return sum(x not in labels[: len(lead)] for x in lead)
+
+
+def _transposed(pair: Pair) -> int:
+    return sum(pair.turned) + 2 * sum(order is not None for order in pair.orders)
+
+
+def _matrix(
+    x: Labels, lead: list[Label], rows: list[Label], columns: list[Label]
+) -> tuple[tuple[int, ...] | None, list[Label], list[Label], bool]:
+    """How an operand becomes matrices of `rows` and `columns`: the order of its axes, those of the
+    matrix, and whether that is then turned, where this leaves the axes in order."""
+    if x == (*lead, *columns, *rows) and columns and rows:
+        return None, columns, rows, True
+    return _order(x, [*lead, *rows, *columns]), rows, columns, False
 
 
 def _arrangements(
@@ -87,16 +115,18 @@ def _arrangements(
             for x, own in ((left, rows), (right, columns)):
                 if not (_adjacent(own, x, size) and _adjacent(inner, x, size)):
                     cost += _total(x, size)
-            orders = (
-                _order(left, [*(x for x in lead if x in left), *rows, *inner]),
-                _order(right, [*(x for x in lead if x in right), *inner, *columns]),
+            sides = (
+                _matrix(left, [x for x in lead if x in left], rows, inner),
+                _matrix(right, [x for x in lead if x in right], inner, columns),
             )
-            shapes = (
-                (*_lead_shape(lead, left, size), _total(rows, size), _total(inner, size)),
-                (*_lead_shape(lead, right, size), _total(inner, size), _total(columns, size)),
+            shapes = tuple(
+                (*_lead_shape(lead, x, size), _total(first, size), _total(second, size))
+                for x, (_, first, second, _) in zip((left, right), sides, strict=True)
             )
+            orders = (sides[0][0], sides[1][0])
+            turned = (sides[0][3], sides[1][3])
             shape = tuple(size[x] for x in result)
-            yield cost, Pair("matmul", swap, orders, shapes, 0, shape), result
+            yield cost, Pair("matmul", swap, orders, shapes, turned, 0, shape), result
 
 
 def _total(labels: Iterable[Label], size: Sizes) -> int:
@@ -155,6 +185,9 @@ def run_pair(plan: Pair, a: Any, b: Any) -> Tensor:
             x = _core.transpose(x, order)
         if shape:
             x = _core.reshape(x, shape)
+        if plan.turned[k]:
+            rank = len(shape)
+            x = _core.transpose(x, (*range(rank - 2), rank - 1, rank - 2))
         operands[k] = x
     left, right = operands
     if plan.how == "matmul":

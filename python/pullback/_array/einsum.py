@@ -163,7 +163,9 @@ def _plan(
     for i, j in contraction_order(terms, result, size):
         b, a = terms.pop(j), terms.pop(i)
         keep = {*result}.union(*terms)
-        pair, c = plan_pair(a, b, keep, None if terms else result, size)
+        later = [x for x in result if any(x in term for term in terms)]  # batch axes of later pairs
+        lead = [x for x in later if x in a or x in b]
+        pair, c = plan_pair(a, b, keep, None if terms else result, size, lead)
         pairs.append((i, j, pair))
         terms.append(c)
     order = tuple(terms[0].index(label) for label in result)

@@ -4,52 +4,28 @@
 // C is computed in blocks of some rows and one or two vectors of columns that stay in registers
 // while k runs. A is read where it lies, an entry at a time, with any strides. A slice of B, as
 // wide as a block and kDeep rows long, is copied to the stack, where it is dense and padded, unless
-// it is dense already and few rows of C use it. Of many small products, each lane of a vector
-// computes one where rows are shorter than a vector. The order of the additions depends on the
+// it is dense already and few rows of C use it. The order of the additions depends on the
 // shape and the width of a vector alone. Compiled once per instruction set, with fused operations.
+#include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
-#ifndef PULLBACK_KERNELS
-#define PULLBACK_KERNELS kernels_baseline
-#endif
-
 namespace pullback {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kBytes = 64;
 constexpr int kTall = 12;  // rows of a block: 24 of 32 registers accumulate
-#elif defined(__AVX2__)
-constexpr int kBytes = 32;
-constexpr int kTall = 6;  // 12 of 16
 #else
-constexpr int kBytes = 16;
-constexpr int kTall = 6;
+constexpr int kTall = 6;  // 12 of 16
 #endif
 constexpr int64_t kDeep = 256;  // a slice of B stays in the first-level cache
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-template <class T>
-struct IndexOf {
-  using Type = int32_t;
-};
-template <>
-struct IndexOf<double> {
-  using Type = int64_t;
-};
-
-template <class T>
-struct Lanes {
-  static constexpr int kCount = kBytes / static_cast<int>(sizeof(T));
-  typedef T Vector __attribute__((vector_size(kBytes)));
-  typedef T Loose __attribute__((vector_size(kBytes), aligned(alignof(T)), may_alias));
-  typedef typename IndexOf<T>::Type Index __attribute__((vector_size(kBytes)));
-};
+using PULLBACK_KERNELS::Lanes;
 
 template <class T>
 struct Block {
@@ -243,137 +219,11 @@ void product(const ProductCall& p) noexcept {
   }
 }
 
-// --- many small ones
-
-// Entry (r, c) of each matrix of a group to its lane of out[r * columns + c]; zeros for lanes that
-// have no matrix. A matrix that all lanes share is read once.
-template <class T>
-void to_lanes(const T* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
-              int64_t row, int64_t column, typename Lanes<T>::Vector* out) {
-  constexpr int64_t kCount = Lanes<T>::kCount;
-  const T* from[kCount];
-  for (int64_t l = 0; l < kCount; ++l) from[l] = x + at[least(l, count - 1)];
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c, ++out) {
-      const int64_t entry = r * row + c * column;
-      typename Lanes<T>::Vector v = {};
-      for (int64_t l = 0; l < kCount; ++l) v[l] = from[l][entry];
-      *out = v;
-    }
-  }
-}
-
-// Sums of kColumns entries of a row of c, each lane a product of its own.
-template <class T, int kColumns>
-void lane_columns(const typename Lanes<T>::Vector* a, const typename Lanes<T>::Vector* b, int64_t k,
-                  int64_t n, typename Lanes<T>::Vector* c) {
-  typename Lanes<T>::Vector sum[kColumns] = {};
-  for (int64_t d = 0; d < k; ++d) {
-    for (int j = 0; j < kColumns; ++j) sum[j] += a[d] * b[d * n + j];
-  }
-  for (int j = 0; j < kColumns; ++j) c[j] = sum[j];
-}
-
-bool all_same(const int64_t* at, int64_t count) {
-  for (int64_t i = 1; i < count; ++i) {
-    if (at[i] != at[0]) return false;
-  }
-  return true;
-}
-
-// A lane for each product: for sides shorter than a vector.
-template <class T>
-void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int64_t count) {
-  using Vector = typename Lanes<T>::Vector;
-  constexpr int64_t kCount = Lanes<T>::kCount;
-  Vector a[kSmallSide * kSmallSide];
-  Vector b[kSmallSide * kSmallSide];
-  Vector c[kSmallSide * kSmallSide];
-  auto* out = static_cast<T*>(p.c);
-  const bool same_a = all_same(a_at, count);
-  const bool same_b = all_same(b_at, count);
-  for (int64_t i = 0; i < count; i += kCount) {
-    const int64_t lanes = least(kCount, count - i);
-    if (i == 0 || !same_a) {
-      to_lanes(static_cast<const T*>(p.a), a_at + i, lanes, p.m, p.k, p.a_row, p.a_column, a);
-    }
-    if (i == 0 || !same_b) {
-      to_lanes(static_cast<const T*>(p.b), b_at + i, lanes, p.k, p.n, p.b_row, p.b_column, b);
-    }
-    for (int64_t r = 0; r < p.m; ++r) {
-      int64_t j = 0;
-      for (; j + 4 <= p.n; j += 4)
-        lane_columns<T, 4>(a + r * p.k, b + j, p.k, p.n, c + r * p.n + j);
-      for (; j < p.n; ++j) lane_columns<T, 1>(a + r * p.k, b + j, p.k, p.n, c + r * p.n + j);
-    }
-    const int64_t size = p.m * p.n;
-    const auto* in = reinterpret_cast<const T*>(c);
-    for (int64_t l = 0; l < lanes; ++l, out += size) {
-      // Filled by lane_columns, which the analyzer does not follow.
-      // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
-      for (int64_t e = 0; e < size; ++e) out[e] = in[e * kCount + l];
-    }
-  }
-}
-
-// kRows entries of a matrix times a vector, each read in vectors along k.
-template <class T, int kRows>
-void row_sums(const T* a, int64_t a_row, const T* b, int64_t k, T* c) {
-  using Vector = typename Lanes<T>::Vector;
-  using Loose = typename Lanes<T>::Loose;
-  constexpr int64_t kCount = Lanes<T>::kCount;
-  Vector sum[kRows] = {};
-  int64_t d = 0;
-  for (; d + kCount <= k; d += kCount) {
-    const Vector right = *reinterpret_cast<const Loose*>(b + d);
-    for (int r = 0; r < kRows; ++r) {
-      sum[r] += *reinterpret_cast<const Loose*>(a + r * a_row + d) * right;
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    T part[kCount];
-    *reinterpret_cast<Loose*>(part) = sum[r];
-    for (int64_t s = kCount / 2; s > 0; s /= 2) {
-      for (int64_t l = 0; l < s; ++l) part[l] += part[l + s];
-    }
-    T total = part[0];
-    for (int64_t rest = d; rest < k; ++rest) total += a[r * a_row + rest] * b[rest];
-    c[r] = total;
-  }
-}
-
-template <class T>
-void batch(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int64_t count) noexcept {
-  constexpr int64_t kCount = Lanes<T>::kCount;
-  const bool small = p.m <= kSmallSide && p.n <= kSmallSide && p.k <= kSmallSide;
-  const bool along_k = p.n == 1 && p.a_column == 1 && p.b_row == 1 && p.k >= kCount;
-  if (small && p.n < kCount && !(along_k && p.k >= 2 * kCount)) {
-    return across<T>(p, a_at, b_at, count);
-  }
-  ProductCall one = p;
-  for (int64_t i = 0; i < count; ++i) {
-    const T* a = static_cast<const T*>(p.a) + a_at[i];
-    const T* b = static_cast<const T*>(p.b) + b_at[i];
-    T* c = static_cast<T*>(p.c) + i * p.m * p.n;
-    if (along_k) {
-      int64_t r = 0;
-      for (; r + 4 <= p.m; r += 4) row_sums<T, 4>(a + r * p.a_row, p.a_row, b, p.k, c + r);
-      for (; r < p.m; ++r) row_sums<T, 1>(a + r * p.a_row, p.a_row, b, p.k, c + r);
-    } else {
-      one.a = a;
-      one.b = b;
-      one.c = c;
-      product<T>(one);
-    }
-  }
-}
-
 }  // namespace
 
 namespace PULLBACK_KERNELS {
 
-constinit const ProductTable kProductTable = {{&product<float>, &product<double>},
-                                              {&batch<float>, &batch<double>}};
+constinit const ProductTable kProductTable = {{&product<float>, &product<double>}};
 
 }  // namespace PULLBACK_KERNELS
 

@@ -107,7 +107,9 @@ using BatchKernel = void (*)(const ProductCall& call, const int64_t* a_at, const
 
 struct ProductTable {
   ProductKernel of[2];  // float32, float64
-  BatchKernel batch[2];
+};
+struct BatchTable {
+  BatchKernel of[2];
 };
 
 #define PULLBACK_DECLARE_KERNELS(set)              \
@@ -118,6 +120,7 @@ struct ProductTable {
   extern const RowTable kRowTable;                 \
   extern const PairTable kPairTable;               \
   extern const ProductTable kProductTable;         \
+  extern const BatchTable kBatchTable;             \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -131,6 +134,7 @@ struct KernelTable {
   const RowTable& rows;
   const PairTable& pairs;
   const ProductTable& products;
+  const BatchTable& batches;
 };
 
 // Those of cpu_level(), chosen once.

@@ -1,0 +1,117 @@
+// Vectors of the widest registers of an instruction set, and how a few of them are transposed.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#ifndef PULLBACK_KERNELS
+#define PULLBACK_KERNELS kernels_baseline
+#endif
+
+namespace pullback::PULLBACK_KERNELS {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+struct IndexOf {
+  using Type = int32_t;
+};
+template <>
+struct IndexOf<double> {
+  using Type = int64_t;
+};
+
+template <class T>
+struct Lanes {
+  static constexpr int kCount = kVectorBytes / static_cast<int>(sizeof(T));
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+  typedef T Loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
+  typedef typename IndexOf<T>::Type Index __attribute__((vector_size(kVectorBytes)));
+
+  // Sixteen bytes, of which every instruction set has vectors. Wider shuffles move within them.
+  static constexpr int kShort = 16 / static_cast<int>(sizeof(T));
+  static constexpr int kShorts = kCount / kShort;
+  typedef float Quarter __attribute__((vector_size(16)));
+  typedef T Short __attribute__((vector_size(16)));
+  typedef T LooseShort __attribute__((vector_size(16), aligned(alignof(T)), may_alias));
+
+  static Vector load(const T* x) { return *reinterpret_cast<const Loose*>(x); }
+  static void store(T* x, const Vector& v) { *reinterpret_cast<Loose*>(x) = v; }
+  static Short load_short(const T* x) { return *reinterpret_cast<const LooseShort*>(x); }
+  static void store_short(T* x, const Short& v) { *reinterpret_cast<LooseShort*>(x) = v; }
+
+  // Sixteen bytes from entry e on of every kShort-th matrix, one behind the other.
+  // By shuffles: a load of what several stores wrote would wait for them.
+  static Vector joined(const T* const* from, int64_t e) {
+    const auto piece = [&](int i) {
+      return reinterpret_cast<Quarter>(load_short(from[i * kShort] + e));
+    };
+#if defined(__AVX512F__)
+    __m512 v = _mm512_castps128_ps512(piece(0));
+    v = _mm512_insertf32x4(v, piece(1), 1);
+    v = _mm512_insertf32x4(v, piece(2), 2);
+    return reinterpret_cast<Vector>(_mm512_insertf32x4(v, piece(3), 3));
+#elif defined(__AVX2__)
+    return reinterpret_cast<Vector>(_mm256_set_m128(piece(1), piece(0)));
+#else
+    return reinterpret_cast<Vector>(piece(0));
+#endif
+  }
+  template <int i>
+  static Short part(const Vector& v) {
+#if defined(__AVX512F__)
+    return reinterpret_cast<Short>(_mm512_extractf32x4_ps(reinterpret_cast<__m512>(v), i));
+#elif defined(__AVX2__)
+    return reinterpret_cast<Short>(_mm256_extractf128_ps(reinterpret_cast<__m256>(v), i));
+#else
+    return v;
+#endif
+  }
+
+  // Four vectors (two of float64), in each sixteen bytes: entry j of vector i goes to entry i of
+  // vector j. Named ones: an array would lie in memory.
+  static void transpose(Vector& v0, Vector& v1, Vector& v2, Vector& v3) {
+    const Vector a = __builtin_shuffle(v0, v1, interleave(0));  // 0 of both, 1 of both
+    const Vector b = __builtin_shuffle(v0, v1, interleave(2));
+    const Vector c = __builtin_shuffle(v2, v3, interleave(0));
+    const Vector d = __builtin_shuffle(v2, v3, interleave(2));
+    v0 = __builtin_shuffle(a, c, halves(0));
+    v1 = __builtin_shuffle(a, c, halves(2));
+    v2 = __builtin_shuffle(b, d, halves(0));
+    v3 = __builtin_shuffle(b, d, halves(2));
+  }
+  static void transpose(Vector& v0, Vector& v1) {
+    const Vector first = v0;
+    v0 = __builtin_shuffle(first, v1, interleave(0));
+    v1 = __builtin_shuffle(first, v1, interleave(1));
+  }
+
+ private:
+  // Entries from `first` on of each sixteen bytes, of two vectors in turn.
+  static Index interleave(int first) {
+    Index out;
+    for (int j = 0; j < kCount; ++j) {
+      out[j] = j / kShort * kShort + j % kShort / 2 + first + (j % 2 ? kCount : 0);
+    }
+    return out;
+  }
+  // Two entries from `first` on of each sixteen bytes, of one vector and then of the other.
+  static Index halves(int first) {
+    Index out;
+    for (int j = 0; j < kCount; ++j) {
+      out[j] = j / kShort * kShort + j % 2 + first + (j % kShort >= 2 ? kCount : 0);
+    }
+    return out;
+  }
+};
+
+}  // namespace pullback::PULLBACK_KERNELS
