@@ -1,27 +1,21 @@
 // Lanes that each keep their best value and where it was: along a row every lane sees every n-th
-// value, over columns each lane is a column. Short rows are turned into columns first, narrow
-// columns several rows at a time.
+// value, over columns each lane is a column. Short rows are turned on the way, so that each lane is
+// a row; narrow columns are taken several rows at a time.
 #include "backend/cpu/kernels/position.h"
 
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
-#ifndef PULLBACK_KERNELS
-#define PULLBACK_KERNELS kernels_baseline
-#endif
+#include "backend/cpu/kernels/lanes.h"
 
 namespace pullback {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int64_t kBytes = 64;  // of a vector: wider ones live in memory
-#elif defined(__AVX2__)
-constexpr int64_t kBytes = 32;
-#else
-constexpr int64_t kBytes = 16;
-#endif
+constexpr int64_t kBytes = PULLBACK_KERNELS::kVectorBytes;  // wider vectors live in memory
 constexpr int kAhead = 4;  // vectors of a row at once: each waits for its last comparison
-constexpr int64_t kShortRow = 32;
+constexpr int64_t kShortRow = 256;
+constexpr int64_t kShortest = 32;  // of what is turned entry by entry
 constexpr int64_t kStrip = kPositionColumns;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // lanes count in 32 bits
 
@@ -88,6 +82,56 @@ struct Lanes {
       at = mask ? other.at : at;
     }
   };
+
+  // Several rows a lane each, sixteen bytes of each row at a time; the last sixteen may see some
+  // entries again, which changes nothing.
+  static void of_short_rows(const T* x, int64_t rows, int64_t length, int64_t* out) {
+    using Bits = PULLBACK_KERNELS::Lanes<std::conditional_t<sizeof(T) == 8, double, float>>;
+    using Bit = std::conditional_t<sizeof(T) == 8, double, float>;
+    constexpr int64_t kRows = kAhead * kWidth;
+    constexpr int64_t kPiece = Bits::kShort;
+    constexpr bool kFloat = std::is_floating_point_v<T>;
+    using Limits = std::numeric_limits<T>;
+    constexpr T kLow = kFloat ? -Limits::infinity() : Limits::lowest();
+    constexpr T kHigh = kFloat ? Limits::infinity() : Limits::max();
+    for (int64_t r = 0; r < rows; r += kRows) {
+      const Bit* from[kRows];
+      for (int64_t i = 0; i < kRows; ++i) {
+        from[i] = reinterpret_cast<const Bit*>(x + (r + i < rows ? r + i : rows - 1) * length);
+      }
+      Best best[kAhead];
+#pragma GCC unroll 4
+      for (int k = 0; k < kAhead; ++k) best[k] = {Values{} + (largest ? kLow : kHigh), Counts{}};
+      for (int64_t first = 0; first < length; first += kPiece) {
+        const int64_t e = first + kPiece <= length ? first : length - kPiece;
+        const Counts now = Counts{} + static_cast<Count>(e);
+#pragma GCC unroll 4
+        for (int k = 0; k < kAhead; ++k) {
+          const Bit* const* some = from + k * kWidth;
+          auto v0 = Bits::joined(some, e);
+          auto v1 = Bits::joined(some + 1, e);
+          if constexpr (kPiece == 2) {
+            Bits::transpose(v0, v1);
+            best[k].see(reinterpret_cast<Values>(v0), now);
+            best[k].see(reinterpret_cast<Values>(v1), now + 1);
+          } else {
+            auto v2 = Bits::joined(some + 2, e);
+            auto v3 = Bits::joined(some + 3, e);
+            Bits::transpose(v0, v1, v2, v3);
+            best[k].see(reinterpret_cast<Values>(v0), now);
+            best[k].see(reinterpret_cast<Values>(v1), now + 1);
+            best[k].see(reinterpret_cast<Values>(v2), now + 2);
+            best[k].see(reinterpret_cast<Values>(v3), now + 3);
+          }
+        }
+      }
+      Count at[kRows];
+#pragma GCC unroll 4
+      for (int k = 0; k < kAhead; ++k) std::memcpy(at + k * kWidth, &best[k].at, kBytes);
+      const int64_t some = rows - r < kRows ? rows - r : kRows;
+      for (int64_t j = 0; j < some; ++j) out[r + j] = at[j];
+    }
+  }
 
   static int64_t of_row(const T* x, int64_t n) {
     Value best = x[0];
@@ -199,10 +243,15 @@ struct Lanes {
 
   static void rows(const void* values, int64_t rows, int64_t length, int64_t* out) noexcept {
     const auto* x = static_cast<const T*>(values);
+    if constexpr (sizeof(T) > 1) {
+      if (length < kShortRow && length * static_cast<int64_t>(sizeof(T)) >= 16) {
+        return of_short_rows(x, rows, length, out);
+      }
+    }
     int64_t r = 0;
-    if (length < kShortRow) {
+    if (length < kShortest) {
       constexpr int64_t kRows = 64;
-      T turned[kShortRow * kRows];
+      T turned[kShortest * kRows];
       for (; r + kRows <= rows; r += kRows) {
         for (int64_t i = 0; i < kRows; ++i) {
           for (int64_t j = 0; j < length; ++j) turned[j * kRows + i] = x[(r + i) * length + j];
