@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "backend/cpu/kernels/table.h"
 #include "base/threads.h"
 
 namespace pullback {
@@ -205,7 +206,9 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   const Strides& stride = s.in.strides;
   in += region.o * stride[0];
   out += region.o * s.axis * s.inner;
-  if (region.high - region.low == s.axis) {
+  const bool adds_rows = update == Update::Add && std::is_floating_point_v<T> && stride[2] == 1 &&
+                         region.right - region.left >= 4;
+  if (region.high - region.low == s.axis && !adds_rows) {
     return scatter_all<update, T>(s, in, indices, out, n, region);
   }
   int64_t from[kSome];
@@ -219,6 +222,12 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
       from[count] = i;
       to[count] = at;
       count += (at >= region.low) & (at < region.high);
+    }
+    if (adds_rows) {
+      constexpr int kWhich = sizeof(T) == 8 ? 1 : sizeof(Sum) == 8 ? 2 : 0;
+      kernels().rows.add_rows[kWhich]({in + region.left, stride[1], out + region.left, s.inner,
+                                       region.right - region.left, from, to, count});
+      continue;
     }
     for (int64_t k = 0; k < count; ++k) {
       if (k + kAhead < count) {
@@ -240,9 +249,12 @@ void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out,
   constexpr int64_t kNarrow = 16;
   const bool worth = s.outer * n * s.inner > 128 * 1024;
   const bool by_columns = s.inner >= 2 * kColumns;
+  // By entries, each part looks through all indices: no more parts than threads. (An entry gets
+  // what is for it in the order of the indices, however many there are.)
+  const int64_t few = std::min<int64_t>(kParts / 2, num_threads());
   const int64_t parts = !worth || s.outer >= kParts || s.inner < kNarrow ? 1
                         : by_columns ? std::min(kParts, s.inner / kColumns)
-                                     : std::min(kParts / 2, s.axis);
+                                     : std::min(few, s.axis);
   parallel_for(s.outer * parts, worth, [&](int64_t unit) {
     const int64_t part = unit % parts;
     Region region{unit / parts, 0, s.inner, 0, s.axis};

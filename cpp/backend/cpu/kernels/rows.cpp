@@ -1,5 +1,6 @@
-// Kernels that know rows: entries repeated along their rows, one entry of each row, and arithmetic
-// of elements with their row's entry. Compiled once per instruction set, flags as elementwise.cpp.
+// Kernels that know rows: entries repeated along their rows, one entry of each row, arithmetic of
+// elements with their row's entry, and rows added to rows. Compiled once per instruction set, flags
+// as elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_exp.h"
 
@@ -101,6 +102,36 @@ int arithmetic(void* out, const void* a, const void* b, const void*, int64_t row
   return kFine;
 }
 
+// Four numbers at a time: of rows that may be short, and come from anywhere.
+template <class T, class Sum>
+void add_rows(const RowsCall& call) noexcept {
+  constexpr int64_t kAhead = 8;
+  constexpr int kFour = 4;
+  typedef T From __attribute__((vector_size(kFour * sizeof(T)), aligned(alignof(T)), may_alias));
+  typedef Sum To
+      __attribute__((vector_size(kFour * sizeof(Sum)), aligned(alignof(Sum)), may_alias));
+  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(Sum));
+  for (int64_t k = 0; k < call.count; ++k) {
+    if (k + kAhead < call.count) {
+      const T* x = static_cast<const T*>(call.in) + call.from[k + kAhead] * call.in_row;
+      const Sum* y = static_cast<Sum*>(call.out) + call.to[k + kAhead] * call.out_row;
+      for (int64_t j = 0; j < call.columns && j < 4 * kLine; j += kLine) {
+        __builtin_prefetch(x + j);
+        __builtin_prefetch(y + j, 1);
+      }
+    }
+    const T* x = static_cast<const T*>(call.in) + call.from[k] * call.in_row;
+    Sum* y = static_cast<Sum*>(call.out) + call.to[k] * call.out_row;
+    int64_t j = 0;
+    for (; j + kFour <= call.columns; j += kFour) {
+      const From from = *reinterpret_cast<const From*>(x + j);
+      auto* to = reinterpret_cast<To*>(y + j);
+      *to = *to + __builtin_convertvector(from, To);
+    }
+    for (; j < call.columns; ++j) y[j] += static_cast<Sum>(x[j]);
+  }
+}
+
 }  // namespace
 
 namespace PULLBACK_KERNELS {
@@ -114,6 +145,7 @@ constinit const RowTable kRowTable = {
      {&arithmetic<Subtract, float>, &arithmetic<Subtract, double>},
      {&arithmetic<Multiply, float>, &arithmetic<Multiply, double>},
      {&arithmetic<Divide, float>, &arithmetic<Divide, double>}},
+    {&add_rows<float, float>, &add_rows<double, double>, &add_rows<float, double>},
 };
 
 }  // namespace PULLBACK_KERNELS

@@ -54,6 +54,19 @@ struct FoldTable {
 using RowKernel = int (*)(void* out, const void* a, const void* b, const void* c, int64_t rows,
                           int64_t length) noexcept;
 
+// Row to[i] of `out` gets row from[i] of `in`, for each i in turn; of both the first `columns`.
+struct RowsCall {
+  const void* in;
+  int64_t in_row;
+  void* out;
+  int64_t out_row;
+  int64_t columns;
+  const int64_t* from;
+  const int64_t* to;
+  int64_t count;
+};
+using AddRowsKernel = void (*)(const RowsCall& call) noexcept;
+
 struct RowTable {
   // By element size: see size_index.
   RowKernel spread[3];     // each entry of a, one a row, along its row
@@ -62,6 +75,7 @@ struct RowTable {
   RowKernel place_add[2];  // of float32, float64: place's result plus c
   // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
   RowKernel arithmetic[4][2];
+  AddRowsKernel add_rows[3];  // of float32, float64; float32 to sums in float64
 };
 constexpr int size_index(int64_t element) { return element == 1 ? 0 : element == 4 ? 1 : 2; }
 
