@@ -24,7 +24,7 @@ constexpr int64_t kBlock = 64;        // side of a transposed block, elements
 constexpr int64_t kStream = 8 << 20;  // bytes that no cache would keep
 constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
 constexpr int64_t kShortRow = 16;     // elements
-constexpr int64_t kMemcpy = 512;      // bytes from which memcpy is worth its call
+constexpr int64_t kMemcpy = 64;       // bytes from which memcpy is worth its call
 
 struct Axis {
   int64_t dim, in, out;

@@ -36,7 +36,8 @@ struct SumFold {
   static_assert(size_of(dtype) == sizeof(Sum) && is_float(dtype) == m::kFloat<Sum>);
   static constexpr Op kMerge = Op::add;
   static constexpr Sum kIdentity = 0;
-  static constexpr bool kSideBySide = true;  // short rows
+  static constexpr bool kSideBySide = true;            // short rows
+  static constexpr bool kInRegisters = sizeof(T) > 1;  // columns
   PULLBACK_INLINE static Sum lift(T a) { return static_cast<Sum>(a); }
   PULLBACK_INLINE static Sum merge(Sum a, Sum b) { return a + b; }
   PULLBACK_INLINE static Sum row(const T* x, int64_t n) {
@@ -106,6 +107,7 @@ struct ExtremeFold {
   }
   static constexpr T kIdentity = identity();
   static constexpr bool kSideBySide = true;
+  static constexpr bool kInRegisters = false;
   PULLBACK_INLINE static T lift(T a) { return a; }
   PULLBACK_INLINE static T merge(T a, T b) {
     if constexpr (largest) return m::maximum(a, b);
@@ -148,6 +150,7 @@ struct LogicFold {
   static constexpr Op kMerge = every ? Op::logical_and : Op::logical_or;
   static constexpr uint8_t kIdentity = every;
   static constexpr bool kSideBySide = false;
+  static constexpr bool kInRegisters = false;
   PULLBACK_INLINE static uint8_t lift(T a) { return a != T(0); }  // a NaN is true
   PULLBACK_INLINE static uint8_t merge(uint8_t a, uint8_t b) { return every ? a & b : a | b; }
   PULLBACK_INLINE static uint8_t row(const T* x, int64_t n) {
@@ -190,10 +193,23 @@ void rows(const void* values, int64_t count, int64_t length, void* accumulator) 
   }
 }
 
+// Of many rows, some columns at a time, whose sums stay in registers.
 template <class Fold>
 void add_rows(const typename Fold::Value* x, int64_t count, int64_t width,
               typename Fold::Accumulator* sum) {
-  for (int64_t r = 0; r < count; ++r, x += width) {
+  constexpr int64_t kSome = 32;
+  constexpr int64_t kMany = 8;
+  const bool in_registers = Fold::kInRegisters && count >= kMany && width % kSome == 0;
+  for (int64_t done = 0; in_registers && done < width; done += kSome) {
+    typename Fold::Accumulator lane[kSome];
+    for (int64_t j = 0; j < kSome; ++j) lane[j] = sum[done + j];
+    for (int64_t r = 0; r < count; ++r) {
+      const typename Fold::Value* row = x + r * width + done;
+      for (int64_t j = 0; j < kSome; ++j) lane[j] = Fold::merge(lane[j], Fold::lift(row[j]));
+    }
+    for (int64_t j = 0; j < kSome; ++j) sum[done + j] = lane[j];
+  }
+  for (int64_t r = 0; r < count && !in_registers; ++r, x += width) {
 #pragma GCC ivdep
     for (int64_t j = 0; j < width; ++j) sum[j] = Fold::merge(sum[j], Fold::lift(x[j]));
   }
