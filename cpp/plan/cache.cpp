@@ -8,6 +8,7 @@
 #include "plan/fuse.h"
 #include "plan/lower.h"
 #include "plan/memory.h"
+#include "plan/pieces.h"
 #include "plan/verify.h"
 
 namespace pullback {
@@ -41,6 +42,7 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   auto out = std::make_shared<CachedPlan>();
   const Analysis analysis = simplify(snapshot);
   out->plan = lower(analysis, fuse(analysis, backend.limits()));
+  place_pieces(&out->plan);
   plan_memory(&out->plan);
   verify(out->plan);
   out->executable = backend.compile(out->plan);

@@ -57,7 +57,8 @@ struct ScalarLoad {
 // value: then the group works in place.
 struct Store {
   int32_t value;
-  View view;  // row-major, offset 0, as many elements as the value has entries
+  View view;  // as many elements as the value has entries; row-major with offset 0, or in order of
+              // memory in a slot that the group neither reads nor writes in the same place
 };
 
 // The value's entries, seen as [outer, reduced, inner], folded over the middle axis into out =

@@ -74,7 +74,7 @@ class GroupCheck {
     if (level != Level::Any && entries != Level::Any && level != entries) {
       broken(step_, "a store of another level");
     }
-    if (!is_flat(store.view)) broken(step_, "a store that is not flat");
+    if (!in_order(store.view)) broken(step_, "a store that is not in the order of memory");
   }
 
   void check_reduction(const Reduction& r) {
@@ -94,9 +94,15 @@ class GroupCheck {
   // Memory that is both read and written: a flat load that is done with when its store's value is
   // made. Results of reductions are for nobody else.
   void check_in_place() const {
-    std::unordered_map<int32_t, const Store*> stores;  // by memory; null: a reduction's result
+    std::unordered_multimap<int32_t, const Store*> stores;  // by memory; null: a reduction's result
     const auto write = [&](const View& view, const Store* store) {
-      if (!stores.insert({memory_[view.slot], store}).second) broken(step_, "two stores to a slot");
+      const auto [begin, end] = stores.equal_range(memory_[view.slot]);
+      for (auto other = begin; other != end; ++other) {
+        if (!store || !other->second || !apart(other->second->view, view)) {
+          broken(step_, "two stores to a place");
+        }
+      }
+      stores.insert({memory_[view.slot], store});
     };
     for (const Store& store : group_.stores) write(store.view, &store);
     for (const Reduction& reduction : group_.reductions) write(reduction.out, nullptr);
@@ -106,7 +112,7 @@ class GroupCheck {
       if (!found->second) broken(step_, "a reduction to memory that is read");
       const Store& store = *found->second;
       const View& load = group_.loads[i];
-      if (!is_flat(load) || load.shape.size() != store.view.shape.size()) {
+      if (!is_flat(load) || !is_flat(store.view) || load.shape.size() != store.view.shape.size()) {
         broken(step_, "a store over memory that is read otherwise");
       }
       if (last_read_[i] == kEnd || last_read_[i] > store.value - leaves_) {

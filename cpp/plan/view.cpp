@@ -91,4 +91,48 @@ Strided sliced(const Strided& in, const Shape& shape, const Window& where) {
   return out;
 }
 
+bool in_order(const Strided& view) {
+  int64_t reach = 0;  // of the axes within
+  for (int64_t d = view.shape.rank; d-- > 0;) {
+    if (view.shape[d] == 1) continue;
+    if (view.strides[d] <= reach) return false;
+    reach += (view.shape[d] - 1) * view.strides[d];
+  }
+  return true;
+}
+
+namespace {
+
+// The part of each period of memory that a window lies in; false if it crosses from one to the
+// next.
+struct Part {
+  int64_t first, last;
+};
+bool part_of(const Strided& view, int64_t period, Part* out) {
+  out->first = out->last = view.offset % period;
+  for (int64_t d = 0; d < view.shape.rank; ++d) {
+    if (view.strides[d] % period != 0) out->last += (view.shape[d] - 1) * view.strides[d];
+  }
+  return out->last < period;
+}
+
+}  // namespace
+
+// Columns, pieces of rows, every other element: each has its part of a period, which is a stride.
+bool apart(const Strided& x, const Strided& y) {
+  if (!in_order(x) || !in_order(y)) return false;
+  const auto apart_in = [&](int64_t period) {
+    Part a, b;
+    if (!part_of(x, period, &a) || !part_of(y, period, &b)) return false;
+    return a.last < b.first || b.last < a.first;
+  };
+  if (apart_in(INT64_MAX)) return true;
+  for (const Strided* view : {&x, &y}) {
+    for (int64_t d = 0; d < view->shape.rank; ++d) {
+      if (view->shape[d] > 1 && view->strides[d] > 1 && apart_in(view->strides[d])) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace pullback

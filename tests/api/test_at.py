@@ -248,7 +248,7 @@ def test_slices_of_one_tensor_cost_their_pieces() -> None:
     (g,) = pb.gradients(sum(pb.sum(pb.sin(x[i])) for i in range(50)), [x])
     steps = [line for line in listing(g).splitlines() if line[0].isdigit()]
     kinds = [line.split()[1] for line in steps]
-    assert kinds.count("embed") == 1 and kinds.count("add") == 49 and "copy" not in kinds
+    assert set(kinds) == {"tiles"}  # stored there by the step that computes them
     assert np.array_equal(g.numpy(), np.cos(np.ones((50, 3))))
 
 

@@ -88,8 +88,8 @@ int64_t scratch_of(const Step&) {
 int64_t bytes_of(const GroupProgram& step) {
   const TileProgram& t = step.tiles;
   return bytes_of(step.reductions) + bytes_of(t.code) + bytes_of(t.folds) + bytes_of(t.directs) +
-         bytes_of(t.gathers) + bytes_of(t.repeats) + bytes_of(t.splats) + bytes_of(t.registers) +
-         bytes_of(t.reduced);
+         bytes_of(t.gathers) + bytes_of(t.scatters) + bytes_of(t.repeats) + bytes_of(t.splats) +
+         bytes_of(t.registers) + bytes_of(t.reduced);
 }
 int64_t bytes_of(const GemmStep& step) {
   return bytes_of(step.product.axes) + (step.then ? bytes_of(*step.then) : 0);

@@ -21,6 +21,10 @@ Axes merged_axes(const View& view);
 void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t first, int64_t n,
                     char* out);
 
+// The way back: writes n elements at `in` to those.
+void scatter_strided(const Axes& axes, char* base, int64_t element, int64_t first, int64_t n,
+                     const char* in);
+
 // n copies of the element at `value`.
 void fill_elements(char* out, const char* value, int64_t element, int64_t n);
 

@@ -75,6 +75,7 @@ void TileCompiler::emit(int32_t index) {
                                                : nullptr;
     emit_elementwise(index, code);
   }
+  if (values_[value].first_scatter >= 0) emit_scatter(values_[value].first_scatter);
   for (int32_t in : instruction.in) free_if_dead(in, index);
   free_if_dead(value, index);  // nobody reads it
 }
@@ -214,13 +215,33 @@ void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_
   code.in[1] = sums;
 }
 
+// A store to elements that do not lie side by side.
+void TileCompiler::emit_scatter(int32_t index) {
+  const Store& store = group_.stores[index];
+  const int64_t element = size_of(store.view.dtype);
+  const bool row = values_.is_row(store.view.shape.size(), store.value);
+  const int32_t in = operand(store.value, row);
+  Code& code = add_code(Kind::Scatter, row, 0.5);
+  code.in[0] = in;
+  code.index = static_cast<int32_t>(program_.scatters.size());
+  program_.scatters.push_back(
+      {store.view.slot, store.view.offset * element, element, row, merged_axes(store.view)});
+}
+
 // Stores that no instruction could write to directly: of loads and scalars, and second stores of a
 // value.
 void TileCompiler::store_leaves() {
   for (int32_t i = 0; i < static_cast<int32_t>(group_.stores.size()); ++i) {
     const Store& store = group_.stores[i];
     const ValueInfo& info = values_[store.value];
-    if (store.value >= leaves() && info.first_store == i) continue;
+    const bool scattered = !is_dense(store.view);
+    if (store.value >= leaves() && (scattered ? info.first_scatter : info.first_store) == i) {
+      continue;
+    }
+    if (scattered) {
+      emit_scatter(i);
+      continue;
+    }
     const bool row = values_.is_row(store.view.shape.size(), store.value);
     const int dtype = static_cast<int>(info.dtype);
     const int32_t in = operand(store.value, row);

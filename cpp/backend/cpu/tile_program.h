@@ -18,11 +18,12 @@ namespace pullback {
 
 struct TileProgram {
   enum class Kind : uint8_t {
-    Call,    // out = call(in[0], in[1], in[2]) of as many entries as the value has
-    Rows,    // out = over_rows(in[0], in[1], in[2]) of rows of `row_length`
-    Pair,    // out, in[1] = pair(in[0])
-    Fold,    // out = folds[index] of in[0], in[1] being its accumulators
-    Gather,  // out = gathers[index]
+    Call,     // out = call(in[0], in[1], in[2]) of as many entries as the value has
+    Rows,     // out = over_rows(in[0], in[1], in[2]) of rows of `row_length`
+    Pair,     // out, in[1] = pair(in[0])
+    Fold,     // out = folds[index] of in[0], in[1] being its accumulators
+    Gather,   // out = gathers[index]
+    Scatter,  // scatters[index] = in[0]
   };
   // 32 bytes: programs of many lines over a few elements wait for these.
   struct Code {
@@ -92,6 +93,7 @@ struct TileProgram {
   std::vector<RowFold> folds;
   std::vector<Direct> directs;
   std::vector<Strided> gathers;
+  std::vector<Strided> scatters;
   std::vector<Repeat> repeats;
   std::vector<Splat> splats;
   std::vector<Register> registers;

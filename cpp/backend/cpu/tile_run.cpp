@@ -123,6 +123,13 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
                        place_[code.out]);
         break;
       }
+      case TileProgram::Kind::Scatter: {
+        const auto& target = program_.scatters[code.index];
+        scatter_strided(target.axes, slots_.at(target.slot) + target.offset, target.element,
+                        target.row ? first : first * program_.length, entries[target.row],
+                        place_[code.in[0]]);
+        break;
+      }
     }
     if (problem) [[unlikely]]
       return refuse(code, problem, entries[code.row]);

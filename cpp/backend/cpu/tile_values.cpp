@@ -10,6 +10,11 @@
 
 namespace pullback {
 
+bool is_dense(const View& view) {
+  const Axes axes = merged_axes(view);
+  return axes.rank == 0 || (axes.rank == 1 && axes.stride[0] == 1);
+}
+
 TileValues::TileValues(const TileGroup& group) : group_(group) {
   const auto instructions = static_cast<int32_t>(group.instructions.size());
   info_.reserve(group.loads.size() + group.scalars.size() + group.instructions.size());
@@ -21,7 +26,8 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
     info_.push_back({instruction.result, instruction.row && group.length > 1});
   }
   for (auto i = static_cast<int32_t>(group_.stores.size()) - 1; i >= 0; --i) {
-    info_[group_.stores[i].value].first_store = i;
+    ValueInfo& info = info_[group_.stores[i].value];
+    (is_dense(group_.stores[i].view) ? info.first_store : info.first_scatter) = i;
   }
   find_pairs();
   find_placed();
@@ -36,8 +42,11 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
       if (instruction.in[k] >= 0) use(instruction.in[k], when, row);
     }
   }
-  for (const Store& store : group.stores) {
-    use(store.value, kEnd, is_row(store.view.shape.size(), store.value));
+  for (int32_t i = 0; i < static_cast<int32_t>(group.stores.size()); ++i) {
+    const Store& store = group.stores[i];
+    const bool early = store.value >= leaves() && info_[store.value].first_scatter == i;
+    use(store.value, early ? store.value - leaves() : kEnd,
+        is_row(store.view.shape.size(), store.value));
   }
   for (const Reduction& r : group.reductions) {
     use(r.value, kEnd, is_row(r.outer * r.reduced * r.inner, r.value));

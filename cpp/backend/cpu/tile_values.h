@@ -16,8 +16,12 @@ struct ValueInfo {
   int32_t last_use = -1;  // instruction, kEnd: after the last one
   int32_t last_element_use = -1;  // of a value over rows, where it is needed along the rows
   int32_t first_store = -1;       // an instruction writes directly to it
+  int32_t first_scatter = -1;     // of those whose elements do not lie side by side
   Axes axes{};                    // of a load, over its entries
 };
+
+// Whether the elements lie side by side.
+bool is_dense(const View& view);
 
 class TileValues {
  public:
