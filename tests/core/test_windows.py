@@ -78,18 +78,21 @@ JOINS: dict[str, Callable[..., Any]] = {
     "rows": lambda xp, a, b: xp.concatenate([a + 1, b * 2, a - b], axis=0),
     "columns": lambda xp, a, b: xp.concatenate([a + 1, b * 2, a - b], axis=1),
     "layers": lambda xp, a, b: xp.stack([a + 1, b * 2, a - b], axis=-1),
+    "pairs": lambda xp, a, b: xp.stack([a + b, a - b], axis=-1),
+    "what is given, what is computed": lambda xp, a, b: xp.stack([a, a * b, b], axis=-1),
     "the same twice": lambda xp, a, b: xp.concatenate([c := a * b, c], axis=1),
     "sums of rows": lambda xp, a, b: xp.stack([xp.sum(a, axis=1), xp.sum(b, axis=1)], axis=1),
 }
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("shape", [(3, 4), (17, 5), (300, 40), (70_001, 1)])
 @pytest.mark.parametrize("join", JOINS.values(), ids=JOINS)
-def test_concatenations(join: Callable[..., Any], shape: tuple[int, int]) -> None:
+def test_concatenations(join: Callable[..., Any], shape: tuple[int, int], dtype: str) -> None:
     class Ours:
         concatenate, stack, sum = pb.concat, pb.stack, pb.sum
 
-    a, b = (np.random.default_rng(i).integers(-9, 9, shape).astype("float64") for i in range(2))
+    a, b = (np.random.default_rng(i).integers(-9, 9, shape).astype(dtype) for i in range(2))
     want, before = join(np, a, b), pb.num_threads()
     try:
         for threads in (1, 3):

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/kernels/table.h"
+
 namespace pullback {
 namespace {
 
@@ -14,22 +16,6 @@ void fill(char* out, const char* value, int64_t n) {
   std::memcpy(&v, value, sizeof v);
   auto* y = reinterpret_cast<T*>(out);
   for (int64_t i = 0; i < n; ++i) y[i] = v;
-}
-
-// With a stride that is known, whole vectors are read.
-template <int64_t known, class T>
-void gather_row(T* y, const T* x, int64_t stride, int64_t n) {
-  if constexpr (known) stride = known;
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
-}
-template <class T>
-void gather_row(char* out, const char* in, int64_t stride, int64_t n) {
-  auto* y = reinterpret_cast<T*>(out);
-  const auto* x = reinterpret_cast<const T*>(in);
-  stride == 2   ? gather_row<2>(y, x, stride, n)
-  : stride == 3 ? gather_row<3>(y, x, stride, n)
-  : stride == 4 ? gather_row<4>(y, x, stride, n)
-                : gather_row<0>(y, x, stride, n);
 }
 
 template <class T>
@@ -44,12 +30,10 @@ void copy_row(char* out, const char* in, int64_t element, int64_t stride, int64_
     std::memcpy(out, in, static_cast<size_t>(n * element));
   } else if (stride == 0) {
     fill_elements(out, in, element, n);
-  } else if (element == 4) {
-    gather_row<uint32_t>(out, in, stride, n);
-  } else if (element == 8) {
-    gather_row<uint64_t>(out, in, stride, n);
+  } else if (element >= 4) {
+    kernels().rows.gather[element == 8](out, in, stride, n);
   } else {
-    gather_row<uint8_t>(out, in, stride, n);
+    for (int64_t i = 0; i < n; ++i) out[i] = in[i * stride];
   }
 }
 

@@ -52,6 +52,7 @@ class TileCompiler {
   void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
                  int32_t in, int32_t out);
   void emit_scatter(int32_t index);
+  void emit_weave(int32_t index);
   void store_leaves();
   void place_reductions();
   void choose_tile();

@@ -228,6 +228,24 @@ void TileCompiler::emit_scatter(int32_t index) {
       {store.view.slot, store.view.offset * element, element, row, merged_axes(store.view)});
 }
 
+// Stores that fill one memory in turns.
+void TileCompiler::emit_weave(int32_t index) {
+  const Store& store = group_.stores[index];
+  const int64_t element = size_of(store.view.dtype);
+  const bool row = values_.is_row(store.view.shape.size(), store.value);
+  int32_t in[3] = {operand(store.value, row), 0, 0};
+  int k = 1;
+  for (const int32_t other : values_.woven_with(index)) {
+    in[k++] = operand(group_.stores[other].value, row);
+  }
+  Code& code = add_code(Kind::Weave, row, 0.3 * k);
+  std::copy_n(in, 3, code.in);
+  code.over_rows = kernels().rows.weave[element == 8];
+  code.index = static_cast<int32_t>(program_.scatters.size());
+  program_.scatters.push_back(
+      {store.view.slot, store.view.offset * element, element, row, merged_axes(store.view)});
+}
+
 // Stores that no instruction could write to directly: of loads and scalars, and second stores of a
 // value.
 void TileCompiler::store_leaves() {
@@ -236,6 +254,10 @@ void TileCompiler::store_leaves() {
     const ValueInfo& info = values_[store.value];
     const bool scattered = !is_dense(store.view);
     if (store.value >= leaves() && (scattered ? info.first_scatter : info.first_store) == i) {
+      continue;
+    }
+    if (values_.is_woven(i)) {
+      if (!values_.woven_with(i).empty()) emit_weave(i);
       continue;
     }
     if (scattered) {

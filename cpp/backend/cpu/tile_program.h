@@ -24,6 +24,7 @@ struct TileProgram {
     Fold,     // out = folds[index] of in[0], in[1] being its accumulators
     Gather,   // out = gathers[index]
     Scatter,  // scatters[index] = in[0]
+    Weave,    // scatters[index], and what lies between its elements, = over_rows of in
   };
   // 32 bytes: programs of many lines over a few elements wait for these.
   struct Code {

@@ -123,6 +123,15 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
                        place_[code.out]);
         break;
       }
+      case TileProgram::Kind::Weave: {
+        const auto& target = program_.scatters[code.index];
+        const int64_t at = target.row ? first : first * program_.length;
+        const int64_t stride = target.axes.stride[0];
+        code.over_rows(slots_.at(target.slot) + target.offset + at * stride * target.element,
+                       place_[code.in[0]], place_[code.in[1]], place_[code.in[2]],
+                       entries[target.row], stride);
+        break;
+      }
       case TileProgram::Kind::Scatter: {
         const auto& target = program_.scatters[code.index];
         scatter_strided(target.axes, slots_.at(target.slot) + target.offset, target.element,

@@ -5,6 +5,8 @@
 #include "backend/cpu/tile_values.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "backend/cpu/kernels/table.h"
 
@@ -25,7 +27,9 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   for (const Instruction& instruction : group.instructions) {
     info_.push_back({instruction.result, instruction.row && group.length > 1});
   }
+  find_woven();
   for (auto i = static_cast<int32_t>(group_.stores.size()) - 1; i >= 0; --i) {
+    if (is_woven_[i]) continue;
     ValueInfo& info = info_[group_.stores[i].value];
     (is_dense(group_.stores[i].view) ? info.first_store : info.first_scatter) = i;
   }
@@ -71,6 +75,40 @@ void TileValues::find_pairs() {
         other = -1;
       }
     }
+  }
+}
+
+// Two or three columns that fill a memory: written apart, each would go through all of it.
+void TileValues::find_woven() {
+  const auto stores = static_cast<int32_t>(group_.stores.size());
+  woven_.assign(stores, {});
+  is_woven_.assign(stores, 0);
+  std::map<std::pair<int32_t, int64_t>, int32_t> columns;  // by slot and offset
+  const auto stride_of = [&](int32_t store) -> int64_t {
+    const View& view = group_.stores[store].view;
+    const Axes axes = merged_axes(view);
+    const bool fits = axes.rank == 1 && (axes.stride[0] == 2 || axes.stride[0] == 3);
+    return fits && size_of(view.dtype) >= 4 ? axes.stride[0] : 0;
+  };
+  for (int32_t i = 0; i < stores; ++i) {
+    if (stride_of(i)) columns[{group_.stores[i].view.slot, group_.stores[i].view.offset}] = i;
+  }
+  for (const auto& [where, first] : columns) {
+    const int64_t stride = stride_of(first);
+    if (is_woven_[first]) continue;
+    std::vector<int32_t> others;
+    for (int64_t k = 1; k < stride; ++k) {
+      const auto next = columns.find({where.first, where.second + k});
+      if (next == columns.end() || is_woven_[next->second] || stride_of(next->second) != stride ||
+          group_.stores[next->second].view.shape.size() != group_.stores[first].view.shape.size()) {
+        break;
+      }
+      others.push_back(next->second);
+    }
+    if (static_cast<int64_t>(others.size()) + 1 != stride) continue;
+    is_woven_[first] = 1;
+    for (const int32_t other : others) is_woven_[other] = 1;
+    woven_[first] = std::move(others);
   }
 }
 

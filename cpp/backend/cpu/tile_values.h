@@ -41,12 +41,18 @@ class TileValues {
   // The instruction that is done in one call with this one, when the first of the two is due; -1.
   int32_t partner(int32_t instruction) const { return partner_[instruction]; }
 
+  // Stores to places that take turns, the first element of each next to that of the one before, are
+  // made together: the others of a store, in order; nothing for one that is alone or not the first.
+  const std::vector<int32_t>& woven_with(int32_t store) const { return woven_[store]; }
+  bool is_woven(int32_t store) const { return is_woven_[store]; }
+
   // The place that this addition does in its own pass, and the addition of such a place; -1.
   int32_t placed(int32_t instruction) const { return placed_[instruction]; }
 
  private:
   void find_pairs();
   void find_placed();
+  void find_woven();
   bool stored_between(int32_t first, int32_t last) const;
   void add_load(const View& view);
   void use(int32_t value, int32_t when, bool row);
@@ -55,6 +61,8 @@ class TileValues {
   std::vector<ValueInfo> info_;
   std::vector<int32_t> partner_;
   std::vector<int32_t> placed_;
+  std::vector<std::vector<int32_t>> woven_;  // of each store
+  std::vector<uint8_t> is_woven_;            // with another
 };
 
 }  // namespace pullback

@@ -102,6 +102,39 @@ int arithmetic(void* out, const void* a, const void* b, const void*, int64_t row
   return kFine;
 }
 
+template <class T>
+int weave(void* out, const void* a, const void* b, const void* c, int64_t rows,
+          int64_t length) noexcept {
+  auto* __restrict y = static_cast<T*>(out);
+  const auto* x0 = static_cast<const T*>(a);
+  const auto* x1 = static_cast<const T*>(b);
+  const auto* x2 = static_cast<const T*>(c);
+  if (length == 2) {
+    for (int64_t r = 0; r < rows; ++r) {
+      y[2 * r] = x0[r];
+      y[2 * r + 1] = x1[r];
+    }
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+      y[3 * r] = x0[r];
+      y[3 * r + 1] = x1[r];
+      y[3 * r + 2] = x2[r];
+    }
+  }
+  return kFine;
+}
+
+// With a stride that is known, whole vectors are read.
+template <class T>
+void gather(void* out, const void* in, int64_t stride, int64_t n) noexcept {
+  auto* __restrict y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(in);
+  const auto go = [&](int64_t step) {
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i * step];
+  };
+  stride == 2 ? go(2) : stride == 3 ? go(3) : stride == 4 ? go(4) : go(stride);
+}
+
 // Four numbers at a time: of rows that may be short, and come from anywhere.
 template <class T, class Sum>
 void add_rows(const RowsCall& call) noexcept {
@@ -145,6 +178,8 @@ constinit const RowTable kRowTable = {
      {&arithmetic<Subtract, float>, &arithmetic<Subtract, double>},
      {&arithmetic<Multiply, float>, &arithmetic<Multiply, double>},
      {&arithmetic<Divide, float>, &arithmetic<Divide, double>}},
+    {&weave<uint32_t>, &weave<uint64_t>},
+    {&gather<uint32_t>, &gather<uint64_t>},
     {&add_rows<float, float>, &add_rows<double, double>, &add_rows<float, double>},
 };
 

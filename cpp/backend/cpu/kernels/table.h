@@ -65,6 +65,8 @@ struct RowsCall {
   const int64_t* to;
   int64_t count;
 };
+// n elements, `stride` elements apart in `in`.
+using GatherKernel = void (*)(void* out, const void* in, int64_t stride, int64_t n) noexcept;
 using AddRowsKernel = void (*)(const RowsCall& call) noexcept;
 
 struct RowTable {
@@ -75,6 +77,10 @@ struct RowTable {
   RowKernel place_add[2];  // of float32, float64: place's result plus c
   // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
   RowKernel arithmetic[4][2];
+  // Entry r of a, b and c (of a and b where `length` is 2) side by side, r by r: elements of 4 and
+  // 8 bytes.
+  RowKernel weave[2];
+  GatherKernel gather[2];     // elements of 4 and 8 bytes
   AddRowsKernel add_rows[3];  // of float32, float64; float32 to sums in float64
 };
 constexpr int size_index(int64_t element) { return element == 1 ? 0 : element == 4 ? 1 : 2; }
