@@ -79,7 +79,7 @@ class StepCheck {
     check_apart(gemm.b, gemm.c);
     if (!gemm.then) return;
     for (const ScalarLoad& load : gemm.then->scalars) check_scalar(load.scalar, -1);
-    verify_then(gemm, memory_, step_);
+    verify_then(gemm, *gemm.then, memory_, step_);
   }
   // Batch axes repeat where they are absent or of length 1.
   void check_factor(const Shape& factor, const Shape& c) const {

@@ -26,7 +26,8 @@ std::vector<int32_t> memory_of_slots(const Plan& plan);
 
 // A group, and one that follows a product (verify_group.cpp).
 void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, size_t step);
-void verify_then(const Gemm& gemm, const std::vector<int32_t>& memory, size_t step);
+void verify_then(const Gemm& gemm, const TileGroup& then, const std::vector<int32_t>& memory,
+                 size_t step);
 
 // Nothing live lies at the place of something else that is, and donated memory is read no more
 // (verify_memory.cpp).

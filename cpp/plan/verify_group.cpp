@@ -137,8 +137,8 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
 }
 
 // Panels of c run through `then` while others are still computed.
-void verify_then(const Gemm& gemm, const std::vector<int32_t>& memory, size_t step) {
-  const TileGroup& then = *gemm.then;
+void verify_then(const Gemm& gemm, const TileGroup& then, const std::vector<int32_t>& memory,
+                 size_t step) {
   verify_group(then, memory, step);
   if (then.count != gemm.c.shape.size()) broken(step, "a product's group of another count");
   bool reads = false;
