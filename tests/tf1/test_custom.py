@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 
 import pytest
-from support.tf1 import fresh_graph, listed, run, slope  # noqa: F401
+from support.tf1 import eager, fresh_graph, listed, run, slope  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -217,6 +218,39 @@ def test_naive_nesting_is_the_ordinary_second_derivative():
     x = tf.constant(2.0)
     first = tf.gradients(cube(x), x)
     assert listed(run([first, tf.gradients(first, x)])) == [[12.0], [12.0]]
+
+
+@pytest.mark.usefixtures("eager")
+def test_naive_nesting_in_eager_mode():
+    @tf.custom_gradient
+    def cube(x):
+        @tf.custom_gradient
+        def rule(d):
+            return d * 3.0 * x**2, lambda dd: 1000.0 * dd
+
+        return x**3, rule
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = cube(x)
+        first = inner.gradient(y, x)
+    assert float(first) == 12.0 and float(outer.gradient(first, x)) == 12.0
+
+
+def test_a_wrapper_of_a_decorated_rule_is_called_as_it_is():
+    @tf.custom_gradient
+    def one(d):
+        return d * 1.0, lambda dd: dd
+
+    @functools.wraps(one)
+    def twice(d):
+        return 2.0 * one(d)
+
+    x = tf.constant(1.0)
+    assert slope(tf.custom_gradient(lambda t: (t * 1.0, twice))(x), x) == 2.0
 
 
 def test_grad_pass_through():

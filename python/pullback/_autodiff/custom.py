@@ -82,7 +82,7 @@ def custom_gradient(f: Any = None) -> Any:
         leaves, structure = flatten(result)
         inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if _is_tensor(y)]
         variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
-        plain = _undecorated(fn)
+        plain = undecorated(fn)
 
         def ordinary(cotangents: list[Any]) -> list[Any]:
             return _core.gradients(inside, variables, cotangents, tape=tape)
@@ -96,11 +96,11 @@ def custom_gradient(f: Any = None) -> Any:
     def plain_call(*args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)[0]
 
-    call._decoration = _Decoration(call, plain_call)  # type: ignore[attr-defined]
+    call._decoration = Decoration(call, plain_call)  # type: ignore[attr-defined]
     return call
 
 
-class _Decoration(NamedTuple):
+class Decoration(NamedTuple):
     """What a decorated function is without its rule. It names the function that it belongs to: a
     wrapper made with functools.wraps has its attributes, and is another function."""
 
@@ -108,11 +108,11 @@ class _Decoration(NamedTuple):
     plain: Callable[..., Any]
 
 
-def _undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
+def undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The rule to differentiate: one that is decorated itself is differentiated like any other."""
     own = getattr(fn, "__func__", fn)
     decoration = getattr(own, "_decoration", None)
-    if not isinstance(decoration, _Decoration) or decoration.of is not own:
+    if not isinstance(decoration, Decoration) or decoration.of is not own:
         return fn
     return decoration.plain if own is fn else partial(decoration.plain, fn.__self__)  # type: ignore[attr-defined]
 

@@ -15,7 +15,7 @@ from typing import Any
 import pullback
 
 from ... import _core
-from ..._autodiff.custom import CustomRule
+from ..._autodiff.custom import CustomRule, Decoration, undecorated
 from ..._core import flatten, unflatten
 from . import mode, shape_functions
 from .backprop import pull_back
@@ -64,7 +64,10 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         return _call(f, args, keywords)
 
     # As in the main namespace: what stands for it where it is itself a rule.
-    decorated._undecorated = lambda *a, **k: f(*a, **k)[0]  # type: ignore[attr-defined]
+    def plain(*args: Any, **keywords: Any) -> Any:
+        return f(*args, **keywords)[0]
+
+    decorated._decoration = Decoration(decorated, plain)  # type: ignore[attr-defined]
     return decorated
 
 
@@ -133,7 +136,7 @@ def _operation(
     # A gradient reaches the arguments and the variables, never what is inside f.
     outputs = ((y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results)
     op = graph.record("IdentityN", inputs, {"results": len(results)}, None, *outputs)
-    plain = getattr(grad_fn, "_undecorated", grad_fn)  # its own operations are differentiated
+    plain = undecorated(grad_fn)  # its own operations are differentiated
     handles = [v.handle for v in variables]
     own = CustomRule(
         f, plain, len(given), variables, lambda gs: pull_back(results, gs, handles, [])
