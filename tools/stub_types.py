@@ -46,7 +46,6 @@ SKIPPED = {
     "__array_ufunc__",
     "__delitem__",
     "__doc__",
-    "__getattribute__",
     "__module__",
     "__new__",
     "__repr__",

@@ -47,7 +47,23 @@ void bind_elementwise(py::module_& m) {
   }
 }
 
-using NodeList = std::vector<Ref<Node>>;
+// Parts of a concat or a stack: numbers and lists of them take the dtype of floating neighbours.
+std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const char* who) {
+  std::vector<PyObject*> objects;
+  for (const py::object& value : values) objects.push_back(value.ptr());
+  std::vector<Ref<Node>> out(objects.size());
+  to_operands(objects.data(), objects.size(), who, out.data());
+  DType neighbour = DType::Bool;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i]->flags & kWeak || is_number_list(objects[i])) continue;
+    neighbour = promote(neighbour, out[i]->dtype);
+  }
+  for (Ref<Node>& node : out) {
+    if (!(node->flags & kWeak)) continue;
+    node = settle_weak(node, is_float(neighbour) ? neighbour : natural_dtype(node.get()));
+  }
+  return out;
+}
 
 Ref<Node> constant(py::handle value, const py::object& dtype, const char* who) {
   if (!dtype.is_none()) return to_node_of(value.ptr(), dtype_from(dtype), who);
@@ -82,8 +98,12 @@ void bind_functions(py::module_& m) {
   m.def(
       "squeeze", [](const Ref<Node>& x, const AxisArgument& axis) { return squeeze(x, axis.axes); },
       py::arg("x"), py::arg("axis") = none);
-  m.def("concat", [](const NodeList& parts, Integer axis) { return concat(parts, axis); });
-  m.def("stack", [](const NodeList& parts, Integer axis) { return stack(parts, axis); });
+  m.def("concat", [](const std::vector<py::object>& parts, Integer axis) {
+    return concat(parts_of(parts, "concat"), axis);
+  });
+  m.def("stack", [](const std::vector<py::object>& parts, Integer axis) {
+    return stack(parts_of(parts, "stack"), axis);
+  });
   m.def("split", [](const Ref<Node>& x, const std::vector<Integer>& sizes, Integer axis) {
     return split(x, {sizes.begin(), sizes.end()}, axis);
   });

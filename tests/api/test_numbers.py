@@ -228,3 +228,20 @@ def test_lists_beside_floats(join):
     narrow = join(pb.constant([3.0]), [1])
     assert narrow.dtype == "float32" and pb.reshape(narrow, -1)[0].item() == 3.0
     assert join(pb.constant([3], "int32"), [2]).dtype == "int64"
+
+
+def test_numbers_beside_floats_in_one_array():
+    wide, narrow, integers = (pb.constant([3], d) for d in ("float64", "float32", "int32"))
+    for number in (lambda x: x, lambda x: [x], lambda x: [[x]]):
+        shape = pb.constant(number(0)).shape or (1,)
+        for join in (pb.stack, pb.concat) if number(0) != 0 else (pb.stack,):
+            beside = (
+                pb.reshape(x, shape if number(0) != 0 else ()) for x in (wide, narrow, integers)
+            )
+            for x, dtype in zip(beside, ("float64", "float32", "float32"), strict=True):
+                for out in (
+                    join([x, number(0.1)]),
+                    pb.function(lambda x, r, j=join, n=number: j([x, n(r)]))(x, 0.1),
+                ):
+                    assert out.dtype == dtype
+                    assert pb.reshape(out, -1)[-1].item() == np.dtype(dtype).type(0.1)

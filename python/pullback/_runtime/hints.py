@@ -31,20 +31,6 @@ NAMES = {
     "true_divide": "divide",
     "unsqueeze": "expand_dims",
 }
-# Attributes of other libraries' tensors, by what is written here.
-ATTRIBUTES = {
-    "backward": "pb.gradients(loss, xs)",
-    "copy": "x itself: tensors never change",
-    "clone": "x itself: tensors never change",
-    "detach": "pb.stop_gradient(x)",
-    "flatten": "pb.reshape(x, -1)",
-    "grad": "pb.gradients(loss, x)",
-    "ravel": "pb.reshape(x, -1)",
-    "requires_grad": "pb.Variable(x), or tape.watch(x)",
-    "tolist": "x.numpy().tolist()",
-    "value": "x.numpy()",
-    "view": "pb.reshape(x, shape)",
-}
 
 
 def of_module(name: str) -> str:
@@ -57,15 +43,3 @@ def of_module(name: str) -> str:
 
     near = get_close_matches(name, pullback.__all__, 1, 0.75)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def of_tensor(name: str) -> str:
-    """The text behind "'Tensor' object has no attribute …"."""
-    import pullback
-
-    wish = NAMES.get(name, name)
-    if name in ATTRIBUTES:
-        return f"; write {ATTRIBUTES[name]}"
-    if wish in pullback.__all__ and callable(getattr(pullback, wish)):
-        return f"; write pb.{wish}(x)"
-    return ""
