@@ -54,6 +54,7 @@ from .shapes import *
 from .tape import *
 from .tensor import *
 from .variable_scope import *
+from .variable_scope import variable_scope as variable_scope  # the function, not the module
 from .variables import *
 
 __getattr__ = _absent(__name__)
