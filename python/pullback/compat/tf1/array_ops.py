@@ -62,7 +62,7 @@ def _shaped(
 
 fill = operation(
     "Fill", lambda dims, value: _core.full(dims, value), "#dims value",
-    "A tensor of shape `dims` full of one number.", shape=shape_functions.filled,
+    "A tensor of shape `dims` full of one number.", shape=shape_functions.of_value,
 )  # fmt: skip
 
 

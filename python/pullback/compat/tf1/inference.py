@@ -86,7 +86,7 @@ def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
     if op.definition.shape is None:
         return [None] * count
     args = [
-        _Info(x) if not fixed else ALL if x.op.type == "AllAxes" else x.known
+        x if not fixed else ALL if x.op.type == "AllAxes" else _lengths(x.known)
         for x, fixed in zip(op.inputs, static, strict=True)
     ]
     try:
@@ -96,13 +96,13 @@ def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
     return answer if isinstance(answer, list) else [answer]
 
 
-class _Info:
-    """An input as shape functions see it."""
-
-    __slots__ = ("dims", "known")
-
-    def __init__(self, x: SymbolicTensor) -> None:
-        self.dims, self.known = x.dims, x.known
+def _lengths(known: Any) -> Any:
+    """The value of a static input, with None in the place of what is unknown."""
+    if known is None:
+        return None
+    integers = np.nan_to_num(known).astype(int).astype(object)
+    mixed: Any = np.where(np.isnan(known), None, integers)
+    return mixed.tolist()
 
 
 def _value(op: Operation, static: list[bool]) -> Any:

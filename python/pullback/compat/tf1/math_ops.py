@@ -298,9 +298,6 @@ def _all_axes(given: dict[str, Any]) -> None:
 
 def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "number",
                **fields: Any) -> Function:  # fmt: skip
-    def shape(x: Any, axis: Any, keepdims: Any) -> Any:
-        return shape_functions.reduced(x, axis, bool(keepdims))
-
     def reduce(x: Any, axis: Any, keepdims: Any) -> Any:
         # Sums of integers keep their dtype.
         return _core.cast(function(x, axis, bool(keepdims)), x.dtype)
@@ -308,9 +305,9 @@ def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "n
     return operation(
         type, reduce, "input_tensor #axis=None keepdims=None", f"{doc} over all axes, or over "
         "`axis` (also called `reduction_indices`): an integer or a list. `keepdims` leaves the "
-        "axes in place with length 1.", public, domain=domain, shape=shape, prepare=_all_axes,
+        "axes in place with length 1.", public, domain=domain, prepare=_all_axes,
         aliases={"reduction_indices": "axis", "keep_dims": "keepdims"},
-        labels=("input", "reduction_indices"), **fields,
+        labels=("input", "reduction_indices"), shape=shape_functions.reduced, **fields,
     )  # fmt: skip
 
 
@@ -367,7 +364,7 @@ def _position(public: str, type: str, function: Any, which: str) -> Function:
         f"The position of the {which} element along an axis (0 unless given); no gradient (None).",
         public, aliases={"dimension": "axis"}, prepare=prepare, domain="number", flows=False,
         labels=("input", "dimension"), dtype="output_type",
-        shape=lambda x, axis, output_type: shape_functions.reduced(x, axis),
+        shape=shape_functions.reduced,
     )  # fmt: skip
 
 

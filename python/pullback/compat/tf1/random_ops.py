@@ -54,7 +54,7 @@ for _type, _function in (
     ("TruncatedNormal", _truncated),
 ):
     define(
-        _type, _function, static=(0,), flows=False, dtype="dtype", shape=shape_functions.filled,
+        _type, _function, static=(0,), flows=False, dtype="dtype", shape=shape_functions.of_value,
         labels=("shape", "min", "max"), random=True,
     )  # fmt: skip
 define("RandomShuffle", _shuffle, registered=False, shape=_shuffled_shape, random=True)
