@@ -249,14 +249,14 @@ def _unsafe(g: Generator, x: int) -> int | None:
     return u
 
 
-@kind(0)
+@kind(3)
 def guarded(g: Generator) -> None:
     """where(x > 0, f(x), …): no infinity of the branch that is not taken may leak."""
     x = g.float()
     if x is None or g.special:
         return
     shape = g.array(x).shape
-    form = g.pick("same")
+    form = g.pick("same", "same", "row", "flag", "sum", "two", "slices", "masks", "minimum")
     low = g.pick(0.05, 0.3)
     if form == "minimum":
         y = g.like(x)
