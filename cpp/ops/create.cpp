@@ -21,9 +21,9 @@ NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
 }
 
 NodeRef draw(NodeFlag which) {
-  // Inside a trace the draw belongs to the call, not to the recording.
-  const uint8_t flags = which | (variable_scope_active() ? kTraced : 0);
-  return int_scalar(which == kSeed ? present_seed : random_counter++, flags);
+  // Inside a trace the draw belongs to the call, not to the recording: tracing draws nothing.
+  if (variable_scope_active()) return int_scalar(0, which | kTraced);
+  return int_scalar(which == kSeed ? present_seed : random_counter++, which);
 }
 
 NodeRef random_node(Op op, const Shape& shape, DType dtype) {
@@ -63,6 +63,11 @@ NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype) {
 }
 
 void seed_random(uint64_t seed) {
+  if (variable_scope_active()) {
+    fail(ErrorKind::Runtime,
+         "seed: not while a function is traced, since its calls would not repeat it; seed before "
+         "the call");
+  }
   present_seed = static_cast<int64_t>(seed);
   random_counter = 0;
 }

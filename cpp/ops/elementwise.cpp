@@ -190,7 +190,9 @@ NodeRef small_power(Node* x, const Node* exponent) {
 }  // namespace
 
 NodeRef elementwise(Op op, std::span<Node* const> inputs) {
-  if (op == Op::pow && inputs[1]->op == Op::scalar && inputs[1]->flags & kWeak) {
+  // An override of pow means every power.
+  if (op == Op::pow && inputs[1]->op == Op::scalar && inputs[1]->flags & kWeak &&
+      !stamped_override("pow")) {
     if (NodeRef out = small_power(inputs[0], inputs[1])) return out;
   }
   const Row& row = kRows[static_cast<int>(op)];

@@ -73,10 +73,30 @@ void wait_for(const Ref<Node>& node) {
   }
 }
 
+// The operation that failed. A group has the name of what it is there for; what fails is another.
+Op failed_operation(const Step& step) {
+  const TileGroup* group = std::get_if<TileGroup>(&step.work);
+  if (const Gemm* gemm = std::get_if<Gemm>(&step.work); gemm && gemm->then) group = &*gemm->then;
+  if (group) {
+    for (const Instruction& instruction : group->instructions) {
+      const Fails fails = traits(instruction.op).fails;
+      if (fails == Fails::Always || (fails == Fails::Integers && !is_float(instruction.dtype))) {
+        return instruction.op;
+      }
+    }
+  }
+  return step.source;
+}
+
 [[noreturn]] void raise(const Plan& plan, const Status& status) {
-  const char* who = status.step >= 0 ? name_of(plan.steps[status.step].source) : "evaluate";
+  const Op op = status.step >= 0 ? failed_operation(plan.steps[status.step]) : Op::value;
+  const char* who = status.step >= 0 ? name_of(op) : "evaluate";
   switch (status.problem) {
     case Problem::IndexOutOfRange:
+      if (op == Op::pick || op == Op::place) {  // only the labels of a loss pick
+        fail(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
+             " is out of range for ", status.bound, " classes");
+      }
       fail(ErrorKind::Index, who, ": index ", status.detail,
            " is out of range for an axis of length ", status.bound);
     case Problem::ZeroDivision:

@@ -193,3 +193,28 @@ def test_dtypes_are_refused_by_name(dtype):
                 call()
     with pytest.raises(TypeError, match=r"^set_default_dtype: expected float32 or float64"):
         pb.set_default_dtype(dtype)
+
+
+@pytest.mark.parametrize("style", ["lazy", "function"])
+def test_a_wrong_label_is_told_as_one(style: str) -> None:
+    """Whatever it is computed together with."""
+    x, w = pb.constant(np.ones((2, 4), np.float32)), pb.Variable(np.ones((4, 3), np.float32))
+
+    def loss(labels: pb.Tensor) -> pb.Tensor:
+        return pb.mean(pb.sparse_softmax_cross_entropy(pb.matmul(x, w), labels))
+
+    def slope(labels: pb.Tensor) -> pb.Tensor:
+        return pb.gradients(loss(labels), w)[0]
+
+    for f in (loss, slope, lambda labels: 2 * loss(labels) + pb.sum(w)):
+        called = pb.function(f) if style == "function" else f
+        with pytest.raises(
+            IndexError, match="^sparse_softmax_cross_entropy: label 7 is out of range for 3 classes"
+        ):
+            called(np.array([0, 7])).numpy()
+
+
+def test_a_failure_inside_a_group_names_its_operation() -> None:
+    n = pb.constant([4, 0])
+    with pytest.raises(ZeroDivisionError, match="^floor_divide: integer division by zero"):
+        pb.sum(pb.exp(pb.cast(8 // n, "float32"))).numpy()

@@ -3,7 +3,7 @@ implementation here), the distributions, and what a seed and a draw promise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,36 @@ def test_a_seed_holds_for_functions_that_were_traced_before(style: str) -> None:
         got = draw(seed)
         assert got[:4] == eagerly(seed)
         assert got[4:] in ([], got[:4]), "the gradient is of the numbers that were drawn"
+
+
+def test_tracing_draws_nothing() -> None:
+    """A function gives what the same lines give outside, traced now or before."""
+
+    def f(x: pb.Tensor) -> pb.Tensor:
+        return x + pb.random.uniform(3) + pb.random.normal(3)
+
+    def two(f: Callable[[pb.Tensor], pb.Tensor]) -> list[np.ndarray]:
+        pb.random.seed(1)
+        return [f(pb.zeros((n, 3))).numpy() for n in (2, 1, 2)]
+
+    expected = two(f)
+    traced = pb.function(f)
+    for _ in range(2):
+        for a, b in zip(two(traced), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+    pb.random.seed(1)
+    pb.function(f).plan(pb.zeros((2, 3)))
+    np.testing.assert_array_equal(traced(pb.zeros((2, 3))).numpy(), expected[0])
+
+
+def test_no_seed_while_a_function_is_traced() -> None:
+    @pb.function
+    def seeded() -> pb.Tensor:
+        pb.random.seed(5)
+        return pb.random.uniform()
+
+    with pytest.raises(RuntimeError, match="seed: not while a function is traced"):
+        seeded()
 
 
 def test_a_drawn_tensor_keeps_its_numbers() -> None:

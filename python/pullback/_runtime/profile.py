@@ -69,7 +69,8 @@ class Profile(NamedTuple):
                 f"{i:>4} {s.kind:<11} {s.source:<22} {1e6 * s.seconds:>10.1f} {s.share:>6.1%} "
                 f"{s.bytes / 1e6:>9.3f} {s.gb_per_second:>7.1f} {s.gflop_per_second:>8.1f}"
             )
-        outside = self.total - sum(s.seconds for s in self.steps)
+        # Of medians, each of which may come from another run.
+        outside = max(0.0, self.total - sum(s.seconds for s in self.steps))
         share = outside / self.total if self.total else 0.0
         lines.append(f"{'':>4} {'outside of the steps':<34} {1e6 * outside:>10.1f} {share:>6.1%}")
         lines.append(f"{'':>4} {'a call':<34} {1e6 * self.total:>10.1f}")

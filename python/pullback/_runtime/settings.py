@@ -8,6 +8,7 @@ import numpy
 import numpy.typing as npt
 
 from .. import _core
+from .._array.arguments import integer
 
 bool_ = numpy.dtype("bool")
 int32 = numpy.dtype("int32")
@@ -53,8 +54,8 @@ def num_threads() -> int:
 
 
 def set_num_threads(n: int) -> None:
-    """Sets how many threads compute from now on; ValueError below 1.
+    """Sets how many threads compute from now on; ValueError below 1, TypeError for no integer.
 
     >>> pb.set_num_threads(pb.num_threads())
     """
-    _core.set_num_threads(n)
+    _core.set_num_threads(integer(n, "set_num_threads"))
