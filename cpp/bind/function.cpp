@@ -157,7 +157,7 @@ py::object TracedFunction::call(const CallArguments& arguments) {
     record = trace_new(arguments, signature, hash);
   }
   record->last_use = hits_ + misses_;
-  return run(*record, arguments, signature);
+  return run(*record, signature);
 }
 
 std::shared_ptr<FunctionRecord> TracedFunction::record_of(const CallArguments& arguments,
@@ -342,8 +342,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
   return record;
 }
 
-py::object TracedFunction::run(FunctionRecord& record, const CallArguments& arguments,
-                               const Signature& signature) const {
+py::object TracedFunction::run(FunctionRecord& record, const Signature& signature) const {
   Trace& trace = *record.trace;
   std::array<Ref<Node>, 16> few;
   std::vector<Ref<Node>> many(trace.returned() > few.size() ? trace.returned() : 0);

@@ -74,8 +74,7 @@ class TracedFunction {
                                         const Signature& signature) const;
   std::shared_ptr<FunctionRecord> trace_new(const CallArguments& arguments,
                                             const Signature& signature, uint64_t hash);
-  py::object run(FunctionRecord& record, const CallArguments& arguments,
-                 const Signature& signature) const;
+  py::object run(FunctionRecord& record, const Signature& signature) const;
   // Calls f with `replace(leaf)` in place of the traced leaves; notes the structures.
   template <class Replace>
   py::object call_with(const CallArguments& arguments, Replace&& replace,

@@ -209,12 +209,12 @@ def test_a_wrong_label_is_told_as_one(style: str) -> None:
     for f in (loss, slope, lambda labels: 2 * loss(labels) + pb.sum(w)):
         called = pb.function(f) if style == "function" else f
         with pytest.raises(
-            IndexError, match="^sparse_softmax_cross_entropy: label 7 is out of range for 3 classes"
+            IndexError, match=r"^sparse_softmax_cross_entropy: label 7 is out of range for 3"
         ):
             called(np.array([0, 7])).numpy()
 
 
 def test_a_failure_inside_a_group_names_its_operation() -> None:
     n = pb.constant([4, 0])
-    with pytest.raises(ZeroDivisionError, match="^floor_divide: integer division by zero"):
+    with pytest.raises(ZeroDivisionError, match=r"^floor_divide: integer division by zero"):
         pb.sum(pb.exp(pb.cast(8 // n, "float32"))).numpy()
