@@ -48,8 +48,12 @@ void store_scalar(DType dtype, Scalar scalar, void* out) {
 Scalar convert_scalar(Scalar scalar, DType from, DType to) {
   Scalar out{};
   if (is_float(to)) {
-    out.f = is_float(from) ? scalar.f : static_cast<double>(scalar.i);
-    if (to == DType::Float32) out.f = static_cast<float>(out.f);
+    // Rounded once: an integer does not go through double on its way to float.
+    if (to == DType::Float32) {
+      out.f = is_float(from) ? static_cast<float>(scalar.f) : static_cast<float>(scalar.i);
+    } else {
+      out.f = is_float(from) ? scalar.f : static_cast<double>(scalar.i);
+    }
     return out;
   }
   if (!is_float(from)) {

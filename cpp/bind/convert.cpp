@@ -323,6 +323,10 @@ Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
   if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
   if (PyLong_CheckExact(object) && wish != DType::Bool) {
     if (is_float(wish)) {
+      int overflow = 0;
+      Scalar exact;
+      exact.i = PyLong_AsLongLongAndOverflow(object, &overflow);
+      if (!overflow) return make_scalar(wish, convert_scalar(exact, DType::Int64, wish));
       const double value = PyLong_AsDouble(object);
       if (value == -1.0 && PyErr_Occurred()) throw py::error_already_set();
       return cast(weak_scalar(value), wish);

@@ -120,10 +120,10 @@ Ref<Node> zeros_like(PyObject* x) {
 
 py::object checked_gradients(PyObject* const* args) {
   GradientRequest request;
-  std::vector<PyObject*> xs;
+  std::vector<py::object> xs;  // a rule may empty the list that they came in
   for_tensors(args[0], "gradients: ys", [&](PyObject* y) { request.ys.push_back(as_node(y)); });
   const std::optional<Tree> structure = for_tensors(args[1], "gradients: xs", [&](PyObject* x) {
-    xs.push_back(x);
+    xs.push_back(py::reinterpret_borrow<py::object>(x));
     request.xs.push_back(source_of(x));
   });
   if (args[3] != Py_None) {
@@ -145,7 +145,7 @@ py::object checked_gradients(PyObject* const* args) {
   if (!xs.empty()) answers = gradients(request);
   std::vector<py::object> out;
   for (size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i] && args[5] == Py_True) answers[i] = zeros_like(xs[i]);
+    if (!answers[i] && args[5] == Py_True) answers[i] = zeros_like(xs[i].ptr());
     out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
   }
   if (structure) return structure->unflatten(out);

@@ -138,8 +138,9 @@ PyObject* get_name(PyObject* self, void*) {
 // Copies and pickles are variables of their own, of the same class, value and name.
 PyObject* reduce_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Variable* variable = variable_of(self);
-    const Ref<Node> value = read(variable_of(self));
+    // Held: while the value is computed, another thread may call __init__ again.
+    const Ref<Variable> variable = variable_of(self);
+    const Ref<Node> value = read(variable.get());
     check_has_value(value, "pickle", "copy variables outside of the function");
     const py::object attributes = py::getattr(py::handle(self), "__dict__", py::none());
     const py::tuple state = py::make_tuple(array_from_node(value), variable->trainable,

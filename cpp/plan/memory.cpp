@@ -22,10 +22,6 @@ class Gaps {
       if (bytes > kLargestBlock - end_) out_of_memory(bytes);
       const int64_t at = end_;
       end_ += bytes;
-      if (end_ > kMaxBytes) {
-        fail(ErrorKind::Memory, "cannot allocate ", end_,
-             " bytes for temporary values: evaluate smaller pieces");
-      }
       return at;
     }
     const auto [size, at] = fit->first;

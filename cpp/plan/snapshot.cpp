@@ -262,8 +262,9 @@ class Numbering {
       --marks_[input->index].outside;
     }
     if (node->op == Op::custom) with_rules_.push_back(node);
-    if (const Node* operation = operation_of(node)) {
-      if (operations_.insert(operation).second) with_rules_.push_back(operation);
+    if (const Node* operation = operation_of(node);
+        operation && operations_.insert(operation).second) {
+      with_rules_.push_back(operation);
     }
   }
 

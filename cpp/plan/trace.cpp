@@ -94,7 +94,12 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
 
 // What else is to be known of the record.
 void Trace::record() {
-  std::unordered_map<Node*, int64_t> outside;  // uses
+  std::unordered_map<const Node*, int64_t> uses_of;
+  const auto use_outside = [&](Node* node, int64_t uses) {
+    const auto [at, first] = uses_of.try_emplace(node, 0);
+    at->second += uses;
+    if (first) outside_.push_back(node);
+  };
   for (size_t i = 0; i < record_.size(); ++i) {
     Node* node = record_[i].node;
     if (record_[i].input >= 0) continue;
@@ -103,16 +108,16 @@ void Trace::record() {
     holds_rules_ |= node->rule && !node->rule->of_library;
     const auto inputs = node->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {
-      if (record_.link(i, k) == Subgraph::kOutside) ++outside[inputs[k]];
+      if (record_.link(i, k) == Subgraph::kOutside) use_outside(inputs[k], 1);
     }
   }
   for (size_t k = 0; k < record_.roots().size(); ++k) {
-    if (record_.root_at(k) == Subgraph::kOutside) outside.try_emplace(record_.roots()[k].get());
+    if (record_.root_at(k) == Subgraph::kOutside) use_outside(record_.roots()[k].get(), 0);
   }
-  for (const auto& [node, uses] : outside) {
-    // A number that nobody else holds is never watched.
-    if (node->op != Op::scalar || node->refs != uses) outside_.push_back(node);
-  }
+  // A number that nobody else holds is never watched.
+  std::erase_if(outside_, [&](const Node* node) {
+    return node->op == Op::scalar && node->refs == uses_of.at(node);
+  });
   sort_by_creation(outside_);
   fold_constants(outside_);
 }

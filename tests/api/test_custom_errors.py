@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import gc
 import weakref
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -167,3 +168,25 @@ def test_the_place_is_that_of_the_users_function():
         assert place(wrapped) == plain
     assert place(Mock()) == "Mock"
     assert place(call)  # every attribute of it is another of its kind
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_a_rule_may_empty_what_holds_the_xs(kind: type) -> None:
+    """They live until the answer is there."""
+    w = pb.Variable([3.0])
+    entries = {"a": pb.Variable(np.ones(1000)), "w": w}
+    xs = entries if kind is dict else list(entries.values())
+
+    @pb.custom_gradient
+    def f(x: pb.Tensor) -> tuple[pb.Tensor, Callable[[pb.Tensor], pb.Tensor]]:
+        def rule(g: pb.Tensor) -> pb.Tensor:
+            xs.clear()
+            entries.clear()
+            return g
+
+        return x * 1.0, rule
+
+    got = pb.gradients(f(w), xs, unconnected_gradients="zero")
+    first, second = got.values() if kind is dict else got
+    assert first.numpy().tolist() == [0.0] * 1000
+    assert second.numpy().tolist() == [1.0]

@@ -245,3 +245,15 @@ def test_numbers_beside_floats_in_one_array():
                 ):
                     assert out.dtype == dtype
                     assert pb.reshape(out, -1)[-1].item() == np.dtype(dtype).type(0.1)
+
+
+ROUNDED_TWICE = [2**53 + 2**29 + 1, -(2**53) - 2**29 - 1, 2**24 + 1, 2**62 + 2**38 + 1]
+
+
+@pytest.mark.parametrize("n", ROUNDED_TWICE)
+def test_integers_are_rounded_once(n):
+    """Not to a double first, which would move what lies just past the middle onto it."""
+    expected = np.float32(np.int64(n))
+    for made in (n, [n], np.array(n), np.array([n]), np.int64(n), pb.constant([n])):
+        assert float(pb.sum(pb.constant(made, dtype="float32"))) == expected
+    assert float(pb.cast(pb.constant(n), "float32")) == expected

@@ -261,7 +261,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
     same_a &= axis.a_stride == 0;
     same_b &= axis.b_stride == 0;
   }
-  if (p.batch * p.m * p.n * p.k == 0) return p;  // nothing to multiply
+  if (p.batch == 0 || p.m == 0 || p.n == 0 || p.k == 0) return p;  // nothing to multiply
   const bool batch = many_small(&p);
   describe(&p.a, p.batch, same_a);
   describe(&p.b, p.batch, same_b);
