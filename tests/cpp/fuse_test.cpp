@@ -220,7 +220,7 @@ void test_cuts() {
   std::string last = "x";
   for (int i = 0; i < 14; ++i) {
     const std::string name = "e" + std::to_string(i);
-    text += name + " = exp " + last + "\n";
+    text.append(name).append(" = exp ").append(last).append("\n");
     last = name;
   }
   check_fused(text + "return " + last, R"(
@@ -233,7 +233,7 @@ void test_cuts() {
   last = "x";
   for (int i = 0; i < 9; ++i) {
     const std::string name = "e" + std::to_string(i);
-    text += name + " = exp " + last + "\n";
+    text.append(name).append(" = exp ").append(last).append("\n");
     last = name;
   }
   text += "r = add a b\ns = add c " + last + "\nt = add r s\nreturn t";

@@ -33,7 +33,7 @@ std::string text_of(const Plan& plan) {
     for_each_view(step, [&](const View& view, bool write) {
       (write ? writes : reads) += " " + text_of(plan.slots[view.slot]);
     });
-    out += std::string(name_of(step.source)) + reads + " to" + writes + "\n";
+    out.append(name_of(step.source)).append(reads).append(" to").append(writes).append("\n");
   }
   for (size_t k = 0; k < plan.donors.size(); ++k) {
     if (plan.donors[k] < 0) continue;
