@@ -28,9 +28,8 @@ class Subgraph {
 
   Subgraph() = default;
   // An input may be null: then nothing is that one. `belongs(node)` says what is part of the piece
-  // by itself; so are the inputs, and so is all that
-  // is made from such a node. Only nodes that are traced are looked into: nothing else depends on
-  // an input.
+  // by itself; so are the inputs, and so is all that is made from such a node. Only nodes that are
+  // traced are looked into: nothing else depends on an input.
   template <class Belongs>
   Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs);
 

@@ -79,10 +79,7 @@ Op failed_operation(const Step& step) {
   if (const Gemm* gemm = std::get_if<Gemm>(&step.work); gemm && gemm->then) group = &*gemm->then;
   if (group) {
     for (const Instruction& instruction : group->instructions) {
-      const Fails fails = traits(instruction.op).fails;
-      if (fails == Fails::Always || (fails == Fails::Integers && !is_float(instruction.dtype))) {
-        return instruction.op;
-      }
+      if (can_fail(instruction)) return instruction.op;
     }
   }
   return step.source;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace pullback {
-namespace {
 
 bool can_fail(const Instruction& instruction) {
   switch (traits(instruction.op).fails) {
@@ -17,6 +16,8 @@ bool can_fail(const Instruction& instruction) {
   }
   return false;
 }
+
+namespace {
 
 // One for each kind of step, so that a new one does not compile before it has its own.
 bool can_fail(const TileGroup& group) {

@@ -177,6 +177,7 @@ int64_t bytes_of(const std::vector<T>& items) {
 std::string dump(const Plan& plan);
 
 // Whether a run of it may end in an error.
+bool can_fail(const Instruction& instruction);
 bool can_fail(const Step& step);
 
 // Calls f(view, written) for every view of a step, reads before writes (what a product's group
