@@ -1,7 +1,9 @@
 // Vectors of the widest registers of an instruction set, and how a few of them are transposed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -22,20 +24,10 @@ constexpr int kVectorBytes = 16;
 #endif
 
 template <class T>
-struct IndexOf {
-  using Type = int32_t;
-};
-template <>
-struct IndexOf<double> {
-  using Type = int64_t;
-};
-
-template <class T>
 struct Lanes {
   static constexpr int kCount = kVectorBytes / static_cast<int>(sizeof(T));
   typedef T Vector __attribute__((vector_size(kVectorBytes)));
   typedef T Loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
-  typedef typename IndexOf<T>::Type Index __attribute__((vector_size(kVectorBytes)));
 
   // Sixteen bytes, of which every instruction set has vectors. Wider shuffles move within them.
   static constexpr int kShort = 16 / static_cast<int>(sizeof(T));
@@ -80,37 +72,40 @@ struct Lanes {
   // Four vectors (two of float64), in each sixteen bytes: entry j of vector i goes to entry i of
   // vector j. Named ones: an array would lie in memory.
   static void transpose(Vector& v0, Vector& v1, Vector& v2, Vector& v3) {
-    const Vector a = __builtin_shuffle(v0, v1, interleave(0));  // 0 of both, 1 of both
-    const Vector b = __builtin_shuffle(v0, v1, interleave(2));
-    const Vector c = __builtin_shuffle(v2, v3, interleave(0));
-    const Vector d = __builtin_shuffle(v2, v3, interleave(2));
-    v0 = __builtin_shuffle(a, c, halves(0));
-    v1 = __builtin_shuffle(a, c, halves(2));
-    v2 = __builtin_shuffle(b, d, halves(0));
-    v3 = __builtin_shuffle(b, d, halves(2));
+    const Vector a = shuffled<interleaved, 0>(v0, v1);  // 0 of both, 1 of both
+    const Vector b = shuffled<interleaved, 2>(v0, v1);
+    const Vector c = shuffled<interleaved, 0>(v2, v3);
+    const Vector d = shuffled<interleaved, 2>(v2, v3);
+    v0 = shuffled<halved, 0>(a, c);
+    v1 = shuffled<halved, 2>(a, c);
+    v2 = shuffled<halved, 0>(b, d);
+    v3 = shuffled<halved, 2>(b, d);
   }
   static void transpose(Vector& v0, Vector& v1) {
     const Vector first = v0;
-    v0 = __builtin_shuffle(first, v1, interleave(0));
-    v1 = __builtin_shuffle(first, v1, interleave(1));
+    v0 = shuffled<interleaved, 0>(first, v1);
+    v1 = shuffled<interleaved, 1>(first, v1);
+  }
+
+  // A vector of entries of two, the entry j of which is entry `from(j, step)` of both, one behind
+  // the other.
+  template <int (*from)(int, int), int step>
+  static Vector shuffled(const Vector& a, const Vector& b) {
+    return chosen<from, step>(a, b, std::make_index_sequence<kCount>());
   }
 
  private:
   // Entries from `first` on of each sixteen bytes, of two vectors in turn.
-  static Index interleave(int first) {
-    Index out;
-    for (int j = 0; j < kCount; ++j) {
-      out[j] = j / kShort * kShort + j % kShort / 2 + first + (j % 2 ? kCount : 0);
-    }
-    return out;
+  static constexpr int interleaved(int j, int first) {
+    return j / kShort * kShort + j % kShort / 2 + first + (j % 2 ? kCount : 0);
   }
   // Two entries from `first` on of each sixteen bytes, of one vector and then of the other.
-  static Index halves(int first) {
-    Index out;
-    for (int j = 0; j < kCount; ++j) {
-      out[j] = j / kShort * kShort + j % 2 + first + (j % kShort >= 2 ? kCount : 0);
-    }
-    return out;
+  static constexpr int halved(int j, int first) {
+    return j / kShort * kShort + j % 2 + first + (j % kShort >= 2 ? kCount : 0);
+  }
+  template <int (*from)(int, int), int step, size_t... j>
+  static Vector chosen(const Vector& a, const Vector& b, std::index_sequence<j...> /*each*/) {
+    return __builtin_shufflevector(a, b, from(j, step)...);
   }
 };
 

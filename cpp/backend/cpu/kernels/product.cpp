@@ -118,32 +118,39 @@ void run_rows(Block<T> x, int64_t m) {
 }
 
 #if defined(__AVX512F__)  // elsewhere a shuffle of two vectors is several instructions
+template <int count>
+constexpr int low_block(int j, int s) {
+  return j & s ? count + j - s : j;
+}
+template <int count>
+constexpr int high_block(int j, int s) {
+  return j & s ? count + j : j + s;
+}
+
 // out[i, j] = in[j, i] for as many rows and columns as a vector has lanes: at step s, blocks of s x
 // s off the diagonal of blocks of 2s x 2s change places.
 template <class T>
 void transpose_square(const T* in, int64_t in_row, T* out, int64_t out_row) {
   using Vector = typename Lanes<T>::Vector;
   using Loose = typename Lanes<T>::Loose;
-  using Index = typename Lanes<T>::Index;
   constexpr int kCount = Lanes<T>::kCount;
   Vector row[kCount];
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) row[i] = *reinterpret_cast<const Loose*>(in + i * in_row);
-#pragma GCC unroll 4
-  for (int s = 1; s < kCount; s *= 2) {
-    Index low, high;
-    for (int j = 0; j < kCount; ++j) {
-      low[j] = j & s ? kCount + j - s : j;
-      high[j] = j & s ? kCount + j : j + s;
-    }
+  // C++20 wants the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
+  const auto exchange = [&]<int s>() {
 #pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) {
       if (i & s) continue;
       const Vector first = row[i];
-      row[i] = __builtin_shuffle(first, row[i + s], low);
-      row[i + s] = __builtin_shuffle(first, row[i + s], high);
+      row[i] = Lanes<T>::template shuffled<low_block<kCount>, s>(first, row[i + s]);
+      row[i + s] = Lanes<T>::template shuffled<high_block<kCount>, s>(first, row[i + s]);
     }
-  }
+  };
+  exchange.template operator()<1>();
+  if constexpr (kCount > 2) exchange.template operator()<2>();
+  if constexpr (kCount > 4) exchange.template operator()<4>();
+  if constexpr (kCount > 8) exchange.template operator()<8>();
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) *reinterpret_cast<Loose*>(out + i * out_row) = row[i];
 }

@@ -26,15 +26,15 @@ struct Turned {
   using Vector = typename Lanes<T>::Vector;
   using Short = typename Lanes<T>::Short;
 
+  alignas(64) T lanes[(kEntries + kShort) * kCount];
   const T* x;
   const int64_t* at;
   int64_t row, column;            // of the matrices in memory
   int64_t lane_row, lane_column;  // and in the lanes
   int64_t entries;                // of a matrix in the lanes
-  bool whole;                     // they are those of memory, from the first to the last
-  bool same = true;               // for all products
   int64_t last;                   // the highest place of a matrix
-  alignas(64) T lanes[(kEntries + kShort) * kCount];
+  bool whole;                     // the entries are those of memory, from the first to the last
+  bool same = true;               // for all products
 
   Turned(const void* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
          int64_t row, int64_t column)
@@ -146,7 +146,10 @@ void turn_back(const T* lanes, int64_t count, int64_t size, T* out) {
     return;
   }
   for (int64_t l = 0; l < count; ++l, out += size) {
-    for (int64_t e = 0; e < size; ++e) out[e] = lanes[e * kCount + l];
+    for (int64_t e = 0; e < size; ++e) {
+      // `size` entries were computed; the analyzer thinks of m < 0.
+      out[e] = lanes[e * kCount + l];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
+    }
   }
 }
 
@@ -182,13 +185,13 @@ void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int6
       const T* left = a.lanes + r * a_row;
       const T* right = b.lanes;
       int64_t j = p.n;
+      // C++20 wants the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
       const auto go = [&]<int kColumns>() {
         lane_columns<T, kColumns>(left, a_column, right, b_row, b_column, p.k, to);
         right += kColumns * b_column;
         to += kColumns * kCount;
-        j -= kColumns;
       };
-      while (j > 4) go.template operator()<4>();
+      for (; j > 4; j -= 4) go.template operator()<4>();
       if (j == 4) go.template operator()<4>();
       if (j == 3) go.template operator()<3>();
       if (j == 2) go.template operator()<2>();
