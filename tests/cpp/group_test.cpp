@@ -186,9 +186,9 @@ class RandomGroup {
       if (is_float(dtype) && pick(6) == 0) ins.op = Op::divide, ins.result = dtype;
       if (condition >= 0 && pick(4) == 0) ins = {Op::where, dtype, dtype, {condition, a, b}, row};
     } else if (is_float(dtype) && pick(4)) {
-      const Op unary[] = {Op::tanh,   Op::tanh_slope, Op::sigmoid, Op::sigmoid_slope,
-                          Op::square, Op::negative,   Op::sin,     Op::cos};
-      ins = {unary[pick(8)], dtype, dtype, {a, -1, -1}, row};
+      const Op unary[] = {Op::tanh,     Op::tanh_slope, Op::sigmoid, Op::sigmoid_slope, Op::square,
+                          Op::negative, Op::sin,        Op::cos,     Op::sqrt,          Op::rsqrt};
+      ins = {unary[pick(10)], dtype, dtype, {a, -1, -1}, row};
     }
     compute(ins);
   }

@@ -36,6 +36,7 @@ class TileCompiler {
   void free_if_dead(int32_t value, int32_t now);
 
   void place_load(int32_t value);
+  void bring(int32_t value);
   bool repeats(const ValueInfo& info);
   // The place of a value as it is read at this level. Emits what brings it there.
   int32_t operand(int32_t value, bool row);
@@ -52,7 +53,7 @@ class TileCompiler {
   void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
                  int32_t in, int32_t out);
   void emit_scatter(int32_t index);
-  void emit_weave(int32_t index);
+  Code& add_weave(Kind kind, const View& first, const std::vector<int32_t>& columns, bool row);
   void store_leaves();
   void place_reductions();
   void choose_tile();

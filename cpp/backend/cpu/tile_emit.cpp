@@ -228,22 +228,23 @@ void TileCompiler::emit_scatter(int32_t index) {
       {store.view.slot, store.view.offset * element, element, row, merged_axes(store.view)});
 }
 
-// Stores that fill one memory in turns.
-void TileCompiler::emit_weave(int32_t index) {
-  const Store& store = group_.stores[index];
-  const int64_t element = size_of(store.view.dtype);
-  const bool row = values_.is_row(store.view.shape.size(), store.value);
-  int32_t in[3] = {operand(store.value, row), 0, 0};
-  int k = 1;
-  for (const int32_t other : values_.woven_with(index)) {
-    in[k++] = operand(group_.stores[other].value, row);
+// Columns, of which the first begins at `first`, and the memory that they take turns in.
+TileProgram::Code& TileCompiler::add_weave(Kind kind, const View& first,
+                                           const std::vector<int32_t>& columns, bool row) {
+  const auto count = static_cast<int32_t>(columns.size());
+  const int64_t element = size_of(first.dtype);
+  TileProgram::Woven woven{direct(first, count * per_row(row, element)), count};
+  std::copy(columns.begin(), columns.end(), woven.columns);
+  Code& code = add_code(kind, row, 0.2 * count);
+  const auto& table = kernels().weaves;
+  if (kind == Kind::Weave) {
+    code.weave = table.weave[count - 2][element == 8];
+  } else {
+    code.unweave = table.unweave[count - 2][element == 8];
   }
-  Code& code = add_code(Kind::Weave, row, 0.3 * k);
-  std::copy_n(in, 3, code.in);
-  code.over_rows = kernels().rows.weave[element == 8];
-  code.index = static_cast<int32_t>(program_.scatters.size());
-  program_.scatters.push_back(
-      {store.view.slot, store.view.offset * element, element, row, merged_axes(store.view)});
+  code.index = static_cast<int32_t>(program_.weaves.size());
+  program_.weaves.push_back(woven);
+  return code;
 }
 
 // Stores that no instruction could write to directly: of loads and scalars, and second stores of a
@@ -256,15 +257,18 @@ void TileCompiler::store_leaves() {
     if (store.value >= leaves() && (scattered ? info.first_scatter : info.first_store) == i) {
       continue;
     }
-    if (values_.is_woven(i)) {
-      if (!values_.woven_with(i).empty()) emit_weave(i);
+    const bool row = values_.is_row(store.view.shape.size(), store.value);
+    if (const std::vector<int32_t>* stores = values_.woven_store(i)) {
+      if (stores->front() != i) continue;
+      std::vector<int32_t> columns;
+      for (const int32_t s : *stores) columns.push_back(operand(group_.stores[s].value, row));
+      add_weave(Kind::Weave, store.view, columns, row);
       continue;
     }
     if (scattered) {
       emit_scatter(i);
       continue;
     }
-    const bool row = values_.is_row(store.view.shape.size(), store.value);
     const int dtype = static_cast<int>(info.dtype);
     const int32_t in = operand(store.value, row);
     const int32_t out = direct(store.view, per_row(row, size_of(info.dtype)));

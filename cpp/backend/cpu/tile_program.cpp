@@ -80,22 +80,33 @@ void TileCompiler::place_load(int32_t value) {
     program_.repeats.push_back({place_[value], source});
   } else if (axes.rank == 1 && axes.stride[0] == 1) {
     place_[value] = direct(view, per_row(info.row, element));
-  } else {
+  } else if (!values_.woven_load(value)) {
     gather_[value] = static_cast<int32_t>(program_.gathers.size());
     program_.gathers.push_back(source);
   }
 }
 
+// A load whose elements do not lie side by side, with all that it is woven with.
+void TileCompiler::bring(int32_t value) {
+  const auto take = [&](int32_t v) {
+    owns_[v] = 1;
+    return place_[v] = take_register(values_[v].row, size_of(values_[v].dtype));
+  };
+  if (const std::vector<int32_t>* loads = values_.woven_load(value)) {
+    std::vector<int32_t> columns;
+    for (const int32_t load : *loads) columns.push_back(take(load));
+    add_weave(Kind::Unweave, group_.loads[loads->front()], columns, values_[value].row);
+    return;
+  }
+  Code& code = add_code(Kind::Gather, values_[value].row, 0.5);
+  code.out = take(value);
+  code.index = gather_[value];
+}
+
 int32_t TileCompiler::operand(int32_t value, bool row) {
   const ValueInfo& info = values_[value];
   const int64_t element = size_of(info.dtype);
-  if (place_[value] < 0) {
-    place_[value] = take_register(info.row, element);
-    owns_[value] = 1;
-    Code& code = add_code(Kind::Gather, info.row, 0.5);
-    code.out = place_[value];
-    code.index = gather_[value];
-  }
+  if (place_[value] < 0) bring(value);
   if (row || !info.row || info.constant) return place_[value];
   if (spread_[value] < 0) {
     spread_[value] = take_register(false, element);

@@ -24,7 +24,8 @@ struct TileProgram {
     Fold,     // out = folds[index] of in[0], in[1] being its accumulators
     Gather,   // out = gathers[index]
     Scatter,  // scatters[index] = in[0]
-    Weave,    // scatters[index], and what lies between its elements, = over_rows of in
+    Unweave,  // the columns of weaves[index] = its block
+    Weave,    // and back
   };
   // 32 bytes: programs of many lines over a few elements wait for these.
   struct Code {
@@ -37,6 +38,8 @@ struct TileProgram {
       TileKernel call = nullptr;
       RowKernel over_rows;
       PairKernel pair;
+      WeaveKernel weave;
+      UnweaveKernel unweave;
     };
   };
   static_assert(sizeof(Code) <= 32);
@@ -61,6 +64,12 @@ struct TileProgram {
     int64_t element;
     bool row;
     Axes axes;
+  };
+  // Columns whose entries take turns in one memory, the block.
+  struct Woven {
+    int32_t block;
+    int32_t count;
+    int32_t columns[kMostWoven];
   };
   // One tile of a load that is the same in every tile.
   struct Repeat {
@@ -95,6 +104,7 @@ struct TileProgram {
   std::vector<Direct> directs;
   std::vector<Strided> gathers;
   std::vector<Strided> scatters;
+  std::vector<Woven> weaves;
   std::vector<Repeat> repeats;
   std::vector<Splat> splats;
   std::vector<Register> registers;

@@ -123,13 +123,18 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
                        place_[code.out]);
         break;
       }
+      case TileProgram::Kind::Unweave: {
+        const auto& woven = program_.weaves[code.index];
+        void* columns[kMostWoven];
+        for (int k = 0; k < woven.count; ++k) columns[k] = place_[woven.columns[k]];
+        code.unweave(columns, place_[woven.block], entries[code.row]);
+        break;
+      }
       case TileProgram::Kind::Weave: {
-        const auto& target = program_.scatters[code.index];
-        const int64_t at = target.row ? first : first * program_.length;
-        const int64_t stride = target.axes.stride[0];
-        code.over_rows(slots_.at(target.slot) + target.offset + at * stride * target.element,
-                       place_[code.in[0]], place_[code.in[1]], place_[code.in[2]],
-                       entries[target.row], stride);
+        const auto& woven = program_.weaves[code.index];
+        const void* columns[kMostWoven];
+        for (int k = 0; k < woven.count; ++k) columns[k] = place_[woven.columns[k]];
+        code.weave(place_[woven.block], columns, entries[code.row]);
         break;
       }
       case TileProgram::Kind::Scatter: {

@@ -27,9 +27,15 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   for (const Instruction& instruction : group.instructions) {
     info_.push_back({instruction.result, instruction.row && group.length > 1});
   }
-  find_woven();
+  woven_loads_ = find_woven(
+      loads(), [&](int32_t i) -> const View& { return group.loads[i]; },
+      [&](int32_t i) { return info_[i].row; });
+  woven_stores_ = find_woven(
+      static_cast<int32_t>(group.stores.size()),
+      [&](int32_t i) -> const View& { return group.stores[i].view; },
+      [&](int32_t i) { return is_row(group.stores[i].view.shape.size(), group.stores[i].value); });
   for (auto i = static_cast<int32_t>(group_.stores.size()) - 1; i >= 0; --i) {
-    if (is_woven_[i]) continue;
+    if (woven_store(i)) continue;
     ValueInfo& info = info_[group_.stores[i].value];
     (is_dense(group_.stores[i].view) ? info.first_store : info.first_scatter) = i;
   }
@@ -78,38 +84,38 @@ void TileValues::find_pairs() {
   }
 }
 
-// Two or three columns that fill a memory: written apart, each would go through all of it.
-void TileValues::find_woven() {
-  const auto stores = static_cast<int32_t>(group_.stores.size());
-  woven_.assign(stores, {});
-  is_woven_.assign(stores, 0);
+// Two to four columns that fill a memory: one by one, each would go through all of it.
+template <class ViewOf, class Row>
+TileValues::Woven TileValues::find_woven(int32_t count, ViewOf&& view_of, Row&& row) const {
+  Woven out{std::vector<int32_t>(count, -1), {}};
   std::map<std::pair<int32_t, int64_t>, int32_t> columns;  // by slot and offset
-  const auto stride_of = [&](int32_t store) -> int64_t {
-    const View& view = group_.stores[store].view;
+  const auto stride_of = [&](int32_t i) -> int64_t {
+    const View& view = view_of(i);
     const Axes axes = merged_axes(view);
-    const bool fits = axes.rank == 1 && (axes.stride[0] == 2 || axes.stride[0] == 3);
+    const bool fits = axes.rank == 1 && axes.stride[0] > 1 && axes.stride[0] <= kMostWoven;
     return fits && size_of(view.dtype) >= 4 ? axes.stride[0] : 0;
   };
-  for (int32_t i = 0; i < stores; ++i) {
-    if (stride_of(i)) columns[{group_.stores[i].view.slot, group_.stores[i].view.offset}] = i;
+  for (int32_t i = 0; i < count; ++i) {
+    if (stride_of(i)) columns[{view_of(i).slot, view_of(i).offset}] = i;
   }
   for (const auto& [where, first] : columns) {
     const int64_t stride = stride_of(first);
-    if (is_woven_[first]) continue;
-    std::vector<int32_t> others;
-    for (int64_t k = 1; k < stride; ++k) {
+    std::vector<int32_t> set;
+    for (int64_t k = 0; k < stride; ++k) {
       const auto next = columns.find({where.first, where.second + k});
-      if (next == columns.end() || is_woven_[next->second] || stride_of(next->second) != stride ||
-          group_.stores[next->second].view.shape.size() != group_.stores[first].view.shape.size()) {
+      if (next == columns.end()) break;
+      const int32_t i = next->second;
+      if (out.set[i] >= 0 || stride_of(i) != stride || row(i) != row(first) ||
+          view_of(i).shape.size() != view_of(first).shape.size()) {
         break;
       }
-      others.push_back(next->second);
+      set.push_back(i);
     }
-    if (static_cast<int64_t>(others.size()) + 1 != stride) continue;
-    is_woven_[first] = 1;
-    for (const int32_t other : others) is_woven_[other] = 1;
-    woven_[first] = std::move(others);
+    if (static_cast<int64_t>(set.size()) < stride) continue;
+    for (const int32_t i : set) out.set[i] = static_cast<int32_t>(out.sets.size());
+    out.sets.push_back(std::move(set));
   }
+  return out;
 }
 
 // A place that only one addition reads: not before it may the memory of what it reads be written.

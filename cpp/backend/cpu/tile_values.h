@@ -41,10 +41,13 @@ class TileValues {
   // The instruction that is done in one call with this one, when the first of the two is due; -1.
   int32_t partner(int32_t instruction) const { return partner_[instruction]; }
 
-  // Stores to places that take turns, the first element of each next to that of the one before, are
-  // made together: the others of a store, in order; nothing for one that is alone or not the first.
-  const std::vector<int32_t>& woven_with(int32_t store) const { return woven_[store]; }
-  bool is_woven(int32_t store) const { return is_woven_[store]; }
+  // Columns of one memory, whose elements take turns in it, are loaded together, and stored
+  // together: all loads (stores) that a load (store) is done with, in the order of their places,
+  // itself among them. Null for one that is alone.
+  const std::vector<int32_t>* woven_load(int32_t load) const { return find(woven_loads_, load); }
+  const std::vector<int32_t>* woven_store(int32_t store) const {
+    return find(woven_stores_, store);
+  }
 
   // The place that this addition does in its own pass, and the addition of such a place; -1.
   int32_t placed(int32_t instruction) const { return placed_[instruction]; }
@@ -52,7 +55,15 @@ class TileValues {
  private:
   void find_pairs();
   void find_placed();
-  void find_woven();
+  struct Woven {
+    std::vector<int32_t> set;  // of each view: which, -1 for none
+    std::vector<std::vector<int32_t>> sets;
+  };
+  template <class ViewOf, class Row>
+  Woven find_woven(int32_t count, ViewOf&& view_of, Row&& row) const;
+  static const std::vector<int32_t>* find(const Woven& woven, int32_t view) {
+    return woven.set[view] < 0 ? nullptr : &woven.sets[woven.set[view]];
+  }
   bool stored_between(int32_t first, int32_t last) const;
   void add_load(const View& view);
   void use(int32_t value, int32_t when, bool row);
@@ -61,8 +72,7 @@ class TileValues {
   std::vector<ValueInfo> info_;
   std::vector<int32_t> partner_;
   std::vector<int32_t> placed_;
-  std::vector<std::vector<int32_t>> woven_;  // of each store
-  std::vector<uint8_t> is_woven_;            // with another
+  Woven woven_loads_, woven_stores_;
 };
 
 }  // namespace pullback

@@ -41,12 +41,11 @@ struct Lanes {
   static Short load_short(const T* x) { return *reinterpret_cast<const LooseShort*>(x); }
   static void store_short(T* x, const Short& v) { *reinterpret_cast<LooseShort*>(x) = v; }
 
-  // Sixteen bytes from entry e on of every kShort-th matrix, one behind the other.
+  // Sixteen bytes from each of at(0), at(1) …, one behind the other.
   // By shuffles: a load of what several stores wrote would wait for them.
-  static Vector joined(const T* const* from, int64_t e) {
-    const auto piece = [&](int i) {
-      return reinterpret_cast<Quarter>(load_short(from[i * kShort] + e));
-    };
+  template <class At>
+  static Vector pieces(At&& at) {
+    const auto piece = [&](int i) { return reinterpret_cast<Quarter>(load_short(at(i))); };
 #if defined(__AVX512F__)
     __m512 v = _mm512_castps128_ps512(piece(0));
     v = _mm512_insertf32x4(v, piece(1), 1);
@@ -58,6 +57,10 @@ struct Lanes {
     return reinterpret_cast<Vector>(piece(0));
 #endif
   }
+  // From entry e on of every kShort-th matrix.
+  static Vector joined(const T* const* from, int64_t e) {
+    return pieces([&](int i) { return from[i * kShort] + e; });
+  }
   template <int i>
   static Short part(const Vector& v) {
 #if defined(__AVX512F__)
@@ -67,6 +70,25 @@ struct Lanes {
 #else
     return v;
 #endif
+  }
+  template <class At>
+  static void store_pieces(const Vector& v, At&& at) {
+    store_short(at(0), part<0>(v));
+    if constexpr (kShorts > 1) store_short(at(1), part<1>(v));
+    if constexpr (kShorts > 2) store_short(at(2), part<2>(v)), store_short(at(3), part<3>(v));
+  }
+
+  // In each sixteen bytes, entries of v (from 0 on) and of w (from kShort on).
+  template <int... from>
+  static Vector choose(const Vector& v, const Vector& w) {
+    static_assert(sizeof...(from) == kShort);
+    constexpr int chosen[] = {from...};
+    Index index;
+    for (int j = 0; j < kCount; ++j) {
+      const int e = chosen[j % kShort];
+      index[j] = j / kShort * kShort + e % kShort + (e >= kShort ? kCount : 0);
+    }
+    return __builtin_shuffle(v, w, index);
   }
 
   // Four vectors (two of float64), in each sixteen bytes: entry j of vector i goes to entry i of

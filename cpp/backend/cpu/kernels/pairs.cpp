@@ -1,5 +1,6 @@
 // Two functions of one value at the price of little more than one: tanh or sigmoid and its slope
-// share an exponential, sine and cosine the reduction of the argument. Each result has the bits of
+// share an exponential, sine and cosine the reduction of the argument, a root and its inverse
+// the root. Each result has the bits of
 // its own kernel. Compiled once per instruction set, flags as elementwise.cpp.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
@@ -69,6 +70,20 @@ int sine_pair(void* first, void* second, const void* a, int64_t n) noexcept {
   return kFine;
 }
 
+template <class T>
+int root_pair(void* first, void* second, const void* a, int64_t n) noexcept {
+  auto* root = static_cast<T*>(first);
+  auto* inverse = static_cast<T*>(second);
+  const auto* x = static_cast<const T*>(a);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T value = x[i];
+    root[i] = m::sqrt(value);
+    inverse[i] = m::rsqrt(value);
+  }
+  return kFine;
+}
+
 }  // namespace
 
 namespace PULLBACK_KERNELS {
@@ -77,6 +92,7 @@ constinit const PairTable kPairTable = {{
     {Op::tanh, Op::tanh_slope, {&tanh_pair<float>, &tanh_pair<double>}},
     {Op::sigmoid, Op::sigmoid_slope, {&sigmoid_pair<float>, &sigmoid_pair<double>}},
     {Op::sin, Op::cos, {&sine_pair<float>, &sine_pair<double>}},
+    {Op::sqrt, Op::rsqrt, {&root_pair<float>, &root_pair<double>}},
 }};
 
 }  // namespace PULLBACK_KERNELS

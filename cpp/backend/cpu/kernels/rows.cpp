@@ -102,28 +102,6 @@ int arithmetic(void* out, const void* a, const void* b, const void*, int64_t row
   return kFine;
 }
 
-template <class T>
-int weave(void* out, const void* a, const void* b, const void* c, int64_t rows,
-          int64_t length) noexcept {
-  auto* __restrict y = static_cast<T*>(out);
-  const auto* x0 = static_cast<const T*>(a);
-  const auto* x1 = static_cast<const T*>(b);
-  const auto* x2 = static_cast<const T*>(c);
-  if (length == 2) {
-    for (int64_t r = 0; r < rows; ++r) {
-      y[2 * r] = x0[r];
-      y[2 * r + 1] = x1[r];
-    }
-  } else {
-    for (int64_t r = 0; r < rows; ++r) {
-      y[3 * r] = x0[r];
-      y[3 * r + 1] = x1[r];
-      y[3 * r + 2] = x2[r];
-    }
-  }
-  return kFine;
-}
-
 // With a stride that is known, whole vectors are read.
 template <class T>
 void gather(void* out, const void* in, int64_t stride, int64_t n) noexcept {
@@ -143,13 +121,16 @@ void add_rows(const RowsCall& call) noexcept {
   typedef T From __attribute__((vector_size(kFour * sizeof(T)), aligned(alignof(T)), may_alias));
   typedef Sum To
       __attribute__((vector_size(kFour * sizeof(Sum)), aligned(alignof(Sum)), may_alias));
-  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(Sum));
+  constexpr auto kFromLine = static_cast<int64_t>(64 / sizeof(T));
+  constexpr auto kToLine = static_cast<int64_t>(64 / sizeof(Sum));
   for (int64_t k = 0; k < call.count; ++k) {
     if (k + kAhead < call.count) {
       const T* x = static_cast<const T*>(call.in) + call.from[k + kAhead] * call.in_row;
       const Sum* y = static_cast<Sum*>(call.out) + call.to[k + kAhead] * call.out_row;
-      for (int64_t j = 0; j < call.columns && j < 4 * kLine; j += kLine) {
+      for (int64_t j = 0; j < call.columns && j < 4 * kFromLine; j += kFromLine) {
         __builtin_prefetch(x + j);
+      }
+      for (int64_t j = 0; j < call.columns && j < 4 * kToLine; j += kToLine) {
         __builtin_prefetch(y + j, 1);
       }
     }
@@ -178,7 +159,6 @@ constinit const RowTable kRowTable = {
      {&arithmetic<Subtract, float>, &arithmetic<Subtract, double>},
      {&arithmetic<Multiply, float>, &arithmetic<Multiply, double>},
      {&arithmetic<Divide, float>, &arithmetic<Divide, double>}},
-    {&weave<uint32_t>, &weave<uint64_t>},
     {&gather<uint32_t>, &gather<uint64_t>},
     {&add_rows<float, float>, &add_rows<double, double>, &add_rows<float, double>},
 };

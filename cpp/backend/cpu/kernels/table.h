@@ -1,9 +1,8 @@
 // The kernels: functions over one tile, in a table per instruction set.
 //
-// elementwise.cpp, reduce.cpp, rows.cpp, pairs.cpp and random.cpp are compiled once per instruction
-// set, each time with another PULLBACK_KERNELS as their namespace; kernels() is the set of this
-// processor. An output may be the same memory as an input of the same dtype, and overlaps nothing
-// otherwise.
+// The .cpp files of this folder are compiled once per instruction set, each time with another
+// PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An output may be the
+// same memory as an input of the same dtype, and overlaps nothing otherwise.
 //
 // This header is included by those files: declarations only, no inline function that could be
 // emitted (see vec_exp.h).
@@ -77,13 +76,21 @@ struct RowTable {
   RowKernel place_add[2];  // of float32, float64: place's result plus c
   // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
   RowKernel arithmetic[4][2];
-  // Entry r of a, b and c (of a and b where `length` is 2) side by side, r by r: elements of 4 and
-  // 8 bytes.
-  RowKernel weave[2];
   GatherKernel gather[2];     // elements of 4 and 8 bytes
   AddRowsKernel add_rows[3];  // of float32, float64; float32 to sums in float64
 };
 constexpr int size_index(int64_t element) { return element == 1 ? 0 : element == 4 ? 1 : 2; }
+
+// Columns of n entries that take turns in one memory, put together and taken apart.
+using WeaveKernel = void (*)(void* block, const void* const* columns, int64_t n) noexcept;
+using UnweaveKernel = void (*)(void* const* columns, const void* block, int64_t n) noexcept;
+
+constexpr int kMostWoven = 4;
+// By number of columns, from 2 on; elements of 4 and 8 bytes.
+struct WeaveTable {
+  WeaveKernel weave[kMostWoven - 1][2];
+  UnweaveKernel unweave[kMostWoven - 1][2];
+};
 
 // Two unary operations on the same n elements in one call, of float32 and float64.
 using PairKernel = int (*)(void* first, void* second, const void* a, int64_t n) noexcept;
@@ -91,7 +98,7 @@ struct Pair {
   Op first, second;
   PairKernel of[2];
 };
-constexpr int kPairs = 3;
+constexpr int kPairs = 4;
 struct PairTable {
   Pair of[kPairs];
 };
@@ -138,6 +145,7 @@ struct BatchTable {
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \
   extern const RowTable kRowTable;                 \
+  extern const WeaveTable kWeaveTable;             \
   extern const PairTable kPairTable;               \
   extern const ProductTable kProductTable;         \
   extern const BatchTable kBatchTable;             \
@@ -152,6 +160,7 @@ struct KernelTable {
   const FoldTable& folds;
   const RandomTable& random;
   const RowTable& rows;
+  const WeaveTable& weaves;
   const PairTable& pairs;
   const ProductTable& products;
   const BatchTable& batches;

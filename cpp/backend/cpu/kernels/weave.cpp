@@ -1,0 +1,158 @@
+// Columns of one memory whose entries take turns in it: the coordinates of points, the real and
+// imaginary parts of something, the corners of boxes. A strided loop for each column would go
+// through all of the memory; here one pass reads (writes) it in order and shuffles.
+//
+// As many entries of each of S columns as fit sixteen bytes are S times sixteen bytes of the block,
+// and what is shuffled stays within them, so wider vectors do several such pieces at once. Compiled
+// once per instruction set, flags as elementwise.cpp.
+#include "backend/cpu/kernels/lanes.h"
+#include "backend/cpu/kernels/table.h"
+
+namespace pullback {
+namespace {
+
+using PULLBACK_KERNELS::Lanes;
+
+// Of `columns` vectors that hold sixteen bytes of the block each, one for every column; and back.
+// float64 stands for all elements of 8 bytes, float32 for those of 4.
+template <int columns>
+void separate(Lanes<float>::Vector* v) {
+  using L = Lanes<float>;
+  if constexpr (columns == 2) {
+    const auto first = v[0];
+    v[0] = L::choose<0, 2, 4, 6>(first, v[1]);
+    v[1] = L::choose<1, 3, 5, 7>(first, v[1]);
+  } else if constexpr (columns == 3) {
+    // a0 b0 c0 a1, b1 c1 a2 b2, c2 a3 b3 c3
+    const auto low = L::choose<1, 2, 4, 5>(v[0], v[1]);   // b0 c0 b1 c1
+    const auto high = L::choose<2, 3, 5, 6>(v[1], v[2]);  // a2 b2 a3 b3
+    v[0] = L::choose<0, 3, 4, 6>(v[0], high);
+    v[1] = L::choose<0, 2, 5, 7>(low, high);
+    v[2] = L::choose<1, 3, 4, 7>(low, v[2]);
+  } else {
+    L::transpose(v[0], v[1], v[2], v[3]);
+  }
+}
+template <int columns>
+void join(Lanes<float>::Vector* v) {
+  using L = Lanes<float>;
+  if constexpr (columns == 2) {
+    const auto first = v[0];
+    v[0] = L::choose<0, 4, 1, 5>(first, v[1]);
+    v[1] = L::choose<2, 6, 3, 7>(first, v[1]);
+  } else if constexpr (columns == 3) {
+    const auto ab = L::choose<0, 2, 4, 6>(v[0], v[1]);  // a0 a2 b0 b2
+    const auto bc = L::choose<1, 3, 5, 7>(v[1], v[2]);  // b1 b3 c1 c3
+    const auto ca = L::choose<0, 2, 5, 7>(v[2], v[0]);  // c0 c2 a1 a3
+    v[0] = L::choose<0, 2, 4, 6>(ab, ca);
+    v[1] = L::choose<0, 2, 5, 7>(bc, ab);
+    v[2] = L::choose<1, 3, 5, 7>(ca, bc);
+  } else {
+    L::transpose(v[0], v[1], v[2], v[3]);
+  }
+}
+template <int columns>
+void separate(Lanes<double>::Vector* v) {
+  using L = Lanes<double>;
+  if constexpr (columns == 3) {
+    // a0 b0, c0 a1, b1 c1
+    const auto first = v[0];
+    const auto middle = v[1];
+    v[0] = L::choose<0, 3>(first, middle);
+    v[1] = L::choose<1, 2>(first, v[2]);
+    v[2] = L::choose<0, 3>(middle, v[2]);
+  } else {
+    constexpr int half = columns / 2;  // a0 b0 (c0 d0), a1 b1 (c1 d1)
+    const auto first = v[0];
+    const auto second = v[half - 1];
+    const auto third = v[half];
+    const auto last = v[columns - 1];
+    v[0] = L::choose<0, 2>(first, third);
+    v[1] = L::choose<1, 3>(first, third);
+    v[columns - 2] = L::choose<0, 2>(second, last);
+    v[columns - 1] = L::choose<1, 3>(second, last);
+  }
+}
+template <int columns>
+void join(Lanes<double>::Vector* v) {
+  using L = Lanes<double>;
+  const auto a = v[0];
+  const auto b = v[1];
+  if constexpr (columns == 2) {
+    v[0] = L::choose<0, 2>(a, b);
+    v[1] = L::choose<1, 3>(a, b);
+  } else if constexpr (columns == 3) {
+    const auto c = v[2];
+    v[0] = L::choose<0, 2>(a, b);
+    v[1] = L::choose<0, 3>(c, a);
+    v[2] = L::choose<1, 3>(b, c);
+  } else {
+    const auto c = v[2];
+    const auto d = v[3];
+    v[0] = L::choose<0, 2>(a, b);
+    v[1] = L::choose<0, 2>(c, d);
+    v[2] = L::choose<1, 3>(a, b);
+    v[3] = L::choose<1, 3>(c, d);
+  }
+}
+
+template <class T, int columns>
+void unweave(void* const* out, const void* block, int64_t n) noexcept {
+  using L = Lanes<T>;
+  T* y[columns];
+  for (int k = 0; k < columns; ++k) y[k] = static_cast<T*>(out[k]);
+  const auto* x = static_cast<const T*>(block);
+  int64_t r = 0;
+  for (; r + L::kCount <= n; r += L::kCount, x += columns * L::kCount) {
+    typename L::Vector v[columns];
+#pragma GCC unroll 4
+    for (int k = 0; k < columns; ++k) {
+      v[k] = L::pieces([&](int i) { return x + (i * columns + k) * L::kShort; });
+    }
+    separate<columns>(v);
+#pragma GCC unroll 4
+    for (int k = 0; k < columns; ++k) L::store(y[k] + r, v[k]);
+  }
+  for (; r < n; ++r, x += columns) {
+    for (int k = 0; k < columns; ++k) y[k][r] = x[k];
+  }
+}
+
+template <class T, int columns>
+void weave(void* block, const void* const* in, int64_t n) noexcept {
+  using L = Lanes<T>;
+  const T* x[columns];
+  for (int k = 0; k < columns; ++k) x[k] = static_cast<const T*>(in[k]);
+  auto* y = static_cast<T*>(block);
+  int64_t r = 0;
+  for (; r + L::kCount <= n; r += L::kCount, y += columns * L::kCount) {
+    typename L::Vector v[columns];
+#pragma GCC unroll 4
+    for (int k = 0; k < columns; ++k) v[k] = L::load(x[k] + r);
+    join<columns>(v);
+#pragma GCC unroll 4
+    for (int k = 0; k < columns; ++k) {
+      L::store_pieces(v[k], [&](int i) { return y + (i * columns + k) * L::kShort; });
+    }
+  }
+  for (; r < n; ++r, y += columns) {
+    for (int k = 0; k < columns; ++k) y[k] = x[k][r];
+  }
+}
+
+}  // namespace
+
+namespace PULLBACK_KERNELS {
+
+constinit const WeaveTable kWeaveTable = {
+    {{&weave<float, 2>, &weave<double, 2>},
+     {&weave<float, 3>, &weave<double, 3>},
+     {&weave<float, 4>, &weave<double, 4>}},
+    {{&unweave<float, 2>, &unweave<double, 2>},
+     {&unweave<float, 3>, &unweave<double, 3>},
+     {&unweave<float, 4>, &unweave<double, 4>}},
+};
+
+}  // namespace PULLBACK_KERNELS
+
+}  // namespace pullback
