@@ -208,7 +208,8 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   out += region.o * s.axis * s.inner;
   const bool adds_rows = update == Update::Add && std::is_floating_point_v<T> && stride[2] == 1 &&
                          region.right - region.left >= 4;
-  if (region.high - region.low == s.axis && !adds_rows) {
+  const bool whole = region.high - region.low == s.axis;
+  if (whole && !adds_rows) {
     return scatter_all<update, T>(s, in, indices, out, n, region);
   }
   int64_t from[kSome];
@@ -216,8 +217,12 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   for (int64_t first = 0; first < n; first += kSome) {
     if (first % (128 * kSome) == 0 && stop_requested()) return;
     const int64_t last = std::min(first + kSome, n);
-    int64_t count = 0;
-    for (int64_t i = first; i < last; ++i) {
+    int64_t count = whole ? last - first : 0;
+    for (int64_t k = 0; k < count; ++k) {
+      from[k] = first + k;
+      to[k] = position(indices[first + k], s.axis);
+    }
+    for (int64_t i = first; i < last && !whole; ++i) {
       const int64_t at = position(indices[i], s.axis);
       from[count] = i;
       to[count] = at;
@@ -240,27 +245,30 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   }
 }
 
-// Splits by outer block; where there are few, by columns if they are many, else by entries of the
-// axis, each part taking its own of all indices. Rows of a few numbers are not worth that.
+// Splits by outer block; where there are few, by columns, each part of whole cache lines; and where
+// a row is no two of these by entries of the axis, each part taking its own of all indices. Rows of
+// a few numbers are not worth that. (An entry gets what is for it in the order of the indices,
+// however many parts there are.)
 template <Update update, class T, class Sum, class I>
 void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
   constexpr int64_t kParts = 8;
-  constexpr int64_t kColumns = 64;
+  constexpr int64_t kWide = 64;  // columns of a part that is worth its look at all indices
+  constexpr int64_t kLine = 64 / sizeof(Sum);
   constexpr int64_t kNarrow = 16;
   const bool worth = s.outer * n * s.inner > 128 * 1024;
-  const bool by_columns = s.inner >= 2 * kColumns;
-  // By entries, each part looks through all indices: no more parts than threads. (An entry gets
-  // what is for it in the order of the indices, however many there are.)
-  const int64_t few = std::min<int64_t>(kParts / 2, num_threads());
-  const int64_t parts = !worth || s.outer >= kParts || s.inner < kNarrow ? 1
-                        : by_columns ? std::min(kParts, s.inner / kColumns)
-                                     : std::min(few, s.axis);
+  const int64_t threads = std::min<int64_t>(kParts, num_threads());
+  const int64_t lines = s.inner / kLine;
+  const bool by_columns = lines >= 2;
+  const int64_t most = by_columns ? std::max(std::min(threads, lines), s.inner / kWide)
+                                  : std::min({kParts / 2, threads, s.axis});
+  const int64_t parts =
+      !worth || s.outer >= kParts || s.inner < kNarrow ? 1 : std::min(kParts, most);
   parallel_for(s.outer * parts, worth, [&](int64_t unit) {
     const int64_t part = unit % parts;
     Region region{unit / parts, 0, s.inner, 0, s.axis};
     if (by_columns) {
-      region.left = part * s.inner / parts;
-      region.right = (part + 1) * s.inner / parts;
+      region.left = part * lines / parts * kLine;
+      region.right = part + 1 == parts ? s.inner : (part + 1) * lines / parts * kLine;
     } else {
       region.low = part * s.axis / parts;
       region.high = (part + 1) * s.axis / parts;
