@@ -82,13 +82,7 @@ struct Lanes {
   template <int... from>
   static Vector choose(const Vector& v, const Vector& w) {
     static_assert(sizeof...(from) == kShort);
-    constexpr int chosen[] = {from...};
-    Index index;
-    for (int j = 0; j < kCount; ++j) {
-      const int e = chosen[j % kShort];
-      index[j] = j / kShort * kShort + e % kShort + (e >= kShort ? kCount : 0);
-    }
-    return __builtin_shuffle(v, w, index);
+    return chosen<repeated<from...>, 0>(v, w, std::make_index_sequence<kCount>());
   }
 
   // Four vectors (two of float64), in each sixteen bytes: entry j of vector i goes to entry i of
@@ -124,6 +118,12 @@ struct Lanes {
   // Two entries from `first` on of each sixteen bytes, of one vector and then of the other.
   static constexpr int halved(int j, int first) {
     return j / kShort * kShort + j % 2 + first + (j % kShort >= 2 ? kCount : 0);
+  }
+  template <int... from>
+  static constexpr int repeated(int j, int /*step*/) {
+    constexpr int each[] = {from...};
+    const int e = each[j % kShort];
+    return j / kShort * kShort + e % kShort + (e >= kShort ? kCount : 0);
   }
   template <int (*from)(int, int), int step, size_t... j>
   static Vector chosen(const Vector& a, const Vector& b, std::index_sequence<j...> /*each*/) {
