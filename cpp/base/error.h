@@ -26,12 +26,19 @@ enum class ErrorKind : uint8_t {
 
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  // Of the call that raised it, whose public name the binding puts in front; or of a run, whose
+  // message names the operation that failed, whatever call came to look.
+  enum class Of : uint8_t { Call, Run };
+
+  Error(ErrorKind kind, std::string message, Of of = Of::Call)
+      : kind_(kind), of_(of), message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   ErrorKind kind() const { return kind_; }
+  bool of_run() const { return of_ == Of::Run; }
 
  private:
   ErrorKind kind_;
+  Of of_;
   std::string message_;
 };
 

@@ -56,10 +56,12 @@ void PerAxis::resize_spilled(int64_t count) {
 
 std::string to_text(const Shape& shape) {
   std::string out = "(";
-  for (int64_t i = 0; i < shape.rank; ++i) {
+  const int64_t shown = shape.rank > kMaxRank ? 4 : static_cast<int64_t>(shape.rank);
+  for (int64_t i = 0; i < shown; ++i) {
     if (i) out += ", ";
     out += std::to_string(shape[i]);
   }
+  if (shown < shape.rank) out += text(", …: ", shape.rank, " axes");
   if (shape.rank == 1) out += ",";
   return out + ")";
 }

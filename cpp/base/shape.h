@@ -127,7 +127,8 @@ struct Strides : PerAxis {
 };
 static_assert(sizeof(Shape) == 40);
 
-// "(3, 4)", "(3,)", "()": as Python prints a tuple.
+// "(3, 4)", "(3,)", "()": as Python prints a tuple; of more axes than a tensor can have, the first
+// few and their number.
 std::string to_text(const Shape& shape);
 
 // Raises ValueError for a negative dimension, too many axes, or more than kMaxBytes; a zero does

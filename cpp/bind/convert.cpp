@@ -210,8 +210,15 @@ DType dtype_from(py::handle object, const char* who) {
        kSupported);
 }
 
+std::string shortened(const std::string& text) {
+  if (text.size() <= 80) return text;
+  size_t end = 77;
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not within a character
+  return text.substr(0, end) + "...";
+}
+
 std::string shown(py::handle object) {
-  if (!is_tensor(object.ptr()) && !is_variable(object.ptr())) return py::repr(object);
+  if (!is_tensor(object.ptr()) && !is_variable(object.ptr())) return shortened(py::repr(object));
   const std::string type = py::str(py::type::of(object).attr("__name__"));
   return text("a ", type, " of shape ", to_node(object.ptr(), nullptr)->shape);
 }
@@ -397,6 +404,7 @@ std::string running_function() {
 
 std::string error_text(const Error& error) {
   std::string text = error.what();
+  if (error.of_run()) return text;
   try {
     const std::string name = public_function();
     if (name.empty()) return text;

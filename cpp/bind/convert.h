@@ -43,9 +43,11 @@ py::object item_of(Ref<Node> node);
 DType dtype_from(py::handle object, const char* who = "");
 py::object dtype_object(DType dtype);
 py::tuple shape_tuple(const Shape& shape);
-// What an error says of an object: its repr, but of a tensor, which nobody asked to compute, its
-// type and shape.
+// What an error says of an object: the beginning of its repr; of a tensor, which nobody asked to
+// compute, its type and shape.
 std::string shown(py::handle object);
+// The beginning of a long text.
+std::string shortened(const std::string& text);
 
 }  // namespace pullback
 

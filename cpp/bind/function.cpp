@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "bind/convert.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
 #include "grad/registry.h"
@@ -210,10 +211,14 @@ namespace {
 // what has a repr of its own is known by its type.
 std::string look_of(PyObject* object) {
   if (is_variable(object)) return "a variable";
-  if (PyFloat_CheckExact(object)) return "a float";
-  if (is_traced_leaf(object)) {
-    const Ref<Node> node = to_node(object, "function");
+  if (PyFloat_Check(object) && !py::hasattr(object, "dtype")) return "a float";
+  if (const Ref<Node> node = is_tensor(object) ? as_node(object) : nullptr) {
     return text(node->dtype, " of shape ", node->shape);
+  }
+  if (is_traced_leaf(object)) {  // an array of NumPy: not made a tensor, which copies it
+    const py::handle array(object);
+    return text(std::string(py::str(array.attr("dtype"))), " of shape ",
+                std::string(py::str(array.attr("shape"))));
   }
   if (object == Py_None || PyLong_CheckExact(object) || PyBool_Check(object) ||
       PyUnicode_CheckExact(object)) {
@@ -231,10 +236,6 @@ std::string look_of_nest(PyObject* object) {
     out += (out.empty() ? "" : ", ") + look_of(leaf.ptr());
   }
   return tree.is_leaf() ? out : "a nest of " + out;
-}
-
-std::string shortened(const std::string& text) {
-  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
 }
 
 }  // namespace
@@ -331,12 +332,18 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
             trace.add_argument(node->dtype, node->shape, PyFloat_CheckExact(leaf) != 0));
       },
       &record->arguments);
-  record->results = Tree::flatten(result.ptr(), &record->leaves);
+  std::vector<py::object> leaves;
+  record->results = Tree::flatten(result.ptr(), &leaves);
   std::vector<Ref<Node>> outputs;
-  for (py::object& leaf : record->leaves) {
-    if (!is_tensor(leaf.ptr())) continue;
-    outputs.push_back(settled(as_node(leaf.ptr())));
-    leaf = {};
+  for (py::object& leaf : leaves) {
+    if (is_tensor(leaf.ptr())) {
+      outputs.push_back(settled(as_node(leaf.ptr())));
+      record->leaves.emplace_back();
+    } else if (py::object reference = record->key.reference_to(leaf.ptr())) {
+      record->leaves.push_back({std::move(reference), true});
+    } else {
+      record->leaves.push_back({std::move(leaf)});
+    }
   }
   trace.close(std::move(outputs));
   return record;
@@ -348,15 +355,16 @@ py::object TracedFunction::run(FunctionRecord& record, const Signature& signatur
   std::vector<Ref<Node>> many(trace.returned() > few.size() ? trace.returned() : 0);
   const std::span<Ref<Node>> results(many.empty() ? few.data() : many.data(), trace.returned());
   trace.call(signature.tensors, results, Tape::any_recording());
-  if (record.results.is_leaf()) {
-    return record.leaves[0] ? record.leaves[0] : tensor_object(results[0]);
-  }
   size_t next = 0;
+  const auto object_of = [&](const FunctionRecord::Leaf& leaf) {
+    if (!leaf.object) return tensor_object(results[next++]);
+    if (!leaf.weak) return leaf.object;
+    return py::reinterpret_borrow<py::object>(PyWeakref_GetObject(leaf.object.ptr()));
+  };
+  if (record.results.is_leaf()) return object_of(record.leaves[0]);
   std::vector<py::object> leaves;
   leaves.reserve(record.leaves.size());
-  for (const py::object& leaf : record.leaves) {
-    leaves.push_back(leaf ? leaf : tensor_object(results[next++]));
-  }
+  for (const FunctionRecord::Leaf& leaf : record.leaves) leaves.push_back(object_of(leaf));
   return record.results.unflatten(leaves);
 }
 
@@ -365,7 +373,7 @@ int TracedFunction::traverse(visitproc visit, void* arg) const {
   for (const auto& [hash, record] : records_) {
     if (record.use_count() > 1) continue;  // a call is running it
     for (const py::object& value : record->key.values) Py_VISIT(value.ptr());
-    for (const py::object& leaf : record->leaves) Py_VISIT(leaf.ptr());
+    for (const FunctionRecord::Leaf& leaf : record->leaves) Py_VISIT(leaf.object.ptr());
     for (const Tree& tree : record->arguments) {
       if (const int stop = tree.traverse(visit, arg)) return stop;
     }

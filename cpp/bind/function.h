@@ -21,7 +21,11 @@ struct FunctionRecord {
   std::vector<Tree> arguments;  // they hold what the key mentions
   std::shared_ptr<Trace> trace;
   Tree results;
-  std::vector<py::object> leaves;  // of the results; null where a tensor comes from the trace
+  struct Leaf {
+    py::object object;  // null where a tensor comes from the trace
+    bool weak = false;  // a reference to an argument: a method that returns `self` does not keep it
+  };
+  std::vector<Leaf> leaves;  // of the results
   int64_t last_use = 0;
 };
 

@@ -205,6 +205,7 @@ void bind_functions(py::module_& m) {
   m.def("permutation", [](Integer length) { return permutation(length); });
 
   m.def("is_number_list", &is_number_list);
+  m.def("shown", &shown);
   m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
 }
 

@@ -132,6 +132,14 @@ bool SignatureKey::holds(PyObject* reference) const {
                      [&](const py::object& value) { return value.ptr() == reference; });
 }
 
+py::object SignatureKey::reference_to(PyObject* object) const {
+  if (!equals_only_itself(object)) return {};
+  for (const py::object& value : values) {
+    if (PyWeakref_CheckRef(value.ptr()) && PyWeakref_GetObject(value.ptr()) == object) return value;
+  }
+  return {};
+}
+
 bool SignatureKey::matches(const Signature& signature, bool by_identity) const {
   if (words.size() != signature.words.size() || values.size() != signature.values.size() ||
       std::memcmp(words.data(), signature.words.data(), words.size() * sizeof(uint64_t)) != 0) {

@@ -60,6 +60,8 @@ struct SignatureKey {
   // which may run Python code.
   bool matches(const Signature& signature, bool by_identity) const;
   bool holds(PyObject* reference) const;
+  // The weak reference to an object that is held by one; else null.
+  py::object reference_to(PyObject* object) const;
 
   std::vector<uint64_t> words;
   std::vector<py::object> values;

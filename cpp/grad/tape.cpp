@@ -53,7 +53,7 @@ void Tape::reset() {
   }
   tensors_.clear();
   variables_.clear();
-  const uint16_t thread = recording_ ? intervals_.back().thread : 0;
+  const uint32_t thread = recording_ ? intervals_.back().thread : 0;
   intervals_.clear();
   if (recording_) intervals_.push_back({next_seq(), kNever, thread});
 }

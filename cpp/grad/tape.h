@@ -44,7 +44,7 @@ class Tape {
 
   struct Interval {
     uint64_t begin, end;
-    uint16_t thread;
+    uint32_t thread;
   };
   struct WatchedTensor {
     Ref<Node> node;

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "graph/parts.h"
 #include "graph/rule.h"
+#include "graph/variable.h"
 
 namespace pullback {
 
 void (*evaluate_deep)(Node*) = nullptr;
+void (*compute_due_parts)() = nullptr;
 void (*warn_many_nodes)(const Node*) = nullptr;
 
 namespace {
@@ -50,6 +53,9 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   }
   node->flags = flags;
   node->depth = depth + 1;
+  // Other elementwise results are as large as what they are made from.
+  const bool smaller = op >= Op::cast || dtype == DType::Bool;
+  if (smaller && !(flags & (kTracked | kTraced))) note_part(node);
   if (overrides_active()) node->rule = stamped_override(name_of(op));
   return ref;
 }
@@ -59,6 +65,7 @@ void hand_out(Node* node) {
       evaluate_deep) {
     evaluate_deep(node);
   }
+  if (parts_due && compute_due_parts && !variable_scope_active()) compute_due_parts();
   watch_growth(node);
 }
 

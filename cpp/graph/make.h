@@ -24,7 +24,8 @@ Ref<Node> as_value(const Ref<Node>& node);
 Ref<Node> make_argument(DType dtype, const Shape& shape);
 
 // What may give the lock away, once per tensor that a program gets to hold: evaluates an untracked
-// chain of pending nodes that is deeper than the cap, and reports growth. The caller holds `node`.
+// chain of pending nodes that is deeper than the cap, and parts that are due; reports growth. The
+// caller holds `node`.
 void hand_out(Node* node);
 
 // Called when the number of live nodes passes kManyNodes (again, after it fell below half):
@@ -36,5 +37,8 @@ constexpr int64_t kManyNodes = 100000;
 // Set by the layer above (plan/evaluate.cpp).
 extern void (*evaluate_deep)(Node* node);
 constexpr uint32_t kDepthCap = 4096;
+
+// Called when parts (graph/parts.h) are due. Set by the layer above too.
+extern void (*compute_due_parts)();
 
 }  // namespace pullback

@@ -1,7 +1,8 @@
 // Memory of nodes: slabs with a free list, and release by a worklist, so that nothing recurses.
 #include "graph/node.h"
 
-#include <mutex>
+#include <atomic>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,11 @@ uint64_t last_seq = 0;
 constexpr int kSlab = 512;
 
 union Cell {
-  Cell* next;
+  // Of one that is free. It has no number, so that handles of what was here see that it is gone.
+  struct Free {
+    Cell* next;
+    uint64_t seq;
+  } free;
   alignas(Node) unsigned char node[sizeof(Node)];
 };
 Cell* free_cells = nullptr;
@@ -41,49 +46,15 @@ Cell* take_cell() {
     auto* slab = new Cell[kSlab];
     slabs().push_back(slab);
     for (int i = 0; i < kSlab; ++i) {
-      slab[i].next = free_cells;
+      slab[i].free = {free_cells, 0};
       free_cells = &slab[i];
     }
   }
-  Cell* cell = std::exchange(free_cells, free_cells->next);
+  Cell* cell = std::exchange(free_cells, free_cells->free.next);
   ASAN_UNPOISON_MEMORY_REGION(cell, sizeof(Cell));
   __builtin_prefetch(free_cells, 1);  // the next one: nodes of a large graph die out of the cache
   return cell;
 }
-
-// Numbers of threads that ended are given again: a tape looks at nodes from after its own thread's
-// start only. Threads past the last number share it.
-class ThreadNumbers {
- public:
-  uint16_t take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return last_ < UINT16_MAX ? ++last_ : last_;
-    const uint16_t number = free_.back();
-    free_.pop_back();
-    return number;
-  }
-  void give_back(uint16_t number) {
-    const std::lock_guard lock(mutex_);
-    if (number < UINT16_MAX) free_.push_back(number);
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<uint16_t> free_;
-  uint16_t last_ = 0;
-};
-
-struct ThreadNumber {
-  static ThreadNumbers& all() {
-    static auto* numbers = new ThreadNumbers;  // threads may end after static objects do
-    return *numbers;
-  }
-  uint16_t number = all().take();
-  ThreadNumber() = default;
-  ThreadNumber(const ThreadNumber&) = delete;
-  ThreadNumber& operator=(const ThreadNumber&) = delete;
-  ~ThreadNumber() { all().give_back(number); }
-};
 
 // Inputs whose count reached zero wait here; one loop drains them.
 std::vector<Node*>& pending() {
@@ -114,9 +85,9 @@ void drain() {
     node->~Node();  // may release a rule and, through it, tensors: they join the list
     --live;
     auto* cell = reinterpret_cast<Cell*>(node);
-    cell->next = free_cells;
+    cell->free = {free_cells, 0};
     free_cells = cell;
-    ASAN_POISON_MEMORY_REGION(cell->node + sizeof(void*), sizeof(Cell) - sizeof(void*));
+    ASAN_POISON_MEMORY_REGION(cell->node + sizeof(Cell::Free), sizeof(Cell) - sizeof(Cell::Free));
   }
   draining = false;
 }
@@ -134,14 +105,16 @@ void seal(Node* node) {
   drain();
 }
 
-uint16_t thread_number() {
-  thread_local uint16_t number = 0;  // a plain copy: the object's own access is guarded
-  if (number == 0) {
-    thread_local const ThreadNumber owned;
-    number = owned.number;
-  }
+uint32_t thread_number() {
+  static std::atomic<uint32_t> last{0};
+  thread_local uint32_t number = 0;
+  if (number == 0) number = ++last;
   return number;
 }
+
+// A free cell shows no number where the node had its own.
+static_assert(offsetof(NodeHead, seq) == sizeof(Cell*));
+Node* NodeHandle::get() const { return node_ && node_->seq == seq_ ? node_ : nullptr; }
 
 void want_threads(int change) { threads_wanted += change; }
 
@@ -150,7 +123,7 @@ int64_t live_nodes() { return live; }
 void clear_marks() {
   for (Cell* slab : slabs()) {
     for (int i = 0; i < kSlab; ++i) {
-      // Free cells too: they hold nothing but the next one's address, at their beginning.
+      // Free cells too: what they hold is before the mark.
       auto* node = reinterpret_cast<Node*>(slab[i].node);
       ASAN_UNPOISON_MEMORY_REGION(&node->mark, sizeof node->mark);
       node->mark = 0;

@@ -73,7 +73,7 @@ struct Node : NodeHead {
   Shape shape;
   uint32_t depth = 0;     // longest chain of uncomputed nodes below
   uint8_t watchers = 0;   // tapes that watch this tensor now
-  uint16_t thread = 0;    // number of the thread that made it (see want_threads); live ones differ
+  uint32_t thread = 0;    // number of the thread that made it (see want_threads)
   uint32_t output = 0;    // result, value with a history: which output of the operation or call
   uint64_t variable = 0;  // read, argument: number of the variable whose value this was
   Ref<Rule> rule;         // custom, or an override stamped when the node was made
@@ -108,11 +108,26 @@ inline void add_user(Node* input) {
 // Drops the inputs of a computed node.
 void seal(Node* node);
 
+// Remembers a node without keeping it.
+class NodeHandle {
+ public:
+  NodeHandle() = default;
+  explicit NodeHandle(Node* node) : node_(node), seq_(node->seq) {}
+  // Null where the node is gone. That it is not was true when this was asked, and may not be when
+  // something else has run.
+  Node* get() const;
+
+ private:
+  Node* node_ = nullptr;
+  uint64_t seq_ = 0;
+};
+
 // A blank node with its number; only graph/make.cpp fills one.
 Node* new_node();
 
-// The number that nodes made by the calling thread get while somebody wants to know.
-uint16_t thread_number();
+// The number that nodes made by the calling thread get while somebody wants to know. No other
+// thread ever has the same: a tape may go on recording when its thread has ended.
+uint32_t thread_number();
 // Counts who does: tapes, while they record.
 void want_threads(int change);
 

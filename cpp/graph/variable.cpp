@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "graph/rule.h"
 
 namespace pullback {
 namespace {
@@ -78,6 +79,8 @@ VariableScope* set_variable_scope(VariableScope* scope) {
 
 bool variable_scope_active() { return variable_scope != nullptr; }
 
+Origin* variable_scope_origin() { return variable_scope->origin(); }
+
 void set_read_observer(ReadObserver observer) { read_observer = observer; }
 
 Ref<Node> read(Variable* variable) {
@@ -119,6 +122,7 @@ void assign(Variable* variable, const Ref<Node>& value, const char* who) {
   }
   // What goes is let go of last: the end of a history may run anything.
   const Ref<Node> before = std::exchange(variable->current, detached(value));
+  variable->failed = false;
   const Ref<Node> reading = std::exchange(variable->reading, nullptr);
   variable->pending() ? list_pending(variable) : forget_pending(variable);
 }
@@ -149,6 +153,7 @@ void settle_variables() {
     if (variable->pending()) continue;
     // A fresh leaf instead of the update's node: the history of the update dies with the step.
     histories.push_back(std::exchange(variable->current, detached(variable->current)));
+    variable->failed = false;
     if (variable->reading && !variable->reading->value) {
       variable->reading->value = variable->current->value;
       seal(variable->reading.get());

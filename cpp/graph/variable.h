@@ -17,6 +17,7 @@ struct Variable {
   Shape shape;
   bool trainable = true;
   bool history_lost = false;  // see lose_history()
+  bool failed = false;        // the pending update: computed only where somebody looks at it
   std::string name;
   Ref<Node> current;        // a value node, or a pending update
   Ref<Node> reading;        // the read node of `current`, made at first read
@@ -65,12 +66,16 @@ struct VariableScope {
   virtual ~VariableScope() = default;
   virtual Ref<Node> read(Variable* variable) = 0;
   virtual void assign(Variable* variable, const Ref<Node>& value) = 0;
+  // Of the leaves that are made in it.
+  virtual Origin* origin() const = 0;
 };
 // The scope of this thread; returns the one that was set before.
 VariableScope* set_variable_scope(VariableScope* scope);
 
 // Whether a function is being traced on this thread.
 bool variable_scope_active();
+// Of the scope that is; it must be active.
+Origin* variable_scope_origin();
 
 // Calls back for every variable that is read on this thread (tapes, custom_gradient), or null.
 using ReadObserver = void (*)(Variable*);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "graph/rule.h"
 #include "graph/variable.h"
 #include "ops/expr.h"
 #include "ops/random_state.h"
@@ -22,7 +23,11 @@ NodeRef int_scalar(int64_t value, uint8_t flags = 0) {
 
 NodeRef draw(NodeFlag which) {
   // Inside a trace the draw belongs to the call, not to the recording: tracing draws nothing.
-  if (variable_scope_active()) return int_scalar(0, which | kTraced);
+  if (variable_scope_active()) {
+    const NodeRef stand_in = int_scalar(0, which | kTraced);
+    stand_in->origin = variable_scope_origin();
+    return stand_in;
+  }
   return int_scalar(which == kSeed ? present_seed : random_counter++, which);
 }
 

@@ -13,6 +13,7 @@
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
+#include "plan/compute_parts.h"
 #include "plan/trace.h"
 
 namespace pullback {
@@ -73,53 +74,64 @@ void wait_for(const Ref<Node>& node) {
   }
 }
 
+// Whether an operation may be what had this problem.
+bool may_have(const Instruction& instruction, Problem problem) {
+  if (problem == Problem::NegativePower) return instruction.op == Op::pow;
+  if (problem == Problem::ZeroDivision) return instruction.op != Op::pow && can_fail(instruction);
+  return can_fail(instruction);
+}
+
 // The operation that failed. A group has the name of what it is there for; what fails is another.
-Op failed_operation(const Step& step) {
-  const TileGroup* group = std::get_if<TileGroup>(&step.work);
-  if (const Gemm* gemm = std::get_if<Gemm>(&step.work); gemm && gemm->then) group = &*gemm->then;
-  if (group) {
+Op failed_operation(const Step& step, Problem problem) {
+  if (const TileGroup* group = group_of(step)) {
     for (const Instruction& instruction : group->instructions) {
-      if (can_fail(instruction)) return instruction.op;
+      if (may_have(instruction, problem)) return instruction.op;
     }
   }
   return step.source;
 }
 
+template <class... Parts>
+[[noreturn]] void fail_run(ErrorKind kind, const Parts&... parts) {
+  throw Error(kind, text(parts...), Error::Of::Run);
+}
+
 [[noreturn]] void raise(const Plan& plan, const Status& status) {
-  const Op op = status.step >= 0 ? failed_operation(plan.steps[status.step]) : Op::value;
-  const char* who = status.step >= 0 ? name_of(op) : "evaluate";
+  const bool of_step = status.step >= 0;
+  const Op op = of_step ? failed_operation(plan.steps[status.step], status.problem) : Op::value;
+  const char* who = of_step ? name_of(op) : "evaluate";
   switch (status.problem) {
     case Problem::IndexOutOfRange:
       if (op == Op::pick || op == Op::place) {  // only the labels of a loss pick
-        fail(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
-             " is out of range for ", status.bound, " classes");
+        fail_run(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
+                 " is out of range for ", status.bound, " classes");
       }
-      fail(ErrorKind::Index, who, ": index ", status.detail,
-           " is out of range for an axis of length ", status.bound);
+      fail_run(ErrorKind::Index, who, ": index ", status.detail,
+               " is out of range for an axis of length ", status.bound);
     case Problem::ZeroDivision:
-      fail(ErrorKind::ZeroDivision, who, ": integer division by zero");
+      fail_run(ErrorKind::ZeroDivision, who, ": integer division by zero");
     case Problem::NegativePower:
-      fail(ErrorKind::Value, who,
-           ": integers to negative integer powers are not integers; "
-           "cast to a float dtype first");
+      fail_run(ErrorKind::Value, who,
+               ": integers to negative integer powers are not integers; "
+               "cast to a float dtype first");
     case Problem::Memory:
-      fail(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
+      fail_run(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
     case Problem::Interrupted:
       if (hooks.check_signals) hooks.check_signals();
-      fail(ErrorKind::Runtime, who, ": interrupted");
+      fail_run(ErrorKind::Runtime, who, ": interrupted");
     default:
-      fail(ErrorKind::Runtime, who, ": a fault was injected by a test");
+      fail_run(ErrorKind::Runtime, who, ": a fault was injected by a test");
   }
 }
 
-// The trace that a tensor without a value belongs to, as far as its arguments say.
+// The trace that a tensor without a value belongs to, as far as its arguments and draws say.
 const TraceOrigin* origin_of(Node* node) {
   std::vector<Node*> below;
   walk({&node, 1}, &below, [](const Node* node) {
     return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
   });
   for (const Node* leaf : below) {
-    if (leaf->op != Op::argument) continue;
+    if (leaf->op != Op::argument && leaf->op != Op::scalar) continue;
     if (const auto* origin = dynamic_cast<const TraceOrigin*>(leaf->origin.get())) return origin;
   }
   return nullptr;
@@ -131,6 +143,7 @@ enum class Updates : uint8_t { Leave, Compute };
 std::vector<Node*> with_updates(std::span<Node* const> roots) {
   std::vector<Node*> all(roots.begin(), roots.end());
   for (const Variable* variable : pending_variables()) {
+    if (variable->failed) continue;
     all.push_back(variable->current.get());
     if (variable->reading) all.push_back(variable->reading.get());
   }
@@ -156,17 +169,21 @@ Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
   }
 }
 
+constexpr const char* kNoValueYet =
+    "return it from the function to see it, or choose with where() instead of if";
+
 // The plan of what is pending, its arguments in `run` and what it computes in `wanted`; null where
 // nothing is pending. The snapshot ends here: its plain pointers must not see the lock given away.
 std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates updates,
                                           PlanRun* run, std::vector<Ref<Node>>* wanted) {
+  for (Node* root : roots) {
+    if (!(root->flags & kTraced) || root->has_value()) continue;
+    refuse_traced(root, "evaluate", kNoValueYet);
+  }
   const Snapshot snapshot = settled_snapshot(roots, updates);
   if (snapshot.nodes.empty()) return nullptr;
-  for (uint32_t i : snapshot.arguments) {
-    if (snapshot.nodes[i]->value) continue;
-    // The argument itself where no root says more: an update of a variable may need it.
-    refuse_traced(roots.empty() ? snapshot.nodes[i] : roots[0], "evaluate",
-                  "return it from the function to see it, or choose with where() instead of if");
+  for (uint32_t i : snapshot.arguments) {  // an update may depend on what the roots do not
+    if (!snapshot.nodes[i]->value) refuse_traced(snapshot.nodes[i], "evaluate", kNoValueYet);
   }
   auto cached = find_plan(snapshot);
   for (uint32_t i : snapshot.arguments) {
@@ -207,6 +224,22 @@ void evaluate_own(const Ref<Node>& update, Node* next) {
       return is_input(node) ? std::span<Node* const>() : value_inputs(node);
     });
     if (std::find(below.begin(), below.end(), root) != below.end()) throw;
+  }
+}
+
+// When all updates together have failed: computes each alone, and leaves those that fail to whoever
+// looks at their variables.
+void set_failed_apart() {
+  std::vector<Ref<Variable>> variables;
+  for (Variable* variable : pending_variables()) variables.emplace_back(variable);
+  for (const Ref<Variable>& variable : variables) {
+    const Ref<Node> update = variable->current;
+    Node* root = update.get();
+    try {
+      evaluate_once({&root, 1}, Updates::Leave);
+    } catch (const Error&) {
+      if (variable->current == update) variable->failed = true;
+    }
   }
 }
 
@@ -314,20 +347,24 @@ void evaluate(std::span<Node* const> roots) {
   try {
     evaluate_once(roots, Updates::Compute);
   } catch (const Error&) {
-    // The fault may be an update's own: a look at something else must not suffer from it.
+    // The fault may be an update's own: a look at something else must not suffer from it, and the
+    // next one must not try again.
     evaluate_once(roots, Updates::Leave);
+    set_failed_apart();
   }
 }
 
 void install_evaluation() {
+  compute_due_parts = compute_parts;
   evaluate_deep = [](Node* node) { evaluate(node); };
   evaluate_pending = [](Variable* variable, Node* next) {
     wait_for(Ref<Node>(variable->current));
     try {
       evaluate_once({}, Updates::Compute);
     } catch (const Error&) {
-      evaluate_own(Ref<Node>(variable->current), next);  // held: others may assign meanwhile
+      return evaluate_own(Ref<Node>(variable->current), next);  // held: others may assign meanwhile
     }
+    if (variable->failed) evaluate_own(Ref<Node>(variable->current), next);
   };
 }
 

@@ -79,12 +79,6 @@ std::vector<Lifetime> find_lifetimes(const Plan& plan) {
   return out;
 }
 
-TileGroup* group_of(Step* step) {
-  if (auto* group = std::get_if<TileGroup>(&step->work)) return group;
-  auto* gemm = std::get_if<Gemm>(&step->work);
-  return gemm && gemm->then ? &*gemm->then : nullptr;
-}
-
 bool is_whole(const Plan& plan, const View& view) {
   const int64_t bytes = view.shape.size() * size_of(view.dtype);
   return is_flat(view) && bytes == plan.slots[view.slot].bytes && bytes > 0;
@@ -112,7 +106,7 @@ class InPlace {
       if (can_fail(plan_.steps[i])) last_failing = i;
     }
     for (int32_t i = 0; i < steps; ++i) {
-      if (TileGroup* group = group_of(&plan_.steps[i])) join(i, *group, i > last_failing);
+      if (TileGroup* group = group_of(plan_.steps[i])) join(i, *group, i > last_failing);
     }
     for (Step& step : plan_.steps) {
       for_each_view(

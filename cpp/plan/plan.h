@@ -165,6 +165,17 @@ struct Plan {
   int32_t point_of_no_return = INT32_MAX;
 };
 
+// The tile group of a step: itself, or what a product does with its result. Null where there is
+// none.
+inline const TileGroup* group_of(const Step& step) {
+  if (const auto* group = std::get_if<TileGroup>(&step.work)) return group;
+  const auto* gemm = std::get_if<Gemm>(&step.work);
+  return gemm && gemm->then ? &*gemm->then : nullptr;
+}
+inline TileGroup* group_of(Step& step) {
+  return const_cast<TileGroup*>(group_of(std::as_const(step)));
+}
+
 // What a plan takes, with everything it owns.
 int64_t bytes_of(const Plan& plan);
 int64_t bytes_of(const TileGroup& group);

@@ -103,10 +103,14 @@ void Trace::record() {
   for (size_t i = 0; i < record_.size(); ++i) {
     Node* node = record_[i].node;
     if (record_[i].input >= 0) continue;
-    if (node->op == Op::argument) refuse_stranger(node);
+    if (node->op == Op::argument) refuse_stranger(node, node->origin.get());
     if (node->op == Op::scalar && node->flags & kDraw) record_.make_input(i, &inputs_);
     holds_rules_ |= node->rule && !node->rule->of_library;
     const auto inputs = node->inputs();
+    for (const Node* input : inputs) {  // by what was drawn: the draw itself has no shape
+      const bool draw = input->op == Op::scalar && input->flags & kDraw && input->flags & kTraced;
+      if (draw && input->origin.get() != origin_.get()) refuse_stranger(node, input->origin.get());
+    }
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (record_.link(i, k) == Subgraph::kOutside) use_outside(inputs[k], 1);
     }
@@ -122,8 +126,8 @@ void Trace::record() {
   fold_constants(outside_);
 }
 
-void Trace::refuse_stranger(const Node* node) const {
-  const auto* other = dynamic_cast<const TraceOrigin*>(node->origin.get());
+void Trace::refuse_stranger(const Node* node, const Origin* origin) const {
+  const auto* other = dynamic_cast<const TraceOrigin*>(origin);
   const std::string where = other && !other->name.empty() ? " of " + other->name : std::string();
   fail(ErrorKind::Runtime, "function: ", origin_->name, ": a tensor of shape ", node->shape,
        " from another trace", where,
@@ -141,7 +145,7 @@ void Trace::bind_inputs(const Snapshot& snapshot) {
     } else if (node->value) {
       bindings_.push_back({0, Ref<Node>(node)});
     } else {
-      refuse_stranger(node);
+      refuse_stranger(node, node->origin.get());
     }
   }
   for (uint32_t i : snapshot.scalars) {

@@ -42,6 +42,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   Ref<Node> add_argument(DType dtype, const Shape& shape, bool weak);
   Ref<Node> read(Variable* variable) override;
   void assign(Variable* variable, const Ref<Node>& value) override;
+  Origin* origin() const override { return origin_.get(); }
 
   // How many tensors a call returns.
   size_t returned() const { return returned_; }
@@ -99,12 +100,13 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void record();
   void bind_inputs(const Snapshot& snapshot);
   void bind_outputs(const Snapshot& snapshot);
-  [[noreturn]] void refuse_stranger(const Node* node) const;
+  [[noreturn]] void refuse_stranger(const Node* node, const Origin* origin) const;
 
   void check_arguments(std::span<const Ref<Node>> arguments) const;
   void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
            std::span<const Fate> fates);
   bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
+  void finish_updates();
   void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
 
   // In trace_history.cpp.

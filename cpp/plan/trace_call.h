@@ -32,8 +32,9 @@ class Trace::Call : public History {
 
   std::shared_ptr<const Trace> trace;
   uint64_t first_seq = 0;
-  uint16_t thread = thread_number();  // that made the call
+  uint32_t thread = thread_number();  // that made the call
   std::vector<Ref<Node>> inputs;      // as in CallInputs
+  std::vector<NodeHandle> results;    // those that have their history from here
   std::vector<Ref<Node>> built;       // the outputs
 };
 

@@ -71,6 +71,11 @@ void Trace::Call::build(Node* result) {
   if (built.empty()) {
     built = trace->instance(std::move(inputs), this);
     inputs.clear();
+    // What the call computed is not computed again where somebody still has it.
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Node* computed = results[k].get();
+      if (computed && built[k] && !built[k]->has_value()) built[k]->value = computed->value;
+    }
   }
   give_history(result, built[result->output].get());
 }
@@ -241,8 +246,12 @@ Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
 }
 
 void Trace::mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call) {
+  if (call) call->results.resize(results.size());
   for (size_t k = 0; k < results.size(); ++k) {
-    if (fates[k] == Fate::Kept) defer_history(results[k].get(), call, k);
+    if (fates[k] == Fate::Kept) {
+      defer_history(results[k].get(), call, k);
+      call->results[k] = NodeHandle(results[k].get());
+    }
     if (fates[k] != Fate::Lost || !is_float(results[k]->dtype)) continue;
     results[k]->flags |= kHistoryLost;
     results[k]->origin = origin_.get();

@@ -127,8 +127,17 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   }
 }
 
+// Of what is going to be assigned: then the assignments happen all at once, or none does.
+void Trace::finish_updates() {
+  const auto pending = [&](size_t i) { return states_[i].variable->pending(); };
+  while (std::any_of(assigned_.begin(), assigned_.end(), pending)) {
+    for (size_t i : assigned_) finish_update(states_[i].variable.get());
+  }
+}
+
 void Trace::inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results) {
   check_arguments(arguments);
+  finish_updates();
   std::vector<Ref<Node>> inputs(arguments.begin(), arguments.end());
   for (const State& state : states_) {
     inputs.push_back(state.initial ? pullback::read(state.variable.get()) : nullptr);

@@ -183,3 +183,56 @@ def test_no_code_of_others_runs_for_the_warning():
 
     f = pb.function(lambda x, loud: x)
     assert len(called(f, [((1.0, Loud()), {}) for _ in range(20)])) == 1
+
+
+class Chained:
+    """Its methods return the instance, alone or in a nest."""
+
+    def __init__(self, k):
+        self.w = pb.Variable([1.0, k])
+
+    @pb.function
+    def add(self, x):
+        self.w.assign_add(x)
+        return self
+
+    @pb.function(static_argnums=0)
+    def both(self, x):
+        return {"loss": pb.sum(self.w * x), "who": (self, 3)}
+
+
+def test_methods_that_return_the_instance_do_not_keep_it():
+    a, b = Chained(2.0), Chained(5.0)
+    for _ in range(2):
+        assert a.add([1.0, 1.0]) is a and b.add([1.0, 1.0]) is b
+        for m in (a, b):
+            answer = m.both(2.0)
+            assert answer["who"] == (m, 3)
+            assert float(answer["loss"]) == 2.0 * float(pb.sum(m.w))
+    assert a.w.read().numpy().tolist() == [3.0, 4.0]
+    gone = weakref.ref(a), weakref.ref(a.w)
+    del a, m, answer
+    assert [ref() for ref in gone] == [None, None]
+    assert Chained.add.cache_info().currsize == 1
+    assert b.add([0.0, 0.0]) is b
+
+
+def test_what_a_signature_looks_like_copies_no_array():
+    f = pb.function(lambda a: pb.sum(a))
+    array = np.ones(4_000_000, np.float32)  # 16 MB
+    pb._core.reset_peak_bytes()
+    before = pb._core.status()["live_bytes"]
+    f(array)
+    assert pb._core.status()["peak_bytes"] - before < 1.5 * array.nbytes
+
+
+def test_the_warning_names_arrays_and_floats_of_any_class():
+    class Mine(float):
+        pass
+
+    f = pb.function(lambda a, b: pb.sum(a) + b)
+    with pytest.warns(
+        RuntimeWarning, match=r"was int32 of shape \(15,\) and is int32 of shape \(16,\)"
+    ):
+        for n in range(1, 20):
+            f(np.ones(n, np.int32), Mine(1.0))

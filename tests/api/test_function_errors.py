@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -180,3 +181,87 @@ def test_an_exception_while_a_call_is_tracked():
     with pytest.raises(ZeroDivisionError):
         f(np.int64(0))
     assert f(np.int64(3)).item() == 1
+
+
+def leaks(make):
+    """A tensor of another function's trace."""
+    leaked = []
+
+    @pb.function
+    def first(x):
+        leaked.append(make())
+        return x + leaked[0]
+
+    first(1.0)
+    return leaked[0]
+
+
+@pytest.mark.parametrize("make", [pb.random.uniform, pb.random.normal], ids=["uniform", "normal"])
+def test_random_tensors_of_another_trace_are_refused(make):
+    r = leaks(lambda: make((2, 3)))
+    second = pb.function(lambda x: x + r)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"\(2, 3\) from another trace of .*first"):
+            second(1.0)
+    with pytest.raises(RuntimeError, match=r"\(2, 3\).*first .*return it from"):
+        pb.function(lambda x: x * 2.0)(r)
+    for look in (pb.evaluate, lambda t: t.numpy(), lambda t: pb.sum(t).item()):
+        with pytest.raises(RuntimeError, match="first"):
+            look(r)
+    with pytest.raises(RuntimeError):
+        pb.Variable([[0.0] * 3] * 2, dtype=r.dtype).assign(r)
+
+
+def test_permutations_of_another_trace_are_refused():
+    r = leaks(lambda: pb.random.permutation(4))
+    with pytest.raises(RuntimeError, match=r"\(4,\) from another trace of .*first"):
+        pb.function(lambda x: pb.take(x, r))(np.arange(4.0))
+
+
+def test_states_that_take_each_others_place():
+    """Assigned from values as they were before the call, run, recorded by a tape or nested."""
+
+    def swap(x):
+        old = a.read()
+        a.assign(b)
+        b.assign(old * x)
+        return x * 2.0
+
+    def nested(x):
+        return pb.function(swap)(x)
+
+    for body in (swap, nested):
+        for taped in (False, True):
+            for pending in (False, True):
+                a, b = pb.Variable([1.0, 2.0]), pb.Variable([3.0, 4.0])
+                if pending:
+                    a.assign_add([10.0, 10.0])
+                    b.assign_add([20.0, 20.0])
+                first, second = ([11.0, 12.0], [23.0, 24.0]) if pending else ([1, 2], [3, 4])
+                f, x = pb.function(body), pb.Variable(1.0)
+                with pb.GradientTape() if taped else nullcontext():
+                    f(x.read())
+                assert a.read().numpy().tolist() == second
+                assert b.read().numpy().tolist() == first
+
+
+@pytest.mark.parametrize("taped", [False, True])
+@pytest.mark.parametrize("order", [0, 1])
+def test_all_variables_are_assigned_or_none(order, taped):
+    a, b = pb.Variable([1, 2]), pb.Variable([3, 4])
+    a.assign(a // pb.constant([0, 1]))  # will fail
+
+    @pb.function
+    def step(x):
+        for v in (a, b) if order else (b, a):
+            v.assign(v + 1)
+        return x * 2.0
+
+    x = pb.Variable(1.0)
+    for _ in range(2):
+        with pb.GradientTape() if taped else nullcontext(), pytest.raises(ZeroDivisionError):
+            step(x.read())
+        assert b.read().numpy().tolist() == [3, 4]
+    a.assign([5, 6])
+    step(x.read())
+    assert (a.read().numpy().tolist(), b.read().numpy().tolist()) == ([6, 7], [4, 5])

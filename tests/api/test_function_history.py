@@ -276,3 +276,38 @@ def test_captured_pending_tensors_are_computed_once():
     before = pb._core.status()["steps"]["gemm"]
     assert float(f(2.0)) == 128.0
     assert pb._core.status()["steps"]["gemm"] == before
+
+
+def products() -> int:
+    return int(pb._core.status()["steps"]["gemm"])
+
+
+@pytest.mark.parametrize("kept", ["both", "one"])
+def test_results_that_somebody_holds_are_not_computed_again(kept):
+    """The gradient of the loss needs the hidden layer, another result of the same call."""
+    w = pb.Variable(np.linspace(0.1, 1.0, 9).reshape(3, 3))
+    x = np.ones((2, 3))
+
+    @pb.function
+    def f(x):
+        hidden = x @ w
+        return hidden, pb.sum(hidden * hidden)
+
+    hidden, loss = f(x)
+    expected = 2.0 * x.T @ (x @ w.read().numpy())
+    if kept == "one":
+        del hidden
+    before = products()
+    (g,) = pb.gradients(loss, [w])
+    np.testing.assert_allclose(g.numpy(), expected, rtol=1e-13)
+    assert products() - before == (1 if kept == "both" else 2)
+
+
+def test_the_value_of_a_result_is_its_historys():
+    w = pb.Variable(np.ones((3, 3)))
+    f = pb.function(lambda x: pb.exp(x @ w))  # its gradient needs the result itself
+    y = f(np.ones((2, 3)))
+    before = products()
+    (g,) = pb.gradients(y, [w])
+    np.testing.assert_allclose(g.numpy(), np.full((3, 3), 2.0 * np.exp(3.0)))
+    assert products() - before == 1

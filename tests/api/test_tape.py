@@ -281,3 +281,24 @@ def test_output_gradients_that_do_not_fit(weights, error):
     with pytest.raises(error, match="output_gradients"):
         tape.gradient(y, x, output_gradients=weights)
     assert value(tape.gradient(y, x)) == [5.0, 7.0]  # still there
+
+
+def test_a_tape_whose_thread_has_ended_records_nothing_more():
+    """Numbers of threads are not given again: what new threads build is not the old one's."""
+    x = pb.Variable([1.0, 2.0])
+    tape = pb.GradientTape(persistent=True)
+    made, again = [], []
+
+    def record():
+        tape.__enter__()
+        tape.watch(x)
+        made.append(x * 2.0)
+
+    for work in (record, *(lambda: again.append(x * 3.0) for _ in range(5))):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    tape.__exit__(None, None, None)
+    assert value(tape.gradient(made[0], x)) == [2.0, 2.0]
+    assert [tape.gradient(y, x) for y in again] == [None] * 5
+    assert value(pb.gradients(again[0], [x])[0]) == [3.0, 3.0]

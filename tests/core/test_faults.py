@@ -218,3 +218,34 @@ def test_rules_die_with_their_tensors() -> None:
     del y
     gc.collect()
     assert alive() is None
+
+
+def test_an_update_that_cannot_be_computed_is_tried_once() -> None:
+    bad, good = pb.Variable([1, 2]), pb.Variable([1.0, 2.0])
+    bad.assign(bad // pb.constant([1, 0]))
+    good.assign_add([1.0, 1.0])
+    x = pb.constant(2.0)
+
+    def look() -> int:
+        before = _core.status()["plan_hits"] + _core.status()["plan_misses"]
+        x_next = x * 3.0
+        assert float(x_next) == 6.0
+        return _core.status()["plan_hits"] + _core.status()["plan_misses"] - before
+
+    look()
+    assert [look() for _ in range(5)] == [1] * 5
+    assert good.read().numpy().tolist() == [2.0, 3.0]
+    for _ in range(2):  # who looks at it is told
+        with pytest.raises(ZeroDivisionError):
+            bad.read().numpy()
+        with pytest.raises(ZeroDivisionError):
+            bad.assign_add([1, 1])
+    bad.assign([5, 7])
+    bad.assign_add([1, 1])
+    look()
+    assert bad.read().numpy().tolist() == [6, 8]
+    bad.assign(bad // pb.constant([1, 0]))
+    good.assign_add([1.0, 1.0])  # the next one is again computed with the others
+    look()
+    bad.assign([0, 0])
+    assert good.read().numpy().tolist() == [3.0, 4.0]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from .. import _core
+
 
 def integer(value: Any, who: str) -> int:
     """An integer, of Python, NumPy or a tensor; else a TypeError that says who expects it."""
     try:
         return index(value)
     except TypeError:
-        raise TypeError(f"{who}: expected an integer, got {value!r}") from None
+        raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
 
 
 def is_integer(value: Any) -> bool:

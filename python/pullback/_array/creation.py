@@ -128,7 +128,9 @@ def _number(x: Any, who: str) -> int | float:
     if isinstance(number, (int, float)) and not isinstance(x, str):
         return number
     shape = (
-        f", got a {type(x).__name__} of shape {x.shape}" if hasattr(x, "shape") else f", got {x!r}"
+        f", got a {type(x).__name__} of shape {x.shape}"
+        if hasattr(x, "shape")
+        else f", got {_core.shown(x)}"
     )
     raise TypeError(f"{who}: expected numbers{shape}")
 

@@ -49,7 +49,7 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
         inputs, output, values = _from_lists([subscripts, *operands])
     if len(values) != len(inputs):
         raise ValueError(
-            f"einsum: {subscripts!r} names {len(inputs)} operands, got {len(values)}"
+            f"einsum: {_core.shown(subscripts)} names {len(inputs)} operands, got {len(values)}"
             if isinstance(subscripts, str)
             else "einsum: expected an operand and a list of its axes in turn"
         )
@@ -87,12 +87,14 @@ def _alone(x: Any, steps: tuple[tuple[str, Any], ...]) -> Any:
 def _parse(text: str) -> tuple[tuple[Labels, ...], Labels | None]:
     left, arrow, right = text.replace(" ", "").partition("->")
     if "-" in left + right or ">" in left + right:
-        raise ValueError(f"einsum: {text!r} has a '-' or '>' that is no part of one '->'")
+        raise ValueError(
+            f"einsum: {_core.shown(text)} has a '-' or '>' that is no part of one '->'"
+        )
     inputs = tuple(_labels(part, text) for part in left.split(","))
     if not arrow:
         return inputs, None
     if "," in right:
-        raise ValueError(f"einsum: {text!r} has a ',' after '->'; there is one result")
+        raise ValueError(f"einsum: {_core.shown(text)} has a ',' after '->'; there is one result")
     return inputs, _labels(right, text)
 
 
@@ -102,7 +104,7 @@ def _labels(part: str, text: str) -> Labels:
         if not (letter.isascii() and letter.isalpha()):
             raise ValueError(
                 f"einsum: expected letters, ',', '->' and one '...' for each operand, "
-                f"got {letter!r} in {text!r}"
+                f"got {letter!r} in {_core.shown(text)}"
             )
     return (*before, _DOTS, *after) if dots else tuple(before)
 
@@ -124,7 +126,7 @@ def _list_labels(axes: Any) -> Labels:
     if not fine or list(axes).count(Ellipsis) > 1:
         raise TypeError(
             "einsum: expected subscripts like 'ij,jk->ik', or after each operand a list of "
-            f"integers with at most one Ellipsis; got {axes!r}"
+            f"integers with at most one Ellipsis; got {_core.shown(axes)}"
         )
     return tuple(_DOTS if x is Ellipsis else index(x) for x in axes)
 
@@ -179,8 +181,8 @@ def _spelled(labels: Labels, shape: tuple[int, ...], k: int) -> Labels:
     if more < 0 or (more and _DOTS not in labels):
         text = "".join(map(str, labels)) if all(map(_is_text, labels)) else list(labels)
         raise ValueError(
-            f"einsum: operand {k} has shape {shape}, {len(shape)} axes; its subscripts {text!r} "
-            f"name {named}"
+            f"einsum: operand {k} has shape {shape}, {len(shape)} axes; its subscripts "
+            f"{_core.shown(text)} name {named}"
         )
     if _DOTS not in labels:
         return labels

@@ -227,7 +227,8 @@ def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tupl
         of_a, of_b = (tuple(map(index, [x] if is_integer(x) else x)) for x in axes)
     except (TypeError, ValueError):
         raise ValueError(
-            f"tensordot: expected a number of axes, or those of a and those of b, got {axes!r}"
+            f"tensordot: expected a number of axes, or those of a and those of b, "
+            f"got {_core.shown(axes)}"
         ) from None
     if len(of_a) != len(of_b):
         raise ValueError(
@@ -256,7 +257,9 @@ def _tensordot_plan(
     axes_b = tuple(_axis(axis, len(shape_b), who, shape_b) for axis in axes_b)
     for axes, shape in ((axes_a, shape_a), (axes_b, shape_b)):
         if len(set(axes)) < len(axes):
-            raise ValueError(f"{who}: an axis of shape {shape} is named twice in {axes}")
+            raise ValueError(
+                f"{who}: an axis of shape {shape} is named twice in {_core.shown(axes)}"
+            )
     for i, j in zip(axes_a, axes_b, strict=True):
         if shape_a[i] != shape_b[j]:
             raise ValueError(

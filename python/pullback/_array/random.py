@@ -26,7 +26,7 @@ def seed(seed: SupportsIndex) -> None:
     except TypeError:
         number = -1
     if not 0 <= number < 2**64:
-        raise ValueError(f"seed: expected an integer from 0 to 2**64 - 1, got {seed!r}")
+        raise ValueError(f"seed: expected an integer from 0 to 2**64 - 1, got {_core.shown(seed)}")
     _core.seed_random(number)
 
 

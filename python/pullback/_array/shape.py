@@ -97,7 +97,7 @@ def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor
 def _listed(arrays: Any, who: str) -> list[Any]:
     """The entries of a sequence, or of a tensor along its first axis."""
     if isinstance(arrays, (str, bytes, dict)) or not hasattr(arrays, "__iter__"):
-        raise TypeError(f"{who}: expected a sequence of arrays, got {arrays!r}")
+        raise TypeError(f"{who}: expected a sequence of arrays, got {_core.shown(arrays)}")
     return list(arrays)
 
 
@@ -123,7 +123,9 @@ def split(
         sizes = [length // count] * count
     else:
         if not hasattr(parts, "__iter__"):
-            raise TypeError(f"split: expected a number of parts, or positions, got {parts!r}")
+            raise TypeError(
+                f"split: expected a number of parts, or positions, got {_core.shown(parts)}"
+            )
         cuts = [0, *(integer(cut, "split") for cut in parts), length]
         sizes = [end - begin for begin, end in pairwise(cuts)]
         if any(size < 0 for size in sizes):

@@ -112,7 +112,7 @@ def function(
     if not callable(f):
         raise TypeError(f"function: expected a function, got {f!r}")
     if not hasattr(cache_size, "__index__"):
-        raise TypeError(f"function: cache_size: expected an integer, got {cache_size!r}")
+        raise TypeError(f"function: cache_size: expected an integer, got {_core.shown(cache_size)}")
     capacity = min(index(cache_size), 2**31 - 1)  # more than anybody can have
     if capacity < 1:
         raise ValueError(f"function: cache_size is at least 1, got {cache_size}")
@@ -133,7 +133,7 @@ def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
                 expected = "int" if what == "argnums" else "str"
                 raise TypeError(
                     f"function: static_{what}: expected {expected} or a tuple of them, "
-                    f"got {entry!r}"
+                    f"got {_core.shown(entry)}"
                 )
     numbers = [index(number) for number in numbers]
     if not numbers and not names:

@@ -73,7 +73,9 @@ def gradients(
 
 def wants_zeros(mode: Any, who: str) -> bool:
     if mode not in ("none", "zero"):
-        raise ValueError(f"{who}: unconnected_gradients is 'none' or 'zero', got {mode!r}")
+        raise ValueError(
+            f"{who}: unconnected_gradients is 'none' or 'zero', got {_core.shown(mode)}"
+        )
     return bool(mode == "zero")
 
 

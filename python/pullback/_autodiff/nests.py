@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+from .. import _core
 from .._core import flatten, unflatten
 
 __all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten"]
@@ -42,7 +43,7 @@ def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
         from dataclasses import fields
 
         if type(other) is not type(nest):
-            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {other!r}")
+            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
         names = [field.name for field in fields(nest)]
         return [
             leaf

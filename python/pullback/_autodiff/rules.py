@@ -115,11 +115,11 @@ def operation(name: str) -> str | None:
 def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
     """Checks a map from operation names to functions or registered names."""
     if not isinstance(overrides, Mapping):
-        raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {overrides!r}")
+        raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {_core.shown(overrides)}")
     rules = {}
     for key, value in overrides.items():
         if not isinstance(key, str):
-            raise TypeError(f"{who}: operations are given by name, got {key!r}")
+            raise TypeError(f"{who}: operations are given by name, got {_core.shown(key)}")
         name = operation(key)
         if name is None:
             raise LookupError(f"{who}: {without_gradient(key) or _unknown(key)}")

@@ -86,7 +86,7 @@ class GradientTape:
         for tensor in flatten(tensors)[0]:
             if not isinstance(tensor, (Tensor, Variable)):
                 raise ValueError(
-                    f"watch: expected a Tensor or a Variable, got {tensor!r}; "
+                    f"watch: expected a Tensor or a Variable, got {_core.shown(tensor)}; "
                     "make it one with constant()"
                 )
             if tensor.dtype.kind != "f":

@@ -114,7 +114,8 @@ def _positions(argnums: Any, who: str) -> tuple[bool, list[int]]:
             positions.append(index(position))
         except TypeError:
             raise TypeError(
-                f"{who}: argnums: expected an integer or a tuple of them, got {position!r}"
+                f"{who}: argnums: expected an integer or a tuple of them, "
+                f"got {_core.shown(position)}"
             ) from None
     return single, positions
 

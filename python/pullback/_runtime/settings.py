@@ -30,7 +30,7 @@ def set_default_dtype(dtype: npt.DTypeLike) -> None:
     except TypeError:
         known = False
     if not known:
-        raise TypeError(f"set_default_dtype: expected float32 or float64, got {dtype!r}")
+        raise TypeError(f"set_default_dtype: expected float32 or float64, got {_core.shown(dtype)}")
     _core.set_default_float(dtype)
 
 

@@ -41,7 +41,7 @@ class Optimizer:
         if isinstance(learning_rate, (str, type(None))):
             raise TypeError(
                 f"{self._name}: learning_rate is a number, a tensor, a variable or a function, "
-                f"got {learning_rate!r}"
+                f"got {_core.shown(learning_rate)}"
             )
         self.learning_rate = learning_rate
         self._slots = Slots(self._name)
@@ -238,7 +238,7 @@ class Optimizer:
 
 def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]:
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise TypeError(f"{who}: expected pairs (gradient, variable), got {pair!r}")
+        raise TypeError(f"{who}: expected pairs (gradient, variable), got {_core.shown(pair)}")
     g, v = pair
     if not isinstance(v, Variable):
         raise TypeError(f"{who}: pair {i} has a {type(v).__name__} where its Variable should be")

@@ -115,7 +115,7 @@ class Adam(Optimizer):
         super().__init__(learning_rate)
         for name, beta in (("beta1", beta1), ("beta2", beta2)):
             if not 0 <= beta < 1:
-                raise ValueError(f"Adam: {name} is from 0 to below 1, got {beta!r}")
+                raise ValueError(f"Adam: {name} is from 0 to below 1, got {_core.shown(beta)}")
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon

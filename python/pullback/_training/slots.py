@@ -155,8 +155,8 @@ def _checked(
         raise ValueError(f"{who}: unknown entry {key!r}; expected {', '.join(known) or 'none'}")
     array = np.array(value)
     if array.dtype.kind not in "iuf":
-        raise ValueError(f"{who}: {key!r}: expected numbers, got {value!r}")
+        raise ValueError(f"{who}: {key!r}: expected numbers, got {_core.shown(value)}")
     if key in shared and (array.dtype.kind == "f" or array.shape != () or array < 0):
-        raise ValueError(f"{who}: {key!r}: expected an integer from 0, got {value!r}")
+        raise ValueError(f"{who}: {key!r}: expected an integer from 0, got {_core.shown(value)}")
     array.setflags(write=False)
     return array

@@ -1,0 +1,26 @@
+// Parts: pending nodes that are much smaller than what they are made from.
+//
+// `norms.append(pb.sum(x))` in a loop over x: nobody looks at the sums, and each of them keeps the
+// x of its step alive. So parts are listed as they are made, and when what they may keep alive has
+// grown, the layer above computes those that are the last to need it (plan/compute_parts.cpp). The
+// list keeps nothing alive itself.
+#pragma once
+
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// Lists a new node if it is a part.
+void note_part(Node* node);
+
+// Whether parts that were listed keep so much alive that it is time to look at them.
+inline bool parts_due = false;
+
+// The parts that are still pending, in order of creation; the list is empty after it.
+std::vector<Ref<Node>> take_parts();
+// Lists what remains of them once more. The next look is when there are twice as many.
+void put_back(const std::vector<Ref<Node>>& parts);
+
+}  // namespace pullback

@@ -1,0 +1,9 @@
+// Computes parts (graph/parts.h) that nobody has looked at and that alone keep larger values alive.
+#pragma once
+
+namespace pullback {
+
+// May give the lock away. What fails stays pending and raises where somebody looks.
+void compute_parts();
+
+}  // namespace pullback
