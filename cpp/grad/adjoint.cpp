@@ -10,11 +10,6 @@
 namespace pullback {
 namespace {
 
-Ref<Node> dense_of(const Cotangent& c) {
-  if (c.mask == nullptr || c.clean) return c.value;
-  return formula::where(Expr(c.mask), Expr(c.value), scalar(c.value->dtype, 0));
-}
-
 // A node that is zeros but for its input at some place: the cotangent of a slice or of a take. One
 // that is sealed no longer knows its input, one with an override is the user's.
 bool is_piece(const Node* node) {
@@ -78,56 +73,67 @@ Ref<Node> summed(const Ref<Node>& g, const Shape& shape) {
 
 }  // namespace
 
-void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros) {
+void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros, Support support) {
   if (c.kind == Cotangent::None) return;
   if (c.kind == Cotangent::Zero) {
     if (kind_ == Cotangent::None) kind_ = Cotangent::Zero;
     return;
   }
-  if (!(c.value->shape == shape)) {
-    Ref<Node> mask;
-    if (c.mask && zeros != Zeros::Drop) mask = sum_of_mask(c.mask, c.value->shape, shape, zeros);
-    c = {Cotangent::Value, summed(dense_of(c), shape), std::move(mask), true};
+  support.intersect(c.mask);
+  if (!(c.value->shape == shape) || zeros == Zeros::Drop) {
+    c.value = dense_of(c.value, support, c.clean);
+    c.clean = true;
+    if (zeros == Zeros::Drop) support = {};
+    if (!support.everywhere()) {
+      support = support.summed(c.value->shape, shape, zeros >= Zeros::Keep);
+    }
+    if (!(c.value->shape == shape)) c.value = summed(c.value, shape);
   }
-  const bool kept =
-      zeros == Zeros::Keep || (zeros == Zeros::Cheap && c.mask && is_narrow(c.mask.get(), shape));
-  if (c.mask && !kept) c = {Cotangent::Value, dense_of(c)};
   if (kind_ != Cotangent::Value) {
     kind_ = Cotangent::Value;
     clean_ = c.clean;
     value_ = std::move(c.value);
-    if (c.mask) masks_.push_back(std::move(c.mask));
+    if (!support.everywhere()) supports_.push_back(std::move(support));
     return;
   }
-  if (c.mask == nullptr || masks_.empty()) {
-    value_ = sum_of(dense(), dense_of(c));
-  } else if (masks_.size() == 1 && masks_[0] == c.mask) {
-    value_ = Expr(value_) + Expr(c.value);
-    clean_ &= c.clean;
-  } else if (masks_.size() == 1 && !clean_ && !c.clean && complementary(masks_[0], c.mask)) {
-    value_ = formula::where(Expr(masks_[0]), Expr(value_), Expr(c.value));
-    masks_.clear();
-  } else {
-    value_ = sum_of(dense_of({kind_, value_, masks_[0], clean_}), dense_of(c));
-    clean_ = true;
-    masks_.push_back(std::move(c.mask));
+  if (support.everywhere() || supports_.empty()) {
+    value_ = sum_of(dense(), dense_of(c.value, support, c.clean));
+    return;
   }
+  if (supports_.size() == 1) {
+    if (supports_[0] == support) {
+      value_ = Expr(value_) + Expr(c.value);
+      clean_ &= c.clean;
+      return;
+    }
+    const auto choice = clean_ || c.clean ? std::nullopt : choice_between(supports_[0], support);
+    if (choice) {
+      value_ = formula::where(Expr(choice->condition), Expr(value_), Expr(c.value));
+      supports_.clear();
+      if (!choice->both.everywhere()) supports_.push_back(choice->both);
+      return;
+    }
+    value_ = dense_of(value_, supports_[0], clean_);
+  }
+  value_ = sum_of(value_, dense_of(c.value, support, c.clean));
+  clean_ = true;
+  supports_.push_back(std::move(support));
 }
 
-const Ref<Node>& Adjoint::mask() {
-  static const Ref<Node> everywhere;
-  if (masks_.size() > 1) {
-    Ref<Node> all = unite(masks_);
-    masks_.clear();
-    if (all) masks_.push_back(std::move(all));
+const Support& Adjoint::support() {
+  static const Support everywhere;
+  if (supports_.size() > 1) {
+    Support all = unite(supports_);
+    supports_.clear();
+    if (!all.everywhere()) supports_.push_back(std::move(all));
   }
-  return masks_.empty() ? everywhere : masks_[0];
+  return supports_.empty() ? everywhere : supports_[0];
 }
 
 Ref<Node> Adjoint::dense() {
   if (kind_ != Cotangent::Value) return nullptr;
-  if (!masks_.empty()) value_ = dense_of({kind_, value_, masks_[0], clean_});
-  masks_.clear();
+  if (!supports_.empty()) value_ = dense_of(value_, supports_[0], clean_);
+  supports_.clear();
   clean_ = true;
   return value_;
 }

@@ -5,22 +5,24 @@
 #include <vector>
 
 #include "grad/masks.h"
+#include "grad/support.h"
 #include "graph/rule.h"
 
 namespace pullback {
 
 class Adjoint {
  public:
-  // Adds a contribution; sums it over broadcast axes down to `shape` (that of the node). `zeros`
-  // says whether the node cares for structural ones.
-  void add(Cotangent contribution, const Shape& shape, Zeros zeros = Zeros::Drop);
+  // Adds a contribution, structural zeros outside `support` and outside its own mask; sums it over
+  // broadcast axes down to `shape` (that of the node). `zeros` says whether the node cares for
+  // structural ones.
+  void add(Cotangent contribution, const Shape& shape, Zeros zeros = Zeros::Drop,
+           Support support = {});
 
   Cotangent::Kind kind() const { return kind_; }
-  // The cotangent where mask() holds; elsewhere anything, but zero if clean().
+  // The cotangent in support(); elsewhere anything, but zero if clean().
   const Ref<Node>& value() const { return value_; }
   bool clean() const { return clean_; }
-  // Null: no structural zeros.
-  const Ref<Node>& mask();
+  const Support& support();
   // The cotangent as a plain tensor, masked entries zero; null unless kind() is Value.
   Ref<Node> dense();
 
@@ -28,7 +30,7 @@ class Adjoint {
   Cotangent::Kind kind_ = Cotangent::None;
   bool clean_ = false;
   Ref<Node> value_;
-  std::vector<Ref<Node>> masks_;  // it may be other than zero in any of them; none: everywhere
+  std::vector<Support> supports_;  // it may be other than zero in any of them; none: everywhere
 };
 
 }  // namespace pullback

@@ -1,184 +1,26 @@
-// The algebra of masks. Nothing here looks at a value: a mask that is known when the gradient is
-// built (slices that cover their tensor, a condition and its negation) costs nothing when it runs.
+// Where structural zeros go. A factor of a support moves as the entries do, but along an axis of
+// which it says the same (there it has length 1) it need not: it stays as narrow as it was.
 
 #include "grad/masks.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 #include "ops/expr.h"
+#include "ops/reduce.h"
 
 namespace pullback {
 namespace {
-
-// A tensor of true: ops/create.cpp's ones.
-bool is_true(const Node* node) {
-  while (node->op == Op::broadcast_to && node->inputs_count == 1 && !node->rule) node = node->in[0];
-  return node->op == Op::scalar && node->dtype == DType::Bool && node->scalar.i == 1 &&
-         node->flags & kConstant;
-}
-
-// The mask of a slice: true in a window of it, false elsewhere.
-bool is_window(const Node* mask) {
-  return mask->op == Op::embed && mask->inputs_count == 1 && !mask->rule && is_true(mask->in[0]);
-}
-
-// Sets of windows as bits.
-using Windows = uint64_t;
-constexpr size_t kMostWindows = 64;
-constexpr size_t kMostSets = 4096;
-
-void drop_repeated(std::vector<Windows>* sets) {
-  std::sort(sets->begin(), sets->end());
-  sets->erase(std::unique(sets->begin(), sets->end()), sets->end());
-}
-
-// For each position of an axis, which windows contain it: the different sets there are. Empty where
-// that would take long to find.
-std::vector<Windows> sets_along(std::span<const Ref<Node>> masks, int64_t axis) {
-  const int64_t length = masks[0]->shape[axis];
-  std::vector<int64_t> positions = {0};  // one of each stretch of equal sets
-  bool dense = true;
-  for (const Ref<Node>& mask : masks) {
-    const int64_t start = mask->window->start[axis];
-    const int64_t step = mask->window->step[axis];
-    const int64_t last = start + (mask->in[0]->shape[axis] - 1) * step;
-    dense &= step == 1 || step == -1 || start == last;
-    positions.push_back(std::min(start, last));
-    positions.push_back(std::max(start, last) + 1);
-  }
-  if (!dense) {
-    if (length > static_cast<int64_t>(kMostSets)) return {};
-    positions.resize(static_cast<size_t>(length));
-    for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
-  }
-  std::vector<Windows> sets;
-  for (int64_t position : positions) {
-    if (position >= length) continue;
-    Windows set = 0;
-    for (size_t k = 0; k < masks.size(); ++k) {
-      const int64_t step = masks[k]->window->step[axis];
-      const int64_t offset = position - masks[k]->window->start[axis];
-      const int64_t count = masks[k]->in[0]->shape[axis];
-      const bool inside = count == 1
-                              ? offset == 0
-                              : offset % step == 0 && offset / step >= 0 && offset / step < count;
-      set |= static_cast<Windows>(inside) << k;
-    }
-    sets.push_back(set);
-  }
-  drop_repeated(&sets);
-  return sets;
-}
-
-// The same for any number of windows that are whole along all axes but `axis`.
-bool cover_along(std::span<const Ref<Node>> masks, int64_t axis) {
-  const Shape& shape = masks[0]->shape;
-  std::vector<std::pair<int64_t, int64_t>> stretches;
-  for (const Ref<Node>& mask : masks) {
-    const Shape& piece = mask->in[0]->shape;
-    for (int64_t d = 0; d < shape.rank; ++d) {
-      if (d != axis && piece[d] != shape[d]) return false;
-    }
-    const int64_t start = mask->window->start[axis];
-    const int64_t step = mask->window->step[axis];
-    if (piece[axis] > 1 && step != 1 && step != -1) return false;
-    const int64_t last = start + (piece[axis] - 1) * step;
-    stretches.emplace_back(std::min(start, last), std::max(start, last) + 1);
-  }
-  std::sort(stretches.begin(), stretches.end());
-  int64_t covered = 0;
-  for (const auto& [begin, end] : stretches) {
-    if (begin > covered) return false;
-    covered = std::max(covered, end);
-  }
-  return covered == shape[axis];
-}
-
-// Whether the windows cover their tensor: no choice of one position per axis lies in none of them.
-bool cover(std::span<const Ref<Node>> masks) {
-  if (masks[0]->shape.size() == 0) return false;
-  for (const Ref<Node>& mask : masks) {
-    if (!(mask->shape == masks[0]->shape) || mask->in[0]->shape.size() == 0) return false;
-  }
-  if (masks.size() > kMostWindows) {
-    for (int64_t axis = 0; axis < masks[0]->shape.rank; ++axis) {
-      if (cover_along(masks, axis)) return true;
-    }
-    return false;
-  }
-  std::vector<Windows> sets = {~Windows{0}};
-  for (int64_t axis = 0; axis < masks[0]->shape.rank; ++axis) {
-    const std::vector<Windows> along = sets_along(masks, axis);
-    if (along.empty() || along.size() * sets.size() > kMostSets) return false;
-    std::vector<Windows> both;
-    for (Windows a : sets) {
-      for (Windows b : along) both.push_back(a & b);
-    }
-    drop_repeated(&both);
-    if (both[0] == 0) return false;
-    sets = std::move(both);
-  }
-  return true;
-}
-
-// a or b, at the cost of b's piece where that is all it has: many slices of one tensor meet. Bools
-// add to what either is.
-Ref<Node> either(const Ref<Node>& a, const Ref<Node>& b) {
-  const bool piece =
-      (b->op == Op::embed || b->op == Op::scatter_add) && b->inputs_count > 0 && !b->rule;
-  if (!piece) return formula::logical_or(Expr(a), Expr(b));
-  const Ref<Node> base = broadcast_to(a, b->shape);
-  if (b->window) return at_window(base, b->in[0], *b->window, Update::Add);
-  return at_index(base, b->in[0], b->in[1], b->attr.axis, Update::Add, false);
-}
-
-// With as many axes as `rank`.
-Ref<Node> aligned(const Ref<Node>& mask, int64_t rank) {
-  Shape shape;
-  for (int64_t i = mask->shape.rank; i < rank; ++i) shape.append(1);
-  for (int64_t i = 0; i < mask->shape.rank; ++i) shape.append(mask->shape[i]);
-  return reshape(mask, shape);
-}
-
-// The mask of each input's cotangent where they move.
-void move_mask(Node* node, const Ref<Node>& mask, std::span<const uint8_t> wanted,
-               std::span<Ref<Node>> out) {
-  const OpTraits& op = traits(node->op);
-  // All or nothing, or not moved at all.
-  if (mask->shape.size() == 1 || op.view == ViewKind::Alias || op.view == ViewKind::Broadcast) {
-    const Ref<Node> same = mask->shape.size() == 1 ? reshape(mask, {}) : mask;
-    std::fill(out.begin(), out.end(), same);
-    return;
-  }
-  const bool narrow = op.view == ViewKind::Transpose || op.step == StepKind::Product;
-  const Ref<Node> g = narrow ? aligned(mask, node->shape.rank) : broadcast_to(mask, node->shape);
-  std::vector<uint8_t> plain(wanted.size());
-  std::transform(wanted.begin(), wanted.end(), plain.begin(),
-                 [](uint8_t want) { return want ? kWanted : kUnwanted; });
-  std::vector<Cotangent> moved(wanted.size());
-  vjp_of(node->op)({node, g, plain}, moved.data());
-  for (size_t k = 0; k < out.size(); ++k) {
-    if (wanted[k]) out[k] = moved[k].value;
-  }
-}
 
 bool multiplies(const Node* node) {
   return node->op == Op::at_index && node->attr.update == Update::Multiply;
 }
 
-// Whether its rule makes zeros of zeros, whatever its inputs are.
-bool keeps_zeros(const Node* node) {
-  return traits(node->op).mask != Mask::Scales && node->op != Op::matmul && !multiplies(node);
-}
-
 // Products with a finite number, quotients by one that is not 0.
 bool has_finite_slope(const Node* node) {
   const auto number = [](const Node* x, bool divides) {
-    if (x->op != Op::scalar || x->refs > 1) return false;  // somebody may ask for its gradient
+    if (x->op != Op::scalar || x->refs > x->users) return false;  // its gradient may be asked for
     const double value = is_float(x->dtype) ? x->scalar.f : static_cast<double>(x->scalar.i);
     return std::isfinite(value) && !(divides && value == 0);
   };
@@ -186,8 +28,228 @@ bool has_finite_slope(const Node* node) {
   return node->op == Op::divide && number(node->in[1], true);
 }
 
-bool is_negation(const Node* a, const Node* b) {
-  return a->op == Op::logical_not && a->inputs_count == 1 && !a->rule && a->in[0] == b;
+// Axes [from, from + count) of a factor, all of length 1 or broadcast to those of `to`.
+Ref<Node> widened(const Ref<Node>& factor, const Shape& to, int64_t from, int64_t count) {
+  Shape shape = factor->shape;
+  bool same = true;
+  for (int64_t d = from; d < from + count; ++d) same &= shape[d] == 1;
+  if (same) return factor;
+  for (int64_t d = from; d < from + count; ++d) shape[d] = to[d];
+  return broadcast_to(factor, shape);
+}
+
+// The axes [from, from + count) of a factor, which are of length 1, replaced by others of length 1.
+Ref<Node> with_ones(const Ref<Node>& factor, int64_t from, int64_t count, int64_t wish) {
+  Shape shape;
+  for (int64_t d = 0; d < from; ++d) shape.append(factor->shape[d]);
+  for (int64_t d = 0; d < wish; ++d) shape.append(1);
+  for (int64_t d = from + count; d < factor->shape.rank; ++d) shape.append(factor->shape[d]);
+  return reshape(factor, shape);
+}
+
+// Of a tensor of shape `old`, reshaped to `now`: axes that neither merge nor part stay apart.
+Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now) {
+  Ref<Node> out = factor;
+  Shape shape;
+  int64_t i = 0;
+  int64_t j = 0;
+  while (i < old.rank || j < now.rank) {
+    const int64_t first = i;
+    const int64_t first_now = j;
+    int64_t a = i < old.rank ? old[i++] : 1;
+    int64_t b = j < now.rank ? now[j++] : 1;
+    while (a != b) {
+      if (a < b) {
+        a *= old[i++];
+      } else {
+        b *= now[j++];
+      }
+    }
+    const Ref<Node> wide = widened(out, old, first, i - first);
+    bool same = true;
+    for (int64_t d = first; d < i; ++d) same &= wide->shape[d] == 1;
+    for (int64_t d = first_now; d < j; ++d) shape.append(same ? 1 : now[d]);
+    out = wide;
+  }
+  return reshape(out, shape);
+}
+
+// A window of `shape` entries for a factor: along axes where it is the same, one that takes all.
+Window window_for(const Ref<Node>& factor, Window window, Shape* shape) {
+  for (int64_t d = 0; d < shape->rank; ++d) {
+    if (factor->shape[d] != 1) continue;
+    window.start[d] = 0;
+    window.step[d] = 1;
+    (*shape)[d] = 1;
+  }
+  return window;
+}
+
+Ref<Node> sliced(const Ref<Node>& factor, Shape piece, const Window& window) {
+  const Window own = window_for(factor, window, &piece);
+  return slice(factor, piece, own);
+}
+
+// In a window, false around it.
+Ref<Node> embedded(const Ref<Node>& factor, Shape around, const Window& window) {
+  const Window own = window_for(factor, window, &around);
+  return embed(factor, around, own);
+}
+
+// What `take` would take of it.
+Ref<Node> taken(const Ref<Node>& factor, const Node* indices, int64_t axis) {
+  if (factor->shape[axis] == 1) return with_ones(factor, axis, 1, indices->shape.rank);
+  return take(factor, Ref<Node>(const_cast<Node*>(indices)), axis);
+}
+
+Ref<Node> untaken(const Ref<Node>& factor, const Node* node) {
+  const int64_t axis = node->attr.axis;
+  const Ref<Node> indices(node->in[1]);
+  const Ref<Node> wide = widened(factor, node->shape, axis, indices->shape.rank);
+  bool same = true;
+  for (int64_t d = 0; d < indices->shape.rank; ++d) same &= wide->shape[axis + d] == 1;
+  if (same) return with_ones(wide, axis, indices->shape.rank, 1);
+  return scatter_add(wide, indices, axis, node->in[0]->shape[axis]);
+}
+
+Ref<Node> part_of(const Ref<Node>& factor, const Node* node, size_t k) {
+  const int64_t axis = node->attr.axis;
+  if (factor->shape[axis] == 1) return factor;
+  Window window(factor->shape.rank);
+  for (size_t i = 0; i < k; ++i) window.start[axis] += node->inputs()[i]->shape[axis];
+  Shape piece = factor->shape;
+  piece[axis] = node->inputs()[k]->shape[axis];
+  return slice(factor, piece, window);
+}
+
+Ref<Node> picked(const Ref<Node>& factor, const Node* place) {
+  const int64_t last = factor->shape.rank - 1;
+  if (factor->shape[last] == 1) return with_ones(factor, last, 1, 0);
+  return pick(broadcast_to(factor, place->shape), Ref<Node>(place->in[1]));
+}
+
+Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
+  switch (traits(node->op).step) {
+    case StepKind::Concat:
+      return part_of(factor, node, k);
+    case StepKind::Embed:
+      return sliced(factor, node->in[0]->shape, *node->window);
+    case StepKind::AtWindow:
+      return k == 0 ? factor : sliced(factor, node->in[1]->shape, *node->window);
+    case StepKind::Indexed:
+      if (node->op == Op::take) return untaken(factor, node);
+      if (node->op == Op::at_index && k == 0) return factor;
+      return taken(factor, node->inputs().back(), node->attr.axis);
+    case StepKind::Product:  // rows and columns move apart: see moved
+    case StepKind::None:
+    case StepKind::ArgFold:
+    case StepKind::Iota:
+    case StepKind::Random:
+      break;
+  }
+  return nullptr;
+}
+
+// Where a factor for the cotangent of `node` goes in that of input k. Null: nowhere.
+Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
+  if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
+  if (node->shape.size() == 0) return nullptr;
+  const OpTraits& op = traits(node->op);
+  const Ref<Node> factor = aligned(one, node->shape.rank);
+  const Shape& input = node->inputs()[k]->shape;
+  switch (op.kind) {
+    case OpKind::Leaf:
+      return nullptr;
+    case OpKind::Elementwise:
+      return one;
+    case OpKind::Fold:
+      if (node->attr.keepdims) return factor;
+      {
+        Shape shape;
+        for (int64_t d = 0, from = 0; d < input.rank; ++d) {
+          shape.append(node->attr.axes >> d & 1 ? 1 : factor->shape[from++]);
+        }
+        return reshape(factor, shape);
+      }
+    case OpKind::Pick:
+      return with_ones(factor, factor->shape.rank, 0, 1);
+    case OpKind::Place:
+      return picked(factor, node);
+    case OpKind::Step:
+      return moved_in_step(node, factor, k);
+    case OpKind::View:
+      break;
+  }
+  switch (op.view) {
+    case ViewKind::None:
+    case ViewKind::Alias:
+    case ViewKind::Broadcast:  // summed down where it is added
+      return one;
+    case ViewKind::Reshape:
+      return reshaped(factor, node->shape, input);
+    case ViewKind::Transpose: {
+      std::vector<int64_t> inverse(static_cast<size_t>(node->shape.rank));
+      for (size_t i = 0; i < inverse.size(); ++i) {
+        inverse[node->attr.order[i]] = static_cast<int64_t>(i);
+      }
+      return transpose(factor, inverse);
+    }
+    case ViewKind::Slice:
+      return embedded(factor, input, *node->window);
+  }
+  return nullptr;
+}
+
+// Of the products' cotangents at the shape of all the batch: the rows of g are one's, its columns
+// the other's.
+Support moved_in_product(const Node* product, const Support& support, size_t k,
+                         const Cotangent& answer, Zeros zeros) {
+  const int64_t rank = product->shape.rank;
+  const bool look = zeros >= Zeros::Far;
+  const Support out = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  Shape from = product->shape;
+  const Shape& input = product->in[k]->shape;
+  (k == 0 ? from[rank - 1] : from[rank - 2]) = input[input.rank - (k == 0 ? 1 : 2)];
+  return answer.value->shape == from ? out : out.summed(from, answer.value->shape, look);
+}
+
+// The axes of a product over which the cotangent of input k is a sum.
+AxisMask summed_axes(const Node* product, size_t k) {
+  const int64_t rank = product->shape.rank;
+  const Shape& input = product->in[k]->shape;
+  AxisMask axes = axis_bit(k == 0 ? rank - 1 : rank - 2);
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    const int64_t own = d - (rank - input.rank);
+    if (own < 0 || input[own] != product->shape[d]) axes |= axis_bit(d);
+  }
+  return axes;
+}
+
+// Operand k, zero where all that it is multiplied by are structural zeros and the product's other
+// cotangent does not say so.
+Ref<Node> guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
+  const Ref<Node> operand(product->in[k]);
+  const int64_t rank = product->shape.rank;
+  const bool look = zeros >= Zeros::Far;
+  const AxisMask sums = summed_axes(product, 1 - k);
+  const Support all = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  Support uses;
+  for (const Ref<Node>& factor : all.factors()) {
+    const Shape& shape = factor->shape;
+    for (int64_t d = 0; d < shape.rank; ++d) {
+      if (shape[d] != 1 && sums >> (d + rank - shape.rank) & 1) {
+        uses.intersect(factor);
+        break;
+      }
+    }
+  }
+  if (uses.everywhere()) return operand;
+  Shape from = product->shape;
+  const Shape& own = operand->shape;
+  (k == 0 ? from[rank - 1] : from[rank - 2]) = own[own.rank - (k == 0 ? 1 : 2)];
+  uses = uses.summed(from, own, look);
+  if (uses.everywhere()) return operand;
+  return formula::where(Expr(uses.tensor()), Expr(operand), scalar(operand->dtype, 0));
 }
 
 }  // namespace
@@ -198,77 +260,94 @@ Zeros zeros_of(const Node* node, Zeros below) {
       return Zeros::Drop;
     case Mask::Entry:
       return below;
+    case Mask::Bounded:
+      return has_finite_slope(node) ? below : std::max(below, Zeros::Keep);
     case Mask::Scales:
-      return has_finite_slope(node) ? below : Zeros::Keep;
+      return has_finite_slope(node) ? below : Zeros::Near;
     case Mask::Moves:
-      return multiplies(node) ? Zeros::Keep : below;
+      return multiplies(node) ? std::max(below, Zeros::Keep) : below;
     case Mask::Mixes:
-      // Of a product's rows and columns only: to look whether all of one is zero costs too much.
-      return node->op == Op::matmul ? std::min(below, Zeros::Cheap) : below;
+      // Of a product's rows and columns: to look whether all of one is zero is not always worth it.
+      if (node->op != Op::matmul) return below;
+      return below >= Zeros::Far ? Zeros::Far : Zeros::Cheap;
   }
   return Zeros::Drop;
 }
 
-Ref<Node> intersect(const Ref<Node>& a, const Ref<Node>& b) {
-  if (a == nullptr || a == b) return b;
-  if (b == nullptr) return a;
-  return formula::logical_and(Expr(a), Expr(b));
+Zeros zeros_of_composite(Zeros below) { return std::max(below, Zeros::Cheap); }
+
+Ref<Node> dense_of(const Ref<Node>& value, const Support& support, bool clean) {
+  if (support.everywhere() || clean) return value;
+  return formula::where(Expr(support.tensor()), Expr(value), scalar(value->dtype, 0));
 }
 
-Ref<Node> unite(std::span<const Ref<Node>> masks) {
-  std::vector<Ref<Node>> windows;
-  std::copy_if(masks.begin(), masks.end(), std::back_inserter(windows),
-               [](const Ref<Node>& mask) { return is_window(mask.get()); });
-  if (windows.size() > 1 && cover(windows)) return nullptr;
-  Ref<Node> out = masks[0];
-  for (size_t i = 1; i < masks.size(); ++i) {
-    if (masks[i] == masks[i - 1]) continue;
-    if (complementary(out, masks[i])) return nullptr;
-    out = either(out, masks[i]);
-  }
+void settle_mask(const Node* node, Cotangent* answer, Zeros zeros) {
+  if (answer->mask == nullptr) return;
+  const bool kept = zeros == Zeros::Cheap ? node->op == Op::where
+                    : zeros == Zeros::Far ? !answer->clean || !is_elementwise(node->op)
+                                          : true;
+  if (kept) return;
+  Support own;
+  own.intersect(std::exchange(answer->mask, nullptr));
+  answer->value = dense_of(answer->value, own, answer->clean);
+}
+
+bool keeps_zeros(const Node* node) {
+  const Mask pass = traits(node->op).mask;
+  return pass != Mask::Scales && pass != Mask::Bounded && node->op != Op::matmul &&
+         !multiplies(node);
+}
+
+Support moved(const Node* node, const Support& support, size_t k, const Cotangent& answer,
+              Zeros zeros) {
+  if (traits(node->op).mask == Mask::Stops) return {};
+  if (node->op == Op::matmul) return moved_in_product(node, support, k, answer, zeros);
+  Support out;
+  for (const Ref<Node>& factor : support.factors()) out.intersect(moved_factor(node, factor, k));
   return out;
 }
 
-bool complementary(const Ref<Node>& a, const Ref<Node>& b) {
-  return is_negation(a.get(), b.get()) || is_negation(b.get(), a.get());
+Support moved_in_composite(const Node* node, const Support& support, Zeros zeros) {
+  const int64_t rank = node->in[1]->shape.rank;
+  switch (node->attr.composite) {
+    case Composite::softmax:
+    case Composite::log_softmax:
+      return support.folded(rank, axis_bit(node->attr.axis), zeros >= Zeros::Keep);
+    case Composite::max:
+    case Composite::min:
+    case Composite::logsumexp: {
+      Support out;
+      for (const Ref<Node>& factor : support.factors()) {
+        const Ref<Node> full = aligned(factor, node->shape.rank);
+        Shape shape;
+        for (int64_t d = 0, from = 0; d < rank; ++d) {
+          const bool folded = node->attr.axes >> d & 1;
+          shape.append(folded ? 1 : full->shape[from]);
+          from += !folded || node->shape.rank == rank;
+        }
+        out.intersect(reshape(full, shape));
+      }
+      return out;
+    }
+    case Composite::None:
+    case Composite::mean:
+    case Composite::prod:
+    case Composite::softmax_cross_entropy:
+    case Composite::sparse_softmax_cross_entropy:
+    case Composite::count:
+      break;  // no rule of their own
+  }
+  return {};
 }
 
-bool is_narrow(const Node* mask, const Shape& shape) {
-  return mask->shape.size() == 1 || mask->shape.size() < shape.size();
-}
-
-Ref<Node> sum_of_mask(const Ref<Node>& mask, const Shape& from, const Shape& to, Zeros zeros) {
-  Ref<Node> out = aligned(mask, from.rank);
-  const int64_t lead = from.rank - to.rank;
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < from.rank; ++i) {
-    const bool summed = i < lead || (to[i - lead] == 1 && from[i] != 1);
-    if (summed && out->shape[i] != 1) axes.push_back(i);
-  }
-  if (!axes.empty()) {
-    if (zeros != Zeros::Keep) return nullptr;
-    out = reduce(Op::any, out, axes, true);
-  }
-  Shape shape;
-  for (int64_t i = lead; i < from.rank; ++i) shape.append(out->shape[i]);
-  return reshape(out, shape);
-}
-
-void carry_mask(Node* node, const Ref<Node>& mask, bool clean, std::span<const uint8_t> wanted,
-                std::span<Cotangent> out) {
-  const Mask pass = traits(node->op).mask;
-  std::vector<Ref<Node>> masks(out.size(), mask);
-  if (pass == Mask::Moves || pass == Mask::Mixes) {
-    masks.assign(out.size(), nullptr);
-    move_mask(node, mask, wanted, masks);
-  }
-  const bool stays = clean && keeps_zeros(node);
-  for (size_t k = 0; k < out.size(); ++k) {
-    Cotangent& c = out[k];
-    if (c.kind != Cotangent::Value || masks[k] == nullptr) continue;
-    c.clean = stays && (c.clean || c.mask == nullptr);
-    c.mask = intersect(c.mask, masks[k]);
-  }
+Ref<Node> guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+                          Zeros left, Zeros right) {
+  Ref<Node> a(product->in[0]);
+  Ref<Node> b(product->in[1]);
+  if (wanted[1]) a = guarded_operand(product, support, 0, left);
+  if (wanted[0]) b = guarded_operand(product, support, 1, right);
+  if (a == product->in[0] && b == product->in[1]) return {product};
+  return matmul(a, b);
 }
 
 }  // namespace pullback

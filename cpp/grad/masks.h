@@ -1,38 +1,51 @@
-// Masks: where a cotangent is no structural zero. Bool tensors that broadcast to the cotangent;
-// null stands for everywhere.
+// Structural zeros on their way down the graph: who cares for them, and where they go in each kind
+// of operation.
 #pragma once
 
 #include <span>
 
+#include "grad/support.h"
 #include "graph/rule.h"
 
 namespace pullback {
 
 // What a node's rule makes of structural zeros in its cotangent.
 enum class Zeros : uint8_t {
-  Drop,   // they are as good as others: no slope below is infinite
-  Cheap,  // they matter where they come for free, along whole axes
-  Keep,   // a slope may be infinite
+  Drop,   // they are as good as others
+  Cheap,  // they matter where somebody wrote them and where they are known without a look
+  Keep,   // a slope below may be infinite where its operands are
+  // A slope may be infinite for finite operands, as at a boundary where branches part: behind a
+  // product they are looked for in what is mixed, but for those that are zeros anyway (relu's); …
+  Far,
+  Near,  // … in front of one all matter
 };
 
 // That of a node above others that do `below`.
 Zeros zeros_of(const Node* node, Zeros below);
+// That of a composite with a rule of its own.
+Zeros zeros_of_composite(Zeros below);
 
-// Both.
-Ref<Node> intersect(const Ref<Node>& a, const Ref<Node>& b);
-// Any of them; null where that is known to be everywhere.
-Ref<Node> unite(std::span<const Ref<Node>> masks);
-// Whether b is the negation of a.
-bool complementary(const Ref<Node>& a, const Ref<Node>& b);
-// Whether a mask says the same of all entries along some axis of a tensor of `shape`.
-bool is_narrow(const Node* mask, const Shape& shape);
-// The mask of what is left of a cotangent of shape `from` after summing it down to `to`: a sum is a
-// structural zero where all its terms are. Null where that is unknown, or would have to be computed
-// and `zeros` is not Keep.
-Ref<Node> sum_of_mask(const Ref<Node>& mask, const Shape& from, const Shape& to, Zeros zeros);
-// Gives the cotangents `out` of a node's inputs, which its rule made of a cotangent with `mask`,
-// the masks that follow from it. `clean`: that one was zero outside its mask.
-void carry_mask(Node* node, const Ref<Node>& mask, bool clean, std::span<const uint8_t> wanted,
-                std::span<Cotangent> out);
+// The support of the cotangent `answer` that a node's row, or a composite's own rule, has for
+// input k, where the node's cotangent had `support`; the answer's own mask is not in it. `zeros` is
+// the input's.
+Support moved(const Node* node, const Support& support, size_t k, const Cotangent& answer,
+              Zeros zeros);
+Support moved_in_composite(const Node* node, const Support& support, Zeros zeros);
+
+// A value with zeros outside its support; `clean` says that it has them.
+Ref<Node> dense_of(const Ref<Node>& value, const Support& support, bool clean);
+// Applies the mask of a node's own rule where it is not worth keeping for an input that does
+// `zeros`.
+void settle_mask(const Node* node, Cotangent* answer, Zeros zeros);
+
+// Whether its row makes zeros of zeros, whatever its inputs are.
+bool keeps_zeros(const Node* node);
+
+// A product whose operands are zero where they meet only structural zeros: rows of the left one
+// and columns of the right one, as far as their cotangents are sums over them. What is there,
+// infinities too, takes no part. The node itself where that is nothing. `left` and `right` are what
+// the operands make of structural zeros, `wanted` says whose cotangent is wanted.
+Ref<Node> guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+                          Zeros left, Zeros right);
 
 }  // namespace pullback

@@ -192,7 +192,7 @@ class ReversePass {
           watched_[i] = 1;
         }
         if (live && !exit.rule) zeros_[i] = zeros_of(node, below);
-        if (live && is_own(exit, node)) zeros_[i] = std::min(below, Zeros::Cheap);
+        if (live && is_own(exit, node)) zeros_[i] = zeros_of_composite(below);
       }
       if (request_.tape && request_.tape->watched_since(node) != Tape::kNever) watched_[i] = 1;
       is_x_[i] = tensors.contains(node) || (node->variable && variables.contains(node->variable));
@@ -239,7 +239,7 @@ class ReversePass {
       for (size_t k = 0; k < wanted.size(); ++k) {
         const size_t at = position(exit.inputs[k]);
         if (at == kAbsent || !live_[at] || !feeds(exit.inputs[k], node)) continue;
-        wanted[k] = zeros_[at] == Zeros::Keep ? kWantedMasked : kWanted;
+        wanted[k] = zeros_[at] >= Zeros::Keep ? kWantedMasked : kWanted;
         any = true;
       }
       if (!any) continue;
@@ -251,10 +251,7 @@ class ReversePass {
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(exit, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
-        // Of rules that mix entries only the library's own are known to make zeros of zeros.
-        Ref<Node> flag = is_own(exit, node) ? adjoints_[i].mask() : nullptr;
-        if (flag && flag->shape.size() != 1) flag = nullptr;
-        exit.rule ? apply_rule(node, exit, wanted, {node}, {adjoints_[i].dense()}, flag)
+        exit.rule ? apply_to_one(node, exit, adjoints_[i], wanted)
                   : apply_row(node, exit, adjoints_[i], wanted);
       }
     }
@@ -266,29 +263,54 @@ class ReversePass {
     }
   }
 
-  void add(const Node* input, Cotangent contribution) {
+  void add(const Node* input, Cotangent contribution, Support support = {}) {
     const size_t at = position(input);
-    adjoints_[at].add(std::move(contribution), input->shape, zeros_[at]);
+    adjoints_[at].add(std::move(contribution), input->shape, zeros_[at], std::move(support));
   }
 
   void apply_row(Node* node, const Exit& exit, Adjoint& adjoint,
                  const std::vector<uint8_t>& wanted) {
     const Mask pass = traits(node->op).mask;
-    const Ref<Node> mask = pass == Mask::Stops ? nullptr : adjoint.mask();
-    const Ref<Node> g = mask && pass != Mask::Mixes ? adjoint.value() : adjoint.dense();
+    const Support support = pass == Mask::Stops ? Support() : adjoint.support();
+    const bool mixes = pass == Mask::Mixes || support.everywhere();
+    const Ref<Node> g = mixes ? adjoint.dense() : adjoint.value();
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
-    // What a slice leaves out, a mask that moves through it leaves out too.
-    const bool moves =
-        mask && mask->shape.size() != 1 && (pass == Mask::Moves || pass == Mask::Mixes);
-    asked_ = wanted;
-    if (moves) std::replace(asked_.begin(), asked_.end(), uint8_t{kWantedMasked}, uint8_t{kWanted});
-    vjp_of(node->op)({node, g, asked_}, out.data());
-    if (mask) carry_mask(node, mask, adjoint.clean(), wanted, out);
+    Ref<Node> product;
+    if (node->op == Op::matmul && !support.everywhere()) {
+      product = guarded_product(node, support, wanted, zeros_below(node->in[0]),
+                                zeros_below(node->in[1]));
+    }
+    vjp_of(node->op)({product ? product.get() : node, g, wanted}, out.data());
+    const bool clean = adjoint.clean() && keeps_zeros(node);
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]) add(exit.inputs[k], std::move(out[k]));
+      if (!wanted[k]) continue;
+      Cotangent& c = out[k];
+      const Zeros zeros = zeros_below(exit.inputs[k]);
+      settle_mask(node, &c, zeros);
+      Support left;
+      if (!support.everywhere() && c.kind == Cotangent::Value) {
+        c.clean = clean && (c.clean || c.mask == nullptr);
+        left = moved(node, support, k, c, zeros);
+      }
+      add(exit.inputs[k], std::move(c), std::move(left));
     }
     out.clear();
+  }
+
+  Zeros zeros_below(const Node* input) {
+    const size_t at = position(input);
+    return at == kAbsent ? Zeros::Drop : zeros_[at];
+  }
+
+  void apply_to_one(Node* node, const Exit& exit, Adjoint& adjoint,
+                    const std::vector<uint8_t>& wanted) {
+    // Only the library's own rules are known to make zeros of zeros.
+    Support support;
+    if (is_own(exit, node)) {
+      support = moved_in_composite(node, adjoint.support(), zeros_below(exit.inputs[0]));
+    }
+    apply_rule(node, exit, wanted, {node}, {adjoint.dense()}, support);
   }
 
   // An operation with several outputs: by now everything that uses any of them has been seen.
@@ -318,7 +340,7 @@ class ReversePass {
 
   void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
                   const std::vector<Node*>& outputs, const std::vector<Ref<Node>>& cotangents,
-                  const Ref<Node>& flag = nullptr) {
+                  const Support& support = {}) {
     std::vector<Node*> gs;
     for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
     // A user's custom_gradient goes by the name of its rule, which errors name anyway.
@@ -334,8 +356,9 @@ class ReversePass {
     }
     for (size_t k = 0; k < out.size(); ++k) {
       if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);
-      if (flag) out[k] = {out[k].kind, out[k].value, intersect(out[k].mask, reshape(flag, {}))};
-      if (wanted[k]) add(exit.inputs[k], std::move(out[k]));
+      if (!wanted[k]) continue;
+      settle_mask(node, &out[k], zeros_below(exit.inputs[k]));
+      add(exit.inputs[k], std::move(out[k]), support);
     }
   }
 
@@ -402,7 +425,6 @@ class ReversePass {
   std::unordered_map<const Node*, std::vector<size_t>> results_;  // of operations with several
   std::vector<Zeros> zeros_;        // what a node makes of structural zeros
   std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs, …
-  std::vector<uint8_t> asked_;      // … what its row is asked for …
   std::vector<Cotangent> answers_;  // … and what they get
 };
 

@@ -90,7 +90,11 @@ void take_vjp(const VjpCall& call, Cotangent* out) {
   // What was never taken is a structural zero; see slice_vjp.
   NodeRef mask;
   if (call.live[0] == kWantedMasked) {
-    mask = scatter_add(ones(call.g->shape, DType::Bool), indices, axis, length);
+    Shape taken = call.g->shape;
+    for (int64_t d = 0; d < taken.rank; ++d) {
+      if (d < axis || d >= axis + indices->shape.rank) taken[d] = 1;
+    }
+    mask = scatter_add(ones(taken, DType::Bool), indices, axis, length);
   }
   out[0] = {Cotangent::Value, scatter_add(call.g, indices, axis, length), mask, true};
 }
@@ -201,9 +205,7 @@ void extreme_vjp(const VjpCall& call, Cotangent* out) {
 }  // namespace
 
 void at_index_vjp(const VjpCall& call, Cotangent* out) {
-  const Update update = call.node->attr.update;
-  // What a mask goes through is the same for all that leave both sides their say.
-  switch (call.g->dtype == DType::Bool && update != Update::Set ? Update::Add : update) {
+  switch (call.node->attr.update) {
     case Update::Set:
       return set_vjp(call, out);
     case Update::Add:

@@ -111,20 +111,6 @@ void matmul_vjp(const VjpCall& call, Cotangent* out) {
   const bool shared_left = shape.rank > 2 && m * k > 0 && left.size() == m * k &&
                            shape.size() > 0 && call.g->shape.rank == shape.rank &&
                            n * (m + k) <= 2 * m * k;
-  if (call.g->dtype == DType::Bool) {
-    // A mask of whole rows is one of a's rows, one of whole columns one of b's columns; of the sum
-    // over a batch only where it is the same for all of it.
-    const Shape& mask = call.g->shape;
-    const int64_t rows = mask[mask.rank - 2];
-    const int64_t columns = mask[mask.rank - 1];
-    if (columns == 1 && !shared_left) out[0] = {Cotangent::Value, call.g};
-    if (shared_left && mask.size() == rows) out[0] = {Cotangent::Value, reshape(call.g, {rows, 1})};
-    if (rows == 1 && !shared) out[1] = {Cotangent::Value, call.g};
-    if (shared && mask.size() == columns) {
-      out[1] = {Cotangent::Value, reshape(call.g, {1, columns})};
-    }
-    return;
-  }
   const NodeRef& g = call.g;
   if (call.live[0]) {
     NodeRef da = shared_left    ? shared_left_cotangent(b, g, left)

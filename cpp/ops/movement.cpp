@@ -141,6 +141,23 @@ NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window) {
   return with_window(Op::embed, x, shape, window);
 }
 
+NodeRef window_mask(const Shape& piece, const Shape& shape, const Window& window) {
+  Window narrow(shape.rank);
+  Shape inside = piece;
+  Shape around = shape;
+  bool whole = true;
+  for (int64_t d = 0; d < shape.rank; ++d) {
+    if (piece[d] == shape[d]) {
+      inside[d] = around[d] = 1;
+      continue;
+    }
+    narrow.start[d] = window.start[d];
+    narrow.step[d] = window.step[d];
+    whole = false;
+  }
+  return whole ? nullptr : embed(ones(inside, DType::Bool), around, narrow);
+}
+
 NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update) {
   Attr attr;
   attr.update = update;
@@ -241,8 +258,7 @@ void slice_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const Window& window = *call.node->window;
   NodeRef mask;
-  if (call.live[0] == kWantedMasked)
-    mask = embed(ones(call.g->shape, DType::Bool), x->shape, window);
+  if (call.live[0] == kWantedMasked) mask = window_mask(call.g->shape, x->shape, window);
   out[0] = {Cotangent::Value, embed(call.g, x->shape, window), mask, true};
 }
 

@@ -68,11 +68,13 @@ enum class Fails : uint8_t {
 
 // What becomes of the structural zeros (Cotangent::mask) of its cotangent.
 enum class Mask : uint8_t {
-  Stops,   // they are made numbers before its rule
-  Entry,   // elementwise: they stay where they are, and no slope is infinite
-  Scales,  // elementwise: they stay where they are, and meet slopes that may be infinite or NaN
-  Moves,   // they go where the values go: the rule applied to the mask says where
-  Mixes,   // the same, but entries meet in sums on the way: the values are made numbers first
+  Stops,    // they are made numbers before its rule
+  Entry,    // elementwise: they stay where they are, and there is no slope
+  Bounded,  // elementwise: they stay where they are, and meet slopes that are finite for finite
+            // operands
+  Scales,   // elementwise: they stay where they are, and meet slopes that may be infinite or NaN
+  Moves,    // they go where the values go
+  Mixes,    // the same, but entries meet in sums on the way: the values are made numbers first
 };
 
 // How a tangent passes, for forward mode.

@@ -46,6 +46,9 @@ NodeRef squeeze(const NodeRef& x, const Axes& axes);
 NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window);
 // Zeros of `shape` with x where `slice` with the same window would have read it.
 NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window);
+// What such zeros leave of a tensor, true in a window of `piece` entries: of length 1 along axes of
+// which it takes all. Null: all of the tensor.
+NodeRef window_mask(const Shape& piece, const Shape& shape, const Window& window);
 // base with value (its dtype, the window's shape) at the window: set, or added to what is there.
 NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update);
 NodeRef concat(std::span<const NodeRef> parts, int64_t axis);
@@ -109,7 +112,7 @@ std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const Nod
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {
   Node* node;                     // its inputs and itself may be used in the expressions
-  NodeRef g;                      // cotangent of the node; where it is bool, a mask on its way
+  NodeRef g;                      // cotangent of the node
   std::span<const uint8_t> live;  // per input, a Wanted: whether somebody wants its cotangent
 };
 enum Wanted : uint8_t {

@@ -137,10 +137,6 @@ NodeRef sum_to(const NodeRef& x, const Shape& shape) {
 void sum_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const NodeRef kept = keep_axes(call.g, call.node);
-  if (kept->dtype == DType::Bool) {  // a mask broadcasts by itself
-    out[0] = {Cotangent::Value, kept};
-    return;
-  }
   const NodeRef g = cast(kept, x->dtype);
   out[0] = {Cotangent::Value, broadcast_to(g, x->shape), nullptr};
 }
@@ -159,10 +155,6 @@ Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& 
 }
 
 void extremum_vjp(const VjpCall& call, Cotangent* out) {
-  if (call.g->dtype == DType::Bool) {  // a mask broadcasts by itself
-    out[0] = {Cotangent::Value, keep_axes(call.g, call.node)};
-    return;
-  }
   out[0] = extremum_cotangent(call.node, call.g, call.node->in[0], call.node->attr.axes);
 }
 

@@ -169,6 +169,73 @@ def test_rows_that_are_not_taken() -> None:
     np.testing.assert_array_equal(g, [[1.5], [0]])
 
 
+def test_rows_above_a_product() -> None:
+    """Whatever lies between the mask and the product: the rows that are left out are zeros, the
+    others are as they are alone."""
+    keep = np.array([[True], [False], [True], [False]])
+    x = np.where(keep, [[1.0, 2.0, 0.5]], [[0.0, -1.0, np.inf]])
+    x[3] = np.nan
+    some = np.array([0, 2])
+    w = np.array([[1.0, 2.0, -0.5], [-1.5, 0.5, 1.0], [0.3, 1.0, 2.0]])
+    wide = np.broadcast_to(keep, (4, 3))
+    cases: dict[str, Callable[[Any], Any]] = {
+        "a full mask": lambda h: pb.where(wide, h, 0),
+        "some entries of rows": lambda h: pb.where(wide & (np.arange(3) < 2), h, 0),
+        "relu": lambda h: pb.where(keep, pb.relu(h), 0),
+        "clip": lambda h: pb.where(keep, pb.clip(h, -1, 1), 0),
+        "columns": lambda h: pb.where(keep, h[:, :2], 0),
+        "columns from last to first": lambda h: pb.where(keep & (np.arange(3) < 1), h[:, ::-1], 0),
+        "rows from last to first": lambda h: pb.where(keep[::-1], h[::-1], 0),
+        "max": lambda h: pb.where(keep, pb.max(h, axis=1, keepdims=True), 0),
+        "take": lambda h: pb.where(keep, pb.take(h, [2, 0, 0], axis=1), 0),
+        "rows taken": lambda h: pb.take(pb.relu(h), some, axis=0),
+        "rows sliced": lambda h: h[::2],
+        "rows set": lambda h: h.at[1].set(0).at[3].set(0),
+        "concat": lambda h: pb.where(keep, pb.concat([h, pb.square(h)], axis=1), 0),
+        "reshape": lambda h: pb.where(keep[:, :, None], pb.reshape(h, (4, 1, 3)), 0),
+        "a flat reshape": lambda h: pb.where(wide.reshape(-1), pb.reshape(h, (-1,)), 0),
+        "another product": lambda h: pb.where(keep, pb.relu(h) @ w, 0),
+        "einsum": lambda h: pb.where(keep[None, :, 0], pb.einsum("ij,jk->ki", pb.relu(h), w), 0),
+        "softmax": lambda h: pb.where(keep, pb.softmax(h), 0),
+        "log_softmax": lambda h: pb.where(wide, pb.log_softmax(h), 0),
+        "logsumexp": lambda h: pb.where(keep[:, 0], pb.logsumexp(h, axis=1), 0),
+        "cross entropy": lambda h: pb.where(
+            keep[:, 0], pb.sparse_softmax_cross_entropy(h, [0, 1, 2, 0]), 0
+        ),
+        "norm": lambda h: pb.where(keep, pb.sqrt(pb.sum(h * h, axis=1, keepdims=True)), 0),
+        "mean": lambda h: pb.where(keep, h - pb.mean(h, axis=1, keepdims=True), 0),
+    }
+    with np.errstate(all="ignore"):
+        for name, f in cases.items():
+            for below in (pb.log, lambda x: 1.0 / x, lambda x: pb.sqrt(x) * 2):
+                gx, gw = first(lambda a, b, f=f, u=below: f(u(a) @ b), x, w)
+                alone = [np.where(keep, x, 1.0), w]
+                hx, hw = first(lambda a, b, f=f, u=below: f(u(a) @ b), *alone)
+                np.testing.assert_allclose(gx, np.where(keep, hx, 0), rtol=1e-13, err_msg=name)
+                np.testing.assert_allclose(gw, hw, rtol=1e-13, err_msg=name)
+
+
+def test_composites_under_masks_of_rows() -> None:
+    keep = np.array([[True], [False]])
+    x = np.array([[1.0, 2.0], [0.0, 0.0]])
+    safe = np.array([[1.0, 2.0], [1.0, 1.0]])
+    for f in (pb.softmax, pb.log_softmax, lambda u: pb.logsumexp(u, axis=1, keepdims=True)):
+        for below in (pb.log, pb.sqrt):
+            (g,) = first(lambda a, f=f, u=below: pb.where(keep, f(u(a)), 0) * [3.0, 1.0], x)
+            (h,) = first(lambda a, f=f, u=below: pb.where(keep, f(u(a)), 0) * [3.0, 1.0], safe)
+            np.testing.assert_allclose(g, np.where(keep, h, 0), rtol=1e-14)
+
+
+def test_rows_that_are_missing_leave_the_weights_alone() -> None:
+    """Nobody differentiates by the data; a mask of its rows is enough."""
+    data = np.array([[1.0, 2.0], [np.nan, np.inf], [3.0, 4.0]])
+    keep = np.array([True, False, True])
+    (g,) = first(lambda w: pb.where(keep, data @ w, 0), [0.5, 1.0])
+    np.testing.assert_array_equal(g, [4.0, 6.0])
+    (g,) = first(lambda w: pb.where(keep[:, None], pb.tanh(data @ w), 0), np.zeros((2, 3)))
+    np.testing.assert_array_equal(g, [[4.0] * 3, [6.0] * 3])
+
+
 def test_a_numeric_zero_is_no_structural_one() -> None:
     """sqrt(x)² at 0: inf · 0 stays NaN; nothing was chosen there."""
     assert np.isnan(first(lambda x: pb.sqrt(x) ** 2, 0.0)[0])
@@ -265,6 +332,12 @@ SMOOTH: list[Callable[[Any], Any]] = [
     lambda x: x * x,
     lambda x: pb.sigmoid(x) + x,
 ]
+KINKS: list[Callable[[Any], Any]] = [
+    pb.relu,
+    pb.abs,
+    lambda x: pb.clip(x, -0.5, 1.0),
+    lambda x: pb.maximum(x, 0.1),
+]
 
 
 class Maker:
@@ -289,11 +362,17 @@ class Maker:
 
     def step(self, p: Part) -> Part:
         shape = p.taint.shape
-        kinds = ["smooth", "weigh", "choose", "flag", "reshape"]
+        kinds = ["smooth", "weigh", "choose", "flag", "reshape", "kink"]
         if shape:
             kinds += ["sum", "slice", "take", "transpose", "concat", "set", "maximum", "spread"]
+            kinds += ["product", "product", "square product", "softmax", "logsumexp"]
         kind = self.rng.choice(kinds)
         make, taint = p.make, p.taint
+        if "product" in kind:
+            return self.product(p, kind)
+        if kind == "kink":
+            f = self.choose(KINKS, 1)[0]
+            return Part(taint, lambda x: f(make(x)))
         if kind == "smooth":
             f = self.choose(SMOOTH, 1)[0]
             return Part(taint, lambda x: f(make(x)))
@@ -319,6 +398,12 @@ class Maker:
             )
         if kind == "maximum":
             return Part(taint.any(axis=axis), lambda x: pb.max(make(x), axis=axis))
+        if kind == "logsumexp":
+            return Part(taint.any(axis=axis), lambda x: pb.logsumexp(make(x), axis=axis))
+        if kind == "softmax":
+            rows = np.broadcast_to(taint.any(axis=axis, keepdims=True), shape)
+            f = self.choose([pb.softmax, pb.log_softmax], 1)[0]
+            return Part(rows, lambda x: f(make(x), axis=axis))
         if kind == "slice":
             low = int(self.rng.integers(0, n))
             at = (slice(None),) * axis + (slice(low, None, int(self.rng.integers(1, 3))),)
@@ -343,6 +428,24 @@ class Maker:
         return Part(
             np.broadcast_to(rows, shape), lambda x: pb.sum(make(x), axis=axis, keepdims=True) + w
         )
+
+    def product(self, p: Part, kind: str) -> Part:
+        """With weights on either side, or with itself turned."""
+        make, taint = p.make, p.taint
+        if kind == "square product" and taint.ndim > 1:
+            a, b = taint[..., :, :, None], np.swapaxes(taint, -1, -2)[..., None, :, :]
+            return Part(
+                (a | b).any(axis=-2),
+                lambda x: (lambda u: u @ pb.matrix_transpose(pb.tanh(u)))(make(x)),
+            )
+        n = taint.shape[-1]
+        w = self.weights((n, 3))
+        if taint.ndim > 1 and self.rng.random() < 0.5:
+            w = self.weights((2, taint.shape[-2]))
+            rows = taint.any(axis=-2, keepdims=True)
+            return Part(np.repeat(rows, 2, axis=-2), lambda x: w @ make(x))
+        rows = taint.any(axis=-1)
+        return Part(np.stack([rows] * 3, axis=-1), lambda x: make(x) @ w)
 
     def mask(self, shape: tuple[int, ...]) -> np.ndarray:
         narrow = tuple(1 if self.rng.random() < 0.3 else n for n in shape)

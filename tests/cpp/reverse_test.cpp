@@ -113,6 +113,40 @@ void test_no_mask_without_need() {
   check(count(branches, Op::logical_or) == 0, "a condition and its negation");
 }
 
+// Through products, and what lies between a mask and a product.
+void test_masks_above_products() {
+  const Expr x = tracked({3, 2}, {4, 1, 0, 0, 16, 4});
+  const Expr weights = tensor({2, 2}, {1, 2, 3, 4});
+  const Expr zero = scalar(DType::Float64, 0);
+  const Expr rows = Expr(tensor({3, 1}, {1, 0, 1})) > zero;
+  const Expr product = matmul(sqrt(x), weights);
+  const Numbers expected = {0.75, 3.5, 0, 0, 0.375, 1.75};
+  const auto gradient_of = [&](const Expr& y) { return gradient(total(where(rows, y, zero)), x); };
+  check_numbers(gradient_of(product), expected, "a mask of rows");
+  check_numbers(gradient_of(relu(product)), expected, "relu between");
+  check(count(gradient_of(relu(product)), Op::any) == 0, "rows stay rows");
+  const NodeRef flat = reshape(product, {3, 2, 1});
+  check_numbers(gradient_of(reshape(flat, {3, 2})), expected, "reshapes between");
+  const NodeRef both[] = {product, product};
+  const NodeRef wide = concat(both, 1);
+  Window window(2);
+  window.start[1] = 1;
+  check_numbers(gradient_of(slice(wide, {3, 2}, window)), expected, "concat and slice between");
+  const Expr full = broadcast_to(rows, {3, 2}) & (product > zero);
+  check_numbers(gradient(total(where(full, product, zero)), x), expected, "a mask of entries");
+  // The other operand's cotangent: the rows that are infinite take no part.
+  const Expr w = tracked({2, 1}, {1, 1});
+  const NodeRef g = gradient(total(where(rows, Expr(matmul(log(x), w)), zero)), w);
+  check_numbers(g, {std::log(4) + std::log(16), std::log(4)}, "rows of the left operand");
+  const NodeRef turned = matmul(transpose(w, {}), log(Expr(transpose(x, {}))));
+  const NodeRef columns = gradient(total(where(Expr(transpose(rows, {})), turned, zero)), w);
+  check_numbers(columns, {std::log(4) + std::log(16), std::log(4)}, "columns of the right one");
+  // A relu network has no masks to look through, with an infinite slope below it or not.
+  const NodeRef deep = relu(matmul(relu(product), weights));
+  const NodeRef slopes = gradient(total(matmul(deep, weights)), x);
+  check(count(slopes, Op::any) == 0 && count(slopes, Op::where) == 0, "relu between products");
+}
+
 void test_ties() {
   // Axes 0 and 2 of (2, 1, 3): four entries are largest, and share.
   const Expr x = tracked({2, 1, 3}, {5, 1, 5, 5, 5, 0});
@@ -195,6 +229,7 @@ int main() {
   test_paths();
   test_masks();
   test_no_mask_without_need();
+  test_masks_above_products();
   test_ties();
   test_variables();
   test_tapes();

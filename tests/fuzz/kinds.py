@@ -249,6 +249,72 @@ def _unsafe(g: Generator, x: int) -> int | None:
     return u
 
 
+# What mixes the entries of a row, or moves them, but leaves rows apart.
+ROWWISE = [
+    "pb.softmax({0}, axis=-1)",
+    "pb.log_softmax({0}, axis=-1)",
+    "pb.logsumexp({0}, axis=-1, keepdims=True)",
+    "pb.mean({0}, axis=-1, keepdims=True)",
+    "pb.max({0}, axis=-1, keepdims=True)",
+    "pb.prod({0}, axis=-1, keepdims=True)",
+    "pb.sqrt(pb.add(pb.sum(pb.square({0}), axis=-1, keepdims=True), 0.2))",
+    "pb.concat([{0}, {0}], axis=-1)",
+    "pb.take({0}, [0, -1, 0], axis=-1)",
+    "pb.relu({0})",
+    "pb.clip({0}, -1.0, 0.5)",
+    "pb.maximum({0}, 0.1)",
+    "pb.expand_dims({0}, -2)[..., 0, :]",
+]
+
+
+def _mixed(g: Generator, u: int | None) -> int | None:
+    """Of u, whose rows may be infinite or NaN, what is so in the same rows."""
+    for _ in range(int(g.random.integers(1, 4))):
+        if u is None:
+            return None
+        *rows, n = g.array(u).shape
+        form = g.pick("product", "product", "einsum", "slice", "reshape", "row", "row", "row")
+        weights = g.find(lambda w, n=n: w.ndim == 2 and len(w) == n and w.dtype.kind == "f")
+        if form == "product" and weights is not None and g.chance(0.7):
+            u = g.add("pb.matmul({0}, {1})", u, weights, unsafe=True)
+        elif form == "product" and n:
+            w = listed(g.floats((n, int(g.random.integers(1, 4)))))
+            u = g.add(f"pb.matmul({{0}}, {w})", u, unsafe=True)
+        elif form == "einsum" and len(rows) == 1 and weights is not None:
+            u = g.add("pb.einsum('ij,jk->ik', {0}, {1})", u, weights, unsafe=True)
+        elif form == "slice" and n > 1:
+            u = g.add(g.pick("{0}[..., 1:]", "{0}[..., ::-1]", "{0}[..., :-1]"), u, unsafe=True)
+        elif form == "reshape" and rows:
+            text = f"pb.reshape(pb.exp(-pb.reshape({{0}}, (-1, {n}))), {(*rows, n)})"
+            u = g.add(text, u, unsafe=True)
+        elif form == "row" and n:
+            u = g.add(g.pick(*ROWWISE), u, unsafe=True)
+    return u
+
+
+@kind(1.5)
+def guarded_rows(g: Generator) -> None:
+    """where(rows, f(x), …), where f mixes what is in a row; rows of the whole shape, too."""
+    x = g.float(1)
+    if x is None or g.special or g.array(x).size == 0:
+        return
+    axis = g.pick(-1, -1, None)
+    rows = g.add(f"pb.all(pb.greater({{0}}, 0.1), axis={axis}, keepdims=True)", x)
+    u = _mixed(g, _unsafe(g, x))
+    if u is None or rows is None:
+        return
+    if g.chance(0.3):
+        rows = g.add(f"pb.broadcast_to({{0}}, {g.array(u).shape})", rows)
+        rows = g.add("pb.logical_and({0}, pb.less({1}, 2.0))", rows, u)
+    if g.chance(0.2):
+        x = g.find(lambda y: y.shape == g.array(u).shape)
+        g.add("pb.where({0}, {1}, {2})", rows, u, x)
+    elif g.chance(0.2):
+        g.add("pb.sum(pb.where({0}, pb.tanh({1}), 0), axis=-1)", rows, u)
+    else:
+        g.add("pb.where({0}, {1}, 0)", rows, u)
+
+
 @kind(3)
 def guarded(g: Generator) -> None:
     """where(x > 0, f(x), …): no infinity of the branch that is not taken may leak."""

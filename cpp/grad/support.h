@@ -1,0 +1,54 @@
+// Support: where a cotangent is no structural zero. It is kept as factors, bool tensors that
+// broadcast to the cotangent; it is where all of them hold. A narrow one, the same along whole
+// axes (a flag, a mask of rows), passes at no cost where entries are added up along these axes;
+// others would have to be looked through.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/attr.h"
+#include "graph/node.h"
+
+namespace pullback {
+
+class Support {
+ public:
+  Support() = default;  // everywhere
+
+  bool everywhere() const { return factors_.empty(); }
+  const std::vector<Ref<Node>>& factors() const { return factors_; }
+  bool operator==(const Support&) const = default;
+
+  // Null is everywhere.
+  void intersect(const Ref<Node>& factor);
+  void intersect(const Support& other);
+  // As one tensor; null: everywhere.
+  Ref<Node> tensor() const;
+
+  // What is left where entries of a tensor of this rank are added up along `axes`, which stay with
+  // length 1: a sum is a structural zero where all its terms are. Factors that differ along the
+  // axes are looked through if `look`; else they count only if what they say is known.
+  Support folded(int64_t rank, AxisMask axes, bool look) const;
+  // The same where a cotangent of shape `from` is summed down to `to`.
+  Support summed(const Shape& from, const Shape& to, bool look) const;
+
+ private:
+  std::vector<Ref<Node>> factors_;  // of different shapes
+};
+
+// Where any of them holds.
+Support unite(std::span<const Support> supports);
+
+// Two that are one but for a condition and its negation.
+struct Choice {
+  Ref<Node> condition;  // true in the first
+  Support both;
+};
+std::optional<Choice> choice_between(const Support& a, const Support& b);
+
+// With as many axes as `rank`.
+Ref<Node> aligned(const Ref<Node>& factor, int64_t rank);
+
+}  // namespace pullback

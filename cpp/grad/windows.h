@@ -1,0 +1,19 @@
+// Masks that are windows: what a slice leaves of its tensor. They say when they are built what
+// others would have to compute.
+#pragma once
+
+#include <span>
+
+#include "graph/attr.h"
+#include "graph/node.h"
+
+namespace pullback {
+
+// A tensor of true: ops/create.cpp's ones.
+bool is_true(const Node* mask);
+// True in a window of it, false elsewhere.
+bool is_window(const Node* mask);
+// Whether windows of one rank cover their tensor: no position lies in none of them.
+bool cover(std::span<const Ref<Node>> masks);
+
+}  // namespace pullback
