@@ -1,6 +1,5 @@
-// What Python gives as nodes, and nodes as arrays: numbers, lists, arrays, dtypes, shapes, and the
-// name of the public function that an error is about; one file because all of it shares the handles
-// to NumPy that are looked up once.
+// What Python gives as nodes, and nodes as arrays: numbers, lists, arrays and dtypes; one file
+// because all of it shares the handles to NumPy that are looked up once.
 
 #include "bind/convert.h"
 
@@ -210,19 +209,6 @@ DType dtype_from(py::handle object, const char* who) {
        kSupported);
 }
 
-std::string shortened(const std::string& text) {
-  if (text.size() <= 80) return text;
-  size_t end = 77;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not within a character
-  return text.substr(0, end) + "...";
-}
-
-std::string shown(py::handle object) {
-  if (!is_tensor(object.ptr()) && !is_variable(object.ptr())) return shortened(py::repr(object));
-  const std::string type = py::str(py::type::of(object).attr("__name__"));
-  return text("a ", type, " of shape ", to_node(object.ptr(), nullptr)->shape);
-}
-
 py::tuple shape_tuple(const Shape& shape) {
   py::tuple out(static_cast<size_t>(shape.rank));
   for (int64_t i = 0; i < shape.rank; ++i) {
@@ -349,6 +335,15 @@ bool is_number_list(py::handle object) {
   return list && !contains_tensor(object) && !numpy_leaf(object);
 }
 
+DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes) {
+  DType out = DType::Bool;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i]->flags & kWeak || is_number_list(objects[i])) continue;
+    out = promote(out, nodes[i]->dtype);
+  }
+  return out;
+}
+
 void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out) {
   bool lists = false;
   for (size_t i = 0; i < count; ++i) {
@@ -356,63 +351,12 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<No
     lists |= PyList_Check(objects[i]) || PyTuple_Check(objects[i]);
   }
   if (!lists) return;
-  DType neighbour = DType::Bool;
-  for (size_t i = 0; i < count; ++i) {
-    if (out[i]->flags & kWeak || is_number_list(objects[i])) continue;
-    neighbour = promote(neighbour, out[i]->dtype);
-  }
+  const DType neighbour = neighbour_dtype(objects, {out, count});
   if (!is_float(neighbour)) return;
   for (size_t i = 0; i < count; ++i) {
     if (out[i]->dtype != DType::Bool && is_number_list(objects[i])) {
       out[i] = to_node_of(objects[i], neighbour, who);
     }
-  }
-}
-
-// The public function that was called, of those that make arrays: the outermost frame of the
-// package that belongs to one. Empty where another part of it, or an operator, is at work.
-std::string public_function() {
-  std::string found;
-  py::object frame =
-      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  const py::object& modules = numpy().loaded_modules;
-  for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
-    const py::object module = frame.attr("f_globals").attr("get")("__name__", "");
-    const std::string home = py::str(module);
-    if (home.rfind("pullback._array.", 0) != 0 && home != "pullback._training.clip") break;
-    const py::object code = frame.attr("f_code");
-    for (const char* space : {"pullback", "pullback.random", "pullback.special"}) {
-      if (!modules.contains(space)) continue;
-      const py::object function = py::getattr(modules[space], code.attr("co_name"), py::none());
-      if (py::getattr(function, "__code__", py::none()).is(code)) {
-        found = py::str(code.attr("co_name"));
-      }
-    }
-  }
-  return found;
-}
-
-std::string running_function() {
-  PyFrameObject* frame = PyEval_GetFrame();
-  if (!frame) return "";
-  const std::string found = public_function();
-  if (!found.empty()) return found + ": ";
-  const auto code =
-      py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  return py::cast<std::string>(code.attr("co_name")) + ": ";
-}
-
-std::string error_text(const Error& error) {
-  std::string text = error.what();
-  if (error.of_run()) return text;
-  try {
-    const std::string name = public_function();
-    if (name.empty()) return text;
-    const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
-    const bool named = end != 0 && end != std::string::npos && text.compare(end, 2, ": ") == 0;
-    return name + ": " + (named ? text.substr(end + 2) : text);
-  } catch (const py::error_already_set&) {
-    return text;
   }
 }
 
@@ -448,66 +392,3 @@ py::object item_of(Ref<Node> node) {
 }
 
 }  // namespace pullback
-
-namespace pybind11::detail {
-
-namespace {
-int64_t index_of(handle entry, const char* what) {
-  PyObject* number = PyNumber_Index(entry.ptr());
-  if (!number) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
-    PyErr_Clear();
-    pullback::fail(pullback::ErrorKind::Type, pullback::running_function(), what, ", got ",
-                   pullback::shown(entry));
-  }
-  const long long value = PyLong_AsLongLong(number);
-  Py_DECREF(number);
-  if (value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    pullback::fail(pullback::ErrorKind::Overflow, pullback::running_function(), "the integer ",
-                   std::string(pybind11::repr(entry)), " does not fit in int64");
-  }
-  return value;
-}
-}  // namespace
-
-bool type_caster<pullback::Shape>::load(handle src, bool) {
-  value = {};
-  if (PyIndex_Check(src.ptr())) {
-    if (PyObject* number = PyNumber_Index(src.ptr())) {
-      value.append(
-          index_of(reinterpret_steal<object>(number), "dimensions of a shape must be integers"));
-      return true;
-    }
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
-    PyErr_Clear();  // an array of rank 1 lists the dimensions
-  }
-  if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
-    pullback::fail(pullback::ErrorKind::Type, pullback::running_function(),
-                   "expected a shape (an integer or a tuple of integers), got ",
-                   pullback::shown(src));
-  }
-  for (handle entry : src) {
-    value.append(index_of(entry, "dimensions of a shape must be integers"));
-  }
-  return true;
-}
-
-bool type_caster<pullback::Integer>::load(handle src, bool) {
-  value.value = index_of(src, "expected an integer");
-  return true;
-}
-
-bool type_caster<pullback::AxisArgument>::load(handle src, bool) {
-  value = {};
-  if (src.is_none()) return true;
-  value.axes.emplace();
-  if (PyTuple_Check(src.ptr()) || PyList_Check(src.ptr())) {
-    for (handle entry : src) value.axes->push_back(index_of(entry, "axes must be integers"));
-  } else {
-    value.axes->push_back(index_of(src, "axes must be integers"));
-  }
-  return true;
-}
-
-}  // namespace pybind11::detail

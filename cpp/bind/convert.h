@@ -6,11 +6,14 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
+#include <span>
 #include <string>
 
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/shape.h"
+#include "bind/error_text.h"
 #include "bind/tensor.h"
 #include "graph/node.h"
 #include "ops/ops.h"
@@ -28,11 +31,15 @@ bool is_number_list(py::handle object);
 // The operands of an elementwise operation: a list of Python numbers next to a floating array takes
 // its dtype, as a number does.
 void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out);
-// "name: " of the Python function that is running, for errors.
-std::string running_function();
-// The text of an error, which names the public function that was called where that is one of ours
-// and made of others: `zeros`, not `full`.
-std::string error_text(const Error& error);
+inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who) {
+  PyObject* const objects[] = {left, right};
+  std::array<Ref<Node>, 2> out;
+  to_operands(objects, 2, who, out.data());
+  return out;
+}
+// The dtype of those of some operands that have one of their own: neither numbers nor lists of
+// them.
+DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes);
 // A read-only array over the node's buffer; evaluates first.
 py::array array_from_node(Ref<Node> node);
 // One element as a Python number; evaluates first.
@@ -43,12 +50,6 @@ py::object item_of(Ref<Node> node);
 DType dtype_from(py::handle object, const char* who = "");
 py::object dtype_object(DType dtype);
 py::tuple shape_tuple(const Shape& shape);
-// What an error says of an object: the beginning of its repr; of a tensor, which nobody asked to
-// compute, its type and shape.
-std::string shown(py::handle object);
-// The beginning of a long text.
-std::string shortened(const std::string& text);
-
 }  // namespace pullback
 
 namespace pybind11::detail {

@@ -53,11 +53,7 @@ std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const cha
   for (const py::object& value : values) objects.push_back(value.ptr());
   std::vector<Ref<Node>> out(objects.size());
   to_operands(objects.data(), objects.size(), who, out.data());
-  DType neighbour = DType::Bool;
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i]->flags & kWeak || is_number_list(objects[i])) continue;
-    neighbour = promote(neighbour, out[i]->dtype);
-  }
+  const DType neighbour = neighbour_dtype(objects.data(), out);
   for (Ref<Node>& node : out) {
     if (!(node->flags & kWeak)) continue;
     node = settle_weak(node, is_float(neighbour) ? neighbour : natural_dtype(node.get()));
@@ -144,10 +140,8 @@ void bind_functions(py::module_& m) {
   arg_reduction("argmin", Op::argmin);
 
   m.def("matmul", [](const py::object& a, const py::object& b) {
-    PyObject* const objects[] = {a.ptr(), b.ptr()};
-    Ref<Node> held[2];
-    to_operands(objects, 2, "matmul", held);
-    return matmul(held[0], held[1]);
+    const auto [left, right] = to_operands(a.ptr(), b.ptr(), "matmul");
+    return matmul(left, right);
   });
   m.def("take", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis) {
     return take(x, indices, axis);
@@ -205,6 +199,12 @@ void bind_functions(py::module_& m) {
   m.def("permutation", [](Integer length) { return permutation(length); });
 
   m.def("is_number_list", &is_number_list);
+  m.def("neighbour_dtype",
+        [](const std::vector<py::object>& values, const std::vector<Ref<Node>>& nodes) {
+          std::vector<PyObject*> objects;
+          for (const py::object& value : values) objects.push_back(value.ptr());
+          return neighbour_dtype(objects.data(), nodes);
+        });
   m.def("shown", &shown);
   m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
 }

@@ -2,6 +2,7 @@
 
 #include "bind/convert.h"
 #include "bind/indexing.h"
+#include "bind/once.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
 #include "ops/expr.h"
@@ -14,10 +15,8 @@ namespace {
 PyObject* binary(Op op, PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject* const objects[] = {left, right};
-    Ref<Node> held[2];
-    to_operands(objects, 2, name_of(op), held);
-    Node* inputs[] = {held[0].get(), held[1].get()};
+    const auto [a, b] = to_operands(left, right, name_of(op));
+    Node* inputs[] = {a.get(), b.get()};
     return wrap(elementwise(op, inputs));
   });
 }
@@ -71,10 +70,8 @@ PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
 PyObject* matmul_slot(PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject* const objects[] = {left, right};
-    Ref<Node> held[2];
-    to_operands(objects, 2, "matmul", held);
-    return wrap(matmul(held[0], held[1]));
+    const auto [a, b] = to_operands(left, right, "matmul");
+    return wrap(matmul(a, b));
   });
 }
 
@@ -187,10 +184,8 @@ PyObject* iter_slot(PyObject* self) {
 int contains_slot(PyObject* self, PyObject* value) {
   return guarded<int>(-1, [&] {
     if (!is_operand(value)) return 0;
-    PyObject* const objects[] = {self, value};
-    Ref<Node> held[2];
-    to_operands(objects, 2, name_of(Op::equal), held);
-    Node* inputs[] = {held[0].get(), held[1].get()};
+    const auto [a, b] = to_operands(self, value, name_of(Op::equal));
+    Node* inputs[] = {a.get(), b.get()};
     const Ref<Node> found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
     check_has_value(found, "in", kReturnIt);
     return py::bool_(item_of(found)).ptr() == Py_True ? 1 : 0;
@@ -228,6 +223,16 @@ PyObject* numpy_method(PyObject* self, PyObject*) {
 }
 PyObject* item_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
+}
+
+// NumPy's functions that know the protocol: answered in Python.
+PyObject* array_function_method(PyObject*, PyObject* args) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const py::handle answer = found_once([]() -> py::object {
+      return py::module_::import("pullback._array.numpy_functions").attr("array_function");
+    });
+    return py::object(answer(*py::reinterpret_borrow<py::args>(args))).release().ptr();
+  });
 }
 
 // A tensor of one element formats as its number.
@@ -288,6 +293,10 @@ PyMethodDef methods[] = {
      "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
      "numpy.typing.NDArray[numpy.generic]\n\n"
      "NumPy's array protocol."},
+    {"__array_function__", array_function_method, METH_VARARGS,
+     "__array_function__(self, function: collections.abc.Callable[..., typing.Any], types: "
+     "typing.Any, args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any], /) -> typing.Any\n\n"
+     "NumPy's protocol for functions: what has a derivative is refused for a tracked tensor."},
     {"__format__", format_method, METH_O,
      "__format__(self, specification: str, /) -> str\n\nThat of the number that it holds."},
     {nullptr, nullptr, 0, nullptr}};

@@ -263,32 +263,32 @@ void refuse_traced(Node* node, const std::string& who, const std::string& advice
 thread_local PlanRun::Vectors PlanRun::spare;
 
 // A run inside another one, of a signal's handler, finds nothing to spare and makes its own.
-PlanRun::PlanRun() : v_(std::move(spare)) {}
+PlanRun::PlanRun() : vectors_(std::move(spare)) {}
 
 PlanRun::~PlanRun() {
   give_back();
-  v_.nodes.clear();
-  v_.arguments.clear();
-  v_.owned.clear();
-  v_.results.clear();
-  v_.scalars.clear();
-  v_.inputs.clear();
-  v_.outputs.clear();
-  spare = std::move(v_);
+  vectors_.nodes.clear();
+  vectors_.arguments.clear();
+  vectors_.owned.clear();
+  vectors_.results.clear();
+  vectors_.scalars.clear();
+  vectors_.inputs.clear();
+  vectors_.outputs.clear();
+  spare = std::move(vectors_);
 }
 
 void PlanRun::add_argument(Node* node, bool dying) {
-  v_.arguments.push_back(node->value);
-  v_.nodes.emplace_back(dying ? node : nullptr);
+  vectors_.arguments.push_back(node->value);
+  vectors_.nodes.emplace_back(dying ? node : nullptr);
 }
 
 // The node goes without its value as long as the run may be writing there: whoever else comes to it
 // meanwhile, on another thread, waits and sees the new one.
 bool PlanRun::take_donor(int32_t argument) {
-  if (argument < 0 || !v_.nodes[argument]) return false;
-  const Ref<Buffer>& buffer = v_.arguments[argument];
+  if (argument < 0 || !vectors_.nodes[argument]) return false;
+  const Ref<Buffer>& buffer = vectors_.arguments[argument];
   if (buffer->refs != 2 || buffer->exported) return false;  // the node's and ours
-  Node* node = v_.nodes[argument].get();
+  Node* node = vectors_.nodes[argument].get();
   node->value = nullptr;
   node->flags |= kLent;
   ++lent_nodes;
@@ -296,10 +296,10 @@ bool PlanRun::take_donor(int32_t argument) {
 }
 
 void PlanRun::give_back() {
-  for (size_t i = 0; i < v_.nodes.size(); ++i) {
-    Node* node = v_.nodes[i].get();
+  for (size_t i = 0; i < vectors_.nodes.size(); ++i) {
+    Node* node = vectors_.nodes[i].get();
     if (!node || !(node->flags & kLent)) continue;
-    node->value = v_.arguments[i];
+    node->value = vectors_.arguments[i];
     node->flags &= ~kLent;
     --lent_nodes;
   }
@@ -312,23 +312,25 @@ void PlanRun::run(const CachedPlan& cached) {
     const int32_t donor = plan.donors.empty() ? -1 : plan.donors[k];
     const bool taken = take_donor(donor);
     in_place |= taken;
-    v_.owned.push_back(taken ? v_.arguments[donor] : make_buffer(plan.output_bytes[k]));
-    v_.outputs.push_back(v_.owned.back()->data);
+    vectors_.owned.push_back(taken ? vectors_.arguments[donor] : make_buffer(plan.output_bytes[k]));
+    vectors_.outputs.push_back(vectors_.owned.back()->data);
   }
   const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();
   const Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
-  for (const Ref<Buffer>& buffer : v_.arguments) v_.inputs.push_back(buffer->data);
+  for (const Ref<Buffer>& buffer : vectors_.arguments) vectors_.inputs.push_back(buffer->data);
   Status status;
   {
     const Running running;
-    status = cached.executable->run({v_.inputs.data(), v_.scalars.data(), v_.outputs.data(),
-                                     arena ? arena->data : nullptr, hooks.interrupted, in_place});
+    status = cached.executable->run({vectors_.inputs.data(), vectors_.scalars.data(),
+                                     vectors_.outputs.data(), arena ? arena->data : nullptr,
+                                     hooks.interrupted, in_place});
   }
   give_back();
   if (!status) raise(plan, status);
   for (int32_t slot : plan.outputs) {
     const Slot& s = plan.slots[slot];
-    v_.results.push_back(s.kind == SlotKind::Argument ? v_.arguments[s.index] : v_.owned[s.index]);
+    vectors_.results.push_back(s.kind == SlotKind::Argument ? vectors_.arguments[s.index]
+                                                            : vectors_.owned[s.index]);
   }
 }
 

@@ -41,10 +41,10 @@ class PlanRun {
   // In the order of the plan. `dying`: nobody asks for the node's value after the run, if no buffer
   // is shared; then the plan may take its memory for an output (Plan::donors).
   void add_argument(Node* node, bool dying);
-  void add_scalar(Scalar scalar) { v_.scalars.push_back(scalar); }
+  void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
   // Results: one buffer per plan output. Raises what the plan reports; then nothing has changed.
   void run(const CachedPlan& cached);
-  const Ref<Buffer>& result(size_t output) const { return v_.results[output]; }
+  const Ref<Buffer>& result(size_t output) const { return vectors_.results[output]; }
 
  private:
   struct Vectors {
@@ -59,7 +59,7 @@ class PlanRun {
   void give_back();
 
   static thread_local Vectors spare;
-  Vectors v_;
+  Vectors vectors_;
 };
 
 // What to say about a node that has no value because it belongs to a trace.

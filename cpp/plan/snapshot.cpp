@@ -54,7 +54,7 @@ bool moves_ones(const Node* node) {
 // Appends bytes; there is room for a node before it is written.
 class KeyWriter {
  public:
-  explicit KeyWriter(Snapshot* s) : s_(*s), out_(s->key) {}
+  explicit KeyWriter(Snapshot* snapshot) : snapshot_(*snapshot), out_(snapshot->key) {}
 
   void leaf(const Node* node) {
     make_room(room_of(node));
@@ -107,9 +107,11 @@ class KeyWriter {
     size_ += sizeof value;
   }
 
-  bool constant(const Node* node) const { return node->op == Op::scalar && s_.is_constant(node); }
+  bool constant(const Node* node) const {
+    return node->op == Op::scalar && snapshot_.is_constant(node);
+  }
 
-  const Snapshot& s_;
+  const Snapshot& snapshot_;
   std::vector<unsigned char>& out_;
   size_t size_ = 0;
 };
@@ -118,11 +120,11 @@ class KeyWriter {
 // larger than caches, so every node is visited once, and what else is asked about it is kept here.
 class Numbering {
  public:
-  Numbering(Snapshot* s, size_t nodes) : s_(*s), writer_(s) {
-    s_.nodes.reserve(nodes);
+  Numbering(Snapshot* snapshot, size_t nodes) : snapshot_(*snapshot), writer_(snapshot) {
+    snapshot_.nodes.reserve(nodes);
     marks_.reserve(nodes);
     edges_.reserve(2 * nodes);
-    s_.key.resize(nodes * 32 + 64);
+    snapshot_.key.resize(nodes * 32 + 64);
   }
 
   // Each leaf stands before the first node that uses it. By creation, a read that an earlier
@@ -135,8 +137,8 @@ class Numbering {
   }
   void root(Node* node) {
     if (!placed(node)) leaf(node);
-    s_.wanted.resize(s_.nodes.size(), 0);
-    s_.wanted[node->index] = 1;
+    snapshot_.wanted.resize(snapshot_.nodes.size(), 0);
+    snapshot_.wanted[node->index] = 1;
   }
 
   // Marks what is computed here and kept, because it will be asked for again:
@@ -149,31 +151,31 @@ class Numbering {
   void mark_kept() {
     count_other_uses();
     const Limits& limits = planned_backend().limits();
-    s_.outlives.assign(s_.nodes.size(), 0);
+    snapshot_.outlives.assign(snapshot_.nodes.size(), 0);
     bool again = false;  // something may be computed again for other nodes
-    for (size_t i = s_.nodes.size(); i-- > 0;) {
+    for (size_t i = snapshot_.nodes.size(); i-- > 0;) {
       const Mark& mark = marks_[i];
-      s_.outlives[i] |= mark.outside > 0;
-      if (!s_.outlives[i] || mark.leaf) continue;
-      const Node* node = s_.nodes[i];
-      if (expensive(node, limits)) s_.wanted[i] = 1;
+      snapshot_.outlives[i] |= mark.outside > 0;
+      if (!snapshot_.outlives[i] || mark.leaf) continue;
+      const Node* node = snapshot_.nodes[i];
+      if (expensive(node, limits)) snapshot_.wanted[i] = 1;
       if (mark.holders > 0) keep_held(static_cast<uint32_t>(i));
-      again |= mark.outside > 0 && !s_.wanted[i];
+      again |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
-      if (s_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
-      for (uint32_t input : edges_of(i)) s_.outlives[input] = 1;
+      if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
+      for (uint32_t input : edges_of(i)) snapshot_.outlives[input] = 1;
       for (const Node* input : rule_inputs(operation_of(node) ? operation_of(node) : node)) {
-        if (placed(input)) s_.outlives[input->index] = 1;
+        if (placed(input)) snapshot_.outlives[input->index] = 1;
       }
     }
-    if (again && s_.nodes.size() > kRecomputed) bound_recomputation();
+    if (again && snapshot_.nodes.size() > kRecomputed) bound_recomputation();
   }
 
   void finish() {
-    for (uint32_t i = 0; i < s_.nodes.size(); ++i) {
-      if (s_.wanted[i]) s_.outputs.push_back(i);
+    for (uint32_t i = 0; i < snapshot_.nodes.size(); ++i) {
+      if (snapshot_.wanted[i]) snapshot_.outputs.push_back(i);
     }
-    writer_.finish(s_.outputs);
+    writer_.finish(snapshot_.outputs);
   }
 
  private:
@@ -202,39 +204,41 @@ class Numbering {
     uint32_t base = i;
     int views = 0;
     bool window = false;  // and not the same memory in another shape
-    while (!marks_[base].leaf && (is_window(s_.nodes[base]) || moves_ones(s_.nodes[base]))) {
-      window |= is_window(s_.nodes[base]);
+    while (!marks_[base].leaf &&
+           (is_window(snapshot_.nodes[base]) || moves_ones(snapshot_.nodes[base]))) {
+      window |= is_window(snapshot_.nodes[base]);
       base = edges_of(base)[0];
       if (++views > kFewViews) break;
     }
     if (window && views <= kFewViews) {
       if (marks_[base].leaf) return;
-      const bool small = 2 * s_.nodes[i]->shape.size() <= s_.nodes[base]->shape.size();
+      const bool small =
+          2 * snapshot_.nodes[i]->shape.size() <= snapshot_.nodes[base]->shape.size();
       if (!small || marks_[base].holders > 0) i = base;
     }
-    s_.wanted[i] = 1;
+    snapshot_.wanted[i] = 1;
   }
 
   // A look must not compute more and more that other pending nodes will need again: of what they
   // have as inputs, a value is kept at the end of every long chain.
   void bound_recomputation() {
-    std::vector<uint32_t> chain(s_.nodes.size(), 0);
-    for (size_t i = 0; i < s_.nodes.size(); ++i) {
-      if (marks_[i].leaf || s_.wanted[i]) continue;
+    std::vector<uint32_t> chain(snapshot_.nodes.size(), 0);
+    for (size_t i = 0; i < snapshot_.nodes.size(); ++i) {
+      if (marks_[i].leaf || snapshot_.wanted[i]) continue;
       for (uint32_t input : edges_of(i)) chain[i] = std::max(chain[i], chain[input] + 1);
       if (chain[i] < kRecomputed || marks_[i].outside <= 0) continue;
-      s_.wanted[i] = 1;
+      snapshot_.wanted[i] = 1;
       chain[i] = 0;
     }
   }
 
   bool placed(const Node* node) const {
-    return node->index < s_.nodes.size() && s_.nodes[node->index] == node;
+    return node->index < snapshot_.nodes.size() && snapshot_.nodes[node->index] == node;
   }
 
   void place(Node* node, bool leaf) {
-    node->index = static_cast<uint32_t>(s_.nodes.size());
-    s_.nodes.push_back(node);
+    node->index = static_cast<uint32_t>(snapshot_.nodes.size());
+    snapshot_.nodes.push_back(node);
     const auto refs = static_cast<int32_t>(node->refs);
     const auto users = static_cast<int32_t>(node->users);
     marks_.push_back({refs, refs - users, edge_count(), leaf});
@@ -244,9 +248,9 @@ class Numbering {
     place(node, true);
     writer_.leaf(node);
     if (node->op != Op::scalar) {
-      s_.arguments.push_back(node->index);
-    } else if (!s_.is_constant(node)) {
-      s_.scalars.push_back(node->index);
+      snapshot_.arguments.push_back(node->index);
+    } else if (!snapshot_.is_constant(node)) {
+      snapshot_.scalars.push_back(node->index);
     }
   }
 
@@ -284,7 +288,7 @@ class Numbering {
     }
   }
 
-  Snapshot& s_;
+  Snapshot& snapshot_;
   KeyWriter writer_;
   std::vector<Mark> marks_;
   std::vector<uint32_t> edges_;
@@ -295,8 +299,8 @@ class Numbering {
 }  // namespace
 
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced) {
-  Snapshot s;
-  s.traced = traced;
+  Snapshot snapshot;
+  snapshot.traced = traced;
   std::vector<Node*> pending;
   for (Node* root : roots) {
     if (!root->has_value()) pending.push_back(root);
@@ -305,13 +309,13 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced) {
   walk(std::span<Node* const>(pending), &sorted, [](const Node* node) {
     return is_input(node) ? std::span<Node* const>() : value_inputs(node);
   });
-  Numbering numbering(&s, sorted.size());
+  Numbering numbering(&snapshot, sorted.size());
   numbering.number(sorted);
   for (Node* root : pending) numbering.root(root);
   if (!traced) numbering.mark_kept();
   numbering.finish();
-  s.hash = hash_bytes(s.key.data(), s.key.size());
-  return s;
+  snapshot.hash = hash_bytes(snapshot.key.data(), snapshot.key.size());
+  return snapshot;
 }
 
 }  // namespace pullback

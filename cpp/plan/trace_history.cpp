@@ -240,15 +240,15 @@ Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
   for (size_t i = 0; i < inputs.size(); ++i) {
     call->inputs.push_back(i >= kept.size() || kept[i] ? inputs[i] : nullptr);
   }
+  call->results.resize(returned_);
   // After the inputs, which must be older than what is made from them.
   call->first_seq = reserve_seqs(record_.size());
   return call;
 }
 
 void Trace::mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call) {
-  if (call) call->results.resize(results.size());
   for (size_t k = 0; k < results.size(); ++k) {
-    if (fates[k] == Fate::Kept) {
+    if (call && fates[k] == Fate::Kept) {
       defer_history(results[k].get(), call, k);
       call->results[k] = NodeHandle(results[k].get());
     }

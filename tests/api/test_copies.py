@@ -134,4 +134,8 @@ def test_matplotlib_draws_tensors():
     axes.bar(x, v)
     axes.imshow(pb.ones((2, 3)))
     axes.axhline(pb.constant(2.0))
+    axes.plot(v[0], v[1], "x")
+    axes.quiver(v, v, v, v)
+    axes.hist2d(v, v)
+    axes.errorbar(x, v, v)
     axes.hist(v)

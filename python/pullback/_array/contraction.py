@@ -214,11 +214,10 @@ def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
         raise TypeError(f"{who}: expected numbers, got bool; cast first")
     if len(dtypes) == 1:
         return out
-    lists = {k for k in tensors if _core.is_number_list(values[k])}
-    floating = {str(out[k].dtype) for k in tensors if k not in lists} & {"float32", "float64"}
-    dtype = max(floating or dtypes - {"bool"}, key=_DTYPES.index)
+    neighbour = _core.neighbour_dtype([values[k] for k in tensors], [out[k] for k in tensors])
+    dtype = neighbour if neighbour.kind == "f" else max(dtypes - {"bool"}, key=_DTYPES.index)
     for k in tensors:
-        out[k] = _core.constant(values[k] if k in lists else out[k], dtype)
+        out[k] = _core.constant(values[k] if _core.is_number_list(values[k]) else out[k], dtype)
     return out
 
 

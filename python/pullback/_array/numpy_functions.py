@@ -1,0 +1,61 @@
+"""NumPy's functions given tensors (NEP 18). They know no gradients, so they take the value of a
+tensor that is not tracked, and of one that is where the answer has no derivative: a bool, an
+integer, a text, nothing. Any other is a TypeError that names what to use instead, except those with
+which libraries take in what they are given: they give values, like `numpy.asarray` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._core import Tensor, Variable
+
+# Whose answers depend on shapes and dtypes alone.
+_OF_TYPES = {"shape", "ndim", "size", "iscomplexobj", "isrealobj"}
+_LIKE = {"empty_like", "zeros_like", "ones_like"}
+_TAKE_IN = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "ravel", "vstack"}
+_VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
+
+
+def array_function(
+    function: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What the function answers; see above."""
+    name = function.__name__
+    if name in _OF_TYPES:  # nothing is computed
+        return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
+    leaves, structure = _core.flatten((tuple(args), dict(kwargs)))
+    tracked = False
+    for k, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor | Variable):
+            tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
+            leaves[k] = numpy.asarray(leaf)
+    args, kwargs = _core.unflatten(structure, leaves)
+    answer = function(*args, **kwargs)
+    if tracked and any(map(_has_slopes, _core.flatten(answer)[0])):
+        raise TypeError(
+            f"{name}: NumPy would lose the gradient of a tracked tensor; {_instead(function)}"
+        )
+    return answer
+
+
+def _has_slopes(leaf: Any) -> bool:
+    dtype = getattr(leaf, "dtype", None)
+    return dtype.kind in "fc" if dtype else isinstance(leaf, float | complex)
+
+
+def _instead(function: Callable[..., Any]) -> str:
+    import pullback
+
+    from .._runtime.hints import NAMES
+
+    name = NAMES.get(function.__name__, function.__name__)
+    home = "linalg" if function.__module__ == "numpy.linalg" else ""
+    space = pullback.linalg if home else pullback
+    if name not in space.__all__:
+        return "make it of pullback's operations, or give its value, x.numpy()"
+    return f"use {space.__name__}.{name}, or give its value, x.numpy()"

@@ -1,0 +1,168 @@
+"""NumPy's functions, and SciPy's and Matplotlib's, given tensors: they take values, and no gradient
+is lost silently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.process import live
+
+import pullback as pb
+
+A = np.array([[1.0, 4.0], [9.0, 2.5]])
+
+# What an answer with a derivative is made with, and what the message names.
+COMPUTE: list[tuple[Callable[[Any], Any], str]] = [
+    (np.mean, "mean: .*use pullback.mean, or"),
+    (np.var, "var: .*make it of pullback's operations"),
+    (np.std, "std: .*operations, or give its value, x.numpy"),
+    (np.median, "median"),
+    (lambda x: np.dot(x, A), "dot: .*pullback.dot"),
+    (lambda x: np.dot(A, x), "dot: .*pullback.dot"),
+    (lambda x: np.einsum("ij->i", x), "einsum: .*pullback.einsum"),
+    (lambda x: np.tensordot(x, x), "tensordot: .*pullback.tensordot"),
+    (lambda x: np.where(A > 0, x, 0.0), "where: .*pullback.where"),
+    (lambda x: np.concatenate([A, x]), "concatenate: .*pullback.concat,"),
+    (lambda x: np.stack([x, A]), "stack: .*pullback.stack"),
+    (lambda x: np.hstack((A, x)), "hstack"),
+    (np.transpose, "transpose: .*pullback.transpose"),
+    (lambda x: np.reshape(x, 4), "reshape: .*pullback.reshape"),
+    (lambda x: np.squeeze(x), "squeeze: .*pullback.squeeze"),
+    (lambda x: np.clip(x, 2.0, 3.0), "clip: .*pullback.clip"),
+    (np.trace, "trace: .*pullback.trace"),
+    (np.linalg.inv, "inv"),
+    (np.linalg.matrix_transpose, r"matrix_transpose: .*pullback.linalg.matrix_transpose"),
+    (np.linalg.svd, "svd: .*operations"),
+    (lambda x: np.interp(0.5, [0.0, 1.0], x[0]), "interp"),
+    (lambda x: np.take(x, 0), "take: .*pullback.take"),
+    (np.sort, "sort"),
+    (np.copy, "copy"),
+    (np.round, "round: .*pullback.round"),
+]
+# Whose answers have none, or are values.
+LOOK: list[Callable[[Any], Any]] = [
+    np.asarray,
+    np.array,
+    lambda x: np.array(x, dtype=np.float32),
+    lambda x: np.asarray([x, x])[0].tolist(),
+    np.shape,
+    np.ndim,
+    np.size,
+    np.argmax,
+    np.argsort,
+    np.count_nonzero,
+    np.nonzero,
+    lambda x: np.searchsorted(np.arange(10.0), x),
+    lambda x: np.allclose(x, A),
+    lambda x: np.array_equal(x, A),
+    lambda x: np.isclose(x, A),
+    np.array2string,
+    np.array_repr,
+    np.zeros_like,
+    np.ones_like,
+    np.atleast_1d,
+    lambda x: np.broadcast_arrays(x, 1.0)[0],
+    lambda x: np.histogram(x, 3)[0],
+    np.iscomplexobj,
+    lambda x: np.result_type(x, np.float32),
+]
+
+
+def same(a: Any, b: Any) -> None:
+    assert type(a) is type(b)
+    if isinstance(a, tuple):
+        for one, other in zip(a, b, strict=True):
+            same(one, other)
+    elif isinstance(a, np.ndarray):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+    else:
+        assert a == b
+
+
+def tracked() -> list[Any]:
+    v = pb.Variable(A)
+    return [v, v.read(), v * 1.0]
+
+
+@pytest.mark.parametrize("call, text", COMPUTE, ids=[t for _, t in COMPUTE])
+def test_no_gradient_is_lost(call: Callable[[Any], Any], text: str) -> None:
+    for x in tracked():
+        with pytest.raises(TypeError, match=text):
+            call(x)
+    with pb.GradientTape() as tape:
+        x = pb.constant(A)
+        tape.watch(x)
+        with pytest.raises(TypeError, match=text):
+            call(x)
+    for x in (pb.constant(A), pb.constant(A) * 1.0, pb.stop_gradient(pb.constant(A))):
+        same(call(x), call(A))
+
+
+@pytest.mark.parametrize("call", LOOK)
+def test_what_has_no_derivative_is_answered(call: Callable[[Any], Any]) -> None:
+    for x in (*tracked(), pb.constant(A)):
+        same(call(x), call(A))
+
+
+def test_integers_have_no_gradient() -> None:
+    n = pb.Variable([1, 2, 3])
+    assert np.mean(n) == 2.0 and np.sum(n.read().numpy()) == 6
+    assert np.concatenate([n, [4]]).tolist() == [1, 2, 3, 4]
+
+
+def test_shapes_are_not_looked_at() -> None:
+    x = pb.constant(np.ones((300, 300))) * 2.0
+    before = live()[1]
+    assert np.shape(x) == (300, 300) and np.ndim(x) == 2 and np.size(x) == 90_000
+    assert live()[1] == before
+
+
+def test_files_and_copies_take_values(tmp_path: Any) -> None:
+    v, out = pb.Variable(A), np.zeros((2, 2))
+    np.save(tmp_path / "v.npy", v)
+    np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), A)
+    np.copyto(out, v * 1.0)
+    np.testing.assert_array_equal(out, A)
+    np.testing.assert_allclose(v, A)
+    np.testing.assert_array_equal(v * 2.0, 2 * A)
+
+
+def test_traced_tensors_have_no_value() -> None:
+    @pb.function
+    def f(x: Any) -> Any:
+        assert np.shape(x) == (2, 2)
+        return np.mean(x)
+
+    with pytest.raises(RuntimeError, match="use pullback's operations"):
+        f(A)
+
+
+def test_ufuncs_are_refused_and_operators_are_tensors() -> None:
+    v = pb.Variable([1.0, 2.0])
+    with pytest.raises(TypeError):
+        np.sin(v)
+    for y in (np.ones(2) * v, np.float64(3.0) - v, np.ones((2, 2)) @ v, np.array([1.0, 5.0]) < v):
+        assert isinstance(y, pb.Tensor)
+
+
+def test_scipy_takes_values() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    import scipy.integrate
+    import scipy.linalg
+    import scipy.stats
+
+    v = pb.Variable([1.0, 2.0, 4.0])
+    matrix = pb.Variable(np.eye(3) * 2.0)
+    np.testing.assert_allclose(scipy.linalg.solve(matrix, v), [0.5, 1.0, 2.0])
+    np.testing.assert_allclose(scipy.linalg.svd(matrix)[1], 2.0)
+    assert scipy.stats.describe(v).mean == pytest.approx(7 / 3)
+    np.testing.assert_allclose(optimize.least_squares(lambda x: x - 1, v).x, 1.0)
+    np.testing.assert_allclose(optimize.root(lambda x: x - 1, v).x, 1.0)
+    a, _ = optimize.curve_fit(lambda x, a: a * x, v, v * 3.0)
+    np.testing.assert_allclose(a, 3.0)
+    end = scipy.integrate.solve_ivp(lambda t, y: -y, (0, 1), v, rtol=1e-8).y[:, -1]
+    np.testing.assert_allclose(end, np.exp(-1.0) * v.read().numpy(), rtol=1e-6)
