@@ -53,9 +53,7 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   }
   node->flags = flags;
   node->depth = depth + 1;
-  // Other elementwise results are as large as what they are made from.
-  const bool smaller = op >= Op::cast || dtype == DType::Bool;
-  if (smaller && !(flags & (kTracked | kTraced))) note_part(node);
+  if (kMakesParts[static_cast<int>(op)] && !(flags & (kTracked | kTraced))) note_part(node);
   if (overrides_active()) node->rule = stamped_override(name_of(op));
   return ref;
 }

@@ -3,6 +3,7 @@
 #include "graph/parts.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pullback {
@@ -12,6 +13,8 @@ namespace {
 constexpr size_t kFewParts = 8;
 constexpr int64_t kFewBytes = int64_t{1} << 20;
 constexpr size_t kManyParts = 1024;  // … but of so many the nodes
+// What is smaller costs less than the nodes that hold it.
+constexpr int64_t kSmallValue = 1024;
 
 struct Parts {
   std::vector<NodeHandle> listed;
@@ -20,20 +23,31 @@ struct Parts {
 };
 Parts parts;
 
-// Of the largest value that a node is made from.
-int64_t bytes_below(const Node* node) {
-  int64_t bytes = 0;
-  for (const Node* input : node->inputs()) bytes = std::max(bytes, input->bytes());
-  return bytes;
+// Numbers of what the last parts were made from: a large array that is taken apart counts once.
+std::array<uint64_t, 4> lately{};
+size_t next_of_lately = 0;
+
+bool is_new(uint64_t seq) {
+  if (std::find(lately.begin(), lately.end(), seq) != lately.end()) return false;
+  lately[next_of_lately++ % lately.size()] = seq;
+  return true;
 }
 
 }  // namespace
 
 void note_part(Node* node) {
-  const int64_t below = bytes_below(node);
-  if (2 * node->bytes() > below) return;
+  const Node* largest = nullptr;
+  int64_t below = 0;
+  for (const Node* input : node->inputs()) {
+    const int64_t bytes = input->bytes();
+    if (bytes > below) {
+      below = bytes;
+      largest = input;
+    }
+  }
+  if (below < kSmallValue || 2 * node->bytes() > below) return;
   parts.listed.emplace_back(node);
-  parts.new_bytes += below;
+  if (is_new(largest->seq)) parts.new_bytes += below;
   const size_t fresh = parts.listed.size() - parts.remained;
   parts_due = fresh >= std::max(kFewParts, parts.remained) &&
               (parts.new_bytes >= kFewBytes || fresh >= kManyParts);

@@ -6,13 +6,40 @@
 // list keeps nothing alive itself.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "graph/node.h"
 
 namespace pullback {
 
-// Lists a new node if it is a part.
+// Whether an operation may have a result much smaller than an input. What shows a value in another
+// shape, and what is elementwise, has not; a custom node holds what its rule answers for.
+constexpr bool makes_parts(Op op) {
+  const OpTraits& of = traits(op);
+  switch (of.kind) {
+    case OpKind::Leaf:
+    case OpKind::Elementwise:
+    case OpKind::Place:
+      return false;
+    case OpKind::View:
+      return of.view == ViewKind::Slice || op == Op::custom;
+    case OpKind::Fold:
+    case OpKind::Pick:
+      return true;
+    case OpKind::Step:
+      break;
+  }
+  return of.step == StepKind::ArgFold || of.step == StepKind::Product ||
+         of.step == StepKind::Indexed;
+}
+inline constexpr auto kMakesParts = [] {
+  std::array<bool, kOps> out{};
+  for (int op = 0; op < kOps; ++op) out[op] = makes_parts(static_cast<Op>(op));
+  return out;
+}();
+
+// Lists a new node of such an operation if it is a part.
 void note_part(Node* node);
 
 // Whether parts that were listed keep so much alive that it is time to look at them.
