@@ -141,6 +141,7 @@ def test_inside_a_function_nothing_is_computed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:more than 100000 graph nodes")  # one a step, in the list
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("part", ["sum", "entry", "two"])
 def test_a_hundred_thousand_steps(part: str, look: str) -> None:
