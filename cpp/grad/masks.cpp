@@ -332,6 +332,7 @@ Support moved_in_composite(const Node* node, const Support& support, Zeros zeros
     case Composite::None:
     case Composite::mean:
     case Composite::prod:
+    case Composite::pow:
     case Composite::softmax_cross_entropy:
     case Composite::sparse_softmax_cross_entropy:
     case Composite::count:

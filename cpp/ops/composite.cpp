@@ -103,6 +103,7 @@ const char* name_of(Composite composite) {
   constexpr const char* names[] = {"custom_gradient",
                                    "mean",
                                    "prod",
+                                   "pow",
                                    "max",
                                    "min",
                                    "softmax",
@@ -118,6 +119,18 @@ NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) 
   static auto* rule = new CompositeRule(extremum_rule);
   NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x}, rule);
   node->attr.axes = axes;
+  return node;
+}
+
+NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
+  // What nobody differentiates through needs no name.
+  if (!inside->tracked()) return inside;
+  Attr attr;
+  attr.composite = Composite::pow;
+  Node* const all[] = {inside.get(), x, exponent};
+  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all, attr);
+  node->flags |= inside->flags & kWeak;
+  if (overrides_active()) node->rule = stamped_override(name_of(Composite::pow));
   return node;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/composite.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -169,18 +170,17 @@ namespace {
 
 // x**2 and x**3 are products, x**-1 a quotient: faster than a power, within 1.5 units in the last
 // place, and their derivatives at 0 exist to every order. Beyond these the roundings add up, or
-// intermediate values leave the range. Null for every other exponent.
+// intermediate values leave the range. Null for every other exponent, and where pow refuses x.
 NodeRef small_power(Node* x, const Node* exponent) {
   const bool is_real = is_float(exponent->dtype);
-  if (is_real && !is_float(x->dtype)) return nullptr;
+  if ((is_real && !is_float(x->dtype)) || x->dtype == DType::Bool) return nullptr;
   const double power = is_real ? exponent->scalar.f : static_cast<double>(exponent->scalar.i);
-  if (power != 2 && power != 3 && power != -1) return nullptr;
-  if (power == -1) {
-    if (!is_float(x->dtype)) return nullptr;
+  if (power == -1 && is_float(x->dtype)) {
     const NodeRef one = weak_constant(1.0);
     Node* const parts[] = {one.get(), x};
     return elementwise(Op::divide, parts);
   }
+  if (power != 2 && power != 3) return nullptr;
   NodeRef square = elementwise(Op::square, {&x, 1});
   if (power == 2) return square;
   Node* const parts[] = {x, square.get()};
@@ -190,10 +190,8 @@ NodeRef small_power(Node* x, const Node* exponent) {
 }  // namespace
 
 NodeRef elementwise(Op op, std::span<Node* const> inputs) {
-  // An override of pow means every power.
-  if (op == Op::pow && inputs[1]->op == Op::scalar && inputs[1]->flags & kWeak &&
-      !stamped_override("pow")) {
-    if (NodeRef out = small_power(inputs[0], inputs[1])) return out;
+  if (op == Op::pow && inputs[1]->op == Op::scalar && inputs[1]->flags & kWeak) {
+    if (NodeRef out = small_power(inputs[0], inputs[1])) return power(out, inputs[0], inputs[1]);
   }
   const Row& row = kRows[static_cast<int>(op)];
   // The first input of `where` is a condition, whatever the branches are.

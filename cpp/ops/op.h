@@ -171,6 +171,7 @@ enum class Composite : uint8_t {
   None,  // a user's custom_gradient
   mean,
   prod,
+  pow,  // to a small whole power, which is a product or a quotient
   max,  // over axes that do not lie together: folds of folds, whose ties share as one
   min,
   softmax,

@@ -18,17 +18,18 @@ void add_all(std::vector<uint64_t>* set, const std::vector<uint64_t>& more) {
 
 // Whether no derivative passes, whatever the request.
 bool blocks(const Node* node) {
-  switch (node->op) {
-    case Op::read:
-    case Op::argument:
-    case Op::scalar:
-    case Op::result:
-    case Op::custom:
-    case Op::custom_call:
+  if (node->rule) return false;
+  switch (traits(node->op).tangent) {
+    case Tangent::None:
+      return true;
+    case Tangent::TransposeOfVjp:
       return false;
-    default:
-      return !node->rule && (node->dtype == DType::Bool || !vjp_of(node->op));
+    case Tangent::Self:
+    case Tangent::Product:
+    case Tangent::Own:
+      return node->dtype == DType::Bool;
   }
+  return true;
 }
 
 }  // namespace

@@ -77,6 +77,17 @@ def test_by_norm():
     np.testing.assert_allclose(pb.clip_by_norm([3.0, 4.0], pb.constant(2.5)).numpy(), [1.5, 2.0])
 
 
+@pytest.mark.parametrize("scale", [1e30, 3e38, 1e-30])
+def test_norms_of_what_has_no_square_in_float32(scale):
+    x = pb.cast(np.array([scale, -scale], np.float32), "float64")
+    unit = np.array([1, -1]) / np.sqrt(2)
+    c = scale / 2
+    (alone,), norm = pb.clip_by_global_norm([x], c)
+    for y in (pb.clip_by_norm(x, c), alone):
+        np.testing.assert_allclose(y.numpy(), unit * c, rtol=1e-7)
+    assert float(norm) == pytest.approx(scale * np.sqrt(2), rel=1e-7)
+
+
 def test_by_norm_at_the_edges():
     same(pb.clip_by_norm([3.0, 4.0], inf), [3, 4])
     same(pb.clip_by_norm([inf, 4.0], inf), [inf, 4])

@@ -29,16 +29,6 @@ def times(k):
 # --- where it holds
 
 
-@pytest.mark.parametrize("exponent", [-1, 2, 3, 4, 2.0])
-def test_pow_is_every_power(exponent: float) -> None:
-    """Also those that are computed as products."""
-    x = pb.Variable(3.0)
-    with pb.gradient_override_map({"pow": lambda op, g: [7 * g] + [None] * (len(op.inputs) - 1)}):
-        for y in (x**exponent, pb.pow(x, exponent)):
-            assert float(pb.gradients(y, x)[0]) == 7
-            assert float(y) == pytest.approx(3**exponent)
-
-
 def test_sign_with_a_hard_tanh_window():
     name = fresh()
 

@@ -108,6 +108,12 @@ void test_no_mask_without_need() {
   const Expr b = tracked({4}, {1, 2, 3, 4});
   check(count(gradient(total(where(x > b, x + b, b)), x), Op::logical_or) == 0,
         "sums meet no infinity");
+  NodeRef thrice;
+  {
+    const Expr shared = scalar(DType::Float64, 3);  // as in the record of a function
+    thrice = total(slice_of(x * shared * shared, 1, 2));
+  }
+  check(count(gradient(thrice, x), Op::where) == 0, "a finite number, used twice");
   const Expr choice = x > b;
   const NodeRef branches = gradient(total(where(choice, log(x), sqrt(x))), x);
   check(count(branches, Op::logical_or) == 0, "a condition and its negation");

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
+import numpy as np
+
 from .. import _core
 from .._core import Rule, Tensor, Variable
 from .nests import flatten, unflatten
@@ -29,7 +31,10 @@ def custom_gradient(f: Any = None) -> Any:
     for each tensor of the result, and returns one gradient for each tensor or variable among the
     arguments, in the order of the parameters: a tensor of its dtype and shape, a number, or None.
     Arguments may be given by keyword and may be nests; what is not a tensor or a variable is
-    passed through and has no gradient. Second derivatives differentiate the rule's own operations.
+    passed through and has no gradient. A rule may say None for these, too: one entry for each
+    argument, as the same f may be given a number here and a tensor there (a number that a
+    `function` was given is a tensor inside of it). Second derivatives differentiate the rule's own
+    operations.
 
     Trainable variables that f reads, beyond its arguments, get their ordinary gradients; unless the
     rule takes `variables`: then it is called with `variables=[...]` and returns a pair, the
@@ -67,7 +72,8 @@ def custom_gradient(f: Any = None) -> Any:
             except TypeError as error:
                 raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
             arguments = list(bound.arguments.values())
-        inputs = [x for x in flatten(arguments)[0] if _is_tensor(x)]
+        given_leaves = flatten(arguments)[0]
+        inputs = [x for x in given_leaves if _is_tensor(x)]
         tape = _core.Tape(True)
         tape.start()
         try:
@@ -87,7 +93,7 @@ def custom_gradient(f: Any = None) -> Any:
         def ordinary(cotangents: list[Any]) -> list[Any]:
             return _core.gradients(inside, variables, cotangents, tape=tape)
 
-        rule = CustomRule(f, plain, len(inputs), variables, ordinary)
+        rule = CustomRule(f, plain, [_kind(x) for x in given_leaves], variables, ordinary)
         # constant() settles a Python float that a `function` was given in its dtype.
         given = [_core.constant(x) for x in (*inputs, *variables)]
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
@@ -117,23 +123,35 @@ def undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
     return decoration.plain if own is fn else partial(decoration.plain, fn.__self__)  # type: ignore[attr-defined]
 
 
+# What an argument may be: a tensor or a variable; a tensor that stands for a number which a
+# `function` was given; a number or an array; anything else.
+TENSOR, TRACED_NUMBER, NUMBER, OTHER = range(4)
+
+
+def _kind(x: Any) -> int:
+    if _is_tensor(x):
+        return TRACED_NUMBER if _core.is_number(x) else TENSOR
+    return NUMBER if isinstance(x, (int, float, np.ndarray, np.generic)) else OTHER
+
+
 class CustomRule:
     """The rule of one call: the gradients of the arguments, then of the variables.
 
-    `ordinary` gives those of the variables where the rule does not ask for them.
+    `kinds` are those of the arguments. `ordinary` gives the gradients of the variables where the
+    rule does not ask for them.
     """
 
     def __init__(
         self,
         f: Callable[..., Any],
         fn: Callable[..., Any],
-        arguments: int,
+        kinds: list[int],
         variables: list[Any],
         ordinary: Callable[[list[Any]], list[Any]],
     ) -> None:
         self.f = f
         self.fn = fn
-        self.arguments = arguments
+        self.kinds = kinds
         self.variables = variables
         self.asked = bool(variables) and _takes_variables(fn)
         # It holds what was computed, which a rule that asks for the variables does not need.
@@ -142,7 +160,13 @@ class CustomRule:
     def __call__(
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
-        return as_cotangents(self.answers(cotangents), inputs)
+        answers = self.answers(cotangents)
+        # What a number's dtype is, only its neighbours know.
+        kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
+        for i, kind in enumerate(kinds):
+            if kind == TRACED_NUMBER and isinstance(answers[i], Tensor):
+                answers[i] = _core.cast(answers[i], inputs[i].dtype)
+        return as_cotangents(answers, inputs)
 
     def answers(self, cotangents: list[Any]) -> list[Any]:
         if self.asked:
@@ -152,16 +176,28 @@ class CustomRule:
                     f"{self._name()} takes `variables`, so it must return a pair: the gradients of "
                     "the arguments and those of the variables"
                 )
-            answers = self._counted(pair[0], self.arguments, "arguments")
-            answers += self._counted(pair[1], len(self.variables), "variables")
+            answers = self._of_arguments(pair[0])
+            answers += self._counted(flatten(pair[1])[0], len(self.variables), "variables")
         else:
-            answers = self._counted(self.fn(*cotangents), self.arguments, "arguments")
+            answers = self._of_arguments(self.fn(*cotangents))
         if self.ordinary:
             answers += self.ordinary(cotangents)
         return answers
 
-    def _counted(self, answer: Any, expected: int, what: str) -> list[Any]:
+    def _of_arguments(self, answer: Any) -> list[Any]:
+        """One for each tensor. The rule may leave out what is no tensor, and numbers that are
+        tensors only because they are traced; or it has an entry for everything."""
         answers: Sequence[Any] = flatten(answer)[0]
+        tensors = sum(kind <= TRACED_NUMBER for kind in self.kinds)
+        for last in (TRACED_NUMBER, OTHER, TENSOR):
+            asked = [i for i, kind in enumerate(self.kinds) if kind <= last]
+            entries = dict(zip(asked, answers, strict=False))
+            extra = [entries.get(i) for i, kind in enumerate(self.kinds) if kind == OTHER]
+            if len(asked) == len(answers) and all(entry is None for entry in extra):
+                return [entries.get(i) for i, k in enumerate(self.kinds) if k <= TRACED_NUMBER]
+        return self._counted(answers, tensors, "arguments")
+
+    def _counted(self, answers: Sequence[Any], expected: int, what: str) -> list[Any]:
         if expected == 0 and answers == [None]:
             return []
         if len(answers) != expected:

@@ -2,6 +2,11 @@
 
 An infinite bound means no clipping; the gradient of a norm at 0 is 0. All take floats only, else
 TypeError, and give back the dtype and shape of what they clip.
+
+A norm is the root of a sum of squares in the dtype of its tensors, and infinite where a square is:
+from 1.8e19 on in float32, 1.3e154 in float64. `clip_by_norm` then answers 0, and
+`clip_by_global_norm` NaN. To scale first would cost another pass over all of them; cast numbers
+like these to float64.
 """
 
 from __future__ import annotations

@@ -1,0 +1,181 @@
+// The walk and the scan, and the order in which rules are looked up: overrides of the call, the
+// rule stamped on the node, the registry, the op's own row.
+
+#include "grad/connectivity.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "grad/registry.h"
+#include "grad/tape.h"
+#include "graph/variable.h"
+#include "graph/walk.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+// A result's cotangent goes to the operation that it is an output of.
+std::span<Node* const> rule_side(const Node* result) {
+  const auto all = result->inputs();
+  return all.empty() ? all : all.last(1);
+}
+
+}  // namespace
+
+Connectivity::Connectivity(const GradientRequest& request) : request_(request) {
+  collect();
+  refuse_lost_histories();
+  connect();
+}
+
+Connectivity::Exit Connectivity::exit_of(const Node* node) const {
+  if (node->op == Op::result) return {nullptr, rule_side(node)};
+  Ref<Rule> rule;
+  if (request_.overrides) {
+    const auto found = request_.overrides->find(display_name(node));
+    if (found != request_.overrides->end()) rule = found->second;
+  }
+  const bool own = node->rule && node->rule->of_library;
+  if (!rule && !own) rule = node->rule;
+  if (!rule && registry_used() && !is_leaf(node->op) && node->op != Op::read) {
+    rule = registered_rule(display_name(node));
+  }
+  if (!rule && own) rule = node->rule;
+  const auto all = node->inputs();
+  if (node->op == Op::custom_call) return {rule, all};
+  if (node->op == Op::custom) {
+    return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
+  }
+  if (rule) return {rule, all};
+  const bool differentiable = vjp_of(node->op) && (is_float(node->dtype) || traits(node->op).ring);
+  return {nullptr, differentiable ? all : all.first(0)};
+}
+
+bool Connectivity::differentiable(const Node* node) const {
+  // What an operation with several outputs is differentiable by, each output says itself.
+  return node->op == Op::custom_call || is_float(node->dtype) ||
+         (request_.integers && is_integer(node->dtype));
+}
+
+void Connectivity::collect() {
+  // Nodes at least as old as the oldest x cannot depend on one. Variables are read at any time.
+  oldest_ = request_.xs.empty() ? Tape::kNever : Tape::kNever - 1;
+  for (const Source& x : request_.xs) {
+    oldest_ = std::min(oldest_, x.variable || !x.node ? 0 : x.node->seq);
+  }
+  if (request_.tape) oldest_ = 0;
+  for (const Source& stop : request_.stop) {
+    if (stop.node) stopped_nodes_.insert(stop.node.get());
+    if (stop.variable) stopped_variables_.insert(stop.variable);
+  }
+  std::vector<Node*> roots;
+  for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
+  const auto ends = [&](const Node* node) {
+    return node->seq <= oldest_ || !node->tracked() || stopped(node) ||
+           (request_.tape && !request_.tape->recorded(node));
+  };
+  if (History::live) build_histories(roots, ends);
+  walk(roots, &nodes_, [&](const Node* node) {
+    return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
+  });
+}
+
+// Histories that nobody has asked for yet. Not in the walk itself: making nodes may start another
+// one, whose marks would spoil it. Here they only make a node be seen twice.
+template <class Ends>
+void Connectivity::build_histories(std::vector<Node*> pending, const Ends& ends) const {
+  const uint32_t epoch = new_epoch();
+  while (!pending.empty()) {
+    Node* node = pending.back();
+    pending.pop_back();
+    if (node->mark == epoch || ends(node)) continue;
+    node->mark = epoch;
+    if (node->origin) {
+      if (History* history = node->origin->history()) history->build(node);
+    }
+    for (Node* input : exit_of(node).inputs) pending.push_back(input);
+  }
+}
+
+// Of a variable whose value a call replaced and did not keep, no gradient passes through what
+// that call returned; None would be a wrong answer.
+void Connectivity::refuse_lost_histories() const {
+  const auto lost = [](const Source& x) {
+    return history_lost(x.variable ? x.variable : x.node->variable);
+  };
+  if (std::none_of(request_.xs.begin(), request_.xs.end(), lost)) return;
+  for (const Node* node : nodes_) {
+    if (!(node->flags & kHistoryLost) || node->flags & kTracked || stopped(node)) continue;
+    if (node->seq <= oldest_) continue;  // than every x
+    if (request_.tape && !request_.tape->recorded(node)) continue;
+    const std::string call =
+        node->origin && !node->origin->name.empty() ? node->origin->name : "a function";
+    fail(ErrorKind::Runtime, "gradients: a tensor of shape ", node->shape, " comes from ", call,
+         ", a call of which assigned variables and did not keep their old values, so its result "
+         "has no gradient by them; compute the gradient inside the function, call it under a "
+         "GradientTape, or pass its result through stop_gradient where it is a constant");
+  }
+}
+
+// Node::index is right until some other walk renumbers the node (a rule may evaluate); then a table
+// made once answers.
+size_t Connectivity::find(const Node* node) {
+  if (position_.empty()) {
+    for (size_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
+  }
+  const auto found = position_.find(node);
+  return found == position_.end() ? kAbsent : found->second;
+}
+
+bool Connectivity::stopped(const Node* node) const {
+  return stopped_nodes_.contains(node) ||
+         (node->variable && stopped_variables_.contains(node->variable));
+}
+
+void Connectivity::connect() {
+  const size_t n = nodes_.size();
+  live_.assign(n, 0);
+  watched_.assign(n, request_.tape == nullptr);
+  std::unordered_set<uint64_t> variables;
+  std::unordered_set<const Node*> tensors;
+  for (const Source& x : request_.xs) {
+    if (x.variable) variables.insert(x.variable);
+    if (x.node) tensors.insert(x.node.get());
+  }
+  is_x_.assign(n, 0);
+  zeros_.assign(n, Zeros::Drop);
+  for (size_t i = 0; i < n; ++i) {
+    const Node* node = nodes_[i];
+    bool live = false;
+    if (node->tracked() && !stopped(node) && differentiable(node) &&
+        (!request_.tape || request_.tape->recorded(node))) {
+      const Exit exit = exit_of(node);
+      Zeros below = Zeros::Drop;
+      for (const Node* input : exit.inputs) {
+        if (!feeds(input, node)) continue;
+        const size_t at = position(input);
+        if (live_[at]) below = std::max(below, zeros_[at]);
+        live |= live_[at] != 0;
+        watched_[i] = 1;
+      }
+      if (live && !exit.rule) zeros_[i] = zeros_of(node, below);
+      if (live && is_own(exit, node)) zeros_[i] = zeros_of_composite(below);
+    }
+    if (request_.tape && request_.tape->watched_since(node) != Tape::kNever) watched_[i] = 1;
+    is_x_[i] = tensors.contains(node) || (node->variable && variables.contains(node->variable));
+    live_[i] = live || (is_x_[i] && watched_[i]);
+  }
+}
+
+bool Connectivity::feeds(const Node* input, const Node* node) {
+  if (!differentiable(input)) return false;
+  const size_t at = position(input);
+  if (at == kAbsent) return false;  // the walk ended above it: older than every x, or stopped
+  if (!request_.tape) return true;
+  if (!watched_[at]) return false;
+  const uint64_t since = request_.tape->watched_since(input);
+  return since == Tape::kNever || node->seq >= since || request_.tape->recorded(input);
+}
+
+}  // namespace pullback

@@ -1,0 +1,70 @@
+// Connectivity: which nodes a gradient passes, and how it leaves each of them. Made by one walk
+// below ys, bounded by stops, tapes and the oldest x, and one scan forward.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "grad/masks.h"
+#include "grad/reverse.h"
+
+namespace pullback {
+
+class Connectivity {
+ public:
+  explicit Connectivity(const GradientRequest& request);
+
+  // How cotangents leave a node: by a rule, or by its own row.
+  struct Exit {
+    Ref<Rule> rule;
+    std::span<Node* const> inputs;
+  };
+
+  Exit exit_of(const Node* node) const;
+
+  // What is below ys, inputs first.
+  const std::vector<Node*>& nodes() const { return nodes_; }
+  // The number of a node; kAbsent where the walk ended above it: older than every x, or stopped.
+  size_t position(const Node* node) {
+    const bool numbered = node->index < nodes_.size() && nodes_[node->index] == node;
+    return numbered ? node->index : find(node);
+  }
+  static constexpr size_t kAbsent = static_cast<size_t>(-1);
+
+  // Of a node by its number: whether it depends on an x, whether it is one, and what it makes of
+  // structural zeros.
+  bool live(size_t at) const { return live_[at]; }
+  bool is_x(size_t at) const { return is_x_[at]; }
+  Zeros zeros(size_t at) const { return zeros_[at]; }
+  bool stopped(const Node* node) const;
+  // Whether `input` counts as an input of `node`: under a tape only if it descends from something
+  // that was watched before the node was made.
+  bool feeds(const Node* input, const Node* node);
+
+ private:
+  size_t find(const Node* node);
+  bool differentiable(const Node* node) const;
+  void collect();
+  template <class Ends>
+  void build_histories(std::vector<Node*> pending, const Ends& ends) const;
+  void refuse_lost_histories() const;
+  void connect();
+
+  const GradientRequest& request_;
+  std::vector<Node*> nodes_;
+  std::unordered_map<const Node*, size_t> position_;
+  std::unordered_set<const Node*> stopped_nodes_;
+  std::unordered_set<uint64_t> stopped_variables_;
+  uint64_t oldest_ = 0;  // nodes up to this number depend on no x
+  std::vector<uint8_t> live_, watched_, is_x_;
+  std::vector<Zeros> zeros_;
+};
+
+// Whether that is the library's own rule of a composite.
+inline bool is_own(const Connectivity::Exit& exit, const Node* node) {
+  return exit.rule && exit.rule == node->rule && exit.rule->of_library;
+}
+
+}  // namespace pullback
