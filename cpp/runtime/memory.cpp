@@ -97,8 +97,9 @@ void* from_system(int64_t size) {
   const auto bytes = static_cast<size_t>(size);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   if (size >= kSmallestHuge) {
-    void* data = std::aligned_alloc(kHugePage, bytes);
-    if (data) madvise(data, bytes, MADV_HUGEPAGE);  // without them it is slower, nothing else
+    void* data = nullptr;  // aligned_alloc would want whole pages
+    if (posix_memalign(&data, kHugePage, bytes) != 0) return nullptr;
+    madvise(data, bytes, MADV_HUGEPAGE);  // without them it is slower, nothing else
     return data;
   }
 #endif
