@@ -1,5 +1,5 @@
-// Each step for itself: views inside their slots, shapes that fit together, nothing read before it
-// is written, nothing written that the step itself still reads.
+// Each step for itself: views inside their slots, shapes that fit together, nothing written that
+// the step itself still reads.
 #include "plan/verify.h"
 
 #include <algorithm>
@@ -129,22 +129,6 @@ class StepCheck {
   const size_t step_;
 };
 
-void check_order(const Plan& plan) {
-  std::vector<uint8_t> written(plan.slots.size(), 0);
-  for (size_t s = 0; s < plan.slots.size(); ++s) {
-    written[s] = plan.slots[s].kind == SlotKind::Argument || plan.slots[s].bytes == 0;
-  }
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    for_each_view(plan.steps[i], [&](const View& view, bool write) {
-      if (!write && !written[view.slot]) broken(i, "a read before any write");
-      if (write) written[view.slot] = 1;
-    });
-  }
-  for (int32_t slot : plan.outputs) {
-    if (!written[slot]) broken(plan.steps.size(), "an output nobody writes");
-  }
-}
-
 }  // namespace
 
 void broken(size_t step, const char* what) {
@@ -167,7 +151,7 @@ int64_t sum_of(size_t step, int64_t a, int64_t b) {
 void verify(const Plan& plan) {
   const std::vector<int32_t> memory = memory_of_slots(plan);
   for (size_t i = 0; i < plan.steps.size(); ++i) StepCheck(plan, memory, i).run();
-  check_order(plan);
+  verify_written(plan);
   verify_memory(plan);
 }
 

@@ -29,6 +29,9 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
 void verify_then(const Gemm& gemm, const TileGroup& then, const std::vector<int32_t>& memory,
                  size_t step);
 
+// Nothing is read, and nothing leaves the plan, before all of it is written (verify_written.cpp).
+void verify_written(const Plan& plan);
+
 // Nothing live lies at the place of something else that is, and donated memory is read no more
 // (verify_memory.cpp).
 void verify_memory(const Plan& plan);

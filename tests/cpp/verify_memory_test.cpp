@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "base/error.h"
 #include "check.h"
@@ -214,6 +215,79 @@ void test_products() {
   }
 }
 
+// An output whose first two columns a group writes, as pieces are, and whose third a copy does; a
+// group reads it.
+struct Pieces {
+  static constexpr int64_t kRows = 5;
+  Array x{F, kRows};
+  Runner r;
+  int32_t in = r.argument(x), out = r.output(F, 3 * kRows), sum_out = r.output(F, 1);
+
+  View column(int64_t k) const { return {out, F, k, {kRows, 1}, {3, 1}}; }
+  Pieces() {
+    TileGroup group;
+    group.count = kRows;
+    group.loads = {row_view(in, F, {kRows})};
+    group.instructions = {{Op::negative, F, F, {0, -1, -1}}};
+    group.stores = {{1, column(0)}, {1, column(1)}};
+    r.add(group);
+    r.add(Layout{row_view(in, F, {kRows, 1}), column(2)});
+    TileGroup sum;
+    sum.count = 3 * kRows;
+    sum.loads = {row_view(out, F, {3 * kRows})};
+    sum.reductions = {{Op::sum, 0, F, 1, 3 * kRows, 1, row_view(sum_out, F, {1})}};
+    r.add(sum);
+  }
+  TileGroup& group() { return std::get<TileGroup>(r.plan.steps[0].work); }
+  Layout& copy() { return std::get<Layout>(r.plan.steps[1].work); }
+  void forget_the_sum() {
+    r.plan.steps.pop_back();
+    r.plan.outputs.pop_back();
+  }
+};
+
+void test_pieces() {
+  const char* read = "a read of what is not all written";
+  const char* leaves = "an output that is not all written";
+  const std::tuple<const char*, const char*, std::function<void(Pieces&)>> faults[] = {
+      {"all pieces", "", [](Pieces&) {}},
+      {"backwards", "",
+       [](Pieces& p) { p.copy().out = {p.out, F, 14, {Pieces::kRows, 1}, {-3, 1}}; }},
+      {"a piece that is missing", read, [](Pieces& p) { p.group().stores.pop_back(); }},
+      {"a piece twice", read, [](Pieces& p) { p.copy().out = p.column(1); }},
+      {"a piece that is too short", read,
+       [](Pieces& p) { p.copy().in.shape[0] = p.copy().out.shape[0] = 4; }},
+      {"pieces that overlap", read,
+       [](Pieces& p) { p.copy().out = {p.out, F, 10, {Pieces::kRows, 1}, {1, 1}}; }},
+      {"a piece after its reader", read,
+       [](Pieces& p) { std::swap(p.r.plan.steps[1], p.r.plan.steps[2]); }},
+      {"an addition to nothing", read, [](Pieces& p) { p.copy().add = true; }},
+      {"an addition to zeros", "",
+       [](Pieces& p) {
+         p.copy().add = true;
+         const Layout zeros{row_view(p.in, F, {Pieces::kRows, 1}), p.column(0), true};
+         p.r.plan.steps.insert(p.r.plan.steps.begin(), {zeros, Op::identity});
+       }},
+      {"a piece that is missing, and nobody reads", leaves,
+       [](Pieces& p) {
+         p.forget_the_sum();
+         p.group().stores.pop_back();
+       }},
+  };
+  for (const auto& [what, reason, plant] : faults) {
+    Pieces p;
+    plant(p);
+    std::string refusal;
+    try {
+      verify(p.r.plan);
+    } catch (const Error& error) {
+      refusal = error.what();
+    }
+    const bool right = *reason ? refusal.find(reason) != std::string::npos : refusal.empty();
+    check(right, text(what, ": expected \"", reason, "\", got \"", refusal, "\""));
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -225,5 +299,6 @@ int main() {
   test_slots();
   test_sizes();
   test_products();
+  test_pieces();
   return report();
 }
