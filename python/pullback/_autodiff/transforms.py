@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import Tensor, Variable
+from .._core import Tape, Tensor, Variable, constant, identity, is_tracked, shown
+from .._core import gradients as core_gradients
 from .gradients import with_zeros
 from .nests import flatten, leaf_paths, unflatten
 from .rules import place
@@ -77,13 +77,13 @@ def _transformed(
         inner = list(args)
         xs: list[Tensor] = []
         structures = []
-        tape = _core.Tape(False)
+        tape = Tape(False)
         tape.start()
         try:
             for position in _resolved(positions, len(args), f, who):
                 leaves, structure = flatten(args[position])
                 structures.append(structure)
-                leaves = _differentiable(leaves, args[position], f"{who}: argument {position}")
+                leaves = _differentiable(leaves, args[position], who, position)
                 for x in leaves:
                     tape.watch(x)
                 xs += leaves
@@ -94,8 +94,7 @@ def _transformed(
         value = _value_of(result, f, who) if has_aux else result
         _check_value(value, f, who)
         # A result that depends on nothing that is tracked has no history to ask.
-        known = _core.is_tracked(value)
-        found = _core.gradients([value], xs) if known else [None] * len(xs)
+        found = core_gradients([value], xs) if is_tracked(value) else [None] * len(xs)
         answers = iter(with_zeros(found, xs))
         gradients = tuple(unflatten(structure, answers) for structure in structures)
         return tuple(result) if has_aux else result, gradients[0] if single else gradients
@@ -114,8 +113,7 @@ def _positions(argnums: Any, who: str) -> tuple[bool, list[int]]:
             positions.append(index(position))
         except TypeError:
             raise TypeError(
-                f"{who}: argnums: expected an integer or a tuple of them, "
-                f"got {_core.shown(position)}"
+                f"{who}: argnums: expected an integer or a tuple of them, got {shown(position)}"
             ) from None
     return single, positions
 
@@ -143,17 +141,21 @@ def _value_of(result: Any, f: Any, who: str) -> Any:
     return result[0]
 
 
-def _differentiable(leaves: list[Any], argument: Any, who: str) -> list[Tensor]:
+def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> list[Tensor]:
     """Tensors of their own for the leaves of an argument: the same one twice has two gradients."""
     xs = []
     for i, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor) and leaf.dtype.kind == "f":
+            xs.append(identity(leaf))
+            continue
+        who = f"{f}: argument {position}"
         if isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool):
             leaf = float(leaf)
         try:
-            x = _core.identity(_core.constant(leaf, who=who))
+            x = identity(constant(leaf, who=who))
         except TypeError:
             if leaf is not argument:
-                _core.constant(leaf, who=f"{who}{leaf_paths(argument)[i]}")
+                constant(leaf, who=f"{who}{leaf_paths(argument)[i]}")
             raise
         if x.dtype.kind != "f":
             path = "" if leaf is argument else f"{leaf_paths(argument)[i]}"

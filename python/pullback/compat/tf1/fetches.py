@@ -17,12 +17,14 @@ __all__ = ["feed_array", "feed_pairs", "flat_fetches", "mapped"]
 
 def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
     """The nest, in its own order, with `function(leaf)` in the place of each leaf."""
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, mapped(function, entry)) for key, entry in nest.items())
+    if isinstance(nest, (Tensor, Operation)):  # most are; to ask for a Mapping takes long
+        return function(nest)
     if isinstance(nest, (list, tuple)):
         entries = [mapped(function, entry) for entry in nest]
         return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
+    if isinstance(nest, Mapping):
+        kind: Any = type(nest)
+        return kind((key, mapped(function, entry)) for key, entry in nest.items())
     return function(nest)
 
 

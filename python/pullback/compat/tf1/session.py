@@ -112,10 +112,11 @@ class Session:
 
     def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
         which = (*elements, None, *(tensor for tensor, _ in pairs))
-        if which not in self._statics:
+        static = self._statics.get(which)
+        if static is None:
             fed = {tensor for tensor, _ in pairs}
-            self._statics[which] = static_feeds(needed_operations(elements, fed)[0], fed)
-        static = self._statics[which]
+            static = static_feeds(needed_operations(elements, fed)[0], fed)
+            self._statics[which] = static
         signature = tuple(
             (array.shape, array.tobytes()) if tensor in static else array.shape
             for tensor, array in pairs
