@@ -15,7 +15,7 @@ from typing import Any
 import pullback
 
 from ... import _core
-from ..._autodiff.custom import CustomRule, Decoration, undecorated
+from ..._autodiff.custom import TENSOR, CustomRule, Decoration, undecorated
 from ..._core import flatten, unflatten
 from . import mode, shape_functions
 from .backprop import pull_back
@@ -139,7 +139,11 @@ def _operation(
     plain = undecorated(grad_fn)  # its own operations are differentiated
     handles = [v.handle for v in variables]
     own = CustomRule(
-        f, plain, len(given), variables, lambda gs: pull_back(results, gs, handles, [])
+        f,
+        plain,
+        [TENSOR] * len(given),
+        variables,
+        lambda gs: pull_back(results, gs, handles, []),
     )
     op.rule = Rule(grad_fn, "")
     op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))
