@@ -179,7 +179,8 @@ void multiply_vjp(const VjpCall& call, Cotangent* out) {
     out[0] = {Cotangent::Value, Expr(call.g) * factors, nullptr};
   }
   if (call.live[1]) {
-    if (!attr.unique) check_no_duplicates(indices.get(), base->shape[attr.axis]);
+    if (!attr.unique && base->shape.size())
+      check_no_duplicates(indices.get(), base->shape[attr.axis]);
     const Expr g = take(call.g, indices, attr.axis);
     out[1] = {Cotangent::Value, g * Expr(take(base, indices, attr.axis)), nullptr};
   }

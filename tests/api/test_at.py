@@ -34,6 +34,14 @@ def test_products_of_entries_named_twice() -> None:
     assert pb.gradients(y, [value])[0].numpy().tolist() == [5.0, 2.0]
 
 
+def test_multiply_of_nothing_by_an_index_that_comes_twice():
+    x, a = pb.Variable(np.ones((2, 0))), pb.Variable(np.ones((3, 1)))
+    y = x.at[np.array([1, -1, 1])].multiply(a)
+    by_x, by_a = pb.gradients(y, [x, a])
+    assert by_x.shape == (2, 0)
+    assert by_a.numpy().tolist() == [[0.0], [0.0], [0.0]]
+
+
 def test_many_addends_meet_in_one_entry_without_losing_digits() -> None:
     n = 300_000
     x = pb.constant(np.array([1.0, 2.0], np.float32))

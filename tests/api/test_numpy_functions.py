@@ -166,3 +166,25 @@ def test_scipy_takes_values() -> None:
     np.testing.assert_allclose(a, 3.0)
     end = scipy.integrate.solve_ivp(lambda t, y: -y, (0, 1), v, rtol=1e-8).y[:, -1]
     np.testing.assert_allclose(end, np.exp(-1.0) * v.read().numpy(), rtol=1e-6)
+
+
+def test_what_grad_watched_for_itself_is_nobodys_source() -> None:
+    """Its answers are values for SciPy, which has no name for what they depend on."""
+    value, slope = pb.value_and_grad(lambda x: pb.sum(x * x))(np.array([1.0, 3.0]))
+    assert np.mean(slope) == 4.0
+    assert np.dot(slope, slope) == 40.0
+    assert np.sum(value) == 10.0
+    slopes = pb.grad(lambda x: pb.sum(x**3))
+    rows = [pb.grad(lambda x, e=e: pb.sum(slopes(x) * e))(np.ones(2)) for e in np.eye(2)]
+    assert np.stack(rows).tolist() == [[6.0, 0.0], [0.0, 6.0]]
+    w = pb.Variable([1.0, 2.0])
+    slope = pb.grad(lambda x: pb.sum(w * x * x))(np.array([1.0, 3.0]))
+    with pytest.raises(TypeError, match="mean: NumPy would lose"):
+        np.mean(slope)
+    x = pb.constant([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises(TypeError, match="mean: NumPy would lose"):
+        np.mean(y)
+    assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]

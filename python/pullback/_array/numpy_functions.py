@@ -1,7 +1,8 @@
 """NumPy's functions given tensors (NEP 18). They know no gradients, so they take the value of a
-tensor that is not tracked, and of one that is where the answer has no derivative: a bool, an
-integer, a text, nothing. Any other is a TypeError that names what to use instead, except those with
-which libraries take in what they are given: they give values, like `numpy.asarray` itself.
+tensor that depends on nothing whose gradient could be asked for, and of any where the answer has no
+derivative: a bool, an integer, a text, nothing. All else is a TypeError that names what to use
+instead, except for the functions with which libraries take in what they are given: they give
+values, like `numpy.asarray` itself.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def array_function(
     tracked = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
-            tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
+            tracked |= name not in _VALUES and _has_slopes(leaf) and _core.has_sources(leaf)
             leaves[k] = numpy.asarray(leaf)
     args, kwargs = _core.unflatten(structure, leaves)
     answer = function(*args, **kwargs)
