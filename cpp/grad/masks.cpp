@@ -302,8 +302,16 @@ Support moved(const Node* node, const Support& support, size_t k, const Cotangen
               Zeros zeros) {
   if (traits(node->op).mask == Mask::Stops) return {};
   if (node->op == Op::matmul) return moved_in_product(node, support, k, answer, zeros);
+  Support rest = support;
   Support out;
-  for (const Ref<Node>& factor : support.factors()) out.intersect(moved_factor(node, factor, k));
+  if (node->op == Op::take) {  // an entry that was taken twice has the cotangents of both
+    AxisMask axes = 0;
+    for (int64_t d = 0; d < node->in[1]->shape.rank; ++d) axes |= axis_bit(node->attr.axis + d);
+    rest = {};
+    const Ref<Node> mixed = support.differing(node->shape.rank, axes, &rest);
+    if (mixed) out.intersect(moved_factor(node, mixed, k));
+  }
+  for (const Ref<Node>& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));
   return out;
 }
 

@@ -133,14 +133,18 @@ Ref<Node> Support::tensor() const {
   return out;
 }
 
-Support Support::folded(int64_t rank, AxisMask axes, bool look) const {
-  Support out;
+Ref<Node> Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
   Support differs;
   for (const Ref<Node>& factor : factors_) {
     const Ref<Node> full = aligned(factor, rank);
-    varies(full.get(), axes) ? differs.intersect(full) : out.intersect(factor);
+    varies(full.get(), axes) ? differs.intersect(full) : rest->intersect(factor);
   }
-  const Ref<Node> mixed = differs.tensor();
+  return differs.tensor();
+}
+
+Support Support::folded(int64_t rank, AxisMask axes, bool look) const {
+  Support out;
+  const Ref<Node> mixed = differing(rank, axes, &out);
   if (mixed) out.intersect(any_along(mixed, axes, look));
   return out;
 }

@@ -27,6 +27,9 @@ class Support {
   // As one tensor; null: everywhere.
   Ref<Node> tensor() const;
 
+  // The factors that differ along `axes` of a tensor of this rank as one, null if none does; `rest`
+  // gets the others. Any of A and any of B are more than any of A and B.
+  Ref<Node> differing(int64_t rank, AxisMask axes, Support* rest) const;
   // What is left where entries of a tensor of this rank are added up along `axes`, which stay with
   // length 1: a sum is a structural zero where all its terms are. Factors that differ along the
   // axes are looked through if `look`; else they count only if what they say is known.

@@ -17,8 +17,10 @@ namespace {
 
 // Of one plan: loops that go on have the same one again and again.
 constexpr size_t kTogether = 64;
-// A product of more entries is work that nobody has asked for.
+// A product of more entries is work that nobody has asked for; …
 constexpr int64_t kSmallProduct = 64;
+// … as are values on the way so many times as large as what is freed.
+constexpr int64_t kMostOnTheWay = 4;
 
 std::vector<Node*> pointers(std::span<const Ref<Node>> nodes) {
   std::vector<Node*> out;
@@ -27,13 +29,14 @@ std::vector<Node*> pointers(std::span<const Ref<Node>> nodes) {
 }
 
 // For each part whether it is made from a value, of at least twice its bytes, that dies when all
-// parts are computed, and from no product that may be expensive.
+// parts are computed, at no great expense.
 std::vector<uint8_t> that_free(std::span<Node* const> parts) {
   const Snapshot snapshot = take_snapshot(parts);
   std::vector<uint8_t> is_part(snapshot.nodes.size(), 0);
   for (const Node* part : parts) is_part[part->index] = 1;
   constexpr int64_t kExpensive = -1;
-  std::vector<int64_t> freed(snapshot.nodes.size(), 0);  // the bytes of the largest such value
+  std::vector<int64_t> freed(snapshot.nodes.size(), 0);  // the bytes of the largest such value, …
+  std::vector<int64_t> on_the_way(snapshot.nodes.size(), 0);  // … of the largest that is computed
   for (size_t i = 0; i < freed.size(); ++i) {
     const Node* node = snapshot.nodes[i];
     if (is_input(node)) {
@@ -42,6 +45,7 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
     }
     for (const Node* input : value_inputs(node)) {
       const uint32_t at = input->index;
+      on_the_way[i] = std::max(on_the_way[i], on_the_way[at]);
       // What is computed on the way and kept takes the place of what is below it.
       const bool replaced = snapshot.wanted[at] && !is_part[at];
       if (freed[at] == kExpensive || freed[i] == kExpensive) {
@@ -50,12 +54,16 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
         freed[i] = std::max(freed[i], freed[at]);
       }
     }
+    on_the_way[i] = std::max(on_the_way[i], node->bytes());
     if (traits(node->op).cost == Cost::Heavy && node->shape.size() > kSmallProduct) {
       freed[i] = kExpensive;
     }
   }
   std::vector<uint8_t> out;
-  for (const Node* part : parts) out.push_back(freed[part->index] >= 2 * part->bytes());
+  for (const Node* part : parts) {
+    const uint32_t at = part->index;
+    out.push_back(freed[at] >= 2 * part->bytes() && on_the_way[at] <= kMostOnTheWay * freed[at]);
+  }
   return out;
 }
 

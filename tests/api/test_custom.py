@@ -418,3 +418,22 @@ def test_a_rule_written_in_c():
     x, w = pb.Variable(3.0), pb.Variable(5.0)
     f = pb.custom_gradient(lambda t: (t * w, pb._core.negative))
     assert [g.item() for g in pb.gradients(f(x), [x, w])] == [-1.0, 3.0]
+
+
+def test_a_rule_means_the_same_for_numbers_that_are_traced() -> None:
+    x = pb.Variable([1.0, 2.0])
+
+    @pb.custom_gradient
+    def scaled(x, n):
+        return x * n, lambda g: (g * n, g * x)
+
+    @pb.custom_gradient
+    def with_mode(x, n, mode):
+        return x * n, lambda g: (g * n, None)
+
+    for f in (
+        lambda n: pb.gradients(scaled(x, n), x),
+        lambda n: pb.gradients(with_mode(x, n, "a"), x),
+    ):
+        assert f(2.0)[0].numpy().tolist() == [2.0, 2.0]
+        assert pb.function(f)(2.0)[0].numpy().tolist() == [2.0, 2.0]

@@ -3,6 +3,7 @@ is lost silently."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -188,3 +189,16 @@ def test_what_grad_watched_for_itself_is_nobodys_source() -> None:
     with pytest.raises(TypeError, match="mean: NumPy would lose"):
         np.mean(y)
     assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]
+
+
+def test_containers_that_are_no_nests() -> None:
+    x = pb.constant([1.0, 2.0])
+    assert np.concatenate(deque([x, x])).tolist() == [1.0, 2.0, 1.0, 2.0]  # type: ignore[call-overload]
+    assert np.stack(deque([x, x])).shape == (2, 2)  # type: ignore[call-overload]
+    many = np.empty(2, object)
+    many[0] = many[1] = x
+    assert np.concatenate(many).tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_answers_that_are_types() -> None:
+    assert np.common_type(pb.Variable([1.0])) is np.float32  # type: ignore[call-overload]

@@ -131,6 +131,17 @@ def test_what_cannot_be_computed_raises_where_somebody_looks() -> None:
                 float(value)
 
 
+def test_large_values_on_the_way_are_left_to_those_who_look() -> None:
+    """A table of all pairs would free the points, at the price of the table."""
+    kept, points = [], X[:1000]
+    before = live()[0]
+    for step in range(200):
+        x = pb.constant(points + step)
+        kept.append(pb.sum(pb.abs(x[:, None] - x[None, :])))
+    assert live()[0] - before > 1000  # of 200 programs, and not of their results
+    np.testing.assert_allclose(float(kept[7]), np.sum(np.abs(points[:, None] - points)), rtol=1e-9)
+
+
 def test_inside_a_function_nothing_is_computed() -> None:
     @pb.function
     def f(scale: Any) -> Any:

@@ -492,3 +492,21 @@ def test_random_branches(block: int) -> None:
                 np.testing.assert_allclose(
                     got.numpy(), want, rtol=1e-12, atol=1e-13, err_msg=f"seed {seed}"
                 )
+
+
+def test_masks_of_several_shapes_above_entries_that_are_taken_twice() -> None:
+    """Any of A and any of B are more than any of A and B."""
+    table, twice = pb.constant([[0.0, 0.0], [1.0, 2.0]]), np.array([0, 1, 0])
+    rows = np.array([[True], [True], [False]])
+    entries = np.array([[False, False], [True, True], [True, True]])
+
+    def slope(guard: Callable[[Any], Any]) -> Any:
+        return pb.grad(lambda t: pb.sum(guard(pb.log(t)[twice])))(table).numpy().tolist()
+
+    for guard in (
+        lambda x: pb.where(rows & entries, x, 0.0),
+        lambda x: pb.where(rows, pb.where(entries, x, 0.0), 0.0),
+        lambda x: pb.where(entries, pb.where(rows, x, 0.0), 0.0),
+    ):
+        assert slope(guard) == [[0.0, 0.0], [1.0, 0.5]]
+    assert slope(lambda x: pb.where(entries, x, 0.0)[0]) == [[0.0, 0.0], [0.0, 0.0]]

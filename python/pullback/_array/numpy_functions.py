@@ -30,11 +30,14 @@ def array_function(
     if name in _OF_TYPES:  # nothing is computed
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     leaves, structure = _core.flatten((tuple(args), dict(kwargs)))
-    tracked = False
+    tracked = taken = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
             tracked |= name not in _VALUES and _has_slopes(leaf) and _core.has_sources(leaf)
             leaves[k] = numpy.asarray(leaf)
+            taken = True
+    if not taken:  # a tensor in what is no list, tuple or dict, which would come here again
+        return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     args, kwargs = _core.unflatten(structure, leaves)
     answer = function(*args, **kwargs)
     if tracked and any(map(_has_slopes, _core.flatten(answer)[0])):
@@ -46,7 +49,8 @@ def array_function(
 
 def _has_slopes(leaf: Any) -> bool:
     dtype = getattr(leaf, "dtype", None)
-    return dtype.kind in "fc" if dtype else isinstance(leaf, float | complex)
+    known = isinstance(dtype, numpy.dtype)
+    return dtype.kind in "fc" if known else isinstance(leaf, float | complex)
 
 
 def _instead(function: Callable[..., Any]) -> str:

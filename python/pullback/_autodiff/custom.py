@@ -161,11 +161,12 @@ class CustomRule:
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
         answers = self.answers(cotangents)
-        # What a number's dtype is, only its neighbours know.
+        # What a number's dtype is, only its neighbours know; where it is one, an answer may be of
+        # their shape, as a rule says it for numbers that are not traced, which have none.
         kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
         for i, kind in enumerate(kinds):
             if kind == TRACED_NUMBER and isinstance(answers[i], Tensor):
-                answers[i] = _core.cast(answers[i], inputs[i].dtype)
+                answers[i] = _core.cast(_core.sum(answers[i]), inputs[i].dtype)
         return as_cotangents(answers, inputs)
 
     def answers(self, cotangents: list[Any]) -> list[Any]:
@@ -189,7 +190,7 @@ class CustomRule:
         tensors only because they are traced; or it has an entry for everything."""
         answers: Sequence[Any] = flatten(answer)[0]
         tensors = sum(kind <= TRACED_NUMBER for kind in self.kinds)
-        for last in (TRACED_NUMBER, OTHER, TENSOR):
+        for last in (TRACED_NUMBER, NUMBER, OTHER, TENSOR):
             asked = [i for i, kind in enumerate(self.kinds) if kind <= last]
             entries = dict(zip(asked, answers, strict=False))
             extra = [entries.get(i) for i, kind in enumerate(self.kinds) if kind == OTHER]
