@@ -155,7 +155,7 @@ Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (node->shape.size() == 0) return nullptr;
   const OpTraits& op = traits(node->op);
-  const Ref<Node> factor = aligned(one, node->shape.rank);
+  Ref<Node> factor = aligned(one, node->shape.rank);
   const Shape& input = node->inputs()[k]->shape;
   switch (op.kind) {
     case OpKind::Leaf:
@@ -228,7 +228,7 @@ AxisMask summed_axes(const Node* product, size_t k) {
 // Operand k, zero where all that it is multiplied by are structural zeros and the product's other
 // cotangent does not say so.
 Ref<Node> guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
-  const Ref<Node> operand(product->in[k]);
+  Ref<Node> operand(product->in[k]);
   const int64_t rank = product->shape.rank;
   const bool look = zeros >= Zeros::Far;
   const AxisMask sums = summed_axes(product, 1 - k);
