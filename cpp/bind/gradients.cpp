@@ -186,9 +186,8 @@ void bind_gradients(py::module_& m) {
   m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
                      const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
   // Whether a tensor stands for a Python number that a traced function was given.
-  m.def("is_number", [](py::handle x) {
-    return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0;
-  });
+  m.def("is_number",
+        [](py::handle x) { return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0; });
   m.def(
       "push_overrides",
       [](const py::dict& overrides, uintptr_t owner) {

@@ -206,13 +206,14 @@ void bind_tensor(py::module_& m) {
   slots.push_back({Py_tp_traverse, slot(tensor_traverse)});
   slots.push_back({Py_tp_clear, slot(tensor_clear)});
   slots.push_back({Py_tp_members, members});
-  slots.push_back({Py_tp_doc, const_cast<char*>(
-                                  "Tensor()\n--\n\nA lazy n-dimensional value.\n\n"
-                                  "Operations check shapes and dtypes at once and compute nothing; "
-                                  "the value is computed when\nsomebody looks at it.\n\n"
-                                  "NumPy's operators give tensors. Its functions take the value of "
-                                  "a tensor that is not tracked;\nwhere a tracked one would lose its "
-                                  "gradient they are a TypeError, as its ufuncs always are.")});
+  slots.push_back(
+      {Py_tp_doc,
+       const_cast<char*>("Tensor()\n--\n\nA lazy n-dimensional value.\n\n"
+                         "Operations check shapes and dtypes at once and compute nothing; "
+                         "the value is computed when\nsomebody looks at it.\n\n"
+                         "NumPy's operators give tensors. Its functions take the value of "
+                         "a tensor that is not tracked;\nwhere a tracked one would lose its "
+                         "gradient they are a TypeError, as its ufuncs always are.")});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
