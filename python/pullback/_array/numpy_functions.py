@@ -49,8 +49,9 @@ def array_function(
 
 def _has_slopes(leaf: Any) -> bool:
     dtype = getattr(leaf, "dtype", None)
-    known = isinstance(dtype, numpy.dtype)
-    return dtype.kind in "fc" if known else isinstance(leaf, float | complex)
+    if isinstance(dtype, numpy.dtype):
+        return dtype.kind in "fc"
+    return isinstance(leaf, float | complex)
 
 
 def _instead(function: Callable[..., Any]) -> str:
