@@ -102,13 +102,17 @@ Ref<Node> taken(const Ref<Node>& factor, const Node* indices, int64_t axis) {
   return take(factor, Ref<Node>(const_cast<Node*>(indices)), axis);
 }
 
+// The axes of what was taken that stand for the one it was taken along.
+AxisMask taken_axes(const Node* take) {
+  return static_cast<AxisMask>(all_axes(take->in[1]->shape.rank) << take->attr.axis);
+}
+
 Ref<Node> untaken(const Ref<Node>& factor, const Node* node) {
   const int64_t axis = node->attr.axis;
   const Ref<Node> indices(node->in[1]);
   const Ref<Node> wide = widened(factor, node->shape, axis, indices->shape.rank);
-  bool same = true;
-  for (int64_t d = 0; d < indices->shape.rank; ++d) same &= wide->shape[axis + d] == 1;
-  if (same) return with_ones(wide, axis, indices->shape.rank, 1);
+  if (!varies(wide.get(), wide->shape.rank, taken_axes(node)))
+    return with_ones(wide, axis, indices->shape.rank, 1);
   return scatter_add(wide, indices, axis, node->in[0]->shape[axis]);
 }
 
@@ -187,13 +191,8 @@ Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
       return one;
     case ViewKind::Reshape:
       return reshaped(factor, node->shape, input);
-    case ViewKind::Transpose: {
-      std::vector<int64_t> inverse(static_cast<size_t>(node->shape.rank));
-      for (size_t i = 0; i < inverse.size(); ++i) {
-        inverse[node->attr.order[i]] = static_cast<int64_t>(i);
-      }
-      return transpose(factor, inverse);
-    }
+    case ViewKind::Transpose:
+      return transpose(factor, inverse_order(node));
     case ViewKind::Slice:
       return embedded(factor, input, *node->window);
   }
@@ -235,13 +234,7 @@ Ref<Node> guarded_operand(const Node* product, const Support& support, size_t k,
   const Support all = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   Support uses;
   for (const Ref<Node>& factor : all.factors()) {
-    const Shape& shape = factor->shape;
-    for (int64_t d = 0; d < shape.rank; ++d) {
-      if (shape[d] != 1 && sums >> (d + rank - shape.rank) & 1) {
-        uses.intersect(factor);
-        break;
-      }
-    }
+    if (varies(factor.get(), rank, sums)) uses.intersect(factor);
   }
   if (uses.everywhere()) return operand;
   Shape from = product->shape;
@@ -305,10 +298,8 @@ Support moved(const Node* node, const Support& support, size_t k, const Cotangen
   Support rest = support;
   Support out;
   if (node->op == Op::take) {  // an entry that was taken twice has the cotangents of both
-    AxisMask axes = 0;
-    for (int64_t d = 0; d < node->in[1]->shape.rank; ++d) axes |= axis_bit(node->attr.axis + d);
     rest = {};
-    const Ref<Node> mixed = support.differing(node->shape.rank, axes, &rest);
+    const Ref<Node> mixed = support.differing(node->shape.rank, taken_axes(node), &rest);
     if (mixed) out.intersect(moved_factor(node, mixed, k));
   }
   for (const Ref<Node>& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));

@@ -12,13 +12,6 @@
 namespace pullback {
 namespace {
 
-bool varies(const Node* factor, AxisMask axes) {
-  for (int64_t d = 0; d < factor->shape.rank; ++d) {
-    if (axes >> d & 1 && factor->shape[d] != 1) return true;
-  }
-  return false;
-}
-
 // Whether any entry along the axes holds; null: everywhere, or unknown and not worth a look.
 Ref<Node> any_along(const Ref<Node>& mask, AxisMask axes, bool look) {
   const int64_t rank = mask->shape.rank;
@@ -35,9 +28,9 @@ Ref<Node> any_along(const Ref<Node>& mask, AxisMask axes, bool look) {
     Shape shape = mask->shape;
     shape[rank - 1] = 1;
     const Ref<Node> picked = reshape(Ref<Node>(mask->in[0]), shape);
-    return varies(picked.get(), axes) ? any_along(picked, axes, look)
-           : is_true(mask->in[0])     ? nullptr
-                                      : picked;
+    return varies(picked.get(), rank, axes) ? any_along(picked, axes, look)
+           : is_true(mask->in[0])           ? nullptr
+                                            : picked;
   }
   if (!look) return nullptr;
   std::vector<int64_t> numbers;
@@ -104,6 +97,14 @@ Support common(std::span<const Support> supports, std::vector<Support>* rest) {
 
 }  // namespace
 
+bool varies(const Node* factor, int64_t rank, AxisMask axes) {
+  const int64_t lead = rank - factor->shape.rank;
+  for (int64_t d = 0; d < factor->shape.rank; ++d) {
+    if (axes >> (lead + d) & 1 && factor->shape[d] != 1) return true;
+  }
+  return false;
+}
+
 Ref<Node> aligned(const Ref<Node>& factor, int64_t rank) {
   Shape shape;
   for (int64_t i = factor->shape.rank; i < rank; ++i) shape.append(1);
@@ -136,8 +137,8 @@ Ref<Node> Support::tensor() const {
 Ref<Node> Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
   Support differs;
   for (const Ref<Node>& factor : factors_) {
-    const Ref<Node> full = aligned(factor, rank);
-    varies(full.get(), axes) ? differs.intersect(full) : rest->intersect(factor);
+    varies(factor.get(), rank, axes) ? differs.intersect(aligned(factor, rank))
+                                     : rest->intersect(factor);
   }
   return differs.tensor();
 }

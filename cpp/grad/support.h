@@ -51,6 +51,8 @@ struct Choice {
 };
 std::optional<Choice> choice_between(const Support& a, const Support& b);
 
+// Whether a factor differs along any of these axes of a tensor of this rank.
+bool varies(const Node* factor, int64_t rank, AxisMask axes);
 // With as many axes as `rank`.
 Ref<Node> aligned(const Ref<Node>& factor, int64_t rank);
 

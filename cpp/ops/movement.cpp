@@ -57,6 +57,14 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
   return unary(Op::reshape, x, shape, {}, who);
 }
 
+std::vector<int64_t> inverse_order(const Node* transpose) {
+  std::vector<int64_t> out(static_cast<size_t>(transpose->shape.rank));
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[transpose->attr.order[i]] = static_cast<int64_t>(i);
+  }
+  return out;
+}
+
 NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
   const int64_t rank = x->shape.rank;
   if (!order) {
@@ -245,9 +253,7 @@ void reshape_vjp(const VjpCall& call, Cotangent* out) {
 }
 
 void transpose_vjp(const VjpCall& call, Cotangent* out) {
-  std::vector<int64_t> inverse(call.node->shape.rank);
-  for (size_t i = 0; i < inverse.size(); ++i) inverse[call.node->attr.order[i]] = i;
-  out[0] = {Cotangent::Value, transpose(call.g, inverse), nullptr};
+  out[0] = {Cotangent::Value, transpose(call.g, inverse_order(call.node)), nullptr};
 }
 
 // The central sum in the reverse pass brings g down to the input's shape.

@@ -38,6 +38,8 @@ NodeRef stop_gradient(const NodeRef& x);
 // One entry of `shape` may be -1.
 NodeRef reshape(const NodeRef& x, const Shape& shape, const char* who = "reshape");
 NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order = std::nullopt);
+// The order that undoes that of a transpose.
+std::vector<int64_t> inverse_order(const Node* transpose);
 NodeRef swap_last_axes(const NodeRef& x);
 NodeRef broadcast_to(const NodeRef& x, const Shape& shape, const char* who = "broadcast_to");
 NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes);

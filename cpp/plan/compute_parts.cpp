@@ -3,6 +3,7 @@
 #include "plan/compute_parts.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,10 +18,10 @@ namespace {
 
 // Of one plan: loops that go on have the same one again and again.
 constexpr size_t kTogether = 64;
-// A product of more entries is work that nobody has asked for; …
-constexpr int64_t kSmallProduct = 64;
-// … as are values on the way so many times as large as what is freed.
+// Work that nobody has asked for: values on the way so many times as large as what is freed, …
 constexpr int64_t kMostOnTheWay = 4;
+// … and a product of more entries than these.
+constexpr int64_t kSmallProduct = 64;
 
 std::vector<Node*> pointers(std::span<const Ref<Node>> nodes) {
   std::vector<Node*> out;
@@ -34,7 +35,6 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
   const Snapshot snapshot = take_snapshot(parts);
   std::vector<uint8_t> is_part(snapshot.nodes.size(), 0);
   for (const Node* part : parts) is_part[part->index] = 1;
-  constexpr int64_t kExpensive = -1;
   std::vector<int64_t> freed(snapshot.nodes.size(), 0);  // the bytes of the largest such value, …
   std::vector<int64_t> on_the_way(snapshot.nodes.size(), 0);  // … of the largest that is computed
   for (size_t i = 0; i < freed.size(); ++i) {
@@ -48,16 +48,11 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
       on_the_way[i] = std::max(on_the_way[i], on_the_way[at]);
       // What is computed on the way and kept takes the place of what is below it.
       const bool replaced = snapshot.wanted[at] && !is_part[at];
-      if (freed[at] == kExpensive || freed[i] == kExpensive) {
-        freed[i] = kExpensive;
-      } else if (!replaced) {
-        freed[i] = std::max(freed[i], freed[at]);
-      }
+      if (!replaced) freed[i] = std::max(freed[i], freed[at]);
     }
-    on_the_way[i] = std::max(on_the_way[i], node->bytes());
-    if (traits(node->op).cost == Cost::Heavy && node->shape.size() > kSmallProduct) {
-      freed[i] = kExpensive;
-    }
+    const bool large_product =
+        traits(node->op).cost == Cost::Heavy && node->shape.size() > kSmallProduct;
+    on_the_way[i] = large_product ? INT64_MAX : std::max(on_the_way[i], node->bytes());
   }
   std::vector<uint8_t> out;
   for (const Node* part : parts) {

@@ -4,13 +4,12 @@ of its own, so plans are counted; nodes show what is kept."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from support.process import live
+from support.process import live, over_many_steps
 
 import pullback as pb
 from pullback import _core
@@ -173,19 +172,15 @@ def test_a_hundred_thousand_steps(way: str, start: str) -> None:
     look = WAYS[way]
     w = pb.Variable(X)
     x = w.read() if start == "variable" else STARTS[start]()
-    times, memory = [], []
-    begin = time.process_time()
-    for step in range(100_001):
+
+    def one(step: int) -> None:
+        nonlocal x
         x = derive(x)
         if start == "variable":
             w.assign(x)
             x = w.read()
         look(x)
-        if step % 10_000 == 0:
-            now = time.process_time()
-            times.append(now - begin)
-            begin = now
-            memory.append(live()[2])
-    assert min(times[-3:]) < 2 * min(times[1:4]) + 0.1
+
+    memory = over_many_steps(one)
     if start != "tracked":  # which keeps its history
         assert memory[-1] == memory[1]

@@ -3,13 +3,12 @@ do not keep the large ones alive, and cost the same at every step."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from support.process import live
+from support.process import live, over_many_steps
 
 import pullback as pb
 from pullback import _core
@@ -157,17 +156,14 @@ def test_inside_a_function_nothing_is_computed() -> None:
 @pytest.mark.parametrize("part", ["sum", "entry", "two"])
 def test_a_hundred_thousand_steps(part: str, look: str) -> None:
     of_tensor, y = PARTS[part][0], pb.constant([1.0, 2.0])
-    x, kept, times, memory = pb.constant(X[:500]), [], [], []
-    begin = time.process_time()
-    for step in range(100_001):
+    x, kept = pb.constant(X[:500]), []
+
+    def one(step: int) -> None:
+        nonlocal x
         x = derive(x)
         kept.append(of_tensor(x))
         LOOKS[look](x, y, step)
-        if step % 10_000 == 0:
-            now = time.process_time()
-            times.append(now - begin)
-            begin = now
-            memory.append(live()[2])
-    assert min(times[-3:]) < 2 * min(times[1:4]) + 0.1
+
+    memory = over_many_steps(one)
     # One small buffer a step, and not the 4000 bytes of a state.
     assert memory[-1] - memory[1] < 90_000 * 130 + 4000 * X[:500].nbytes
