@@ -3,32 +3,17 @@
 
 #include "bind/functions.h"
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "bind/convert.h"
 #include "graph/make.h"
-#include "graph/walk.h"
 #include "ops/elementwise.h"
 #include "ops/random_state.h"
 #include "plan/evaluate.h"
 
 namespace pullback {
 namespace {
-
-// Whether somebody can name what a tensor has a gradient by: a variable, the argument of a call, or
-// a tensor that more than the graph holds. What `grad` watched for itself nobody can.
-bool has_sources(Node* x) {
-  std::vector<Node*> below;
-  walk({&x, 1}, &below, [](const Node* node) {
-    return node->tracked() ? node->inputs() : std::span<Node* const>();
-  });
-  return x->tracked() && std::any_of(below.begin(), below.end(), [](const Node* node) {
-           if (node->variable || node->origin || node->watchers) return true;
-           return !node->tracked() && is_float(node->dtype) && node->refs > node->users;
-         });
-}
 
 // One C function serves every row of elementwise.def: `self` is the number of the op.
 PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t count) {
@@ -225,7 +210,6 @@ void bind_functions(py::module_& m) {
         });
   m.def("shown", &shown);
   m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
-  m.def("has_sources", [](const Ref<Node>& x) { return has_sources(x.get()); });
 }
 
 }  // namespace pullback

@@ -32,13 +32,13 @@ Connectivity::Connectivity(const GradientRequest& request) : request_(request) {
 Connectivity::Exit Connectivity::exit_of(const Node* node) const {
   if (node->op == Op::result) return {nullptr, rule_side(node)};
   Ref<Rule> rule;
-  if (request_.overrides) {
+  const bool own = node->rule && node->rule->of_library;
+  if (request_.overrides && !node->part) {
     const auto found = request_.overrides->find(display_name(node));
     if (found != request_.overrides->end()) rule = found->second;
   }
-  const bool own = node->rule && node->rule->of_library;
   if (!rule && !own) rule = node->rule;
-  if (!rule && registry_used() && !is_leaf(node->op) && node->op != Op::read) {
+  if (!rule && registry_used() && !node->part && !is_leaf(node->op) && node->op != Op::read) {
     rule = registered_rule(display_name(node));
   }
   if (!rule && own) rule = node->rule;

@@ -73,6 +73,7 @@ struct Node : NodeHead {
   Shape shape;
   uint32_t depth = 0;     // longest chain of uncomputed nodes below
   uint8_t watchers = 0;   // tapes that watch this tensor now
+  bool part = false;      // of a composite: only a rule for that one's name means it
   uint32_t thread = 0;    // number of the thread that made it (see want_threads)
   uint32_t output = 0;    // result, value with a history: which output of the operation or call
   uint64_t variable = 0;  // read, argument: number of the variable whose value this was

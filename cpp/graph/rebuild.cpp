@@ -12,6 +12,7 @@ Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
   Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
   copy->output = node->output;
   copy->rule = node->rule;
+  copy->part = node->part;
   if (node->op == Op::read) {
     copy->flags |= kTracked;
     copy->variable = node->variable;

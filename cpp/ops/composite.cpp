@@ -4,7 +4,9 @@
 
 #include "ops/composite.h"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 
 #include "base/error.h"
 #include "graph/make.h"
@@ -30,20 +32,6 @@ struct CompositeRule : Rule {
   }
   CompositeVjp vjp;
 };
-
-NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> inputs,
-                Rule* rule = nullptr) {
-  std::vector<Node*> all = {inside.get()};
-  for (const NodeRef& x : inputs) all.push_back(x.get());
-  Attr attr;
-  attr.composite = which;
-  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all, attr);
-  node->rule = rule;
-  if (overrides_active()) {
-    if (Ref<Rule> stamped = stamped_override(name_of(which))) node->rule = stamped;
-  }
-  return node;
-}
 
 NodeRef as_float(const NodeRef& x) { return is_float(x->dtype) ? x : cast(x, default_float()); }
 
@@ -92,6 +80,51 @@ Cotangent extremum_rule(Node* node, const Expr& g, Node* x) {
   return extremum_cotangent(node, g, x, node->attr.axes);
 }
 
+Rule* own_rule(Composite composite) {
+  static auto* const extremum = new CompositeRule(extremum_rule);
+  static auto* const softmax = new CompositeRule(softmax_rule);
+  static auto* const log_softmax = new CompositeRule(log_softmax_rule);
+  static auto* const logsumexp = new CompositeRule(logsumexp_rule);
+  switch (composite) {
+    case Composite::max:
+    case Composite::min:
+      return extremum;
+    case Composite::softmax:
+      return softmax;
+    case Composite::log_softmax:
+      return log_softmax;
+    case Composite::logsumexp:
+      return logsumexp;
+    default:
+      return nullptr;
+  }
+}
+
+// What a composite is made of has the gradients of this library, whatever rules are given for
+// `sum` or `log`. Only floating values have any; all others may be of the caller's own graph.
+void mark_parts(Node* node, std::span<const NodeRef> inputs) {
+  const auto is_it = [&](const NodeRef& input) { return input.get() == node; };
+  if (node->part || !node->tracked() || !is_float(node->dtype)) return;
+  if (std::any_of(inputs.begin(), inputs.end(), is_it)) return;
+  node->part = true;
+  node->rule = own_rule(node->attr.composite);
+  for (Node* input : node->inputs()) mark_parts(input, inputs);
+}
+
+NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> inputs) {
+  mark_parts(inside.get(), inputs);
+  std::vector<Node*> all = {inside.get()};
+  for (const NodeRef& x : inputs) all.push_back(x.get());
+  Attr attr;
+  attr.composite = which;
+  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all, attr);
+  node->rule = own_rule(which);
+  if (overrides_active()) {
+    if (Ref<Rule> stamped = stamped_override(name_of(which))) node->rule = stamped;
+  }
+  return node;
+}
+
 NodeRef with_axis(NodeRef node, int64_t axis) {
   node->attr.axis = static_cast<int8_t>(axis);
   return node;
@@ -116,8 +149,7 @@ const char* name_of(Composite composite) {
 }
 
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) {
-  static auto* rule = new CompositeRule(extremum_rule);
-  NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x}, rule);
+  NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x});
   node->attr.axes = axes;
   return node;
 }
@@ -125,12 +157,8 @@ NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) 
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
   // What nobody differentiates through needs no name.
   if (!inside->tracked()) return inside;
-  Attr attr;
-  attr.composite = Composite::pow;
-  Node* const all[] = {inside.get(), x, exponent};
-  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, all, attr);
+  NodeRef node = compose(Composite::pow, inside, {NodeRef(x), NodeRef(exponent)});
   node->flags |= inside->flags & kWeak;
-  if (overrides_active()) node->rule = stamped_override(name_of(Composite::pow));
   return node;
 }
 
@@ -184,9 +212,8 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
     if (mask >> i & 1) all.push_back(i);
   }
   const Exponentials e = exponentials(Op::difference, x, all);
-  static auto* rule = new CompositeRule(logsumexp_rule);
   const NodeRef value = reshape(log(e.total) + e.top, folded(x->shape, mask, keepdims));
-  NodeRef node = compose(Composite::logsumexp, value, {x}, rule);
+  NodeRef node = compose(Composite::logsumexp, value, {x});
   node->attr.axes = mask;
   return node;
 }
@@ -195,16 +222,14 @@ NodeRef softmax(const NodeRef& input, int64_t wish) {
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
-  static auto* rule = new CompositeRule(softmax_rule);
-  return with_axis(compose(Composite::softmax, exp(e.shifted) / e.total, {x}, rule), axis);
+  return with_axis(compose(Composite::softmax, exp(e.shifted) / e.total, {x}), axis);
 }
 
 NodeRef log_softmax(const NodeRef& input, int64_t wish) {
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "log_softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
-  static auto* rule = new CompositeRule(log_softmax_rule);
-  return with_axis(compose(Composite::log_softmax, e.shifted - log(e.total), {x}, rule), axis);
+  return with_axis(compose(Composite::log_softmax, e.shifted - log(e.total), {x}), axis);
 }
 
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {

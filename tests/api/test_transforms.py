@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.process import live
 
 import pullback as pb
 
@@ -203,3 +204,40 @@ def test_an_entry_of_an_argument_that_is_no_number_is_named():
             f(1.0, {"b": 1.0, "w": [2.0, wrong]})
     with pytest.raises(TypeError, match=r"^grad: argument 0: .*str"):
         pb.grad(lambda x: x)("text")
+
+
+def test_results_for_plain_arrays_keep_no_history():
+    def loss(x):
+        return pb.sum(pb.sin(x) ** 2)
+
+    x = np.linspace(0.1, 1.0, 5)
+    (value, aux), g = pb.value_and_grad(lambda x: (loss(x), [x * 2.0]), has_aux=True)(x)
+    np.testing.assert_allclose(np.mean(g), np.mean(np.sin(2 * x)), rtol=1e-14)
+    assert np.median(value) == float(value) and np.sum(aux[0]) == 2 * np.sum(x)
+    t = pb.constant(x)
+    for step in range(3000):
+        t = t - 1e-3 * pb.grad(loss)(t)
+        if step == 1000:
+            t.numpy()
+            before = live()
+    t.numpy()
+    assert live()[0] <= before[0] + 1
+
+
+def test_results_keep_the_history_that_somebody_may_ask_for():
+    w = pb.Variable(3.0)
+    g = pb.grad(lambda x: x * x * w)(2.0)
+    assert float(pb.gradients(g, w)[0]) == 4.0
+    with pb.GradientTape() as tape:
+        c = pb.constant(5.0)
+        tape.watch(c)
+        g = pb.grad(lambda x: x * x * c)(2.0)
+    assert float(tape.gradient(g, c)) == 4.0
+    x = pb.constant(2.0)
+    seen = []
+    with pb.GradientTape() as tape:
+        tape.watch(x)
+        y = pb.grad(lambda x: (seen.append(x * x), seen[-1] * x)[1])(x)
+    assert float(tape.gradient(y, x)) == 12.0
+    y = pb.value_and_grad(lambda x: (seen.append(x * x), seen[-1] * 3.0)[1])(2.0)[0]
+    assert float(pb.gradients(y, seen[-1])[0]) == 3.0

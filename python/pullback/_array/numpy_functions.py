@@ -33,7 +33,7 @@ def array_function(
     tracked = taken = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
-            tracked |= name not in _VALUES and _has_slopes(leaf) and _core.has_sources(leaf)
+            tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
             leaves[k] = numpy.asarray(leaf)
             taken = True
     if not taken:  # a tensor in what is no list, tuple or dict, which would come here again

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Tape, Tensor, Variable, constant, identity, is_tracked, shown
+from .._core import Tape, Tensor, Variable, constant, end_histories, identity, is_tracked, shown
 from .._core import gradients as core_gradients
 from .gradients import with_zeros
 from .nests import flatten, leaf_paths, unflatten
@@ -95,7 +95,10 @@ def _transformed(
         _check_value(value, f, who)
         # A result that depends on nothing that is tracked has no history to ask.
         found = core_gradients([value], xs) if is_tracked(value) else [None] * len(xs)
-        answers = iter(with_zeros(found, xs))
+        found = with_zeros(found, xs)
+        tensors = [leaf for leaf in flatten(result)[0] if isinstance(leaf, Tensor)]
+        end_histories([*tensors, *found], xs)
+        answers = iter(found)
         gradients = tuple(unflatten(structure, answers) for structure in structures)
         return tuple(result) if has_aux else result, gradients[0] if single else gradients
 

@@ -1,0 +1,82 @@
+"""What an operation is made of is its own affair: rules for `sum`, `square` or `log` mean calls of
+these, not softmax or x**3 that need them inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.process import run
+
+import pullback as pb
+from pullback import _core
+
+X = np.array([[0.5, 2.0, -1.0], [1.5, -0.25, 3.0]])
+COMPOSITES: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda x: pb.mean(x, axis=1),
+    "prod": lambda x: pb.prod(x, axis=0),
+    "pow": lambda x: x**3,
+    "pow of -1": lambda x: x**-1,
+    "max": lambda x: pb.max(x, axis=1),
+    "min": lambda x: pb.min(x),
+    "softmax": pb.softmax,
+    "log_softmax": pb.log_softmax,
+    "logsumexp": lambda x: pb.logsumexp(x, axis=0),
+    "softmax_cross_entropy": lambda x: pb.softmax_cross_entropy(
+        x, [[0.0, 1.0, 0.0], [0.5, 0.5, 0]]
+    ),
+    "sparse_softmax_cross_entropy": lambda x: pb.sparse_softmax_cross_entropy(x, pb.argmax(x, 1)),
+}
+
+
+def wrong(op: Any, *cotangents: Any) -> Any:
+    return [pb.full_like(one, 99.0) if one.dtype.kind == "f" else None for one in op.inputs]
+
+
+def but(name: str) -> dict[str, Any]:
+    return {other: wrong for other in _core.op_names() if other != name.split()[0]}
+
+
+def gradient(call: Callable[[Any], Any], **options: Any) -> Any:
+    x = pb.Variable(X)
+    y = call(x)
+    return pb.gradients(y, x, pb.cos(y), **options)[0].numpy()
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+@pytest.mark.parametrize("wrap", [lambda f: f, pb.function], ids=["eager", "function"])
+def test_rules_for_parts_do_not_mean_the_whole(name: str, wrap: Any) -> None:
+    call = wrap(COMPOSITES[name])
+    expected = gradient(call)
+    np.testing.assert_array_equal(gradient(call, overrides=but(name)), expected)
+    x = pb.Variable(X)
+    with pb.gradient_override_map(but(name)):
+        y = call(x)
+    np.testing.assert_array_equal(pb.gradients(y, x, pb.cos(y))[0].numpy(), expected)
+    own = {name.split()[0]: wrong}
+    np.testing.assert_array_equal(gradient(call, overrides=own), np.full_like(X, 99.0))
+
+
+def test_what_a_composite_is_given_is_the_callers() -> None:
+    x = pb.Variable(X)
+    doubled = {"square": lambda op, g: 2.0 * g}
+    np.testing.assert_array_equal(
+        pb.gradients(pb.mean(pb.square(x)), x, overrides=doubled)[0].numpy(), np.full_like(X, 2 / 6)
+    )
+    with pb.gradient_override_map(doubled):
+        y = pb.mean(pb.square(x))
+    np.testing.assert_array_equal(pb.gradients(y, x)[0].numpy(), np.full_like(X, 2 / 6))
+
+
+def test_registered_rules() -> None:
+    assert run(
+        "import pullback as pb\n"
+        "for name in ('square', 'multiply', 'sum', 'divide', 'log', 'exp'):\n"
+        "    pb.register_gradient(name, replace=True)(\n"
+        "        lambda op, g: [pb.full_like(x, 99.0) for x in op.inputs])\n"
+        "x = pb.Variable(2.0)\n"
+        "one = lambda y: float(pb.gradients(y, x)[0])\n"
+        "print(one(x**3), one(pb.mean(x)), one(pb.logsumexp(x)), one(pb.square(x)))\n"
+    ).split() == ["12.0", "1.0", "1.0", "99.0"]
