@@ -90,34 +90,6 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   return out;
 }
 
-// What `grad` watched for itself nobody can name once it has returned. Results that depend on
-// nothing else are plain values: they keep no history. Where a node between is held, somebody may
-// ask.
-void end_histories(const std::vector<Ref<Node>>& results, const std::vector<Ref<Node>>& xs) {
-  uint64_t oldest = Tape::kNever;
-  for (const Ref<Node>& x : xs) {
-    if (x->tracked()) return;
-    oldest = std::min(oldest, x->seq);
-  }
-  std::vector<Node*> ends, below;
-  for (const Ref<Node>& result : results) {
-    if (result->tracked()) ends.push_back(result.get());
-  }
-  if (ends.empty()) return;
-  walk(ends, &below, [&](const Node* node) {
-    return node->tracked() && node->seq >= oldest ? node->inputs() : std::span<Node* const>();
-  });
-  for (const Node* node : below) {
-    if (!node->tracked()) continue;
-    if (node->seq < oldest || node->variable || node->origin || node->watchers) return;
-    if (node->refs > node->users && std::find(ends.begin(), ends.end(), node) == ends.end()) return;
-  }
-  for (Node* node : ends) {
-    node->flags &= ~kTracked;
-    if (node->has_value()) seal(node);
-  }
-}
-
 py::list variables_list(const std::vector<Ref<Variable>>& variables) {
   py::list out;
   for (const auto& variable : variables) {
@@ -145,6 +117,7 @@ void bind_tape(py::module_& m) {
                fail(ErrorKind::Value, "watch: expected a Tensor or a Variable, got ", shown(x));
              }
            })
+      .def("end_histories", &Tape::end_histories)
       .def("watched_variables",
            [](const Tape& tape) { return variables_list(tape.watched_variables()); });
 }
@@ -207,9 +180,7 @@ void bind_gradients(py::module_& m) {
         return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
       }),
       py::arg("fn"), py::arg("name"));
-  bind_tape(m);
-  m.def("end_histories", &end_histories, py::arg("results"),
-        py::arg("xs"));  // before what takes one
+  bind_tape(m);  // before what takes one
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false);

@@ -3,7 +3,11 @@
 #include "grad/tape.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+
+#include "graph/parts.h"
+#include "graph/walk.h"
 
 namespace pullback {
 namespace {
@@ -14,13 +18,19 @@ thread_local std::shared_ptr<std::vector<Tape*>> active = std::make_shared<std::
 // The flag on the node makes later users keep their history; it is counted, because several tapes
 // may watch one tensor.
 void count_watcher(Node* node, int change) {
-  node->watchers = static_cast<uint8_t>(std::clamp(node->watchers + change, 0, 255));
+  node->watchers = static_cast<uint16_t>(node->watchers + change);
+}
+
+// Once at the end of its range the count stays there.
+void count_holder(Node* node, int change) {
+  if (node->holders < UINT8_MAX) node->holders = static_cast<uint8_t>(node->holders + change);
 }
 
 }  // namespace
 
 Tape::~Tape() {
   if (recording_) stop();
+  for (auto& [node, entry] : tensors_) count_holder(entry.node.get(), -1);
 }
 
 void Tape::observe(Variable* variable) {
@@ -48,8 +58,9 @@ void Tape::stop() {
 bool Tape::any_recording() { return !active->empty(); }
 
 void Tape::reset() {
-  if (recording_) {
-    for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
+  for (auto& [node, entry] : tensors_) {
+    if (recording_) count_watcher(entry.node.get(), -1);
+    count_holder(entry.node.get(), -1);
   }
   tensors_.clear();
   variables_.clear();
@@ -60,11 +71,43 @@ void Tape::reset() {
 
 void Tape::watch(const Ref<Node>& tensor) {
   const bool added = tensors_.try_emplace(tensor.get(), WatchedTensor{tensor, next_seq()}).second;
+  if (added) count_holder(tensor.get(), +1);
   if (added && recording_) count_watcher(tensor.get(), +1);
 }
 
 void Tape::watch(const Ref<Variable>& variable) {
   variables_.try_emplace(variable->id, WatchedVariable{variable, next_seq()});
+}
+
+void Tape::end_histories(const std::vector<Ref<Node>>& results) const {
+  uint64_t oldest = kNever;
+  for (const auto& [x, entry] : tensors_) {
+    if (x->tracked()) return;
+    oldest = std::min(oldest, x->seq);
+  }
+  std::vector<Node*> roots, below;
+  for (const Ref<Node>& result : results) {
+    if (result->tracked()) roots.push_back(result.get());
+  }
+  walk(roots, &below, [&](const Node* node) {
+    return node->tracked() && node->seq >= oldest ? node->inputs() : std::span<Node* const>();
+  });
+  for (const Node* node : below) {
+    if (node->holders > tensors_.count(node)) return;
+    if (!node->tracked()) continue;
+    if (node->seq < oldest || node->variable || node->origin || node->watchers) return;
+  }
+  std::vector<Ref<Node>> computed;
+  for (Node* node : below) {
+    if (!node->tracked()) continue;
+    node->flags &= ~kTracked;
+    if (node->has_value()) {
+      computed.emplace_back(node);
+    } else if (kMakesParts[static_cast<int>(node->op)]) {
+      note_part(node);
+    }
+  }
+  for (const Ref<Node>& node : computed) seal(node.get());
 }
 
 bool Tape::recorded(const Node* node) const {

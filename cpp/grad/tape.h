@@ -31,6 +31,11 @@ class Tape {
   void watch(const Ref<Node>& tensor);
   void watch(const Ref<Variable>& variable);
 
+  // When a call is over whose arguments only this tape has watched: results that depend on nothing
+  // else which is tracked are plain values from now on, and so is all between. Not where another
+  // tape may still be asked.
+  void end_histories(const std::vector<Ref<Node>>& results) const;
+
   // Whether a node was made while this tape recorded, by the thread it recorded on.
   bool recorded(const Node* node) const;
   // A tensor or variable counts for users made after this number; max = not watched.

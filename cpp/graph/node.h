@@ -1,6 +1,6 @@
 // Node: one operation of the graph, and the value it may already have.
 //
-// A node is immutable except for its value and its inputs: an untracked node drops its inputs once
+// What a node computes never changes. It gets a value, and an untracked one drops its inputs once
 // computed (it is sealed), so plain array loops do not grow. Inputs exist before the node, hence
 // input->seq < node->seq always, cycles are impossible and sorting by seq is a topological order.
 //
@@ -72,7 +72,8 @@ struct Node : NodeHead {
   Scalar scalar{};  // Op::scalar: the number
   Shape shape;
   uint32_t depth = 0;     // longest chain of uncomputed nodes below
-  uint8_t watchers = 0;   // tapes that watch this tensor now
+  uint16_t watchers = 0;  // tapes that watch this tensor now; …
+  uint8_t holders = 0;    // … and that may be asked for its gradient: 255 means at least as many
   bool part = false;      // of a composite: only a rule for that one's name means it
   uint32_t thread = 0;    // number of the thread that made it (see want_threads)
   uint32_t output = 0;    // result, value with a history: which output of the operation or call

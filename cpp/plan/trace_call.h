@@ -34,6 +34,7 @@ class Trace::Call : public History {
   uint64_t first_seq = 0;
   uint32_t thread = thread_number();  // that made the call
   std::vector<Ref<Node>> inputs;      // as in CallInputs
+  std::vector<Ref<Node>> watched;     // by tapes only, when the call was made
   std::vector<NodeHandle> results;    // those that have their history from here
   std::vector<Ref<Node>> built;       // the outputs
 };

@@ -70,7 +70,11 @@ class Trace::CalledRule : public Rule {
 
 void Trace::Call::build(Node* result) {
   if (built.empty()) {
+    // A tape that ended meanwhile watched them when these nodes were due.
+    for (const Ref<Node>& x : watched) ++x->watchers;
     built = trace->instance(std::move(inputs), this);
+    for (const Ref<Node>& x : watched) --x->watchers;
+    watched.clear();
     inputs.clear();
     // What the call computed is not computed again where somebody still has it.
     for (size_t k = 0; k < results.size(); ++k) {
@@ -241,6 +245,13 @@ Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
   for (size_t i = 0; i < inputs.size(); ++i) {
     call->inputs.push_back(i >= kept.size() || kept[i] ? inputs[i] : nullptr);
   }
+  const auto note_watched = [&](Node* x) {
+    if (x->watchers && !(x->flags & kTracked)) call->watched.emplace_back(x);
+  };
+  for (const Ref<Node>& input : call->inputs) {
+    if (input) note_watched(input.get());
+  }
+  for (Node* captured : outside_) note_watched(captured);
   call->results.resize(returned_);
   // After the inputs, which must be older than what is made from them.
   call->first_seq = reserve_seqs(record_.size());

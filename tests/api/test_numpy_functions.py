@@ -109,6 +109,16 @@ def test_what_has_no_derivative_is_answered(call: Callable[[Any], Any]) -> None:
         same(call(x), call(A))
 
 
+def test_what_is_refused_writes_nothing() -> None:
+    out = np.zeros(2)
+    for x in tracked():
+        with pytest.raises(TypeError, match=r"mean: .*pullback\.mean"):
+            np.mean(x, axis=0, out=out)
+    assert not out.any()
+    np.mean(pb.constant(A), axis=0, out=out)
+    np.testing.assert_array_equal(out, A.mean(axis=0))
+
+
 def test_integers_have_no_gradient() -> None:
     n = pb.Variable([1, 2, 3])
     assert np.mean(n) == 2.0 and np.sum(n.read().numpy()) == 6

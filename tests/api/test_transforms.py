@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -239,5 +240,96 @@ def test_results_keep_the_history_that_somebody_may_ask_for():
         tape.watch(x)
         y = pb.grad(lambda x: (seen.append(x * x), seen[-1] * x)[1])(x)
     assert float(tape.gradient(y, x)) == 12.0
-    y = pb.value_and_grad(lambda x: (seen.append(x * x), seen[-1] * 3.0)[1])(2.0)[0]
-    assert float(pb.gradients(y, seen[-1])[0]) == 3.0
+
+
+def test_a_tape_inside_can_be_asked_afterwards():
+    def f(x):
+        with pb.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = pb.sin(x)
+            z = y * y
+        return z, (tape, x, y)
+
+    (z, (tape, x, y)), g = pb.value_and_grad(f, has_aux=True)(np.array(0.5))
+    np.testing.assert_allclose(tape.gradient(z, x), np.sin(1.0), rtol=1e-15)
+    np.testing.assert_allclose(tape.gradient(z, y), 2 * np.sin(0.5), rtol=1e-15)
+    np.testing.assert_allclose(g, np.sin(1.0), rtol=1e-15)
+
+
+def test_of_all_else_inside_no_gradient_can_be_asked():
+    seen = []
+    x = np.array(0.5)
+    z, _ = pb.value_and_grad(lambda x: (seen.append(pb.sin(x)), seen[0] * seen[0])[1])(x)
+    with pytest.raises(ValueError, match="not tracked"):
+        pb.gradients(z, seen[0])
+    assert float(z) == np.sin(0.5) ** 2 and float(seen[0]) == np.sin(0.5)
+
+
+def test_what_is_kept_of_a_step_does_not_make_the_next_one_grow():
+    @pb.custom_gradient
+    def clipped(x):
+        c = pb.cos(x)
+        return pb.sin(x), lambda g: g * c
+
+    seen = []
+    t = pb.constant(np.linspace(0.1, 1.0, 5))
+    for step in range(600):
+        g = pb.grad(lambda x: (seen.append(x * 2.0), pb.sum(clipped(x)))[1])(t)
+        t = t - 1e-3 * g
+        t.numpy()
+        del seen[:-1]
+        if step == 100:
+            before = live()
+    assert live()[0] <= before[0] + 1
+
+
+def test_values_that_nobody_looks_at_do_not_keep_their_step():
+    t = pb.constant(np.linspace(0.0, 1.0, 20_000))
+    losses = []
+    for step in range(200):
+        value, g = pb.value_and_grad(lambda x: pb.sum(pb.sin(x) ** 2))(t)
+        losses.append(value)
+        t = t - 1e-3 * g
+        t.numpy()
+        if step == 60:
+            before = live()
+    assert live()[2] <= before[2] + 2**22
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x,
+        pb.sum,
+        pb.max,
+        lambda x: pb.reshape(x, ()),
+        lambda x: x.T,
+        pb.squeeze,
+        lambda x: pb.astype(x, "float64"),
+        lambda x: x if x > 0 else -x,
+        pb.function(lambda x: x),
+    ],
+)
+def test_a_result_that_is_the_argument(f):
+    assert float(pb.grad(f)(2.0)) == 1.0
+    assert float(pb.grad(lambda p: f(p["a"]))({"a": 2.0, "b": 3.0})["a"]) == 1.0
+    w = pb.Variable(2.0)
+    assert float(pb.grad(lambda x: f(w.read()))(2.0)) == 0.0
+
+
+def test_a_function_that_another_thread_calls():
+    f = pb.function(lambda x: pb.sum(x * x))
+    x = np.arange(3.0)
+    f(x)
+
+    def elsewhere(f, *args):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(f, *args).result()
+
+    def captured(x):
+        f = pb.function(lambda: pb.sum(x * x))
+        f()
+        return elsewhere(f)
+
+    np.testing.assert_array_equal(pb.grad(lambda x: elsewhere(f, x))(x), 2 * x)
+    np.testing.assert_array_equal(pb.grad(captured)(x), 2 * x)

@@ -1,8 +1,7 @@
 """NumPy's functions given tensors (NEP 18). They know no gradients, so they take the value of a
-tensor that depends on nothing whose gradient could be asked for, and of any where the answer has no
-derivative: a bool, an integer, a text, nothing. All else is a TypeError that names what to use
-instead, except for the functions with which libraries take in what they are given: they give
-values, like `numpy.asarray` itself.
+tensor that is not tracked, and of any where the answer has no derivative: a bool, an integer, a
+text, nothing. All else is a TypeError that names what to use instead, except for the functions with
+which libraries take in what they are given: they give values, like `numpy.asarray` itself.
 """
 
 from __future__ import annotations
@@ -39,8 +38,9 @@ def array_function(
     if not taken:  # a tensor in what is no list, tuple or dict, which would come here again
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     args, kwargs = _core.unflatten(structure, leaves)
-    answer = function(*args, **kwargs)
-    if tracked and any(map(_has_slopes, _core.flatten(answer)[0])):
+    written = kwargs.get("out") is not None  # is not to be changed by what is refused
+    answer = None if tracked and written else function(*args, **kwargs)
+    if tracked and (written or any(map(_has_slopes, _core.flatten(answer)[0]))):
         raise TypeError(
             f"{name}: NumPy would lose the gradient of a tracked tensor; {_instead(function)}"
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Tape, Tensor, Variable, constant, end_histories, identity, is_tracked, shown
+from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
 from .gradients import with_zeros
 from .nests import flatten, leaf_paths, unflatten
@@ -28,6 +28,10 @@ def value_and_grad(
     An integer of Python or NumPy counts as a float. Where f does not depend on an argument, its
     gradient is zeros. With `has_aux`, f returns a pair (value, aux), and the function ((value,
     aux), gradient): aux is anything, and has no part in the gradient.
+
+    A further gradient of the results is that of another `grad` around it, of variables that f uses,
+    or of what a tape watches. By all else that f makes there is none: its histories end with the
+    call, so that a loop over plain arrays does not grow.
 
     It goes together with `function` either way: function(value_and_grad(f)) is one plan, which is
     the fast one.
@@ -93,11 +97,9 @@ def _transformed(
             tape.stop()
         value = _value_of(result, f, who) if has_aux else result
         _check_value(value, f, who)
-        # A result that depends on nothing that is tracked has no history to ask.
-        found = core_gradients([value], xs) if is_tracked(value) else [None] * len(xs)
-        found = with_zeros(found, xs)
+        found = with_zeros(core_gradients([value], xs), xs)
         tensors = [leaf for leaf in flatten(result)[0] if isinstance(leaf, Tensor)]
-        end_histories([*tensors, *found], xs)
+        tape.end_histories([*tensors, *found])
         answers = iter(found)
         gradients = tuple(unflatten(structure, answers) for structure in structures)
         return tuple(result) if has_aux else result, gradients[0] if single else gradients
