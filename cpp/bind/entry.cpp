@@ -92,6 +92,8 @@ void check_tracked(const GradientRequest& request) {
   for (size_t i = 0; i < request.xs.size(); ++i) {
     const Node* x = request.xs[i].node.get();
     if (!x || x->flags & kTracked) continue;
+    const auto is_it = [&](const Ref<Node>& y) { return y.get() == x; };
+    if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
     from_birth = false;
     if (!is_float(x->dtype) || x->tracked()) continue;
     fail(ErrorKind::Value, "gradients: xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",

@@ -21,9 +21,26 @@ std::span<Node* const> rule_side(const Node* result) {
   return all.empty() ? all : all.last(1);
 }
 
+// A rule that comes too late, for what kept no history, must not be passed over in silence.
+[[noreturn]] void refuse_late_override(const char* name) {
+  fail(ErrorKind::Value, "gradients: overrides: what came before ", name,
+       " was not kept; override it where it is called, with gradient_override_map");
+}
+
+void refuse_late_overrides(const GradientRequest& request) {
+  const auto traced = [](const Ref<Node>& y) { return (y->flags & kTraced) != 0; };
+  if (!request.overrides || std::any_of(request.ys.begin(), request.ys.end(), traced)) return;
+  for (int i = 0; i < kOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    const bool kept = !ends_gradients(op) || op == Op::stop_gradient;  // until it is computed
+    if (!kept && request.overrides->contains(name_of(op))) refuse_late_override(name_of(op));
+  }
+}
+
 }  // namespace
 
 Connectivity::Connectivity(const GradientRequest& request) : request_(request) {
+  refuse_late_overrides(request);
   collect();
   refuse_lost_histories();
   connect();
@@ -35,7 +52,11 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
   const bool own = node->rule && node->rule->of_library;
   if (request_.overrides && !node->part) {
     const auto found = request_.overrides->find(display_name(node));
-    if (found != request_.overrides->end()) rule = found->second;
+    if (found != request_.overrides->end()) {
+      rule = found->second;
+      if (node->op == Op::stop_gradient && !node->inputs_count)
+        refuse_late_override("stop_gradient");
+    }
   }
   if (!rule && !own) rule = node->rule;
   if (!rule && registry_used() && !node->part && !is_leaf(node->op) && node->op != Op::read) {

@@ -23,6 +23,7 @@ void register_rule(const std::string& name, Ref<Rule> rule, bool replace) {
          found->second->name, "; pass replace=True to change it");
   }
   table()[name] = std::move(rule);
+  has_registered_rule = [](const char* of) { return table().contains(of); };
   ++epoch;
 }
 

@@ -16,6 +16,12 @@ void (*warn_many_nodes)(const Node*) = nullptr;
 
 namespace {
 
+// Whether a node needs no history though its inputs have one: no gradient passes it, and by itself
+// it has none. In a trace all is kept.
+bool keeps_nothing(const Node* node) {
+  return !is_float(node->dtype) && ends_history(node) && !(node->flags & kTraced);
+}
+
 void watch_growth(const Node* newest) {
   static bool warned = false;
   const int64_t live = live_nodes();
@@ -53,8 +59,9 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   }
   node->flags = flags;
   node->depth = depth + 1;
-  if (kMakesParts[static_cast<int>(op)] && !(flags & (kTracked | kTraced))) note_part(node);
   if (overrides_active()) node->rule = stamped_override(name_of(op));
+  if (flags & kTracked && keeps_nothing(node)) node->flags &= ~kTracked;
+  if (kMakesParts[static_cast<int>(op)] && !(node->flags & (kTracked | kTraced))) note_part(node);
   return ref;
 }
 

@@ -2,6 +2,8 @@
 // are its own; a read keeps its variable, so that a gradient still finds it.
 #include "graph/rebuild.h"
 
+#include <algorithm>
+
 #include "graph/make.h"
 #include "graph/rule.h"
 
@@ -12,6 +14,8 @@ Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
   Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
   copy->output = node->output;
   copy->rule = node->rule;
+  const auto tracked = [](const Node* input) { return input->tracked(); };
+  if (copy->rule && std::any_of(inputs.begin(), inputs.end(), tracked)) copy->flags |= kTracked;
   copy->part = node->part;
   if (node->op == Op::read) {
     copy->flags |= kTracked;

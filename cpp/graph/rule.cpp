@@ -59,6 +59,11 @@ void pop_overrides(uintptr_t owner) {
   --entered_overrides;
 }
 
+bool ends_history(const Node* node) {
+  return ends_gradients(node->op) && !node->rule &&
+         !(has_registered_rule && has_registered_rule(name_of(node->op)));
+}
+
 bool overrides_active_here() { return !override_stack.empty(); }
 
 Ref<Rule> stamped_override(const char* name) {

@@ -76,6 +76,12 @@ void defer_history(Node* node, History* history, size_t output);
 // them that an override or a registered rule could mean.
 void give_history(Node* node, Node* origin);
 
+// Whether a rule is registered for operations of that name; null where none is for any. Set by the
+// registry (grad/registry.h).
+inline bool (*has_registered_rule)(const char* name) = nullptr;
+// Whether no gradient gets behind a node, so that it lets go of its inputs when it is computed.
+bool ends_history(const Node* node);
+
 using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
 
 // gradient_override_map: while an entry is active on this thread, new nodes of that name are

@@ -162,6 +162,10 @@ constexpr const OpTraits& traits(Op op) { return traits_detail::kTable[static_ca
 
 constexpr bool is_elementwise(Op op) { return traits(op).kind == OpKind::Elementwise; }
 constexpr bool is_leaf(Op op) { return traits(op).kind == OpKind::Leaf; }
+// No gradient gets behind these, but by a rule that somebody gives. A read starts anew.
+constexpr bool ends_gradients(Op op) {
+  return traits(op).tangent == Tangent::None && !is_leaf(op) && op != Op::read;
+}
 constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
 
 constexpr const char* name_of(Op op) { return traits(op).name; }

@@ -209,7 +209,7 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   // compute an update again whose memory was that of its input.
   settle_variables();
   for (const Ref<Node>& node : wanted) {
-    if (!node->tracked() || node->op == Op::read) seal(node.get());
+    if (!node->tracked() || node->op == Op::read || ends_history(node.get())) seal(node.get());
   }
 }
 

@@ -105,6 +105,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void check_arguments(std::span<const Ref<Node>> arguments) const;
   void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
            std::span<const Fate> fates);
+  bool run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+                std::span<const Fate> fates);
   bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
   void finish_updates();
   void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);

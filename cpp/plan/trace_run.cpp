@@ -90,6 +90,14 @@ bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8
 void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
                 std::span<const Fate> fates) {
   check_arguments(arguments);
+  while (!run_once(arguments, results, fates)) {
+  }
+}
+
+// False where another thread has assigned meanwhile what this call has read and is to assign: to
+// write over that would lose an update.
+bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+                     std::span<const Fate> fates) {
   const bool keeps = std::find(fates.begin(), fates.end(), Fate::Kept) != fates.end();
   const std::vector<uint8_t> kept = keeps ? needed(fates) : std::vector<uint8_t>();
   Scratch scratch;
@@ -102,6 +110,8 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
                                                       : state.variable->current);
     }
   } while (!all_ready(inputs));
+  auto seen = scratch.list<uint64_t>(assigned_.size());
+  for (size_t i : assigned_) seen.push_back(states_[i].variable->current->seq);
   for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
   const Ref<Call> call = keeps ? remembered(inputs, kept) : nullptr;
   PlanRun plan_run;
@@ -114,6 +124,10 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
     plan_run.add_scalar(scalar.draw < 0 ? scalar.value : inputs[scalar.draw]->scalar);
   }
   if (plan_) plan_run.run(*plan_);
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    const State& state = states_[assigned_[k]];
+    if (state.initial && state.variable->current->seq != seen[k]) return false;
+  }
   const auto result = [&](size_t k) -> Ref<Node> {
     const Output& place = places_[k];
     if (place.kind == Output::Known) return place.known;
@@ -125,6 +139,7 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
   for (size_t k = 0; k < assigned_.size(); ++k) {
     pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
   }
+  return true;
 }
 
 // Of what is going to be assigned: then the assignments happen all at once, or none does.

@@ -294,3 +294,26 @@ def test_a_rule_that_holds_its_own_output_is_collected():
     gone = make()
     gc.collect()
     assert gone() is None
+
+
+def test_results_of_another_library():
+    @pb.custom_gradient
+    def numpy_sin(x):
+        value = x.numpy()
+        return np.sin(value), lambda g: g * np.cos(value)
+
+    x = np.array([0.5, 1.0])
+    np.testing.assert_allclose(pb.grad(lambda x: pb.sum(numpy_sin(x)))(x), np.cos(x))
+    v = pb.Variable(x)
+    np.testing.assert_allclose(pb.gradients(2.0 * numpy_sin(v), v)[0], 2 * np.cos(x))
+
+    @pb.custom_gradient
+    def several(x):
+        value = x.numpy()
+        out = {"norm": float(np.sum(value**2)), "twice": x * 2.0, "count": 2, "text": "as it is"}
+        return out, lambda norm, twice: 2.0 * x * norm + 2.0 * twice
+
+    out = several(v)
+    assert (out["count"], out["text"], out["norm"].dtype) == (2, "as it is", np.dtype("float64"))
+    loss = 3.0 * out["norm"] + pb.sum(out["twice"])
+    np.testing.assert_allclose(pb.gradients(loss, v)[0], 6 * x + 2)

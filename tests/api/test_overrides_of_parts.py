@@ -36,8 +36,17 @@ def wrong(op: Any, *cotangents: Any) -> Any:
     return [pb.full_like(one, 99.0) if one.dtype.kind == "f" else None for one in op.inputs]
 
 
-def but(name: str) -> dict[str, Any]:
-    return {other: wrong for other in _core.op_names() if other != name.split()[0]}
+# Comparisons, draws and the like, which nothing passes: overridden only where they are called.
+ENDS = {
+    *("all", "any", "argmax", "argmin", "equal", "not_equal", "less", "less_equal", "greater"),
+    *("greater_equal", "isnan", "isinf", "isfinite", "same", "iota"),
+    *("permutation", "random_normal", "random_uniform"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+}
+
+
+def but(name: str, ends: set[str]) -> dict[str, Any]:
+    return dict.fromkeys({*_core.op_names()} - ends - {name.split()[0]}, wrong)
 
 
 def gradient(call: Callable[[Any], Any], of: Any, **options: Any) -> Any:
@@ -52,9 +61,9 @@ def test_rules_for_parts_do_not_mean_the_whole(name: str, wrap: Any) -> None:
     call = wrap(COMPOSITES[name])
     of = DEEP if name in ("max", "min") else X
     expected = gradient(call, of)
-    np.testing.assert_array_equal(gradient(call, of, overrides=but(name)), expected)
+    np.testing.assert_array_equal(gradient(call, of, overrides=but(name, ENDS)), expected)
     x = pb.Variable(of)
-    with pb.gradient_override_map(but(name)):
+    with pb.gradient_override_map(but(name, set())):
         y = call(x)
     np.testing.assert_array_equal(pb.gradients(y, x, pb.cos(y))[0].numpy(), expected)
     own = {name.split()[0]: wrong}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.process import live
 
 import pullback as pb
 from pullback import _core
@@ -184,3 +185,66 @@ def test_a_failing_step_changes_nothing() -> None:
     for _ in range(2):
         assert np.array_equal(v.numpy(), np.full(1000, 1.5))
         assert np.array_equal(w.numpy(), np.arange(1000.0) * 2.5 + 1.5)
+
+
+STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "stop_gradient": lambda h, v: pb.stop_gradient(pb.tanh(h @ v)),
+    "a comparison": lambda h, v: pb.cast(pb.tanh(h @ v) > 0.0, "float64"),
+    "argmax": lambda h, v: pb.one_hot(pb.argmax(pb.tanh(h @ v), axis=1), 20, dtype="float64"),
+}
+
+
+@pytest.mark.parametrize("way", STEPS)
+def test_what_no_gradient_passes_keeps_no_history(way: str) -> None:
+    v = pb.Variable(np.eye(20))
+    h = pb.constant(np.linspace(-1.0, 1.0, 60).reshape(3, 20))
+    kept = []
+    for k in range(300):
+        h = STEPS[way](h, v)
+        h.numpy()
+        if k in (100, 299):
+            kept.append(live())
+    assert kept[1] == kept[0]
+
+
+def test_metrics_that_are_kept_keep_nothing_else() -> None:
+    v = pb.Variable(np.ones((1000, 100)))
+    float(pb.sum(v))
+    before = live()[2]
+    kept = []
+    for k in range(100):
+        kept.append(pb.stop_gradient(pb.sum(pb.exp(v * (k * 1e-3)) * v)))
+        kept.append(pb.mean(pb.cast(pb.equal(pb.argmax(v * float(k), axis=1), 0), "float32")))
+        float(kept[-1]), float(kept[-2])
+    assert live()[2] - before < 100_000
+
+
+def test_the_gradient_by_what_was_stopped() -> None:
+    v = pb.Variable([1.0, -2.0])
+    for look in (False, True):
+        h = pb.stop_gradient(pb.exp(v))
+        if look:
+            h.numpy()
+        found = pb.gradients(pb.sum(h * h * v), [h, v])
+        np.testing.assert_allclose(found[0], 2 * np.exp([1.0, -2.0]) * [1.0, -2.0], rtol=1e-6)
+        np.testing.assert_allclose(found[1], np.exp([2.0, -4.0]), rtol=1e-6)
+
+
+def test_a_rule_for_what_kept_no_history_is_refused() -> None:
+    v = pb.Variable([1.0, -2.0])
+    h = pb.stop_gradient(v)
+    y = pb.sum(h * v)
+    given = {"stop_gradient": lambda op, g: g}
+    assert pb.gradients(y, v, overrides=given)[0].numpy().tolist() == [2.0, -4.0]
+    h.numpy()
+    for late in (given, {"greater": lambda op, g: (g, g)}):
+        with pytest.raises(ValueError, match=r"was not kept.*gradient_override_map"):
+            pb.gradients(y, v, overrides=late)
+    with pb.gradient_override_map(given):
+        h = pb.stop_gradient(v)
+    h.numpy()
+    assert pb.gradients(pb.sum(h * v), v)[0].numpy().tolist() == [2.0, -4.0]
+    inside = pb.function(
+        lambda: pb.gradients(pb.sum(pb.stop_gradient(v) * v), v, overrides=given)[0]
+    )
+    assert inside().numpy().tolist() == [2.0, -4.0]

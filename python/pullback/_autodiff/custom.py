@@ -26,7 +26,8 @@ def custom_gradient(
 def custom_gradient(f: Any = None) -> Any:
     """Decorator: f(*args) returns (result, rule), and rule(*upstream) says what the gradient is.
 
-    f computes as usual; its result may be a nest of tensors. Whenever a gradient passes, in
+    f computes as usual, also outside of this library; its result may be a nest of tensors, and what
+    is a floating array or number in it becomes one. Whenever a gradient passes, in
     `gradients`, tapes, `grad` or `function`, rule(*upstream) is called with one upstream gradient
     for each tensor of the result, and returns one gradient for each tensor or variable among the
     arguments, in the order of the parameters: a tensor of its dtype and shape, a number, or None.
@@ -86,6 +87,7 @@ def custom_gradient(f: Any = None) -> Any:
         if not callable(fn):
             raise TypeError(f"custom_gradient: the rule that {place(f)} returned is {fn!r}")
         leaves, structure = flatten(result)
+        leaves = [_as_tensor(y, inputs) for y in leaves]
         inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if _is_tensor(y)]
         variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
         plain = undecorated(fn)
@@ -112,6 +114,15 @@ class Decoration(NamedTuple):
 
     of: Callable[..., Any]
     plain: Callable[..., Any]
+
+
+def _as_tensor(y: Any, inputs: list[Any]) -> Any:
+    """What f may have computed with another library: it would pass without its rule."""
+    if isinstance(y, (np.ndarray, np.floating)) and y.dtype.kind == "f":
+        return _core.constant(y)
+    if isinstance(y, float):
+        return _core.constant(y, next((x.dtype for x in inputs if x.dtype.kind == "f"), None))
+    return y
 
 
 def undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
