@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bind/float_list.h"
 #include "graph/make.h"
 #include "plan/evaluate.h"
 
@@ -264,6 +265,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
     if (Ref<Node> node = node_from_plain_array(object, who ? who : "constant")) return node;
     if (Ref<Node> node = node_from_numpy_scalar(object)) return node;
   }
+  if (Ref<Node> node = node_from_float_list(object.ptr(), wish, who)) return node;
   const std::string name = who ? std::string(who) + ": " : std::string();
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   if (list && contains_tensor(object)) {

@@ -95,6 +95,20 @@ Support common(std::span<const Support> supports, std::vector<Support>* rest) {
   return out;
 }
 
+// What somebody has made as wide as the whole, a row mask with others, is narrow as it came.
+// Returns the size of the narrowest. A loop may have made it of very many: it looks at few.
+constexpr int kDeep = 3;
+int64_t parts_of(Node* mask, int deep, std::vector<Node*>* parts) {
+  const bool made = deep > 0 && mask->inputs_count > 0 && !mask->rule;
+  if (made && mask->op == Op::broadcast_to) return parts_of(mask->in[0], deep - 1, parts);
+  if (made && mask->op == Op::logical_and) {
+    const int64_t one = parts_of(mask->in[0], deep - 1, parts);
+    return std::min(one, parts_of(mask->in[1], deep - 1, parts));
+  }
+  parts->push_back(mask);
+  return mask->shape.size();
+}
+
 }  // namespace
 
 bool varies(const Node* factor, int64_t rank, AxisMask axes) {
@@ -114,6 +128,13 @@ Ref<Node> aligned(const Ref<Node>& factor, int64_t rank) {
 
 void Support::intersect(const Ref<Node>& factor) {
   if (factor == nullptr || contains(*this, factor)) return;
+  std::vector<Node*> parts;
+  if (parts_of(factor.get(), kDeep, &parts) == factor->shape.size()) return add(factor);
+  for (Node* part : parts) add(Ref<Node>(part));
+}
+
+void Support::add(const Ref<Node>& factor) {
+  if (contains(*this, factor)) return;
   for (Ref<Node>& other : factors_) {
     if (!(other->shape == factor->shape)) continue;
     other = formula::logical_and(Expr(other), Expr(factor));

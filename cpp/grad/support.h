@@ -38,6 +38,8 @@ class Support {
   Support summed(const Shape& from, const Shape& to, bool look) const;
 
  private:
+  void add(const Ref<Node>& factor);
+
   std::vector<Ref<Node>> factors_;  // of different shapes
 };
 

@@ -147,6 +147,41 @@ def test_masked_ragged_and_object_arrays_are_refused() -> None:
         pb.constant("abc")
 
 
+@pytest.mark.parametrize("dtype", [None, "float32", "float64"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.1],
+        (0.1, 0.2),
+        [[1.0, 2.0], (3.0, 1e-300)],
+        [[[0.1] * 5] * 4] * 3,
+        [1e300, -1e300, float("nan"), float("inf"), -0.0],
+        [1.0, 2],
+        [[True, 1.0]],
+        [[]],
+        [np.float64(0.1), 0.2],
+        [0.1, np.float32(0.1)],
+    ],
+    ids=repr,
+)
+def test_lists_of_floats(values: Any, dtype: Any) -> None:
+    expected = np.asarray(values)
+    own = "float64" if isinstance(values[0], np.float64) else "float32"
+    with np.errstate(over="ignore"):
+        expected = expected.astype(dtype or own)
+    x = pb.constant(values, dtype=dtype)
+    assert x.dtype == expected.dtype
+    assert x.numpy().tobytes() == expected.tobytes() and x.shape == expected.shape
+
+
+@pytest.mark.parametrize(
+    "values", [[0.1, [0.2]], [[0.1], 0.2], [[0.1], [0.1, 0.2]], [[0.1], []]], ids=repr
+)
+def test_ragged_lists_of_floats(values: Any) -> None:
+    with pytest.raises(ValueError, match="constant: the nested lists are ragged"):
+        pb.constant(values)
+
+
 def test_lists_take_the_default_dtype_unless_numpy_says_otherwise() -> None:
     assert pb.constant([1.0, 2.0]).dtype == "float32"
     assert pb.constant([1, 2]).dtype == "int64"

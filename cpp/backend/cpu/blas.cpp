@@ -4,6 +4,7 @@
 #include "backend/cpu/blas.h"
 
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 #include "base/cpu_level.h"
@@ -39,6 +40,7 @@ class WhileLoading {
 struct Loaded {
   BlasInfo info;
   Blas blas;
+  std::unique_ptr<DynamicLibrary> library;
 };
 
 // scipy-openblas prefixes its symbols; other libraries do not.
@@ -63,7 +65,8 @@ Loaded* load() {
   // does know Zen 5) the name is what it would have chosen itself.
   std::optional<WhileLoading> core;
   if (cpu_level() == CpuLevel::Avx512) core.emplace("OPENBLAS_CORETYPE", "SkylakeX");
-  const auto& library = *new DynamicLibrary(info.path);
+  out->library = std::make_unique<DynamicLibrary>(info.path);
+  const DynamicLibrary& library = *out->library;
   if (!library.loaded()) {
     info.error = library.error();
     return out;
