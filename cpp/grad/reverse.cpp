@@ -69,19 +69,13 @@ class ReversePass {
         apply_to_results(node, exit, wanted);
       } else if (node->op == Op::result) {
         // Its operation is older, and asks for all adjoints together.
-      } else if (adjoints_[i].kind() == Cotangent::Zero ||
-                 (adjoints_[i].kind() == Cotangent::Value && carries_nothing(node, exit))) {
+      } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(exit, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
         exit.rule ? apply_to_one(node, exit, adjoints_[i], wanted)
                   : apply_row(node, exit, adjoints_[i], wanted);
       }
     }
-  }
-
-  // A tensor without elements: sums of none of them are exact zeros, whatever slopes they meet.
-  static bool carries_nothing(const Node* node, const Exit& exit) {
-    return node->shape.size() == 0 && !exit.rule;
   }
 
   void pass_zero(const Exit& exit, const std::vector<uint8_t>& wanted) {

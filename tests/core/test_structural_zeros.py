@@ -512,26 +512,6 @@ def test_masks_of_several_shapes_above_entries_that_are_taken_twice() -> None:
     assert slope(lambda x: pb.where(entries, x, 0.0)[0]) == [[0.0, 0.0], [0.0, 0.0]]
 
 
-@pytest.mark.parametrize(
-    "nothing",
-    [
-        lambda u: u @ pb.zeros((3, 0)),
-        lambda u: u[:0],
-        lambda u: pb.take(u, pb.constant(np.zeros(0, np.int64))),
-        lambda u: pb.sum(u[:0], axis=0, keepdims=True)[:, None] * pb.zeros((1, 0)),
-    ],
-)
-def test_a_result_without_elements_has_no_slope(nothing):
-    x = pb.Variable(np.array([-1.0, 0.0, 2.0]))
-    y = nothing(pb.log(x) + pb.sqrt(x))
-    assert y.size == 0
-    g = pb.gradients(y, x)[0]
-    assert g.numpy().tolist() == [0.0, 0.0, 0.0]
-    assert (
-        pb.gradients(pb.sum(g * g), x, unconnected_gradients="zero")[0].numpy().tolist() == [0] * 3
-    )
-
-
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_row_mask_that_was_made_wide(wide):
     """Rows of data that are not finite take no part where no column of them counts."""
