@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 #include "graph/parts.h"
@@ -27,6 +28,8 @@ void count_holder(Node* node, int change) {
 }
 
 }  // namespace
+
+void* Tape::operator new(size_t size) { return ::new (::operator new(size)) Tape(false); }
 
 Tape::~Tape() {
   if (recording_) stop();

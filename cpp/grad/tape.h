@@ -3,6 +3,7 @@
 // graph does.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <unordered_map>
@@ -19,6 +20,9 @@ class Tape {
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
+  // An object of Python that was made by __new__ alone is a tape, too: an empty one.
+  static void* operator new(size_t size);
+  static void operator delete(void* tape) { ::operator delete(tape); }
 
   // Recording is per thread: a tape is on the stack of the thread that started it.
   void start();
