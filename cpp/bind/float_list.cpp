@@ -40,6 +40,12 @@ bool fill(PyObject* level, const Shape& shape, int64_t axis, T** out) {
   return true;
 }
 
+template <class T>
+bool fill_all(PyObject* object, const Shape& shape, void* data) {
+  auto* out = static_cast<T*>(data);
+  return fill(object, shape, 0, &out);
+}
+
 }  // namespace
 
 Ref<Node> node_from_float_list(PyObject* object, const DType* wish, const char* who) {
@@ -48,15 +54,9 @@ Ref<Node> node_from_float_list(PyObject* object, const DType* wish, const char* 
   if (!is_level(object) || !is_float(dtype) || !find_shape(object, &shape)) return nullptr;
   check_shape(shape, who ? who : "constant");
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
-  bool all = false;
-  if (dtype == DType::Float32) {
-    auto* out = static_cast<float*>(static_cast<void*>(buffer->data));
-    all = fill(object, shape, 0, &out);
-  } else {
-    auto* out = static_cast<double*>(static_cast<void*>(buffer->data));
-    all = fill(object, shape, 0, &out);
-  }
-  return all ? make_value(dtype, shape, std::move(buffer)) : nullptr;
+  const auto filled = dtype == DType::Float32 ? fill_all<float> : fill_all<double>;
+  return filled(object, shape, buffer->data) ? make_value(dtype, shape, std::move(buffer))
+                                             : nullptr;
 }
 
 }  // namespace pullback

@@ -54,8 +54,8 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
     const auto found = request_.overrides->find(display_name(node));
     if (found != request_.overrides->end()) {
       rule = found->second;
-      if (node->op == Op::stop_gradient && !node->inputs_count)
-        refuse_late_override("stop_gradient");
+      const bool sealed = node->op == Op::stop_gradient && node->inputs_count == 0;
+      if (sealed) refuse_late_override(name_of(node->op));
     }
   }
   if (!rule && !own) rule = node->rule;

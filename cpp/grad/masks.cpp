@@ -111,8 +111,9 @@ Ref<Node> untaken(const Ref<Node>& factor, const Node* node) {
   const int64_t axis = node->attr.axis;
   const Ref<Node> indices(node->in[1]);
   const Ref<Node> wide = widened(factor, node->shape, axis, indices->shape.rank);
-  if (!varies(wide.get(), wide->shape.rank, taken_axes(node)))
+  if (!varies(wide.get(), wide->shape.rank, taken_axes(node))) {
     return with_ones(wide, axis, indices->shape.rank, 1);
+  }
   return scatter_add(wide, indices, axis, node->in[0]->shape[axis]);
 }
 

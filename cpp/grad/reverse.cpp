@@ -114,9 +114,15 @@ class ReversePass {
         c.clean = clean && (c.clean || c.mask == nullptr);
         left = moved(node, support, k, c, zeros);
       }
+      if (sums_of_none(node, exit.inputs[k])) left.intersect(pullback::zeros({}, DType::Bool));
       add(exit.inputs[k], std::move(c), std::move(left));
     }
     out.clear();
+  }
+
+  // What a result without elements says of an input that has some: zeros, whatever slopes they meet.
+  static bool sums_of_none(const Node* node, const Node* input) {
+    return node->shape.size() == 0 && input->shape.size() > 0;
   }
 
   Zeros zeros_below(const Node* input) {

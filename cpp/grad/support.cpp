@@ -4,6 +4,7 @@
 #include "grad/support.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "grad/windows.h"
@@ -98,14 +99,18 @@ Support common(std::span<const Support> supports, std::vector<Support>* rest) {
 // What somebody has made as wide as the whole, a row mask with others, is narrow as it came.
 // Returns the size of the narrowest. A loop may have made it of very many: it looks at few.
 constexpr int kDeep = 3;
-int64_t parts_of(Node* mask, int deep, std::vector<Node*>* parts) {
+struct Parts {
+  std::array<Node*, 1 << kDeep> nodes;
+  size_t count = 0;
+};
+int64_t parts_of(Node* mask, int deep, Parts* parts) {
   const bool made = deep > 0 && mask->inputs_count > 0 && !mask->rule;
   if (made && mask->op == Op::broadcast_to) return parts_of(mask->in[0], deep - 1, parts);
   if (made && mask->op == Op::logical_and) {
     const int64_t one = parts_of(mask->in[0], deep - 1, parts);
     return std::min(one, parts_of(mask->in[1], deep - 1, parts));
   }
-  parts->push_back(mask);
+  parts->nodes[parts->count++] = mask;
   return mask->shape.size();
 }
 
@@ -127,10 +132,10 @@ Ref<Node> aligned(const Ref<Node>& factor, int64_t rank) {
 }
 
 void Support::intersect(const Ref<Node>& factor) {
-  if (factor == nullptr || contains(*this, factor)) return;
-  std::vector<Node*> parts;
+  if (factor == nullptr) return;
+  Parts parts;
   if (parts_of(factor.get(), kDeep, &parts) == factor->shape.size()) return add(factor);
-  for (Node* part : parts) add(Ref<Node>(part));
+  for (size_t i = 0; i < parts.count; ++i) add(Ref<Node>(parts.nodes[i]));
 }
 
 void Support::add(const Ref<Node>& factor) {

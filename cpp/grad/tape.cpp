@@ -29,6 +29,7 @@ void count_holder(Node* node, int change) {
 
 }  // namespace
 
+// The constructor of a tape that gets one makes it once more, over this one, which holds no memory.
 void* Tape::operator new(size_t size) { return ::new (::operator new(size)) Tape(false); }
 
 Tape::~Tape() {

@@ -111,17 +111,17 @@ void mark_parts(Node* node, std::span<const NodeRef> given) {
   for (Node* input : node->inputs()) mark_parts(input, given);
 }
 
-// One that is computed as `inside` from what it is given, of which rules answer for the first
-// `inputs`.
+// One that is computed as `inside` from what it is given; rules answer for all but the last
+// `others`.
 NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> given,
-                size_t inputs) {
+                size_t others = 0) {
   mark_parts(inside.get(), given);
   Node* all[3] = {inside.get()};
   size_t count = 1;
   for (const NodeRef& x : given) all[count++] = x.get();
   Attr attr;
   attr.composite = which;
-  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, {all, 1 + inputs}, attr);
+  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, {all, count - others}, attr);
   node->rule = own_rule(which);
   if (overrides_active()) {
     if (Ref<Rule> stamped = stamped_override(name_of(which))) node->rule = stamped;
@@ -153,7 +153,7 @@ const char* name_of(Composite composite) {
 }
 
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) {
-  NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x}, 1);
+  NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x});
   node->attr.axes = axes;
   return node;
 }
@@ -161,7 +161,7 @@ NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) 
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
   // What nobody differentiates through needs no name.
   if (!inside->tracked()) return inside;
-  NodeRef node = compose(Composite::pow, inside, {NodeRef(x), NodeRef(exponent)}, 2);
+  NodeRef node = compose(Composite::pow, inside, {NodeRef(x), NodeRef(exponent)});
   node->flags |= inside->flags & kWeak;
   return node;
 }
@@ -172,7 +172,7 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
   // The number of elements is known from the shapes; an empty mean is 0/0, as in NumPy.
   const int64_t size = total->shape.size();
   const double count = size ? static_cast<double>(x->shape.size()) / size : 1.0;
-  return compose(Composite::mean, Expr(total) / count, {x}, 1);
+  return compose(Composite::mean, Expr(total) / count, {x});
 }
 
 // A tree of halves: no division, so zeros are exact at every order.
@@ -194,7 +194,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   if (length == 0) {
     // The product of nothing is one, and still depends on x: its gradient is an empty array.
     const Expr nothing = reduce(Op::sum, all, axes, keepdims);
-    return compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all}, 1);
+    return compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all});
   }
   NodeRef x = reshape(transpose(all, order), {length, result.size()});
   std::vector<NodeRef> odd;
@@ -205,7 +205,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     x = Expr(parts[0]) * Expr(parts[1]);
   }
   for (const NodeRef& part : odd) x = Expr(x) * Expr(part);
-  return compose(Composite::prod, reshape(x, result), {all}, 1);
+  return compose(Composite::prod, reshape(x, result), {all});
 }
 
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
@@ -217,7 +217,7 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   }
   const Exponentials e = exponentials(Op::difference, x, all);
   const NodeRef value = reshape(log(e.total) + e.top, folded(x->shape, mask, keepdims));
-  NodeRef node = compose(Composite::logsumexp, value, {x}, 1);
+  NodeRef node = compose(Composite::logsumexp, value, {x});
   node->attr.axes = mask;
   return node;
 }
@@ -226,14 +226,14 @@ NodeRef softmax(const NodeRef& input, int64_t wish) {
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
-  return with_axis(compose(Composite::softmax, exp(e.shifted) / e.total, {x}, 1), axis);
+  return with_axis(compose(Composite::softmax, exp(e.shifted) / e.total, {x}), axis);
 }
 
 NodeRef log_softmax(const NodeRef& input, int64_t wish) {
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "log_softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
-  return with_axis(compose(Composite::log_softmax, e.shifted - log(e.total), {x}, 1), axis);
+  return with_axis(compose(Composite::log_softmax, e.shifted - log(e.total), {x}), axis);
 }
 
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
@@ -247,7 +247,7 @@ NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
   const Expr p = cast(labels, z->dtype);
   const Expr terms = multiply_no_nan(Expr(log_softmax(z, -1)), p);
   const Expr total = reduce(Op::sum, terms, std::vector<int64_t>{-1}, false);
-  return compose(Composite::softmax_cross_entropy, 0.0 - total, {z, p}, 2);
+  return compose(Composite::softmax_cross_entropy, 0.0 - total, {z, p});
 }
 
 NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {

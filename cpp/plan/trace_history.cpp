@@ -2,6 +2,8 @@
 // again for it.
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "graph/make.h"
 #include "ops/ops.h"
@@ -68,13 +70,30 @@ class Trace::CalledRule : public Rule {
   Ref<CallInputs> call_;
 };
 
+namespace {
+
+// A tape that has ended meanwhile watched these tensors when nodes were due that are made only now.
+class Watching {
+ public:
+  explicit Watching(std::vector<Ref<Node>> tensors) : tensors_(std::move(tensors)) {
+    for (const Ref<Node>& x : tensors_) ++x->watchers;
+  }
+  ~Watching() {
+    for (const Ref<Node>& x : tensors_) --x->watchers;
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  std::vector<Ref<Node>> tensors_;
+};
+
+}  // namespace
+
 void Trace::Call::build(Node* result) {
   if (built.empty()) {
-    // A tape that ended meanwhile watched them when these nodes were due.
-    for (const Ref<Node>& x : watched) ++x->watchers;
+    const Watching again(std::exchange(watched, {}));
     built = trace->instance(std::move(inputs), this);
-    for (const Ref<Node>& x : watched) --x->watchers;
-    watched.clear();
     inputs.clear();
     // What the call computed is not computed again where somebody still has it.
     for (size_t k = 0; k < results.size(); ++k) {

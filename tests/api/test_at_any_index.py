@@ -94,7 +94,8 @@ def numpy_takes(x: Any, key: Any) -> bool:
 
 
 def sees_no_mask(x: Any, key: Any) -> bool:
-    """NumPy lets an empty mask pass for an axis of another length, always so if x is empty."""
+    """NumPy lets an empty mask pass for an axis of another length, always so if x is empty, and
+    looks at no index beside one that takes nothing."""
     entries = key if isinstance(key, tuple) else (key,)
     masks = [entry for entry in entries if isinstance(entry, np.ndarray) and entry.dtype == bool]
     if any(mask.size == 0 for mask in masks):
@@ -103,7 +104,17 @@ def sees_no_mask(x: Any, key: Any) -> bool:
         np.ones([max(n, 1) for n in x.shape])[key]
     except IndexError:
         return x.size == 0
+    try:
+        np.ones([max(n, 1) for n in x.shape])[tuple(map(taking_something, entries))]
+    except IndexError:
+        return True
     return False
+
+
+def taking_something(entry: Any) -> Any:
+    if isinstance(entry, np.ndarray) and entry.size == 0:
+        return np.zeros((1,) * entry.ndim, np.int64)
+    return True if entry is False else entry
 
 
 @settings(max_examples=200, deadline=None)

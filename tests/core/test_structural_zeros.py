@@ -524,3 +524,23 @@ def test_a_row_mask_that_was_made_wide(wide):
     g = pb.gradients(pb.sum(pb.where(mask, pb.tanh(out), 0.0)), w)[0]
     kept = data[[0, 2]]
     np.testing.assert_allclose(g, kept.T @ (1 - np.tanh(kept @ w.numpy()) ** 2), rtol=1e-13)
+
+
+@pytest.mark.parametrize("empty", [
+    lambda y: pb.matmul(y, pb.zeros((2, 0), "float64")),
+    lambda y: pb.broadcast_to(y[:, None], (2, 0)),
+    lambda y: y[:, None] + pb.zeros((2, 0), "float64"),
+    lambda y: pb.where(pb.zeros((2, 0), "bool"), y[:, None], 0.0),
+    lambda y: pb.einsum("a,ab->b", y, pb.zeros((2, 0), "float64")),
+    lambda y: pb.take(y, np.zeros(0, np.int64)),
+    lambda y: pb.softmax(pb.broadcast_to(y, (0, 2))),
+])  # fmt: skip
+def test_a_result_without_elements_has_no_slope(empty: Callable[[Any], Any]) -> None:
+    """A sum of none is 0, whatever it is multiplied by; to second order, too, and others count."""
+    x = pb.Variable(np.array([0.0, 4.0]))
+    (g,) = pb.gradients(pb.sum(empty(pb.sqrt(x))), [x])
+    (h,) = pb.gradients(g, [x])
+    assert g.numpy().tolist() == [0, 0]
+    assert h is None or h.numpy().tolist() == [0, 0]
+    (g,) = pb.gradients([pb.sum(empty(pb.sqrt(x))), pb.sqrt(x[1])], [x])
+    assert g.numpy().tolist() == [0, 0.25]

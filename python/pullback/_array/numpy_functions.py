@@ -38,12 +38,11 @@ def array_function(
     if not taken:  # a tensor in what is no list, tuple or dict, which would come here again
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     args, kwargs = _core.unflatten(structure, leaves)
-    written = kwargs.get("out") is not None  # is not to be changed by what is refused
-    answer = None if tracked and written else function(*args, **kwargs)
-    if tracked and (written or any(map(_has_slopes, _core.flatten(answer)[0]))):
-        raise TypeError(
-            f"{name}: NumPy would lose the gradient of a tracked tensor; {_instead(function)}"
-        )
+    if tracked and kwargs.get("out") is not None:  # which what is refused must not change
+        raise _refused(function)
+    answer = function(*args, **kwargs)
+    if tracked and any(map(_has_slopes, _core.flatten(answer)[0])):
+        raise _refused(function)
     return answer
 
 
@@ -52,6 +51,13 @@ def _has_slopes(leaf: Any) -> bool:
     if isinstance(dtype, numpy.dtype):
         return dtype.kind in "fc"
     return isinstance(leaf, float | complex)
+
+
+def _refused(function: Callable[..., Any]) -> TypeError:
+    return TypeError(
+        f"{function.__name__}: NumPy would lose the gradient of a tracked tensor; "
+        f"{_instead(function)}"
+    )
 
 
 def _instead(function: Callable[..., Any]) -> str:
