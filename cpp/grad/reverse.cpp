@@ -120,7 +120,8 @@ class ReversePass {
     out.clear();
   }
 
-  // What a result without elements says of an input that has some: zeros, whatever slopes they meet.
+  // What a result without elements says of an input that has some: zeros, whatever slopes they
+  // meet.
   static bool sums_of_none(const Node* node, const Node* input) {
     return node->shape.size() == 0 && input->shape.size() > 0;
   }

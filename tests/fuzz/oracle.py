@@ -85,7 +85,10 @@ def _differentiate(program: Program, leaves: list[Array], exact: Reference, out:
         for k, v in zip(floats, direction, strict=True):
             moved[k] = base[k] + step * v
         reference = Reference(exact=True, frozen=exact.frozen)
-        results = function(reference, *moved)
+        try:
+            results = function(reference, *moved)
+        except (ValueError, IndexError):  # a divisor or a position that was none a step before
+            return None
         if reference.choices != exact.choices:
             return None
         total = np.longdouble(0)

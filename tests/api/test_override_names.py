@@ -1,0 +1,162 @@
+"""The names of rules and of operations: unknown, taken, registered again, and late."""
+
+from __future__ import annotations
+
+import pytest
+from support.overrides import fresh, gradient, times
+
+import pullback as pb
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [("Sign", "sign"), ("MatMul", "matmul"), ("Matmul", "matmul"), ("sqare", "square")],
+)
+def test_unknown_operations(wrong, near):
+    x = pb.Variable(2.0)
+    for attempt in (
+        lambda: pb.gradient_override_map({"square": times(5), wrong: times(1)}).__enter__(),
+        lambda: pb.gradients(x, x, overrides={wrong: times(1)}),
+    ):
+        with pytest.raises(LookupError, match=f"{wrong}.*did you mean.*'{near}'"):
+            attempt()
+    assert gradient(pb.square(x), x) == 4  # nothing was installed
+
+
+@pytest.mark.parametrize("wrong", ["", "no such thing", "value", "read", "custom_gradient"])
+def test_unknown_operations_without_neighbours(wrong):
+    with pytest.raises(LookupError, match="no operation"):
+        pb.gradient_override_map({wrong: times(1)})
+
+
+def test_unknown_rules():
+    name = fresh()
+    pb.register_gradient(name)(times(1))
+    with pytest.raises(LookupError, match=f"'{name.upper()}'.*did you mean.*'{name}'"):
+        pb.gradient_override_map({"square": name.upper()})
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [("square", times(1))], "square", {1: times(1)}, {"square": 3}, {"exp": None}]
+)
+def test_maps_that_are_none(wrong):
+    with pytest.raises(TypeError):
+        pb.gradient_override_map(wrong)
+
+
+def test_register():
+    name = fresh()
+    rule = times(2)
+    assert pb.register_gradient(name)(rule) is rule
+    with pytest.raises(KeyError, match=rf"{name}.*overrides.py:\d+.*replace=True"):
+        pb.register_gradient(name)(times(3))
+    x = pb.Variable(2.0)
+    with pb.gradient_override_map({"square": name}):
+        old = pb.square(x)
+        pb.register_gradient(name, replace=True)(times(3))
+    with pb.gradient_override_map({"square": name}):
+        new = pb.square(x)
+    assert (gradient(old, x), gradient(new, x)) == (2, 3)
+
+
+def test_an_operations_own_name_is_taken():
+    with pytest.raises(KeyError, match=r"'tanh'.*replace=True"):
+        pb.register_gradient("tanh")
+
+
+def test_replacing_the_rule_of_an_operation():
+    """In a process of its own: it lasts."""
+    import subprocess
+    import sys
+
+    code = (
+        "import pullback as pb\n"
+        "pb.register_gradient('square', replace=True)(lambda op, g: 5 * g)\n"
+        "x = pb.Variable(2.0)\n"
+        "y = pb.square(x)\n"
+        "with pb.gradient_override_map({'square': lambda op, g: 6 * g}): z = pb.square(x)\n"
+        "print([float(pb.gradients(t, x)[0]) for t in (y, z)],\n"
+        "      float(pb.gradients(y, x, overrides={'square': lambda op, g: 7 * g})[0]))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[5.0, 6.0] 7.0"
+
+
+def test_rules_registered_later_reach_what_is_recorded():
+    """Also in a process of its own: a traced function, a tape, a lazy graph and a composite that
+    has a rule of the library's."""
+    import subprocess
+    import sys
+
+    code = (
+        "import numpy as np, pullback as pb\n"
+        "x = pb.Variable(2.0)\n"
+        "slope = pb.function(lambda t: pb.gradients(pb.square(t), [t])[0])\n"
+        "value = pb.function(lambda t: pb.square(t))\n"
+        "first = [float(slope(x)), float(pb.gradients(value(x), x)[0])]\n"
+        "lazy, traced, soft = pb.square(x), value(x), pb.softmax(x * np.ones(2), axis=0)\n"
+        "with pb.GradientTape() as tape: taped = pb.square(x)\n"
+        "with pb.gradient_override_map({'softmax': lambda op, g: 2 * g}):\n"
+        "    stamped = pb.softmax(x * np.ones(2), axis=0)\n"
+        "pb.register_gradient('square', replace=True)(lambda op, g: 5 * g)\n"
+        "pb.register_gradient('softmax', replace=True)(lambda op, g: 7 * g)\n"
+        "then = [float(slope(x)), float(pb.gradients(value(x), x)[0])]\n"
+        "then += [float(pb.gradients(y, x)[0]) for y in (lazy, traced)]\n"
+        "then += [float(tape.gradient(taped, x))]\n"
+        "then += [float(pb.gradients(y, x)[0]) for y in (soft, stamped)]\n"
+        "pb.register_gradient('square', replace=True)(lambda op, g: 6 * g)\n"
+        "print(first, then, float(slope(x)), float(slope(x)))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[4.0, 4.0] [5.0, 5.0, 5.0, 5.0, 5.0, 14.0, 4.0] 6.0 6.0"
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"name"])
+def test_names_are_strings(wrong):
+    with pytest.raises(TypeError):
+        pb.register_gradient(wrong)
+    with pytest.raises(ValueError, match="empty"):
+        pb.register_gradient("")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "text"])
+def test_rules_are_functions(wrong):
+    with pytest.raises(TypeError, match="expected a function"):
+        pb.register_gradient(fresh())(wrong)
+
+
+@pytest.mark.parametrize("name", ["astype", "cast", "permute_dims", "positive"])
+def test_names_of_functions_that_are_operations(name):
+    with pytest.raises(KeyError, match=f"'{name}'.*replace=True"):
+        pb.register_gradient(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("einsum", "consists of: 'matmul'"), ("stack", "'concat'"), ("ones", "no operation")],
+)
+def test_names_of_functions_that_are_no_operation(name, words):
+    """A rule of theirs would never be asked."""
+    with pytest.raises(LookupError, match=words):
+        pb.register_gradient(name)
+    with pytest.raises(LookupError, match=words):
+        pb.register_gradient(name, replace=True)
+
+
+def test_replacing_the_rule_of_an_operation_by_its_functions_name():
+    """In a process of its own: it lasts."""
+    import subprocess
+    import sys
+
+    code = (
+        "import pullback as pb\n"
+        "x = pb.Variable([[2.0]])\n"
+        "for name in ('astype', 'positive', 'permute_dims'):\n"
+        "    pb.register_gradient(name, replace=True)(lambda op, g: 5)\n"
+        "for y in (pb.astype(x, 'float64'), pb.positive(x), pb.permute_dims(x, (1, 0))):\n"
+        "    print(float(pb.gradients(y, x)[0][0, 0]))\n"
+        "with pb.gradient_override_map({'sin': 'astype'}): y = pb.sin(x)\n"
+        "print(float(pb.gradients(y, x)[0][0, 0]))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["5.0"] * 4

@@ -1,0 +1,24 @@
+"""Gradients inside of programs."""
+
+from __future__ import annotations
+
+from .registry import Generator, kind
+
+
+@kind(2.5)
+def called(g: Generator) -> None:
+    x = g.find(lambda x: x.dtype.kind == "f", flows=True)
+    name = g.pick("straight", "pair", "with_index", "nested", "overridden", "slope", "slopes",
+                  "curvature", "value_and_slope", "recorded")  # fmt: skip
+    if x is None:
+        return
+    if name == "with_index":
+        g.add(f"helpers.with_index(pb, {{0}}, {int(g.random.integers(3))})", x, outputs=3)
+    elif name in ("pair", "slopes", "recorded"):
+        shape, dtype = g.array(x).shape, g.array(x).dtype
+        y = g.find(lambda y: y.shape == shape and y.dtype == dtype, flows=True)
+        g.add(f"helpers.{name}(pb, {{0}}, {{1}})", x, y, outputs=2)
+    elif name == "slope":
+        g.add("helpers.slope(pb, {0}, {1})", x, g.like(x))
+    else:
+        g.add(f"helpers.{name}(pb, {{0}})", x, outputs=2 if name == "value_and_slope" else 1)
