@@ -28,6 +28,7 @@ class Reference:
         self.choices: list[bytes] = []
         self.frozen: list[Array] = [] if frozen is None else frozen
         self._next = None if frozen is None else 0
+        self._either_sign = False
         self.special = self
 
     # --- dtypes, choices and constants
@@ -95,6 +96,24 @@ class Reference:
     # --- elementwise
 
     def __getattr__(self, name: str) -> Callable[..., Array]:
+        function = self._function(name)
+        if name in PRODUCTS:
+            return lambda *xs: self.product(function(*xs))
+        if name in DIVISORS:
+            return lambda *xs: function(*self.divisor(xs, DIVISORS[name]))
+        return function
+
+    def product(self, value: Array) -> Array:
+        """A zero that is a sum of products has either sign: NumPy's own functions differ in it."""
+        self._either_sign |= bool(value.dtype.kind == "f" and not np.all(value))
+        return value
+
+    def divisor(self, xs: tuple[Any, ...], k: int) -> tuple[Any, ...]:
+        if self._either_sign and not np.all(xs[k]):
+            self.choices.append(b"exact" if self.exact else b"rounded")
+        return xs
+
+    def _function(self, name: str) -> Callable[..., Array]:
         if name in FLOAT_FUNCTIONS:
             return lambda *xs: FLOAT_FUNCTIONS[name](*self.common(*xs, floats=True))
         if name in NUMBER_FUNCTIONS:
@@ -261,13 +280,13 @@ class Reference:
         return self.sum(np.diagonal(x, *args), axis=-1)
 
     def einsum(self, text: str, *xs: Any) -> Array:
-        return np.einsum(text, *self.number(*xs))
+        return self.product(np.einsum(text, *self.number(*xs)))
 
     def tensordot(self, a: Any, b: Any, axes: Any) -> Array:
-        return np.tensordot(*self.number(a, b), axes)
+        return self.product(np.tensordot(*self.number(a, b), axes))
 
     def vecdot(self, a: Any, b: Any, axis: int = -1) -> Array:
-        return formulas.vecdot(*self.number(a, b), axis)
+        return self.product(formulas.vecdot(*self.number(a, b), axis))
 
     def at(self, x: Any, key: Any, update: str, value: Any) -> Array:
         value = np.asarray(value, x.dtype)
@@ -360,6 +379,8 @@ CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
     "minimum": (np.minimum, _order),
     "remainder": (_nonzero(np.remainder), _steps),
 }
+PRODUCTS = ("matmul", "dot", "inner", "outer", "vdot")
+DIVISORS = {"divide": 1, "floor_divide": 1, "remainder": 1, "pow": 0}  # which argument it is
 SHAPES: dict[str, Callable[..., Array]] = {
     "identity": np.asarray,
     "positive": np.asarray,
