@@ -90,8 +90,8 @@ class Reference:
     def with_slope_of(self, value: Array, other: Array) -> Array:
         """`value`, which changes as `other` does."""
         fixed = self.stop_gradient(other)
-        moved = np.where((other == fixed) | np.isnan(fixed), 0, other - fixed)
-        return self.stop_gradient(value) + moved
+        start = self.stop_gradient(value)
+        return np.where((other == fixed) | np.isnan(fixed), start, start + (other - fixed))
 
     # --- elementwise
 
