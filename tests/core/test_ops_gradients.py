@@ -76,6 +76,8 @@ class Program:
 
         exact = self.case.exact(self.xs)
         backward = gradient(slope, exact, self.case.wrt, self.c, SECOND_STEPS)
+        if not any(d.size for d in self.directions):  # nothing moves, be the value NaN or not
+            return [*backward, np.zeros_like(self.c)]
         return [*backward, along(self.case.reference, exact, directions)]
 
 

@@ -32,13 +32,16 @@ template <class I>
 Status check(const I* indices, int64_t n, int64_t bound) {
   constexpr int64_t kPart = 64 * 1024;
   std::atomic<bool> bad{false};
+  const auto reach = static_cast<uint64_t>(bound);
   parallel_for(ceil_div(n, kPart), n > 256 * 1024, [&](int64_t part) {
-    bool mine = false;
+    // A sign of either distance: comparisons of 64 bits would be one index at a time.
+    int64_t mine = 0;
     const int64_t end = std::min((part + 1) * kPart, n);
     for (int64_t i = part * kPart; i < end; ++i) {
-      mine |= (indices[i] >= bound) | (indices[i] < -bound);
+      const auto index = static_cast<uint64_t>(static_cast<int64_t>(indices[i]));
+      mine |= static_cast<int64_t>((index + reach) | (reach - 1 - index));
     }
-    if (mine) bad.store(true, std::memory_order_relaxed);
+    if (mine < 0) bad.store(true, std::memory_order_relaxed);
   });
   return bad.load() ? first_bad(indices, n, bound) : Status{};
 }
@@ -286,9 +289,9 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
   const int64_t size = s.outer * s.axis * s.inner;
   const Status checked = check(indices, n, s.axis);
   if (!checked || size == 0) return checked;
-  constexpr int64_t kPart = 64 * 1024;
+  constexpr int64_t kPart = 32 * 1024;
   const auto each_part = [&](auto&& body) {
-    parallel_for(ceil_div(size, kPart), size > 256 * 1024,
+    parallel_for(ceil_div(size, kPart), size > 2 * kPart,
                  [&](int64_t part) { body(part * kPart, std::min((part + 1) * kPart, size)); });
   };
   if constexpr (std::is_same_v<T, float> && update == Update::Add) {
@@ -297,12 +300,16 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
       const StepMemory memory(size * 8);
       if (!memory.data()) return failure(Problem::Memory);
       auto* sums = reinterpret_cast<double*>(memory.data());
+      const auto& cast = kernels().elementwise.cast;
+      constexpr auto kSingle = static_cast<int>(DType::Float32);
+      constexpr auto kDouble = static_cast<int>(DType::Float64);
       each_part([&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) sums[i] = s.clear ? 0.0 : out[i];
+        if (s.clear) return std::fill(sums + begin, sums + end, 0.0);
+        cast[kSingle][kDouble](sums + begin, out + begin, nullptr, nullptr, end - begin);
       });
       scatter_parts<update, T>(s, in, indices, sums, n);
       each_part([&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) out[i] = static_cast<float>(sums[i]);
+        cast[kDouble][kSingle](out + begin, sums + begin, nullptr, nullptr, end - begin);
       });
       return {};
     }
