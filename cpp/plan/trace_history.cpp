@@ -92,9 +92,10 @@ class Watching {
 
 void Trace::Call::build(Node* result) {
   if (built.empty()) {
-    const Watching again(std::exchange(watched, {}));
-    built = trace->instance(std::move(inputs), this);
+    const Watching again(watched);
+    built = trace->instance(inputs, this);
     inputs.clear();
+    watched.clear();
     // What the call computed is not computed again where somebody still has it.
     for (size_t k = 0; k < results.size(); ++k) {
       const Node* computed = results[k].get();

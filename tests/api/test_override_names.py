@@ -48,7 +48,7 @@ def test_register():
     name = fresh()
     rule = times(2)
     assert pb.register_gradient(name)(rule) is rule
-    with pytest.raises(KeyError, match=rf"{name}.*overrides.py:\d+.*replace=True"):
+    with pytest.raises(KeyError, match=rf"{name}.*support/overrides.py:\d+.*replace=True"):
         pb.register_gradient(name)(times(3))
     x = pb.Variable(2.0)
     with pb.gradient_override_map({"square": name}):

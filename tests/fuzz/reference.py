@@ -99,8 +99,8 @@ class Reference:
         function = self._function(name)
         if name in PRODUCTS:
             return lambda *xs: self.product(function(*xs))
-        if name in DIVISORS:
-            return lambda *xs: function(*self.divisor(xs, DIVISORS[name]))
+        if name in DIVISIONS:
+            return lambda *xs: function(*self.divisor(name, xs))
         return function
 
     def product(self, value: Array) -> Array:
@@ -108,8 +108,9 @@ class Reference:
         self._either_sign |= bool(value.dtype.kind == "f" and not np.all(value))
         return value
 
-    def divisor(self, xs: tuple[Any, ...], k: int) -> tuple[Any, ...]:
-        if self._either_sign and not np.all(xs[k]):
+    def divisor(self, name: str, xs: tuple[Any, ...]) -> tuple[Any, ...]:
+        below = np.where(np.asarray(xs[1]) < 0, xs[0], 1) if name == "pow" else xs[1]
+        if self._either_sign and not np.all(below):
             self.choices.append(b"exact" if self.exact else b"rounded")
         return xs
 
@@ -379,8 +380,8 @@ CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
     "minimum": (np.minimum, _order),
     "remainder": (_nonzero(np.remainder), _steps),
 }
-PRODUCTS = ("matmul", "dot", "inner", "outer", "vdot")
-DIVISORS = {"divide": 1, "floor_divide": 1, "remainder": 1, "pow": 0}  # which argument it is
+PRODUCTS = ("matmul", "dot", "inner", "vdot")
+DIVISIONS = ("divide", "floor_divide", "remainder", "pow")
 SHAPES: dict[str, Callable[..., Array]] = {
     "identity": np.asarray,
     "positive": np.asarray,

@@ -34,7 +34,8 @@ Status check(const I* indices, int64_t n, int64_t bound) {
   std::atomic<bool> bad{false};
   const auto reach = static_cast<uint64_t>(bound);
   parallel_for(ceil_div(n, kPart), n > 256 * 1024, [&](int64_t part) {
-    // A sign of either distance: comparisons of 64 bits would be one index at a time.
+    // i + bound or bound - 1 - i is negative exactly where i is out of range (only then may one of
+    // them wrap). Comparisons of 64 bits would be one index at a time.
     int64_t mine = 0;
     const int64_t end = std::min((part + 1) * kPart, n);
     for (int64_t i = part * kPart; i < end; ++i) {

@@ -131,8 +131,8 @@ PULLBACK_INLINE bool ran_wide([[maybe_unused]] double* y, [[maybe_unused]] const
   return false;
 }
 
-// Each turn of a loop over one vector may take as long as its branch does, twice the work of a
-// light row: those go two vectors at a time. The bodies of others fill a turn.
+// A turn of a loop takes at least as long as its branch, which on some processors is twice the work
+// of a light row on one vector: these do two in a turn. Others are longer than their branch.
 template <class Row, class Body>
 PULLBACK_INLINE void each(int64_t n, Body body) {
   if constexpr (Row::kLight) {
