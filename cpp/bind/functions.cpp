@@ -147,7 +147,12 @@ void bind_functions(py::module_& m) {
     return matmul(left, right);
   });
   m.def("take", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis) {
-    return take(x, indices, axis);
+    Ref<Node> out = take(x, indices, axis);
+    check_positions(indices, x->shape[out->attr.axis], "take");
+    return out;
+  });
+  m.def("check_positions", [](const Ref<Node>& indices, Integer length, const std::string& who) {
+    check_positions(indices, length, who.c_str());
   });
   m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis,
                           Integer length) { return scatter_add(x, indices, axis, length); });

@@ -209,20 +209,16 @@ Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   if (x->shape.rank == 0) return nullptr;
   if (is_tensor(key)) {
     Ref<Node> node = as_node(key);
-    return is_integer(node->dtype) ? node : nullptr;
+    if (!is_integer(node->dtype)) return nullptr;
+    check_positions(node, x->shape[0], "index");
+    return node;
   }
   if (!py::isinstance<py::array>(key)) return nullptr;
   const auto dtype = py::reinterpret_borrow<py::array>(key).dtype();
   if (dtype.kind() != 'i') return nullptr;
   const DType wide = DType::Int64;
   Ref<Node> node = node_from_array(key, &wide, "index");
-  const auto* at = static_cast<const int64_t*>(node->value->data);
-  const int64_t length = x->shape[0];
-  for (int64_t i = 0; i < node->shape.size(); ++i) {
-    if (at[i] < -length || at[i] >= length) {
-      fail(ErrorKind::Index, "index: ", at[i], " is out of range for axis 0 of length ", length);
-    }
-  }
+  check_positions(node, x->shape[0], "index");
   return node;
 }
 

@@ -11,7 +11,20 @@ struct Overriding {
   uintptr_t owner;
   OverrideMap map;
 };
-thread_local std::vector<Overriding> override_stack;
+
+// A map that is never left keeps its rules for ever: when its thread ends, nobody holds the lock of
+// the interpreter, at exit there is none, and a rule may hold Python objects.
+struct OverrideStack : std::vector<Overriding> {
+  OverrideStack() = default;
+  ~OverrideStack() {
+    for (Overriding& entry : *this) {
+      for (auto& [name, rule] : entry.map) rule.detach();
+    }
+  }
+  OverrideStack(const OverrideStack&) = delete;
+  OverrideStack& operator=(const OverrideStack&) = delete;
+};
+thread_local OverrideStack override_stack;
 }  // namespace
 
 void add_ref(Rule* rule) { ++rule->refs; }

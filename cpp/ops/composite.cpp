@@ -262,6 +262,10 @@ NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& label
     fail(ErrorKind::Value, who, ": expected logits with classes along the last axis and one label ",
          "for each row of them; logits are ", logits->shape, ", labels ", labels->shape);
   }
+  const int64_t classes = logits->shape[logits->shape.rank - 1];
+  if (const auto bad = known_outside(labels, 0, classes)) {
+    fail(ErrorKind::Index, who, ": label ", *bad, " is out of range for ", classes, " classes");
+  }
   const NodeRef z = as_float(logits);
   const Exponentials e = exponentials(Op::subtract, z, {logits->shape.rank - 1});
   const Expr loss = Expr(reshape(log(e.total), rows)) - Expr(pick(e.shifted, labels));

@@ -1,8 +1,9 @@
-// Indexing by a tensor of positions along one axis. Positions are values, so a bad one is found
+// Indexing by a tensor of positions along one axis. Positions that have no value yet are checked
 // when the plan runs (IndexError); everything else is checked here.
 
 #include "ops/index.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -18,7 +19,42 @@ void check_indices(const NodeRef& indices, const char* who) {
   }
 }
 
+// Where each sign of i + length or length - 1 - i says that it is out of range, only then may one
+// wrap; the first such place.
+template <class I>
+int64_t first_outside(const I* at, int64_t n, int64_t low, int64_t high) {
+  const auto from = static_cast<uint64_t>(-low);
+  const auto to = static_cast<uint64_t>(high - 1);
+  int64_t outside = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto index = static_cast<uint64_t>(static_cast<int64_t>(at[i]));
+    outside |= static_cast<int64_t>((index + from) | (to - index));
+  }
+  if (outside >= 0) return n;
+  return std::find_if(at, at + n, [&](I i) { return i < low || i >= high; }) - at;
+}
+
 }  // namespace
+
+std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_t high) {
+  if (!indices->has_value() || !is_integer(indices->dtype)) return std::nullopt;
+  const NodeRef known = as_value(indices);
+  const int64_t n = known->shape.size();
+  const auto find = [&]<class I>(const I* at) -> std::optional<int64_t> {
+    const int64_t place = first_outside(at, n, low, high);
+    if (place == n) return std::nullopt;
+    return at[place];
+  };
+  return known->dtype == DType::Int32 ? find(static_cast<const int32_t*>(known->value->data))
+                                      : find(static_cast<const int64_t*>(known->value->data));
+}
+
+void check_positions(const NodeRef& indices, int64_t length, const char* who) {
+  if (const auto bad = known_outside(indices, -length, length)) {
+    fail(ErrorKind::Index, who, ": index ", *bad, " is out of range for an axis of length ",
+         length);
+  }
+}
 
 NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t wish) {
   check_indices(indices, "take");

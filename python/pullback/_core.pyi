@@ -31,6 +31,7 @@ __all__: list[str] = [
     "build_info",
     "cast",
     "ceil",
+    "check_positions",
     "checked_gradients",
     "clear_plans",
     "clip",
@@ -441,6 +442,7 @@ def broadcast_to(
 def build_info() -> dict[str, typing.Any]: ...
 def cast(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def ceil(a: typing.Any) -> Tensor: ...
+def check_positions(arg0: typing.Any, arg1: typing.SupportsIndex, arg2: str) -> None: ...
 def checked_gradients(
     ys: typing.Any,
     xs: typing.Any,

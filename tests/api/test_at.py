@@ -192,16 +192,30 @@ def test_bad_indices(key: Any, text: str) -> None:
             attempt()
 
 
+def test_tensors_out_of_range_that_have_their_value() -> None:
+    x, bad = pb.Variable(X), pb.constant([0, 7], "int32")
+    for call, who in (
+        (lambda: x[bad], "index"),
+        (lambda: x[:, bad], "index"),
+        (lambda: x.at[bad].set(0.0), r"at\[\].set"),
+        (lambda: x.at[bad].add(1.0), r"at\[\].add"),
+        (lambda: pb.take(x, bad, axis=1), "take"),
+        (lambda: pb.take(x, [-5, 7], axis=1), "take"),
+    ):
+        with pytest.raises(IndexError, match=rf"^{who}: index (7|-5) is out of range .* [34]$"):
+            call()
+
+
 def test_tensors_out_of_range_are_found_when_computed() -> None:
     x = pb.Variable(X)
-    bad = pb.constant([0, 7])
+    bad = pb.constant([0, 7]) + 0
     for y in (x[bad], x.at[bad].set(0.0), x.at[bad].add(1.0), x[:, bad]):
         for _ in range(2):
             with pytest.raises(IndexError, match=r"index 7 is out of range .* length [34]"):
                 y.numpy()
     # Of several, each axis is checked by itself, though the position would exist.
     assert X[0, 3] == X.reshape(-1)[3]
-    for key in ((pb.constant([0]), pb.constant([7])), ([0], pb.constant([7]))):
+    for key in ((pb.constant([0]), pb.constant([7]) + 0), ([0], pb.constant([7]))):
         with pytest.raises(IndexError, match=r"7 is out of range .* length 4"):
             x[key].numpy()
 

@@ -3,6 +3,8 @@ moves."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -356,3 +358,30 @@ def test_a_loss_that_the_tape_did_not_see():
     assert g is None
     with pytest.raises(ValueError, match="made while the tape did not record"):
         GradientDescent(0.5).apply_gradients([(g, v)])
+
+
+@pytest.mark.parametrize("make", [GradientDescent, lambda rate: Momentum(rate, 0.9), RMSProp, Adam])
+@pytest.mark.parametrize("style", ["eager", "function"])
+def test_a_batch_with_a_bad_index_changes_nothing(make: Any, style: str) -> None:
+    def trained(batches: list[list[int]]) -> list[Any]:
+        a, b = pb.Variable(1.0, name="a"), pb.Variable([1.0, 2.0], name="b")
+        optimizer = make(0.1)
+
+        def step(rows: Any) -> None:
+            optimizer.minimize(lambda: a * a + pb.sum(pb.square(pb.take(b, rows))))
+
+        run = pb.function(step) if style == "function" else step
+        for rows in batches:
+            if max(rows) > 1:
+                with pytest.raises(IndexError, match="index 9"):
+                    run(np.array(rows))
+            else:
+                run(np.array(rows))
+        state = optimizer.state_dict()
+        return [
+            a.numpy().tolist(),
+            b.numpy().tolist(),
+            [np.asarray(state[k]) for k in sorted(state)],
+        ]
+
+    assert str(trained([[0, 1], [0, 9], [1, 1]])) == str(trained([[0, 1], [1, 1]]))

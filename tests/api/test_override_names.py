@@ -160,3 +160,16 @@ def test_replacing_the_rule_of_an_operation_by_its_functions_name():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["5.0"] * 4
+
+
+@pytest.mark.parametrize(
+    "enter", ["{}", "t = threading.Thread(target=lambda: {}); t.start(); t.join()"]
+)
+def test_a_map_that_is_never_left(enter):
+    import subprocess
+    import sys
+
+    code = "import threading, pullback as pb\n" + enter.format(
+        "pb.gradient_override_map({'sign': lambda op, g: g}).__enter__()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,7 +16,7 @@ N = pb.constant(np.arange(3))
 
 
 def bad_take() -> Any:
-    return pb.take(pb.constant([1.0, 2.0]), pb.constant([7]))
+    return pb.take(pb.constant([1.0, 2.0]), pb.constant([7]) + 0)
 
 
 def deep(look: Callable[[Any], Any]) -> None:
@@ -32,7 +32,7 @@ def in_a_function() -> None:
 
 def in_a_gradient() -> None:
     v = pb.Variable([1.0, 2.0])
-    (g,) = pb.gradients(pb.sum(pb.sin(pb.take(v, pb.constant([7])))), [v])
+    (g,) = pb.gradients(pb.sum(pb.sin(pb.take(v, pb.constant([7]) + 0))), [v])
     pb.clip_by_norm(g, 1.0).numpy()
 
 

@@ -15,7 +15,8 @@ def take(x: TensorLike, indices: TensorLike, *, axis: SupportsIndex | None = Non
     """The elements of x at integer positions along an axis; without one, of x flattened.
 
     The result has the shape of the indices in place of the axis. A position outside the axis is an
-    IndexError when it is computed. The gradient adds up what one position is taken for.
+    IndexError: at the call, or when it is computed where the indices are yet to be computed. The
+    gradient adds up what one position is taken for.
 
     >>> pb.take([10.0, 20.0, 30.0], [[2, 0], [0, -1]])
     Tensor([[30., 10.],
@@ -31,8 +32,7 @@ def take_along_axis(x: TensorLike, indices: TensorLike, *, axis: SupportsIndex =
     for example.
 
     The indices have the rank of x and broadcast against it along the other axes. A position outside
-    the axis is an IndexError: at the call, or when it is computed where the indices are a tensor.
-    The same index in `x.at` replaces these elements.
+    the axis is an IndexError, as in `take`. The same index in `x.at` replaces these elements.
 
     >>> x = pb.constant([[1.0, 5.0, 2.0], [6.0, 3.0, 4.0]])
     >>> pb.take_along_axis(x, pb.argmax(x, axis=1, keepdims=True))

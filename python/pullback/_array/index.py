@@ -5,8 +5,8 @@ broadcast together; the axes of the result that they make come where they stood 
 to each other, else first.
 
 `Advanced` brings any such index to one form: a basic index of slices only, a transpose that puts
-the indexed axes next to each other, and positions along these axes seen as one. What NumPy arrays
-and Python numbers say is checked here, at the call; tensors are checked when they are computed.
+the indexed axes next to each other, and positions along these axes seen as one. What is known of
+the positions is checked here, at the call; tensors without a value when they are computed.
 """
 
 from __future__ import annotations
@@ -110,7 +110,9 @@ class Advanced:
         self._resolve(shape, layout)
 
     def _add(self, index: Any, before: Any, length: int, axis: int) -> None:
-        if not isinstance(index, Tensor):
+        if isinstance(index, Tensor):
+            _core.check_positions(index, length, self.who)
+        else:
             index = _checked(index, length, axis, self.who)
         self.axes.append(len(self.before))
         self.before.append(before)
@@ -272,9 +274,9 @@ class Place:
     x itself does not change: each method gives a new tensor of its shape and dtype. The value is
     broadcast to the shape of `x[index]`; floats in place of integers, or numbers in place of bool,
     are a TypeError. An index outside is an IndexError: at the call, or when it is computed where
-    the index is a tensor. Where arrays name an entry more than once, its values take effect in the
-    order of the index: the last one set stays, others are added (multiplied, compared) one after
-    the other.
+    the index is yet to be computed. Where arrays name an entry more than once, its values take
+    effect in the order of the index: the last one set stays, others are added (multiplied,
+    compared) one after the other.
 
     Gradients go to x and to the value. Whoever was overwritten gets zeros; in `min` and `max` those
     that are equal to the result share. `multiply` has no gradient by the value where an entry is

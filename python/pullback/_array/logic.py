@@ -144,6 +144,8 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """x where the condition holds, y elsewhere; the three broadcast.
 
     The gradient of the branch that was not taken is 0 even where its own slope is infinite or NaN.
+    In front of a matrix product whose data have rows of NaN, that takes a condition with one entry
+    for each row (`keep[:, None]`): entry by entry, a product would have to be looked through.
 
     >>> x = pb.Variable([0.0, 1.0])
     >>> pb.gradients(pb.where(x > 0, x * pb.log(x), 0), x)
