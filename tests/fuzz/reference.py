@@ -18,6 +18,17 @@ from typing import Any
 import numpy as np
 from support import reference as formulas
 
+from .functions import (
+    CASES,
+    CHOICES,
+    DIVISIONS,
+    FLOAT_FUNCTIONS,
+    JUMPS,
+    NUMBER_FUNCTIONS,
+    PRODUCTS,
+    SHAPES,
+)
+
 Array = Any
 DEFAULT = np.dtype(np.float32)
 
@@ -28,7 +39,7 @@ class Reference:
         self.choices: list[bytes] = []
         self.frozen: list[Array] = [] if frozen is None else frozen
         self._next = None if frozen is None else 0
-        self._either_sign = False
+        self._may_cancel = self._either_sign = False
         self.special = self
 
     # --- dtypes, choices and constants
@@ -98,19 +109,29 @@ class Reference:
     def __getattr__(self, name: str) -> Callable[..., Array]:
         function = self._function(name)
         if name in PRODUCTS:
-            return lambda *xs: self.product(function(*xs))
-        if name in DIVISIONS:
-            return lambda *xs: function(*self.divisor(name, xs))
+            return lambda *xs: self.product(function, *xs)
+        if name in JUMPS:
+            return lambda *xs: function(*self.sure(name, xs))
         return function
 
-    def product(self, value: Array) -> Array:
-        """A zero that is a sum of products has either sign: NumPy's own functions differ in it."""
-        self._either_sign |= bool(value.dtype.kind == "f" and not np.all(value))
+    def product(self, f: Callable[..., Array], *xs: Any) -> Array:
+        """Where all cancels, another order leaves something; and a zero of a sum of products has
+        either sign: NumPy's own functions differ in it."""
+        value = f(*xs)
+        if value.dtype.kind == "f" and not np.all(value):
+            self._either_sign = True
+            self._may_cancel |= bool(np.any((value == 0) & (f(*map(np.abs, xs)) != 0)))
         return value
 
-    def divisor(self, name: str, xs: tuple[Any, ...]) -> tuple[Any, ...]:
-        below = np.where(np.asarray(xs[1]) < 0, xs[0], 1) if name == "pow" else xs[1]
-        if self._either_sign and not np.all(below):
+    def sure(self, name: str, xs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What is given to a function that jumps at zero, unless a zero may be something else."""
+        if name == "pow":
+            jumps, may_be = [np.where(np.asarray(xs[1]) < 0, xs[0], 1)], self._either_sign
+        elif name in DIVISIONS:
+            jumps, may_be = list(xs) if self._may_cancel else [xs[1]], self._either_sign
+        else:
+            jumps, may_be = list(xs), self._may_cancel
+        if may_be and not all(np.all(x) for x in jumps if np.asarray(x).dtype.kind == "f"):
             self.choices.append(b"exact" if self.exact else b"rounded")
         return xs
 
@@ -281,13 +302,13 @@ class Reference:
         return self.sum(np.diagonal(x, *args), axis=-1)
 
     def einsum(self, text: str, *xs: Any) -> Array:
-        return self.product(np.einsum(text, *self.number(*xs)))
+        return self.product(lambda *xs: np.einsum(text, *xs), *self.number(*xs))
 
     def tensordot(self, a: Any, b: Any, axes: Any) -> Array:
-        return self.product(np.tensordot(*self.number(a, b), axes))
+        return self.product(lambda a, b: np.tensordot(a, b, axes), *self.number(a, b))
 
     def vecdot(self, a: Any, b: Any, axis: int = -1) -> Array:
-        return self.product(formulas.vecdot(*self.number(a, b), axis))
+        return self.product(lambda a, b: formulas.vecdot(a, b, axis), *self.number(a, b))
 
     def at(self, x: Any, key: Any, update: str, value: Any) -> Array:
         value = np.asarray(value, x.dtype)
@@ -298,104 +319,3 @@ class Reference:
 
 def _wide(x: Any) -> Array:
     return np.asarray(x) if x.dtype.kind == "f" else np.asarray(x, np.int64)
-
-
-def _power(a: Array, b: Array) -> Array:
-    if a.dtype.kind == "i" and np.any(b < 0):
-        raise ValueError("negative power")
-    return np.power(a, b)
-
-
-def _nonzero(f: Callable[..., Array]) -> Callable[..., Array]:
-    def divide(a: Array, b: Array) -> Array:
-        if a.dtype.kind == "i" and np.any(b == 0):
-            raise ValueError("division by zero")
-        return f(a, b)
-
-    return divide
-
-
-def _order(*xs: Array) -> list[Array]:
-    return [xs[0] < xs[1], xs[0] == xs[1]]
-
-
-def _side(x: Array) -> list[Array]:
-    return [x < 0, x == 0]
-
-
-def _steps(a: Array, b: Array) -> list[Array]:
-    return [np.floor(a / b) if a.dtype.kind == "f" else a // b]
-
-
-FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
-    "divide": np.true_divide,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log1p": np.log1p,
-    "sqrt": np.sqrt,
-    "tanh": np.tanh,
-    "sigmoid": formulas.sigmoid,
-    "softplus": formulas.softplus,
-    "erf": formulas.erf,
-}
-NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "pow": _power,
-    "negative": np.negative,
-    "square": np.square,
-    "matmul": np.matmul,
-    "dot": np.dot,
-    "inner": np.inner,
-    "outer": np.outer,
-    "vdot": np.vdot,
-}
-CHOICES: dict[str, Callable[..., Array]] = {
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "logical_not": np.logical_not,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "isfinite": np.isfinite,
-    "sign": np.sign,
-    "round": np.round,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "floor_divide": _nonzero(np.floor_divide),
-}
-# With what is chosen on the way.
-CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
-    "abs": (np.abs, _side),
-    "relu": (formulas.relu, _side),
-    "maximum": (np.maximum, _order),
-    "minimum": (np.minimum, _order),
-    "remainder": (_nonzero(np.remainder), _steps),
-}
-PRODUCTS = ("matmul", "dot", "inner", "vdot")
-DIVISIONS = ("divide", "floor_divide", "remainder", "pow")
-SHAPES: dict[str, Callable[..., Array]] = {
-    "identity": np.asarray,
-    "positive": np.asarray,
-    "reshape": np.reshape,
-    "transpose": np.transpose,
-    "permute_dims": np.transpose,
-    "matrix_transpose": lambda x: np.swapaxes(x, -1, -2),
-    "expand_dims": np.expand_dims,
-    "squeeze": np.squeeze,
-    "broadcast_to": np.broadcast_to,
-    "split": np.split,
-    "take_along_axis": lambda x, i, axis: np.take_along_axis(x, i, axis),
-    "diagonal": np.diagonal,
-    "zeros_like": np.zeros_like,
-    "ones_like": np.ones_like,
-    "full_like": np.full_like,
-}

@@ -1,0 +1,115 @@
+"""Elementwise functions, products and views by their names: what NumPy calls them, and what a small
+change of their arguments can turn around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from support import reference as formulas
+
+Array = Any
+
+
+def _power(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "i" and np.any(b < 0):
+        raise ValueError("negative power")
+    return np.power(a, b)
+
+
+def _nonzero(f: Callable[..., Array]) -> Callable[..., Array]:
+    def divide(a: Array, b: Array) -> Array:
+        if a.dtype.kind == "i" and np.any(b == 0):
+            raise ValueError("division by zero")
+        return f(a, b)
+
+    return divide
+
+
+def _order(*xs: Array) -> list[Array]:
+    return [xs[0] < xs[1], xs[0] == xs[1]]
+
+
+def _side(x: Array) -> list[Array]:
+    return [x < 0, x == 0]
+
+
+def _steps(a: Array, b: Array) -> list[Array]:
+    return [np.floor(a / b) if a.dtype.kind == "f" else a // b]
+
+
+FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "divide": np.true_divide,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+    "sigmoid": formulas.sigmoid,
+    "softplus": formulas.softplus,
+    "erf": formulas.erf,
+}
+NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "pow": _power,
+    "negative": np.negative,
+    "square": np.square,
+    "matmul": np.matmul,
+    "dot": np.dot,
+    "inner": np.inner,
+    "outer": np.outer,
+    "vdot": np.vdot,
+}
+CHOICES: dict[str, Callable[..., Array]] = {
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less": np.less,
+    "less_equal": np.less_equal,
+    "greater": np.greater,
+    "greater_equal": np.greater_equal,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "logical_not": np.logical_not,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "sign": np.sign,
+    "round": np.round,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "floor_divide": _nonzero(np.floor_divide),
+}
+# With what is chosen on the way.
+CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
+    "abs": (np.abs, _side),
+    "relu": (formulas.relu, _side),
+    "maximum": (np.maximum, _order),
+    "minimum": (np.minimum, _order),
+    "remainder": (_nonzero(np.remainder), _steps),
+}
+PRODUCTS = ("matmul", "dot", "inner", "vdot")
+DIVISIONS = ("divide", "floor_divide", "remainder")
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+JUMPS = ("pow", "floor", "ceil", "sign", *DIVISIONS, *COMPARISONS)
+SHAPES: dict[str, Callable[..., Array]] = {
+    "identity": np.asarray,
+    "positive": np.asarray,
+    "reshape": np.reshape,
+    "transpose": np.transpose,
+    "permute_dims": np.transpose,
+    "matrix_transpose": lambda x: np.swapaxes(x, -1, -2),
+    "expand_dims": np.expand_dims,
+    "squeeze": np.squeeze,
+    "broadcast_to": np.broadcast_to,
+    "split": np.split,
+    "take_along_axis": lambda x, i, axis: np.take_along_axis(x, i, axis),
+    "diagonal": np.diagonal,
+    "zeros_like": np.zeros_like,
+    "ones_like": np.ones_like,
+    "full_like": np.full_like,
+}
