@@ -146,11 +146,14 @@ void bind_functions(py::module_& m) {
     const auto [left, right] = to_operands(a.ptr(), b.ptr(), "matmul");
     return matmul(left, right);
   });
-  m.def("take", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis) {
-    Ref<Node> out = take(x, indices, axis);
-    check_positions(indices, x->shape[out->attr.axis], "take");
-    return out;
-  });
+  m.def(
+      "take",
+      [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis, bool checked) {
+        Ref<Node> out = take(x, indices, axis);
+        if (!checked) check_positions(indices, x->shape[out->attr.axis], "take");
+        return out;
+      },
+      py::arg("x"), py::arg("indices"), py::arg("axis"), py::arg("checked") = false);
   m.def("check_positions", [](const Ref<Node>& indices, Integer length, const std::string& who) {
     check_positions(indices, length, who.c_str());
   });

@@ -3,10 +3,10 @@
 
 #include "ops/index.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/positions.h"
 #include "graph/make.h"
 #include "ops/expr.h"
 
@@ -19,21 +19,6 @@ void check_indices(const NodeRef& indices, const char* who) {
   }
 }
 
-// Where each sign of i + length or length - 1 - i says that it is out of range, only then may one
-// wrap; the first such place.
-template <class I>
-int64_t first_outside(const I* at, int64_t n, int64_t low, int64_t high) {
-  const auto from = static_cast<uint64_t>(-low);
-  const auto to = static_cast<uint64_t>(high - 1);
-  int64_t outside = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const auto index = static_cast<uint64_t>(static_cast<int64_t>(at[i]));
-    outside |= static_cast<int64_t>((index + from) | (to - index));
-  }
-  if (outside >= 0) return n;
-  return std::find_if(at, at + n, [&](I i) { return i < low || i >= high; }) - at;
-}
-
 }  // namespace
 
 std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_t high) {
@@ -41,9 +26,8 @@ std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_
   const NodeRef known = as_value(indices);
   const int64_t n = known->shape.size();
   const auto find = [&]<class I>(const I* at) -> std::optional<int64_t> {
-    const int64_t place = first_outside(at, n, low, high);
-    if (place == n) return std::nullopt;
-    return at[place];
+    if (!any_outside(at, n, low, high)) return std::nullopt;
+    return first_outside(at, n, low, high);
   };
   return known->dtype == DType::Int32 ? find(static_cast<const int32_t*>(known->value->data))
                                       : find(static_cast<const int64_t*>(known->value->data));

@@ -100,12 +100,14 @@ def sees_no_mask(x: Any, key: Any) -> bool:
     masks = [entry for entry in entries if isinstance(entry, np.ndarray) and entry.dtype == bool]
     if any(mask.size == 0 for mask in masks):
         return True
+    full = np.ones([max(n, 1) for n in x.shape])
     try:
-        np.ones([max(n, 1) for n in x.shape])[key]
+        full[key]
     except IndexError:
         return x.size == 0
     try:
-        np.ones([max(n, 1) for n in x.shape])[tuple(map(taking_something, entries))]
+        full[tuple(map(taking_something, entries))]
+        x[tuple(True if entry is False else entry for entry in entries)]
     except IndexError:
         return True
     return False

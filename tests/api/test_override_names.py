@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.overrides import fresh, gradient, times
+from support.process import run
 
 import pullback as pb
 
@@ -66,9 +67,6 @@ def test_an_operations_own_name_is_taken():
 
 def test_replacing_the_rule_of_an_operation():
     """In a process of its own: it lasts."""
-    import subprocess
-    import sys
-
     code = (
         "import pullback as pb\n"
         "pb.register_gradient('square', replace=True)(lambda op, g: 5 * g)\n"
@@ -78,16 +76,13 @@ def test_replacing_the_rule_of_an_operation():
         "print([float(pb.gradients(t, x)[0]) for t in (y, z)],\n"
         "      float(pb.gradients(y, x, overrides={'square': lambda op, g: 7 * g})[0]))\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[5.0, 6.0] 7.0"
+    out = run(code)
+    assert out.strip() == "[5.0, 6.0] 7.0"
 
 
 def test_rules_registered_later_reach_what_is_recorded():
     """Also in a process of its own: a traced function, a tape, a lazy graph and a composite that
     has a rule of the library's."""
-    import subprocess
-    import sys
-
     code = (
         "import numpy as np, pullback as pb\n"
         "x = pb.Variable(2.0)\n"
@@ -107,8 +102,8 @@ def test_rules_registered_later_reach_what_is_recorded():
         "pb.register_gradient('square', replace=True)(lambda op, g: 6 * g)\n"
         "print(first, then, float(slope(x)), float(slope(x)))\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[4.0, 4.0] [5.0, 5.0, 5.0, 5.0, 5.0, 14.0, 4.0] 6.0 6.0"
+    out = run(code)
+    assert out.strip() == "[4.0, 4.0] [5.0, 5.0, 5.0, 5.0, 5.0, 14.0, 4.0] 6.0 6.0"
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"name"])
@@ -145,9 +140,6 @@ def test_names_of_functions_that_are_no_operation(name, words):
 
 def test_replacing_the_rule_of_an_operation_by_its_functions_name():
     """In a process of its own: it lasts."""
-    import subprocess
-    import sys
-
     code = (
         "import pullback as pb\n"
         "x = pb.Variable([[2.0]])\n"
@@ -158,18 +150,15 @@ def test_replacing_the_rule_of_an_operation_by_its_functions_name():
         "with pb.gradient_override_map({'sin': 'astype'}): y = pb.sin(x)\n"
         "print(float(pb.gradients(y, x)[0][0, 0]))\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.split() == ["5.0"] * 4
+    out = run(code)
+    assert out.split() == ["5.0"] * 4
 
 
 @pytest.mark.parametrize(
     "enter", ["{}", "t = threading.Thread(target=lambda: {}); t.start(); t.join()"]
 )
 def test_a_map_that_is_never_left(enter):
-    import subprocess
-    import sys
-
     code = "import threading, pullback as pb\n" + enter.format(
         "pb.gradient_override_map({'sign': lambda op, g: g}).__enter__()"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run(code)

@@ -3,12 +3,11 @@ products and quotients."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from support.process import run
 
 import pullback as pb
 
@@ -92,8 +91,8 @@ def test_registered() -> None:
         "print([float(pb.gradients(y, x)[0]) for y in before])\n"
         "print(float(f(x)))\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.split("\n")[:3] == ["16.0", "[5.0, 5.0, 5.0, 5.0]", "10.0"]
+    out = run(code)
+    assert out.split("\n")[:3] == ["16.0", "[5.0, 5.0, 5.0, 5.0]", "10.0"]
 
 
 @pytest.mark.parametrize("exponent", [2, 3, 4, 2.0])

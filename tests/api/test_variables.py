@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import collections
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support.process import run
 
 import pullback as pb
 
@@ -240,6 +239,6 @@ def test_importing_is_light():
         "import pullback; new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(*sorted(new))"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run(code)
     heavy = {"scipy", "tqdm", "matplotlib", "scipy_openblas32", "inspect", "difflib", "dataclasses"}
-    assert not heavy & set(out.stdout.split()), out.stdout
+    assert not heavy & set(out.split()), out

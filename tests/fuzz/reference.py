@@ -81,15 +81,18 @@ class Reference:
         self.choices.append(found.tobytes())
         return choice
 
+    def undecided(self) -> None:
+        """Rounding decides what comes now: the exact run and the other one choose differently."""
+        self.choices.append(b"exact" if self.exact else b"rounded")
+
     def no_ties(self, extreme: Any, x: Any, axis: Any) -> None:
-        """Which of two that are equal but for rounding comes first, another order of a sum decides:
-        then the exact run and the other one choose differently."""
+        """Which of two that are equal but for rounding comes first, the order of a sum decides."""
         if np.asarray(x).dtype.kind != "f" or np.size(x) == 0:
             return
         top = extreme(x, axis=axis, keepdims=True)
         near = np.abs(x - top) <= 1e-6 * np.abs(top)
         if np.any(np.sum(near, axis=axis) > 1):
-            self.choices.append(b"exact" if self.exact else b"rounded")
+            self.undecided()
 
     def stop_gradient(self, x: Array) -> Array:
         if self._next is None:
@@ -132,7 +135,7 @@ class Reference:
         else:
             jumps, may_be = list(xs), self._may_cancel
         if may_be and not all(np.all(x) for x in jumps if np.asarray(x).dtype.kind == "f"):
-            self.choices.append(b"exact" if self.exact else b"rounded")
+            self.undecided()
         return xs
 
     def _function(self, name: str) -> Callable[..., Array]:

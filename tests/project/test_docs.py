@@ -3,12 +3,11 @@
 
 import importlib
 import inspect
-import subprocess
-import sys
 import types
 import typing
 
 import pytest
+from support.process import run
 
 import pullback as pb
 
@@ -106,8 +105,8 @@ def test_modules_are_public_and_functions_shadow_none():
     """A fresh interpreter: what other tests imported is not there."""
     code = "import pullback as pb, types; print(*(k for k in dir(pb) if k[0] != '_' and "
     code += "isinstance(getattr(pb, k), types.ModuleType)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["linalg", "nn", "optimizers", "random", "special"]
+    done = run(code)
+    assert done.split() == ["linalg", "nn", "optimizers", "random", "special"]
     for name in pb.__all__:
         value = getattr(pb, name)
         try:

@@ -10,41 +10,27 @@
 #include <type_traits>
 
 #include "backend/cpu/kernels/table.h"
+#include "base/positions.h"
 #include "base/threads.h"
 
 namespace pullback {
 namespace {
 
 template <class I>
-Status first_bad(const I* indices, int64_t n, int64_t bound) {
-  for (int64_t i = 0; i < n; ++i) {
-    if (indices[i] >= bound || indices[i] < -bound) {
-      Status out = failure(Problem::IndexOutOfRange);
-      out.detail = indices[i];
-      out.bound = bound;
-      return out;
-    }
-  }
-  return {};
-}
-
-template <class I>
 Status check(const I* indices, int64_t n, int64_t bound) {
   constexpr int64_t kPart = 64 * 1024;
   std::atomic<bool> bad{false};
-  const auto reach = static_cast<uint64_t>(bound);
   parallel_for(ceil_div(n, kPart), n > 256 * 1024, [&](int64_t part) {
-    // i + bound or bound - 1 - i is negative exactly where i is out of range (only then may one of
-    // them wrap). Comparisons of 64 bits would be one index at a time.
-    int64_t mine = 0;
-    const int64_t end = std::min((part + 1) * kPart, n);
-    for (int64_t i = part * kPart; i < end; ++i) {
-      const auto index = static_cast<uint64_t>(static_cast<int64_t>(indices[i]));
-      mine |= static_cast<int64_t>((index + reach) | (reach - 1 - index));
+    const int64_t begin = part * kPart;
+    if (any_outside(indices + begin, std::min(kPart, n - begin), -bound, bound)) {
+      bad.store(true, std::memory_order_relaxed);
     }
-    if (mine < 0) bad.store(true, std::memory_order_relaxed);
   });
-  return bad.load() ? first_bad(indices, n, bound) : Status{};
+  if (!bad.load()) return {};
+  Status out = failure(Problem::IndexOutOfRange);
+  out.detail = first_outside(indices, n, -bound, bound);
+  out.bound = bound;
+  return out;
 }
 
 template <class I>

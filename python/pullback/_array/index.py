@@ -214,7 +214,7 @@ def _combined(indices: list[Any], lengths: list[int], who: str) -> tuple[Any, tu
     for k, (index, length) in enumerate(zip(indices, lengths, strict=True)):
         if isinstance(index, Tensor):
             # Taking from 0, 1, 2, … resolves what counts from the end and checks each axis.
-            index = _core.take(_core.arange(0, length, 1, "int64"), index, 0)
+            index = _core.take(_core.arange(0, length, 1, "int64"), index, 0, checked=True)
         total = total + index * prod(lengths[k + 1 :])
     if isinstance(total, Tensor):
         return _core.broadcast_to(total, block), block
@@ -243,7 +243,7 @@ def along_axis(shape: tuple[int, ...], indices: TensorLike, axis: int) -> tuple[
 def get(x: Tensor, key: Any, who: str = "index") -> Tensor:
     """x[key], where the key is not a basic one."""
     index = Advanced(x.shape, key, who)
-    taken = _core.take(index.gathered_from(x), index.positions, index.axis)
+    taken = _core.take(index.gathered_from(x), index.positions, index.axis, checked=True)
     return _core.reshape(taken, index.result)
 
 
