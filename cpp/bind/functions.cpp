@@ -150,13 +150,15 @@ void bind_functions(py::module_& m) {
       "take",
       [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis, bool checked) {
         Ref<Node> out = take(x, indices, axis);
-        if (!checked) check_positions(indices, x->shape[out->attr.axis], "take");
+        const int64_t along = out->attr.axis;
+        if (!checked) check_positions(indices, along, x->shape[along], "take");
         return out;
       },
       py::arg("x"), py::arg("indices"), py::arg("axis"), py::arg("checked") = false);
-  m.def("check_positions", [](const Ref<Node>& indices, Integer length, const std::string& who) {
-    check_positions(indices, length, who.c_str());
-  });
+  m.def("check_positions",
+        [](const Ref<Node>& indices, Integer axis, Integer length, const std::string& who) {
+          check_positions(indices, axis, length, who.c_str());
+        });
   m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis,
                           Integer length) { return scatter_add(x, indices, axis, length); });
   m.def("pick", &pick);

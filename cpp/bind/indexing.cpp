@@ -121,7 +121,7 @@ struct Indexing {
     }
     const int64_t length = shape[axis];
     if (at < -length || at >= length) {
-      fail(ErrorKind::Index, "index: ", at, " is out of range for axis ", axis, " of length ",
+      fail(ErrorKind::Index, "index: index ", at, " is out of range for axis ", axis, " of length ",
            length, " (shape ", shape, ")");
     }
     add(at < 0 ? at + length : at, 1, 1);
@@ -210,7 +210,7 @@ Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   if (is_tensor(key)) {
     Ref<Node> node = as_node(key);
     if (!is_integer(node->dtype)) return nullptr;
-    check_positions(node, x->shape[0], "index");
+    check_positions(node, 0, x->shape[0], "index");
     return node;
   }
   if (!py::isinstance<py::array>(key)) return nullptr;
@@ -218,7 +218,7 @@ Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   if (dtype.kind() != 'i') return nullptr;
   const DType wide = DType::Int64;
   Ref<Node> node = node_from_array(key, &wide, "index");
-  check_positions(node, x->shape[0], "index");
+  check_positions(node, 0, x->shape[0], "index");
   return node;
 }
 

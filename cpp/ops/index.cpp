@@ -33,9 +33,9 @@ std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_
                                       : find(static_cast<const int64_t*>(known->value->data));
 }
 
-void check_positions(const NodeRef& indices, int64_t length, const char* who) {
+void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const char* who) {
   if (const auto bad = known_outside(indices, -length, length)) {
-    fail(ErrorKind::Index, who, ": index ", *bad, " is out of range for an axis of length ",
+    fail(ErrorKind::Index, who, ": index ", *bad, " is out of range for axis ", axis, " of length ",
          length);
   }
 }

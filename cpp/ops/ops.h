@@ -69,7 +69,7 @@ NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t axis);
 // An index outside low … high-1, if the indices have their value; others are checked when they run.
 std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_t high);
 // Raises IndexError for one outside -length … length-1: for functions that take indices of a user.
-void check_positions(const NodeRef& indices, int64_t length, const char* who);
+void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const char* who);
 // The adjoint of take: zeros with `length` along `axis`, plus x at the indices.
 NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length);
 // base with the entries of value (its dtype, the shape of the take) combined into it at the

@@ -202,7 +202,9 @@ def test_tensors_out_of_range_that_have_their_value() -> None:
         (lambda: pb.take(x, bad, axis=1), "take"),
         (lambda: pb.take(x, [-5, 7], axis=1), "take"),
     ):
-        with pytest.raises(IndexError, match=rf"^{who}: index (7|-5) is out of range .* [34]$"):
+        with pytest.raises(
+            IndexError, match=rf"^{who}: index (7|-5) is out of range for axis [01] of length [34]$"
+        ):
             call()
 
 
@@ -238,9 +240,9 @@ def test_positions_along_an_axis() -> None:
     for axis, text in ((2, "axis 2"), (0, r"rank 2.*\(3,\)")):
         with pytest.raises(ValueError, match=text):
             pb.take_along_axis(x, [0, 0, 0], axis=axis)
-    with pytest.raises(IndexError, match="3 is out of range for axis 0 of length 3"):
+    with pytest.raises(IndexError, match="index 3 is out of range for axis 0 of length 3"):
         pb.take_along_axis(x, [[3] * 4], axis=0)
-    with pytest.raises(IndexError, match="7 is out of range for an axis of length 4"):
+    with pytest.raises(IndexError, match="index 7 is out of range for axis 1 of length 4"):
         pb.take_along_axis(x, pb.constant([[7]] * 3)).numpy()
 
 

@@ -176,7 +176,9 @@ def test_take_out_of_range_is_an_error_every_time(bad: int, many: int) -> None:
     x = pb.Variable(X)
     indices = np.zeros(many, np.int64)
     indices[-1] = bad
-    with pytest.raises(IndexError, match=f"^take: index {bad} is out of range .* length 4"):
+    with pytest.raises(
+        IndexError, match=f"^take: index {bad} is out of range for axis 0 of length 4$"
+    ):
         pb.take(x, indices, axis=0)
     y = pb.take(x, pb.constant(indices) + 0, axis=0)
     (g,) = pb.gradients(pb.sum(y), [x])

@@ -111,7 +111,7 @@ class Advanced:
 
     def _add(self, index: Any, before: Any, length: int, axis: int) -> None:
         if isinstance(index, Tensor):
-            _core.check_positions(index, length, self.who)
+            _core.check_positions(index, axis, length, self.who)
         else:
             index = _checked(index, length, axis, self.who)
         self.axes.append(len(self.before))
@@ -195,7 +195,7 @@ def _checked(index: Any, length: int, axis: int, who: str) -> Any:
     bad = (index < -length) | (index >= length)
     if np.any(bad):
         raise IndexError(
-            f"{who}: {index[bad].flat[0]} is out of range for axis {axis} of length {length}"
+            f"{who}: index {index[bad].flat[0]} is out of range for axis {axis} of length {length}"
         )
     index = index.astype(np.int64, copy=False)
     return np.where(index < 0, index + length, index)
