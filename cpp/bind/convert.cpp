@@ -237,7 +237,7 @@ Ref<Node> node_from_numpy_scalar(py::handle object) {
 
 // An array of one of our dtypes; null for anything else, which NumPy converts.
 Ref<Node> node_from_plain_array(py::handle object, const char* who) {
-  if (Py_TYPE(object.ptr()) != py::detail::npy_api::get().PyArray_Type_) return nullptr;
+  if (Py_TYPE(object.ptr()) != array_type) return nullptr;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const py::dtype dtype = array.dtype();
   DType own;

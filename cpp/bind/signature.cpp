@@ -27,7 +27,7 @@ bool is_array(PyObject* object) {
       object == Py_None) {
     return false;
   }
-  if (PyType_IsSubtype(type, py::detail::npy_api::get().PyArray_Type_)) return true;
+  if (PyType_IsSubtype(type, array_type)) return true;
   return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(numpy_scalar().ptr()));
 }
 
@@ -43,7 +43,9 @@ void Signature::open(Nest nest, PyObject* object, Py_ssize_t count) {
 }
 
 void Signature::leaf(PyObject* object) {
-  if (is_tensor(object)) {
+  if (Py_TYPE(object) == array_type) {
+    tensor(node_from_array(object, nullptr, "function"));
+  } else if (is_tensor(object)) {
     tensor(as_node(object));
   } else if (PyFloat_CheckExact(object)) {
     // Traced in float64; it still takes the dtype of what is next to it.

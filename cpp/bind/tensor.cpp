@@ -20,6 +20,7 @@
 namespace pullback {
 
 PyTypeObject* tensor_type = nullptr;
+PyTypeObject* array_type = nullptr;
 PyTypeObject* variable_type = nullptr;
 
 namespace {
@@ -219,6 +220,7 @@ void bind_tensor(py::module_& m) {
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
                           Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots.data()};
+  array_type = py::detail::npy_api::get().PyArray_Type_;
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
   leave_operators_to(tensor_type);

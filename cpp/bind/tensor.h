@@ -26,6 +26,7 @@ struct PyVariable {
 
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* variable_type;
+extern PyTypeObject* array_type;  // NumPy's own, which most arguments are
 
 // Makes the types and adds them to the module.
 void bind_tensor(pybind11::module_& m);

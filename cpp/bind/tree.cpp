@@ -72,7 +72,7 @@ Nest nest_of(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == tensor_type || type == &PyFloat_Type || type == &PyLong_Type ||
       type == &PyUnicode_Type || type == &PyBool_Type || object == Py_None ||
-      type == variable_type) {
+      type == variable_type || type == array_type) {
     return Nest::Leaf;
   }
   if (type == &PyTuple_Type) return Nest::Tuple;
