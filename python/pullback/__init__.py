@@ -7,14 +7,14 @@
 [Tensor([2., 4., 6.], dtype=float32)]
 
 Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
-`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `random`, `special` and
-`optimizers` are namespaces; their functions are here too, those of the last three apart.
+`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `random`, `special`,
+`optimizers` and `testing` are namespaces; the functions of the first two are here too.
 TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
 from typing import TYPE_CHECKING
 
-from . import _core, linalg, nn, optimizers, random, special
+from . import _core, linalg, nn, optimizers, random, special, testing
 from ._array.activations import log_softmax, relu, sigmoid, softmax, softplus
 from ._array.creation import (
     arange,
@@ -110,6 +110,16 @@ from ._autodiff.gradients import (
     register_gradient,
     stop_gradient,
 )
+from ._autodiff.shaping import (
+    clip_gradient,
+    grad_pass_through,
+    prevent_gradient,
+    reverse_gradient,
+    scale_gradient,
+    straight_through,
+    with_gradient,
+    zero_gradient_where,
+)
 from ._autodiff.tape import GradientTape
 from ._autodiff.transforms import grad, value_and_grad
 from ._core import Tensor, Variable, __version__
@@ -166,6 +176,7 @@ __all__ = [
     "clip_by_global_norm",
     "clip_by_norm",
     "clip_by_value",
+    "clip_gradient",
     "concat",
     "constant",
     "cos",
@@ -190,6 +201,7 @@ __all__ = [
     "get_default_dtype",
     "global_norm",
     "grad",
+    "grad_pass_through",
     "gradient_override_map",
     "gradients",
     "greater",
@@ -232,6 +244,7 @@ __all__ = [
     "permute_dims",
     "positive",
     "pow",
+    "prevent_gradient",
     "prod",
     "profile",
     "random",
@@ -239,7 +252,9 @@ __all__ = [
     "relu",
     "remainder",
     "reshape",
+    "reverse_gradient",
     "round",
+    "scale_gradient",
     "set_default_dtype",
     "set_num_threads",
     "sigmoid",
@@ -256,18 +271,22 @@ __all__ = [
     "squeeze",
     "stack",
     "stop_gradient",
+    "straight_through",
     "subtract",
     "sum",
     "take",
     "take_along_axis",
     "tanh",
     "tensordot",
+    "testing",
     "trace",
     "transpose",
     "value_and_grad",
     "vdot",
     "vecdot",
     "where",
+    "with_gradient",
+    "zero_gradient_where",
     "zeros",
     "zeros_like",
 ]
@@ -276,7 +295,7 @@ __all__ = [
 def _name_publicly() -> None:
     """What is public says so: in `help`, and in pickles, which keep working when files move."""
     spaces = {"pullback": __all__}
-    for space in (linalg, nn, optimizers, random, special):
+    for space in (linalg, nn, optimizers, random, special, testing):
         spaces[space.__name__] = space.__all__
     for name, names in spaces.items():
         entries = globals() if name == "pullback" else vars(globals()[name.split(".")[1]])

@@ -41,10 +41,10 @@ def test_a_rule_that_makes_something_else_changes_nothing(wrong):
     """Of the second variable: the first is not changed either."""
 
     class Faulty(Optimizer):
-        _slot_names = ("sum",)
+        _state = {"sum": 0.0}  # noqa: RUF012
 
         @staticmethod
-        def _rule(g, state, hyper):
+        def _rule(v, g, state, hyper):
             bad = pb.cast(g, "float64") if g.shape else g
             good = state["sum"] + g
             return (bad, {"sum": good}) if wrong == "step" else (g, {"sum": bad})

@@ -1,5 +1,5 @@
-"""The optimizers: update rules against a NumPy recurrence, what they refuse, and when nothing
-moves."""
+"""The optimizers: steps, what they refuse, and when nothing moves. Their rules are in
+test_optimizer_rules.py."""
 
 from __future__ import annotations
 
@@ -10,101 +10,6 @@ import pytest
 
 import pullback as pb
 from pullback.optimizers import Adam, GradientDescent, Momentum, RMSProp
-
-# --- check values: v = [1, -2], g = [0.5, -1] three times (observed in TensorFlow)
-
-CHECKED = [
-    (lambda: GradientDescent(0.1), [0.85, -1.7]),
-    (lambda: Momentum(0.1, 0.9), [0.7195, -1.439]),
-    (lambda: Momentum(0.1, 0.9, use_nesterov=True), [0.59755, -1.1951]),
-    (lambda: Adam(), [0.997, -1.997]),
-    (lambda: Adam(0.1, 0.8, 0.9, 1e-4), [0.700147, -1.700074]),
-    (lambda: RMSProp(0.1), [0.838002, -1.7]),
-    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3), [0.754682, -1.575212]),
-    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3, centered=True), [0.748943, -1.546304]),
-]
-
-
-@pytest.mark.parametrize(("make", "expected"), CHECKED)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_check_values(make, expected, dtype):
-    v, optimizer = pb.Variable([1.0, -2.0], dtype=dtype), make()
-    for _ in range(3):
-        optimizer.apply_gradients([(np.array([0.5, -1.0], dtype), v)])
-    np.testing.assert_allclose(v.numpy(), expected, atol=1.1e-6)
-
-
-# --- the rules again, as a recurrence in NumPy
-
-
-def descent(v, g, s):
-    return v - 0.1 * g
-
-
-def momentum(v, g, s, nesterov=False):
-    s["m"] = 0.7 * s.get("m", 0) + g
-    return v - 0.1 * (g + 0.7 * s["m"] if nesterov else s["m"])
-
-
-def nesterov(v, g, s):
-    return momentum(v, g, s, nesterov=True)
-
-
-def rmsprop(v, g, s, centered=False):
-    s["r"] = 0.8 * s.get("r", 1) + 0.2 * g**2
-    s["q"] = 0.8 * s.get("q", 0) + 0.2 * g
-    root = np.sqrt(s["r"] - (s["q"] ** 2 if centered else 0) + 1e-3)
-    s["m"] = 0.5 * s.get("m", 0) + 0.1 * g / root
-    return v - s["m"]
-
-
-def centered(v, g, s):
-    return rmsprop(v, g, s, centered=True)
-
-
-def adam(v, g, s):
-    t = s["t"] = s.get("t", 0) + 1
-    s["m"] = 0.8 * s.get("m", 0) + 0.2 * g
-    s["s"] = 0.95 * s.get("s", 0) + 0.05 * g**2
-    rate = 0.1 * np.sqrt(1 - 0.95**t) / (1 - 0.8**t)
-    return v - rate * s["m"] / (np.sqrt(s["s"]) + 1e-4)
-
-
-RULES = [
-    (lambda: GradientDescent(0.1), descent),
-    (lambda: Momentum(0.1, 0.7), momentum),
-    (lambda: Momentum(0.1, 0.7, use_nesterov=True), nesterov),
-    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3), rmsprop),
-    (lambda: RMSProp(0.1, 0.8, 0.5, 1e-3, centered=True), centered),
-    (lambda: Adam(0.1, 0.8, 0.95, 1e-4), adam),
-]
-
-
-@pytest.mark.parametrize(("make", "rule"), RULES, ids=[rule.__name__ for _, rule in RULES])
-def test_rules(make, rule):
-    start = np.array([[1.0, -2.0], [0.5, 3.0]])
-    v, w, optimizer = pb.Variable(start), pb.Variable(4.0, dtype="float64"), make()
-    a, b, state_a, state_b = start, 4.0, {}, {}
-    for _ in range(12):
-        optimizer.minimize(lambda: pb.sum(v**4) * 0.1 + pb.square(w) * pb.sum(v) * 0.01)
-        ga, gb = 0.4 * a**3 + 0.01 * b**2, 0.02 * b * a.sum()
-        a, b = rule(a, ga, state_a), rule(b, gb, state_b)
-        np.testing.assert_allclose(v.numpy(), a, rtol=1e-12)
-        np.testing.assert_allclose(w.numpy(), b, rtol=1e-12)
-
-
-def test_adam_in_float32_starts_exactly():
-    """1 - 0.999 in float32 would be off by 1e-5; the first step is the rate, for any gradient."""
-    v = pb.Variable([0.0, 0.0])
-    Adam(0.25, epsilon=0.0).apply_gradients([([1e-3, 1e3], v)])
-    np.testing.assert_allclose(v.numpy(), [-0.25, -0.25], rtol=3e-7)
-
-
-def test_adam_without_decay():
-    v = pb.Variable([1.0, -2.0])
-    Adam(0.5, beta1=0.0, beta2=0.0, epsilon=0.0).apply_gradients([([3.0, -4.0], v)])
-    assert v.numpy().tolist() == [0.5, -1.5]
-
 
 # --- the learning rate
 

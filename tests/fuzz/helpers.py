@@ -84,6 +84,28 @@ def overridden(pb: Any, x: Any) -> Any:
         return pb.floor(x) + pb.sin(x)
 
 
+def shaped(pb: Any, x: Any) -> Any:
+    """Gradients that are turned round, scaled, masked, limited and hooked, one after the other."""
+    if isinstance(pb, Reference):
+        y = pb.with_slope_of(x, -2 * x)
+        y = pb.with_slope_of(y, 0.75 * y)
+        y = pb.with_slope_of(y, pb.where(pb.greater(y, 0.25), 0.0, y))
+        y = pb.with_slope_of(y, pb.sin(y))
+        return y * pb.stop_gradient(x)
+    y = pb.scale_gradient(pb.reverse_gradient(x, 2), 0.75)
+    y = pb.zero_gradient_where(y > 0.25, y)
+    y = pb.with_gradient(y, lambda g, at=y: g * pb.cos(at))
+    y = pb.clip_gradient(pb.clip_gradient(y, float("inf")), float("inf"), by="norm")
+    return y * pb.prevent_gradient(pb.stop_gradient(x))
+
+
+def through(pb: Any, x: Any) -> Any:
+    """Values of one function with the slopes of another."""
+    if isinstance(pb, Reference):
+        return pb.with_slope_of(pb.round(x), pb.sin(x)), pb.with_slope_of(pb.floor(x), x)
+    return pb.straight_through(pb.round, pb.sin)(x), pb.grad_pass_through(pb.floor)(x)
+
+
 def slope(pb: Any, x: Any, y: Any) -> Any:
     """A gradient inside of the program."""
     if isinstance(pb, Reference):
@@ -145,6 +167,8 @@ ALL: dict[str, Callable[..., Any]] = {
         with_index,
         nested,
         overridden,
+        shaped,
+        through,
         slope,
         slopes,
         curvature,

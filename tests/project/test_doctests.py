@@ -12,6 +12,7 @@ import pytest
 
 import pullback
 
+ROOT = Path(__file__).parents[2]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = ["pullback"] + [
     info.name
@@ -45,9 +46,12 @@ def test_docstrings_of_the_core(cls):
     assert result.attempted >= (cls is pullback.Variable)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md", "docs/add_an_op.md"])
+PAGES = ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_pages(page):
-    path = Path(__file__).parents[2] / page
+    path = ROOT / page
     result = doctest.testfile(str(path), False, optionflags=OPTIONS, encoding="utf-8")
     assert result.failed == 0
     assert (result.attempted > 0) == (">>> " in path.read_text())

@@ -15,6 +15,36 @@ CHECKS = [
     (lambda: tf.train.GradientDescentOptimizer(0.1), [0.85, -1.7]),
     (lambda: tf.train.MomentumOptimizer(0.1, 0.9), [0.7195, -1.439]),
     (lambda: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True), [0.59755, -1.1951]),
+    (lambda: tf.train.AdagradOptimizer(0.1), [0.796702, -1.778851]),
+    (lambda: tf.train.AdadeltaOptimizer(1.0, 0.9, 1e-6), [0.990293, -1.990293]),
+    (lambda: tf.train.FtrlOptimizer(0.1), [0.262180, -1.175828]),
+    (
+        lambda: tf.train.FtrlOptimizer(
+            0.1, l1_regularization_strength=0.2, l2_regularization_strength=0.3
+        ),
+        [0.204362, -1.091972],
+    ),
+    (
+        lambda: tf.train.FtrlOptimizer(
+            0.1,
+            l1_regularization_strength=0.1,
+            l2_regularization_strength=0.3,
+            l2_shrinkage_regularization_strength=0.2,
+        ),
+        [0.137424, -0.975219],
+    ),
+    (lambda: tf.train.FtrlOptimizer(0.1, beta=0.5), [0.132075, -0.785888]),
+    (lambda: tf.train.FtrlOptimizer(tf.constant(0.1), beta=0.5), [0.132075, -0.785888]),
+    (
+        lambda: tf.train.ProximalGradientDescentOptimizer(0.1, 0.5, 0.2),
+        [0.653934, -1.452062],
+    ),
+    (
+        lambda: tf.train.ProximalAdagradOptimizer(
+            0.1, l1_regularization_strength=0.5, l2_regularization_strength=0.2
+        ),
+        [0.537587, -1.592046],
+    ),
     (lambda: tf.train.AdamOptimizer(), [0.997, -1.997]),
     (lambda: tf.train.AdamOptimizer(0.1, 0.8, 0.9, 1e-4), [0.700147, -1.700074]),
     (lambda: tf.train.RMSPropOptimizer(0.1), [0.838002, -1.7]),
@@ -45,6 +75,73 @@ def test_three_steps_in_eager_mode(make, expected):
     for _ in range(3):
         assert optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)]) is None
     assert v.numpy() == pytest.approx(expected, abs=1.5e-6)
+
+
+def dual_averaging():
+    step = tf.train.get_or_create_global_step()
+    return step, tf.train.AdagradDAOptimizer(
+        0.1, step, l1_regularization_strength=0.1, l2_regularization_strength=0.2
+    )
+
+
+def test_dual_averaging_counts_by_the_global_step():
+    v = tf.Variable([1.0, -2.0], name="v")
+    count, optimizer = dual_averaging()
+    step = optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)], count)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(step)
+        assert session.run(v) == pytest.approx([-0.122205, 0.148296], abs=1.5e-6)
+        assert session.run(count) == 3
+    assert optimizer.get_slot_names() == ["gradient_accumulator", "gradient_squared_accumulator"]
+    slot = optimizer.get_slot(v, "gradient_squared_accumulator")
+    assert slot.name == "v/AdagradDA_1:0"
+
+
+@pytest.mark.usefixtures("eager")
+def test_dual_averaging_in_eager_mode():
+    v = tf.Variable([1.0, -2.0])
+    count, optimizer = dual_averaging()
+    for _ in range(3):
+        optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)], count)
+    assert v.numpy() == pytest.approx([-0.122205, 0.148296], abs=1.5e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: tf.train.AdagradOptimizer(0.1, 0.0), "initial_accumulator_value is above 0"),
+        (lambda: tf.train.ProximalAdagradOptimizer(0.1, -1.0), "initial_accumulator_value is ab"),
+        (lambda: tf.train.FtrlOptimizer(0.1, 0.5), "learning_rate_power is at most 0, got 0.5"),
+        (lambda: tf.train.FtrlOptimizer(0.1, initial_accumulator_value=-1), "is at least 0"),
+        (lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=-1), "at least 0, got -1"),
+        (lambda: tf.train.FtrlOptimizer(0.1, l2_regularization_strength=-1), "at least 0, got -1"),
+        (
+            lambda: tf.train.FtrlOptimizer(0.1, l2_shrinkage_regularization_strength=-1),
+            "l2_shrinkage_regularization_strength is at least 0",
+        ),
+    ],
+)
+def test_numbers_out_of_range(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
+
+
+def test_names_of_slots_follow_those_of_the_optimizer():
+    v, g = tf.Variable(1.0, name="v"), tf.constant(1.0)
+    for optimizer, names in (
+        (tf.train.MomentumOptimizer(0.1, 0.9, name="Mine"), ["v/Mine:0"]),
+        (tf.train.AdadeltaOptimizer(), ["v/Adadelta:0", "v/Adadelta_1:0"]),
+        (tf.train.FtrlOptimizer(0.1), ["v/Ftrl:0", "v/Ftrl_1:0"]),
+        (tf.train.FtrlOptimizer(0.1, accum_name="n", linear_name="z"), ["v/n:0", "v/z:0"]),
+        (
+            tf.train.RMSPropOptimizer(0.1, centered=True),
+            [f"v/RMSProp{k}:0" for k in ("", "_1", "_2")],
+        ),
+    ):
+        optimizer.apply_gradients([(g, v)])
+        assert [x.name for x in optimizer.variables()] == names
 
 
 # --- minimize and its parts

@@ -43,6 +43,18 @@ PARTS = {
     "vecdot": ("multiply", "sum"),
 }
 
+# Public functions that say themselves what their gradient is.
+SHAPED = {
+    "clip_gradient",
+    "grad_pass_through",
+    "prevent_gradient",
+    "reverse_gradient",
+    "scale_gradient",
+    "straight_through",
+    "with_gradient",
+    "zero_gradient_where",
+}
+
 registered: set[str] = set()  # for messages; the rules are in the core's registry
 
 
@@ -143,6 +155,8 @@ def without_gradient(name: str) -> str | None:
     if name in PARTS:
         parts = ", ".join(map(repr, PARTS[name]))
         return f"{name!r} has no gradient of its own; override what it consists of: {parts}"
+    if name in SHAPED:
+        return f"{name!r} says itself what its gradient is"
     if any(name in space.__all__ for space in (pullback, pullback.random)):
         return f"{name!r} is no operation with a gradient"
     return None

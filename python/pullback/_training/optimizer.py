@@ -10,6 +10,8 @@ as a position outside in a gradient, is found when a variable is looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,36 +21,59 @@ from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
 from .slots import Slots
 
-# What a step assigns to slots, by (owner, name); the owner is None for those of all steps.
+# What a step assigns, by (variable, name of its slot); the variable is None for those of all steps.
 New: TypeAlias = dict[tuple[Variable | None, str], Any]
+VALUE = ""  # in place of a slot's name: the variable itself
+
+
+def kept(**start: float | str) -> Mapping[str, float | str]:
+    """What a rule keeps for each variable, by name, and how it starts: a number, or the name of an
+    attribute that has it."""
+    return MappingProxyType(start)
 
 
 class Optimizer:
-    """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), or
-    a function without arguments that is called in every step.
+    """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), a
+    schedule, which is a function of the number of finished steps (`optimizers.cosine(…)`), or a
+    function without arguments that is called in every step.
 
-    Inside of `pb.function` a step is traced once: there the function is called once, and what is
-    later assigned to `optimizer.learning_rate` is not seen. Let a rate that changes be a Variable
-    (`rate.assign(…)`), or pass it to the step and make it with operations.
+    Inside of `pb.function` a step is traced once: there the function is called once, a schedule
+    with a tensor that counts on; and what is later assigned to `optimizer.learning_rate` is not
+    seen. Let a rate that changes from outside be a Variable (`rate.assign(…)`).
 
     Threads may share an optimizer: their steps come one after the other."""
 
     _hyper: tuple[str, ...] = ()  # names of attributes that are numbers
-    _slot_names: tuple[str, ...] = ()
-    _shared_names: tuple[str, ...] = ()  # of slots that belong to all steps
+    _state = kept()
+    _counts = False  # whether the rule depends on the number of the step
 
     def __init__(self, learning_rate: Any) -> None:
-        if isinstance(learning_rate, (str, type(None))):
+        self._slots = Slots(self._name)
+        self.learning_rate = learning_rate
+
+    @property
+    def learning_rate(self) -> Any:
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        if isinstance(value, (str, type(None))):
             raise TypeError(
                 f"{self._name}: learning_rate is a number, a tensor, a variable or a function, "
-                f"got {_core.shown(learning_rate)}"
+                f"got {_core.shown(value)}"
             )
-        self.learning_rate = learning_rate
-        self._slots = Slots(self._name)
+        self._learning_rate = value
+        self._scheduled = callable(value) and _takes_step(value)
+
+    @property
+    def _shared_names(self) -> tuple[str, ...]:
+        """Slots that belong to all steps."""
+        return ("steps",) if self._counts or self._scheduled else ()
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if not k.startswith("_"))
-        return f"<{self._name} at {id(self):#x}: {given}>"
+        given = {"learning_rate": self.learning_rate, **vars(self)}
+        shown = ", ".join(f"{k}={v!r}" for k, v in given.items() if not k.startswith("_"))
+        return f"<{self._name} at {id(self):#x}: {shown}>"
 
     def minimize(self, loss: Callable[[], Any], var_list: Any = None) -> None:
         """One step: calls loss(), differentiates, updates.
@@ -116,17 +141,19 @@ class Optimizer:
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
             raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
-        rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
         new: New = {}
         with self._slots.whole():
-            steps = [(v, self._step(v, g, rate, new)) for g, v in present]
-            changes = [(self._slots.get(*place), value) for place, value in new.items()]
-            for variable, value in (*changes, *steps):
+            rate = self._rate(new)
+            for g, v in present:
+                self._step(v, g, rate, new)
+            changes = [
+                (self._slots.get(owner, name) if owner is None or name != VALUE else owner, value)
+                for (owner, name), value in new.items()
+            ]
+            for variable, value in changes:
                 _check_fits(value, variable, who)
-            for slot, value in changes:
-                slot.assign(value)
-            for v, step in steps:
-                v.assign_sub(step)
+            for variable, value in changes:
+                variable.assign(value)
 
     def variables(self) -> list[Variable]:
         """The optimizer's own variables, which hold its state: those that were made so far for the
@@ -169,30 +196,62 @@ class Optimizer:
         >>> optimizer.state_dict()
         {'v/momentum': array(3., dtype=float32)}
         """
-        self._slots.load(state, self._slot_names, self._shared_names)
+        self._slots.load(state, self._slot_sets(), self._shared_names)
 
     @property
     def _name(self) -> str:
         return type(self).__name__
 
-    @staticmethod
-    def _rule(g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> tuple[Any, Any]:
-        raise NotImplementedError("an optimizer has a _rule(gradient, state, hyper)")
+    @property
+    def steps(self) -> int:
+        """How many steps were finished, those of a state that was loaded included; 0 where nothing
+        depends on it, neither the rule nor a schedule."""
+        count = self._slots.shared("steps")
+        return 0 if count is None else int(count)
 
-    def _step(self, v: Variable, g: Tensor, rate: Any, new: New) -> Any:
-        """What is to be subtracted from v; the new values of slots go into `new`, which has those
-        that the same step gave them already."""
+    @staticmethod
+    def _rule(v: Any, g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> Any:
+        raise NotImplementedError("an optimizer has a _rule(value, gradient, state, hyper)")
+
+    def _rate(self, new: New) -> Any:
+        """The learning rate of this step, which is counted where that matters."""
+        if self._shared_names:
+            finished = self._slots.get(None, "steps")
+            new[None, "steps"] = finished + 1
+        if self._scheduled:
+            return self.learning_rate(finished.read())
+        return self.learning_rate() if callable(self.learning_rate) else self.learning_rate
+
+    def _step(self, v: Variable, g: Tensor, rate: Any, new: New) -> None:
+        """Puts the new values of v and its slots into `new`, which has those that the same step
+        gave them already."""
         hyper = {name: self._scalar(getattr(self, name), v, name) for name in self._hyper}
         hyper["learning_rate"] = self._scalar(rate, v, "learning_rate")
-        self._correct(hyper, v, new)
-        slots = {name: self._slots.get(v, name, self._initial(name)) for name in self._slot_names}
-        state = {name: new.get((v, name), slot) for name, slot in slots.items()}
-        step, values = self._rule(g, state, hyper)
+        if self._counts:
+            hyper["step"] = _core.cast(new[None, "steps"], v.dtype)
+        state = {}
+        for name in self._slots_of(v):
+            start = self._state[name]
+            initial = getattr(self, start) if isinstance(start, str) else start
+            slot = self._slots.get(v, name, initial, self._slot_shape(v, name))
+            state[name] = new.get((v, name), slot)
+        value = new.get((v, VALUE), v)
+        new[v, VALUE], values = self._rule(value, g, state, self._prepare(hyper))
         new.update({(v, name): value for name, value in values.items()})
-        return step
 
-    def _correct(self, hyper: dict[str, Any], v: Variable, new: New) -> None:
-        """Changes what depends on the number of the step."""
+    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        """What the rule wants besides."""
+        return hyper
+
+    def _slot_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The names of what is kept for a variable; several where that depends on the variable."""
+        return (tuple(self._state),)
+
+    def _slots_of(self, v: Variable) -> tuple[str, ...]:
+        return self._slot_sets()[0]
+
+    def _slot_shape(self, v: Variable, name: str) -> tuple[int, ...]:
+        return v.shape
 
     def _scalar(self, value: Any, v: Variable, name: str) -> Any:
         """A hyper-parameter as the rules take it: a Python number, or a tensor of v's dtype."""
@@ -202,9 +261,6 @@ class Optimizer:
         if tensor.shape != ():
             raise ValueError(f"{self._name}: {name} has shape {tensor.shape}; expected a scalar")
         return tensor
-
-    def _initial(self, name: str) -> float:
-        return 0.0
 
     def _gradients(
         self, loss: Callable[[], Any], var_list: Any, method: str
@@ -234,6 +290,26 @@ class Optimizer:
             if not isinstance(v, Variable):
                 raise TypeError(f"{who}: var_list[{i}] is a {type(v).__name__}, not a Variable")
         return list(zip(_core.gradients([value], variables), variables, strict=True)), read
+
+
+def in_range(who: Optimizer, low: float, high: float = inf, **values: Any) -> None:
+    """ValueError for a number that is not from low to below high; tensors are not looked at."""
+    for name, value in values.items():
+        if isinstance(value, (int, float, np.number)) and not low <= value < high:
+            wanted = f"at least {low}" if high == inf else f"from {low} to below {high}"
+            raise ValueError(f"{who._name}: {name} is {wanted}, got {_core.shown(value)}")
+
+
+def _takes_step(rate: Callable[..., Any]) -> bool:
+    """Whether a learning rate is a function of the step."""
+    from inspect import Parameter, signature
+
+    try:
+        parameters = signature(rate).parameters.values()
+    except ValueError:  # some functions written in C do not say
+        return False
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return any(p.kind in positional and p.default is Parameter.empty for p in parameters)
 
 
 def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]:

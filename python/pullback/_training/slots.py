@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from threading import RLock
 from typing import Any
 from warnings import warn
@@ -46,23 +46,31 @@ class Slots:
             for owner, name in islice(self._made, before, None):
                 self._loaded.pop(self._key(owner, name), None)
 
-    def get(self, owner: Variable | None, name: str, initial: float = 0) -> Variable:
+    def get(
+        self,
+        owner: Variable | None,
+        name: str,
+        initial: float = 0,
+        shape: tuple[int, ...] = (),
+    ) -> Variable:
         """The slot, which starts as what was loaded for it, or with `initial` everywhere. One that
-        belongs to a variable has its dtype and shape, others are integers."""
+        belongs to a variable has its dtype, others are integers."""
         slot = self._made.get((owner, name))
         if slot is None:
-            slot = self._made[owner, name] = self._new(owner, name, initial)
+            slot = self._made[owner, name] = self._new(owner, name, initial, shape)
         return slot
 
-    def _new(self, owner: Variable | None, name: str, initial: float) -> Variable:
+    def _new(
+        self, owner: Variable | None, name: str, initial: float, shape: tuple[int, ...]
+    ) -> Variable:
         key = self._key(owner, name)
-        shape, dtype = ((), "int64") if owner is None else (owner.shape, owner.dtype)
+        dtype = "int64" if owner is None else owner.dtype
         if key in self._loaded:
             value = _core.constant(self._loaded[key], dtype, f"{self._who}: {key!r}")
             if value.shape != shape:
                 raise ValueError(
-                    f"{self._who}: {key!r} was loaded with shape {value.shape} for a variable of "
-                    f"shape {shape}"
+                    f"{self._who}: {key!r} was loaded with shape {value.shape} where "
+                    f"{shape} is expected"
                 )
         else:
             value = _core.full(shape, initial, dtype)
@@ -85,14 +93,21 @@ class Slots:
         return loaded | state
 
     def load(
-        self, state: Mapping[str, Any], names: tuple[str, ...], shared: tuple[str, ...]
+        self,
+        state: Mapping[str, Any],
+        sets: tuple[tuple[str, ...], ...],
+        shared: tuple[str, ...],
     ) -> None:
-        """Takes over a state that has these names for each variable and for all steps."""
+        """Takes over a state that has the names of one of the sets for each variable, and these
+        for all steps."""
         who = f"{self._who}.load_state_dict"
+        names = tuple(chain(*sets))
         arrays = {key: _checked(key, value, names, shared, who) for key, value in state.items()}
         owners = list(dict.fromkeys(key.rpartition("/")[0] for key in arrays if key not in shared))
-        wanted = [f"{owner}/{name}" for owner in owners for name in names]
-        wanted += shared if owners else ()
+        wanted = list(shared) if owners else []
+        for owner in owners:
+            begun = [kind for kind in sets if any(f"{owner}/{name}" in arrays for name in kind)]
+            wanted += [f"{owner}/{name}" for kind in begun for name in kind]
         if missing := [key for key in wanted if key not in arrays]:
             raise ValueError(f"{who}: the state lacks {', '.join(map(repr, missing))}")
         with _lock:

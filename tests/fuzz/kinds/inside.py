@@ -8,8 +8,8 @@ from .registry import Generator, kind
 @kind(2.5)
 def called(g: Generator) -> None:
     x = g.find(lambda x: x.dtype.kind == "f", flows=True)
-    name = g.pick("straight", "pair", "with_index", "nested", "overridden", "slope", "slopes",
-                  "curvature", "value_and_slope", "recorded")  # fmt: skip
+    name = g.pick("straight", "pair", "with_index", "nested", "overridden", "shaped", "through",
+                  "slope", "slopes", "curvature", "value_and_slope", "recorded")  # fmt: skip
     if x is None:
         return
     if name == "with_index":
@@ -21,4 +21,4 @@ def called(g: Generator) -> None:
     elif name == "slope":
         g.add("helpers.slope(pb, {0}, {1})", x, g.like(x))
     else:
-        g.add(f"helpers.{name}(pb, {{0}})", x, outputs=2 if name == "value_and_slope" else 1)
+        g.add(f"helpers.{name}(pb, {{0}})", x, outputs=1 + (name in ("through", "value_and_slope")))

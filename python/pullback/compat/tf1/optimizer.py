@@ -7,9 +7,11 @@ once. The rules are the main namespace's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from ... import _core
 from ..._training.update_rules import Rule
@@ -37,8 +39,8 @@ class Optimizer:
 
     A class says what it needs: its `rule`; the `arguments` it is made with, of which the rule gets
     all but `use_locking` and `name`: numbers, tensors, functions or flags; `slots`, for each name
-    that TensorFlow has for a part of the rule's state the rule's own, the suffix of the variable's
-    name and the initial number; and `powers`, variables that hold a power of an argument.
+    that TensorFlow has for a part of the rule's state the rule's own and how it starts, as a number
+    or the name of an argument; and `powers`, variables that hold a power of an argument.
     """
 
     GATE_NONE = 0
@@ -46,7 +48,7 @@ class Optimizer:
     GATE_GRAPH = 2
     rule: Rule | None = None
     arguments = "use_locking name"
-    slots: Mapping[str, tuple[str, str, float]] = MappingProxyType({})
+    slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
     powers: Mapping[str, str] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
@@ -167,15 +169,21 @@ class Optimizer:
 
     def _make_state(self, v: Any) -> None:
         base, graph = v.name.partition(":")[0], getattr(v, "graph", None)
-        for slot, (_, suffix, initial) in self.slots.items():
+        for i, (slot, (_, start)) in enumerate(self.slots.items()):
             made = self._slots.setdefault(slot, {})
             if v not in made:
+                initial = self._hyper[start] if isinstance(start, str) else start
                 value = fill(v.shape, constant(initial, as_dtype(v.dtype)))
-                made[v] = Variable(value, trainable=False, name=f"{base}/{suffix}")
+                name = self._slot_name(slot, i)
+                made[v] = Variable(value, trainable=False, name=f"{base}/{name}")
         for power, number in self.powers.items():
             if (graph, power) not in self._powers:
                 initial = _as(self._numbers()[number], v.dtype, "initial_value")
                 self._powers[graph, power] = Variable(initial, trainable=False, name=power)
+
+    def _slot_name(self, slot: str, i: int) -> str:
+        """What follows the variable's name in that of its i-th slot."""
+        return f"{self._name}_{i}" if i else self._name
 
     def _numbers(self) -> dict[str, Any]:
         """The hyper-parameters now; functions are called."""
@@ -188,6 +196,12 @@ class Optimizer:
         """What the rule wants besides; called with values."""
         return hyper
 
+    def _check(self, name: str, wanted: str, holds: Callable[[Any], bool]) -> None:
+        """ValueError for a number that is out of range; tensors and functions are not looked at."""
+        number = self._hyper[name]
+        if isinstance(number, (int, float, np.number)) and not holds(number):
+            raise ValueError(f"{type(self).__name__}: {name} is {wanted}, got {number!r}")
+
     # --- steps
 
     def _update(self, run: Any, v: Any, g: Any, hyper: dict[str, Any]) -> None:
@@ -196,12 +210,12 @@ class Optimizer:
             if not isinstance(number, bool) and number.shape != ():
                 raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
         assert self.rule is not None
-        slots = {inner: self._slots[name][v] for name, (inner, _, _) in self.slots.items()}
+        slots = {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
         state = {name: run.current(slot) for name, slot in slots.items()}
-        step, state = self.rule(g, state, self._prepare(hyper))
+        value, state = self.rule(run.current(v), g, state, self._prepare(hyper))
         for name, new in state.items():
             run.assign(slots[name], new)
-        run.assign(v, run.current(v) - step)
+        run.assign(v, value)
 
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]]) -> None:
         for _, v in pairs:

@@ -40,7 +40,7 @@ class MomentumOptimizer(Optimizer):
 
     rule = staticmethod(rules.momentum)
     arguments = "learning_rate momentum use_locking=False name='Momentum' use_nesterov=False"
-    slots = MappingProxyType({"momentum": ("momentum", "Momentum", 0.0)})
+    slots = MappingProxyType({"momentum": ("momentum", 0.0)})
 
 
 class AdamOptimizer(Optimizer):
@@ -50,7 +50,7 @@ class AdamOptimizer(Optimizer):
     arguments = (
         "learning_rate=0.001 beta1=0.9 beta2=0.999 epsilon=1e-08 use_locking=False name='Adam'"
     )
-    slots = MappingProxyType({"m": ("m", "Adam", 0.0), "v": ("s", "Adam_1", 0.0)})
+    slots = MappingProxyType({"m": ("m", 0.0), "v": ("s", 0.0)})
     powers = MappingProxyType({"beta1_power": "beta1", "beta2_power": "beta2"})
 
     def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
@@ -72,10 +72,132 @@ class RMSPropOptimizer(Optimizer):
         super().__init__(*args, **keywords)
         centered = self._hyper["centered"]
         self.slots = {
-            "rms": ("rms", "RMSProp", 1.0),
-            **({"mg": ("mean", "RMSProp_1", 0.0)} if centered else {}),
-            "momentum": ("momentum", "RMSProp_2" if centered else "RMSProp_1", 0.0),
+            "rms": ("rms", 1.0),
+            **({"mg": ("mean", 0.0)} if centered else {}),
+            "momentum": ("momentum", 0.0),
         }
+
+
+class AdagradOptimizer(Optimizer):
+    """a = a + g², from `initial_accumulator_value`; v -= r g / √a."""
+
+    rule = staticmethod(rules.adagrad)
+    arguments = "learning_rate initial_accumulator_value=0.1 use_locking=False name='Adagrad'"
+    slots = MappingProxyType({"accumulator": ("accumulator", "initial_accumulator_value")})
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._check("initial_accumulator_value", "above 0", lambda x: x > 0)
+
+
+class AdadeltaOptimizer(Optimizer):
+    """Steps as long as the steps before them (Zeiler, 2012)."""
+
+    rule = staticmethod(rules.adadelta)
+    arguments = "learning_rate=0.001 rho=0.95 epsilon=1e-08 use_locking=False name='Adadelta'"
+    slots = MappingProxyType({"accum": ("accumulator", 0.0), "accum_update": ("updates", 0.0)})
+
+
+class _Regularized(Optimizer):
+    """What takes the strengths of an absolute and of a square penalty."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        for name in self._hyper:
+            if name.endswith("_strength"):
+                self._check(name, "at least 0", lambda x: x >= 0)
+
+    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        return hyper | {
+            "l1": hyper["l1_regularization_strength"],
+            "l2": hyper["l2_regularization_strength"],
+        }
+
+
+class FtrlOptimizer(_Regularized):
+    """Follow the regularized leader (McMahan et al., 2013); the variable's first value is lost in
+    the first step."""
+
+    rule = staticmethod(rules.ftrl)
+    arguments = (
+        "learning_rate learning_rate_power=-0.5 initial_accumulator_value=0.1 "
+        "l1_regularization_strength=0.0 l2_regularization_strength=0.0 use_locking=False "
+        "name='Ftrl' accum_name=None linear_name=None l2_shrinkage_regularization_strength=0.0 "
+        "beta=None"
+    )
+    slots = MappingProxyType(
+        {"accum": ("accumulator", "initial_accumulator_value"), "linear": ("linear", 0.0)}
+    )
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._names = {
+            "accum": self._hyper.pop("accum_name"),
+            "linear": self._hyper.pop("linear_name"),
+        }
+        self._hyper["beta"] = self._hyper["beta"] or 0.0
+        self._check("initial_accumulator_value", "at least 0", lambda x: x >= 0)
+        self._check("learning_rate_power", "at most 0", lambda x: x <= 0)
+
+    def _slot_name(self, slot: str, i: int) -> str:
+        return str(self._names[slot] or super()._slot_name(slot, i))
+
+    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        shrinkage = hyper["l2_shrinkage_regularization_strength"]
+        return super()._prepare(hyper) | {"l2_shrinkage": shrinkage}
+
+
+class ProximalGradientDescentOptimizer(_Regularized):
+    """p = v - r g; v = sign(p) max(|p| - r l₁, 0) / (1 + r l₂)."""
+
+    rule = staticmethod(rules.proximal_gradient_descent)
+    arguments = (
+        "learning_rate l1_regularization_strength=0.0 l2_regularization_strength=0.0 "
+        "use_locking=False name='ProximalGradientDescent'"
+    )
+
+
+class ProximalAdagradOptimizer(_Regularized):
+    """Adagrad, then the proximal step."""
+
+    rule = staticmethod(rules.proximal_adagrad)
+    arguments = (
+        "learning_rate initial_accumulator_value=0.1 l1_regularization_strength=0.0 "
+        "l2_regularization_strength=0.0 use_locking=False name='ProximalAdagrad'"
+    )
+    slots = MappingProxyType({"accumulator": ("accumulator", "initial_accumulator_value")})
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._check("initial_accumulator_value", "above 0", lambda x: x > 0)
+
+
+class AdagradDAOptimizer(_Regularized):
+    """Adagrad with dual averaging (Duchi, Hazan and Singer, 2011); the variable's first value is
+    lost in the first step. `global_step` is counted up by who passes it to `minimize`."""
+
+    rule = staticmethod(rules.adagrad_da)
+    arguments = (
+        "learning_rate global_step initial_gradient_squared_accumulator_value=0.1 "
+        "l1_regularization_strength=0.0 l2_regularization_strength=0.0 use_locking=False "
+        "name='AdagradDA'"
+    )
+    slots = MappingProxyType(
+        {
+            "gradient_accumulator": ("gradients", 0.0),
+            "gradient_squared_accumulator": (
+                "squares",
+                "initial_gradient_squared_accumulator_value",
+            ),
+        }
+    )
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._check("initial_gradient_squared_accumulator_value", "above 0", lambda x: x > 0)
+
+    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        return super()._prepare(hyper) | {"step": hyper["global_step"] + 1}
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
