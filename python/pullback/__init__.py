@@ -133,7 +133,9 @@ from ._runtime.settings import (
     int32,
     int64,
     num_threads,
+    set_debug,
     set_default_dtype,
+    set_gradient_verification,
     set_num_threads,
 )
 from ._training.clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
@@ -255,7 +257,9 @@ __all__ = [
     "reverse_gradient",
     "round",
     "scale_gradient",
+    "set_debug",
     "set_default_dtype",
+    "set_gradient_verification",
     "set_num_threads",
     "sigmoid",
     "sign",

@@ -237,3 +237,60 @@ def test_bounds_by_global_norm_are_scalars():
         pb.clip_by_global_norm(tensors, 1.0, use_norm=[5.0])
     with pytest.raises(ValueError, match="clip_norm"):
         pb.clip_by_global_norm([], [1.0])
+
+
+# --- norms that are not finite
+
+UNBOUNDED = [[inf, 4.0], [-inf, 4.0], [nan, 4.0], [1e30, 1e30]]
+
+
+@pytest.mark.parametrize("x", UNBOUNDED)
+def test_norms_that_are_not_finite(x):
+    v = pb.Variable(x)
+    zeros = pb.clip_by_norm(v, 1.0, mode="zero")
+    same(zeros, [0, 0])
+    assert pb.gradients(zeros, v)[0].numpy().tolist() == [0.0, 0.0]
+    (a, none, b), norm = pb.clip_by_global_norm([v, None, pb.constant(2.0)], 1.0, mode="zero")
+    same(a, [0, 0])
+    same(b, 0)
+    assert none is None and not np.isfinite(norm.item())
+    for call in (
+        lambda: pb.clip_by_norm(v, 1.0, mode="raise"),
+        lambda: pb.clip_by_global_norm([v], 1.0, mode="raise"),
+    ):
+        with pytest.raises(FloatingPointError, match=r"^clip_by_\w*norm: the norm is (inf|nan), "):
+            call()
+
+
+def test_modes_that_have_nothing_to_do():
+    x = [3.0, 4.0]
+    for mode in ("nan", "zero", "raise"):
+        same(pb.clip_by_norm(x, 1.0, mode=mode), [0.6, 0.8])
+        same(pb.clip_by_global_norm([pb.constant(x)], 1.0, mode=mode)[0][0], [0.6, 0.8])
+        same(pb.clip_by_norm([0.0, 0.0], 1.0, mode=mode), [0, 0])
+    same(pb.clip_by_norm([inf, 4.0], inf, mode="zero"), [inf, 4])
+    same(pb.clip_by_global_norm([pb.constant([inf, 4.0])], inf, mode="zero")[0][0], [inf, 4])
+
+
+def test_each_row_by_its_own_norm():
+    rows = pb.clip_by_norm([[3.0, 4.0], [inf, 1.0]], 1.0, axis=1, mode="zero")
+    same(rows, [[0.6, 0.8], [0, 0]])
+
+
+@pytest.mark.parametrize("mode", ["nan", "zero"])
+def test_modes_inside_of_a_function(mode):
+    f = pb.function(lambda x: pb.clip_by_global_norm([x], 1.0, mode=mode)[0][0])
+    same(f(np.array([3.0, 4.0], np.float32)), [0.6, 0.8])
+    same(f(np.array([inf, 4.0], np.float32)), [0, 0] if mode == "zero" else [nan, nan])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pb.clip_by_norm([1.0], 1.0, mode="skip"),
+        lambda: pb.clip_by_global_norm([pb.ones(2)], 1.0, mode=None),
+    ],
+)
+def test_modes_that_there_are_not(call):
+    with pytest.raises(ValueError, match=r"clip_by_\w*norm: mode is 'nan', 'zero' or 'raise'"):
+        call()

@@ -22,7 +22,8 @@ FUNCTIONS = {
 OTHERS = {
     "custom_gradient", "evaluate", "function", "get_default_dtype", "grad",
     "gradient_override_map", "gradients", "num_threads", "profile", "register_gradient",
-    "set_default_dtype", "set_num_threads", "value_and_grad",
+    "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
+    "value_and_grad",
 }  # fmt: skip
 BAD = {
     "object": object(),

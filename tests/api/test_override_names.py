@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.overrides import fresh, gradient, times
 from support.process import run
@@ -118,6 +119,23 @@ def test_names_are_strings(wrong):
 def test_rules_are_functions(wrong):
     with pytest.raises(TypeError, match="expected a function"):
         pb.register_gradient(fresh())(wrong)
+
+
+def test_operations_by_their_functions():
+    x = pb.Variable([-2.0, 0.5])
+    rule = lambda op, g: 10 * g  # noqa: E731
+    for key in (pb.sign, pb.round, pb.nn.relu, pb.special.erf, pb.linalg.matmul, pb.astype):
+        with pb.gradient_override_map({key: rule}):
+            pass
+    with pb.gradient_override_map({pb.sign: rule, "round": rule}):
+        y = pb.sign(x) + pb.round(x)
+    assert pb.gradients(y, x)[0].numpy().tolist() == [20.0, 20.0]
+    assert pb.gradients(pb.sign(x), x, overrides={pb.sign: rule})[0].numpy().tolist() == [10.0] * 2
+    with pytest.raises(LookupError, match="'einsum' has no gradient of its own"):
+        pb.gradient_override_map({pb.einsum: rule})
+    for other in (np.sin, abs, lambda x: x, 3):
+        with pytest.raises(TypeError, match="by name or by their public function"):
+            pb.gradient_override_map({other: rule})
 
 
 @pytest.mark.parametrize("name", ["astype", "cast", "permute_dims", "positive"])

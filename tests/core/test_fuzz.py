@@ -44,7 +44,9 @@ WITHOUT_PROGRAMS = {
     "num_threads",
     "profile",
     "register_gradient",
+    "set_debug",
     "set_default_dtype",
+    "set_gradient_verification",
     "set_num_threads",
 }
 

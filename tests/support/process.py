@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import time
@@ -44,9 +45,10 @@ def over_many_steps(step: Callable[[int], None]) -> list[int]:
     return memory
 
 
-def run(code: str) -> str:
-    """What a fresh interpreter prints; fails where it does not end well within a minute."""
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+def run(code: str, **environment: str) -> str:
+    """What a fresh interpreter prints, with these variables in its environment; fails where it does
+    not end well within a minute."""
+    command, env = [sys.executable, "-c", code], os.environ | environment
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,20 +53,58 @@ def check_gradients(
     """
     if order not in (1, 2):
         raise ValueError(f"check_gradients: order is 1 or 2, got {_core.shown(order)}")
-    _Check(f, args, rtol, atol, "check_gradients").run(order)
+    who = f"check_gradients: {place(f)}"
+    check = _Check(f, args, [str(i) for i in range(len(args))], rtol, atol, who)
+    check.compare(check.value, check.gradient(check.at), "derivative")
+    if order == 2:
+        mix = check.random.normal(size=check.at.size)
+        slope = check.curvature(check.at, mix)
+        check.compare(lambda x: float(check.gradient(x) @ mix), slope, "second derivative")
+
+
+def verify_rule(
+    call: Callable[..., Any], arguments: Mapping[str, Any], who: str, rule: Callable[..., Any]
+) -> None:
+    """GradientError where the rule of a custom_gradient is not the derivative at these arguments,
+    by one random direction; where it is not, the worst entry is looked for."""
+    args = tuple(arguments.values())
+    if not any(map(_is_floating_tensor, flatten(args)[0])):
+        return
+    names = [repr(name) for name in arguments]
+    check = _Check(call, args, names, 1e-4, 1e-6, who, _is_floating_tensor)
+    slope = check.gradient(check.at)
+    direction = check.random.choice([-1.0, 1.0], check.at.size)
+    if check.difference(check.value, slope, direction) is None:
+        return
+    try:
+        check.compare(check.value, slope, "derivative")
+    except GradientError as error:
+        text = str(error)
+    else:
+        text = f"{who}: the derivative along a random direction is not what differences give"
+    raise GradientError(
+        f"{text}; the rule is {place(rule)}. Say intentional=True where it is meant to differ"
+    )
 
 
 class _Check:
     """f at its arguments, as a function of one vector that has all of their floats."""
 
     def __init__(
-        self, f: Callable[..., Any], args: tuple[Any, ...], rtol: float, atol: float, who: str
+        self,
+        f: Callable[..., Any],
+        args: tuple[Any, ...],
+        names: list[str],
+        rtol: float,
+        atol: float,
+        who: str,
+        differentiable: Callable[[Any], bool] | None = None,
     ) -> None:
-        self.f, self.rtol, self.atol = f, rtol, atol
-        self.who = f"{who}: {place(f)}"
+        self.f, self.names, self.rtol, self.atol, self.who = f, names, rtol, atol, who
         self.leaves, self.structure = flatten(args)
         self.paths = leaf_paths(args)
-        self.checked = [i for i, x in enumerate(self.leaves) if _is_floating(x)]
+        picked = differentiable or _is_floating
+        self.checked = [i for i, x in enumerate(self.leaves) if picked(x)]
         if not self.checked:
             raise ValueError(f"{self.who}: no argument is floating; there is nothing to check")
         given = [_array(self.leaves[i]) for i in self.checked]
@@ -86,14 +124,6 @@ class _Check:
         self.random = np.random.default_rng(0)
         signs = [self.random.choice([-1.0, 1.0], y.shape) for y in first]
         self.weights = [sign * self.random.uniform(0.5, 1.5, sign.shape) for sign in signs]
-
-    def run(self, order: int) -> None:
-        self._compare(self.value, self.gradient(self.at), "derivative")
-        if order == 1:
-            return
-        mix = self.random.normal(size=self.at.size)
-        slope = self.curvature(self.at, mix)
-        self._compare(lambda x: float(self.gradient(x) @ mix), slope, "second derivative")
 
     # --- f
 
@@ -140,22 +170,26 @@ class _Check:
 
     # --- the comparison
 
-    def _compare(self, f: Callable[[Array], float], slope: Array, what: str) -> None:
+    def compare(self, f: Callable[[Array], float], slope: Array, what: str) -> None:
         for direction, name in self._directions():
-            got = float(slope @ direction)
-            scale = float(np.max(np.abs(self.at) * (direction != 0), initial=0)) or 1.0
-            known = derivative(lambda h, d=direction: f(self.at + h * d), min(scale, 1.0))  # type: ignore[misc]
-            if self._differs(got, known):
+            if (known := self.difference(f, slope, direction)) is not None:
                 raise GradientError(
-                    f"{self.who}: the {what} {name} is {got:.8g}, and differences of values give "
-                    f"{known.value:.8g} ± {known.error:.1g}"
+                    f"{self.who}: the {what} {name} is {slope @ direction:.8g}, and differences of "
+                    f"values give {known.value:.8g} ± {known.error:.1g}"
                 )
 
-    def _differs(self, got: float, known: Difference) -> bool:
+    def difference(
+        self, f: Callable[[Array], float], slope: Array, direction: Array
+    ) -> Difference | None:
+        """What differences give along a direction, where it is not what the slope says."""
+        got = float(slope @ direction)
+        scale = float(np.max(np.abs(self.at) * (direction != 0), initial=0)) or 1.0
+        known = derivative(lambda h: f(self.at + h * direction), min(scale, 1.0))
         largest = max(abs(got), abs(known.value))
         if not np.isfinite(known.value) or known.error > 0.01 * largest + self.atol:
-            return False  # next to a kink or a pole, or noise
-        return not abs(got - known.value) <= self.rtol * largest + self.atol + 8 * known.error
+            return None  # next to a kink or a pole, or noise
+        close = abs(got - known.value) <= self.rtol * largest + self.atol + 8 * known.error
+        return None if close else known
 
     def _directions(self) -> Iterator[tuple[Array, str]]:
         if self.at.size <= SMALL:
@@ -174,7 +208,7 @@ class _Check:
     def _path(self, k: int) -> str:
         """Which argument, and what of it: 0['w'][1]."""
         number, _, rest = self.paths[self.checked[k]].lstrip("[").partition("]")
-        return number + rest
+        return self.names[int(number)] + rest
 
     def _name_of(self, i: int) -> str:
         k = int(np.searchsorted(self.ends, i, side="right"))
@@ -188,6 +222,10 @@ def _is_floating(x: Any) -> bool:
     if isinstance(x, (Tensor, Variable, np.ndarray, np.generic)):
         return x.dtype.kind == "f"
     return isinstance(x, float)
+
+
+def _is_floating_tensor(x: Any) -> bool:
+    return isinstance(x, (Tensor, Variable)) and x.dtype.kind == "f"
 
 
 def _array(x: Any) -> Any:

@@ -4,26 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
+from .._runtime.settings import check_verification
 from .nests import flatten, unflatten
 from .rules import as_cotangents, place
+from .verification import Verification
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+Verify = Literal["first_call", "always", "never"]
+
+
 @overload
-def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]: ...
+def custom_gradient(
+    f: Callable[P, tuple[R, Callable[..., Any]]],
+    *,
+    verify: Verify | None = None,
+    intentional: bool = False,
+) -> Callable[P, R]: ...
+@overload
+def custom_gradient(
+    f: None = None, *, verify: Verify | None = None, intentional: bool = False
+) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
+@overload
+def custom_gradient(
+    f: Callable[P, R],
+    *,
+    jvp: Callable[..., Any],
+    verify: Verify | None = None,
+    intentional: bool = False,
+) -> Callable[P, R]: ...
 @overload
 def custom_gradient(
     f: None = None,
-) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
-def custom_gradient(f: Any = None) -> Any:
+    *,
+    jvp: Callable[..., Any],
+    verify: Verify | None = None,
+    intentional: bool = False,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def custom_gradient(
+    f: Any = None,
+    *,
+    jvp: Callable[..., Any] | None = None,
+    verify: Verify | None = None,
+    intentional: bool = False,
+) -> Any:
     """Decorator: f(*args) returns (result, rule), and rule(*upstream) says what the gradient is.
 
     f computes as usual, also outside of this library; its result may be a nest of tensors, and what
@@ -41,8 +73,18 @@ def custom_gradient(f: Any = None) -> Any:
     rule takes `variables`: then it is called with `variables=[...]` and returns a pair, the
     gradients of the arguments and those of the variables.
 
+    jvp: a rule the other way round; then f returns the result alone. jvp(primals, tangents) gets
+        two tuples, the tensors among the arguments and a tangent for each, and returns the tangent
+        of the result, in its structure. It is linear in the tangents, and is transposed.
+    verify: "first_call" compares the rule with differences of f's values at the first call for each
+        kind of arguments, "always" at every call, "never" not; without it
+        `set_gradient_verification` says when. Where values are still to come, inside a `function`
+        that is traced, nothing can be compared.
+    intentional: the rule is meant to be another one than the derivative; it is never verified.
+
     Raises TypeError where f does not return a pair, ValueError where the rule returns another
     number of gradients or another shape, TypeError for another dtype; the text names the rule.
+    `testing.GradientError` for a rule that does not pass its verification.
 
     >>> @pb.custom_gradient
     ... def log1pexp(x):
@@ -51,11 +93,22 @@ def custom_gradient(f: Any = None) -> Any:
     >>> x = pb.Variable(100.0)
     >>> pb.gradients(log1pexp(x), x)
     [Tensor(1., dtype=float32)]
+
+    >>> def cube_jvp(primals, tangents):
+    ...     return 3 * primals[0] ** 2 * tangents[0]
+    >>> cube = pb.custom_gradient(lambda x: x**3, jvp=cube_jvp)
+    >>> x = pb.Variable(2.0)
+    >>> pb.gradients(cube(x), x)
+    [Tensor(12., dtype=float32)]
     """
     if f is None:
-        return custom_gradient
+        return partial(custom_gradient, jvp=jvp, verify=verify, intentional=intentional)
     if not callable(f):
         raise TypeError(f"custom_gradient: expected a function, got {f!r}")
+    if jvp is not None and not callable(jvp):
+        raise TypeError(f"custom_gradient: jvp: expected a function, got {jvp!r}")
+    if verify is not None:
+        check_verification(verify, "custom_gradient: verify")
     from inspect import signature
 
     try:
@@ -66,14 +119,14 @@ def custom_gradient(f: Any = None) -> Any:
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         if parameters is None:
-            arguments: Any = (args, kwargs)
+            arguments: Any = {"args": args, "kwargs": kwargs}
         else:
             try:
                 bound = parameters.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
-            arguments = list(bound.arguments.values())
-        given_leaves = flatten(arguments)[0]
+            arguments = bound.arguments
+        given_leaves = flatten(list(arguments.values()))[0]
         inputs = [x for x in given_leaves if _is_tensor(x)]
         tape = _core.Tape(True)
         tape.start()
@@ -81,9 +134,12 @@ def custom_gradient(f: Any = None) -> Any:
             returned = f(*args, **kwargs)
         finally:
             tape.stop()
-        if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        if jvp is not None:
+            result, fn = returned, transposed(jvp, inputs, f)
+        elif not isinstance(returned, (tuple, list)) or len(returned) != 2:
             raise TypeError(f"custom_gradient: {place(f)} must return (result, rule)")
-        result, fn = returned
+        else:
+            result, fn = returned
         if not callable(fn):
             raise TypeError(f"custom_gradient: the rule that {place(f)} returned is {fn!r}")
         leaves, structure = flatten(result)
@@ -98,14 +154,46 @@ def custom_gradient(f: Any = None) -> Any:
         rule = CustomRule(f, plain, [_kind(x) for x in given_leaves], variables, ordinary)
         # constant() settles a Python float that a `function` was given in its dtype.
         given = [_core.constant(x) for x in (*inputs, *variables)]
+        if not intentional:
+            verification.at_call(call, arguments, given_leaves, fn)
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
         return unflatten(structure, [next(outputs) if _is_tensor(y) else y for y in leaves])
 
+    verification = Verification(f, parameters, verify)
+
     def plain_call(*args: Any, **kwargs: Any) -> Any:
-        return f(*args, **kwargs)[0]
+        returned = f(*args, **kwargs)
+        return returned if jvp is not None else returned[0]
 
     call._decoration = Decoration(call, plain_call)  # type: ignore[attr-defined]
     return call
+
+
+def transposed(
+    jvp: Callable[..., Any], inputs: list[Any], f: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The rule that a jvp is the transpose of: the gradient of what is linear in the tangents, by
+    the tangents."""
+
+    @wraps(jvp)
+    def rule(*upstream: Tensor) -> list[Any]:
+        tangents = [_core.full(x.shape, 0, x.dtype) for x in inputs]
+        tape = _core.Tape(False)
+        tape.start()
+        try:
+            for tangent in tangents:
+                tape.watch(tangent)
+            out = [t for t in flatten(jvp(tuple(inputs), tuple(tangents)))[0] if _is_tensor(t)]
+        finally:
+            tape.stop()
+        if [t.shape for t in out] != [g.shape for g in upstream]:
+            raise ValueError(
+                f"custom_gradient: {place(f)}: the jvp {place(jvp)} returned tangents of shapes "
+                f"{[t.shape for t in out]} for results of {[g.shape for g in upstream]}"
+            )
+        return list(_core.gradients(out, tangents, list(upstream), tape=tape))
+
+    return rule
 
 
 class Decoration(NamedTuple):

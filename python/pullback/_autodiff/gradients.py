@@ -29,7 +29,7 @@ def gradients(
     *,
     stop_gradients: Any = None,
     unconnected_gradients: str = "none",
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[Any, Any] | None = None,
 ) -> Any:
     """The gradient of the sum of all elements of all ys, by each of the xs.
 
@@ -182,13 +182,13 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     return register
 
 
-def gradient_override_map(overrides: Mapping[str, Any]) -> AbstractContextManager[None]:
+def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManager[None]:
     """Context manager: operations made inside get another gradient.
 
-    overrides: {operation: rule}. Operations go by the names of their functions (`"sign"`,
-    `"matmul"`; `+` is `"add"`), a rule is f(op, *cotangents) as in `register_gradient`, or a
-    registered name. Inner maps win over outer ones. It holds wherever the gradient is asked for
-    later: `gradients`, tapes, `grad`, `function`, and higher orders.
+    overrides: {operation: rule}. Operations go by their functions or the names of these (`pb.sign`
+    or `"sign"`, `"matmul"`; `+` is `"add"`), a rule is f(op, *cotangents) as in
+    `register_gradient`, or a registered name. Inner maps win over outer ones. It holds wherever
+    the gradient is asked for later: `gradients`, tapes, `grad`, `function`, and higher orders.
 
     All of it is checked first: TypeError for a rule that cannot be called, LookupError for unknown
     names, with the nearest known ones.

@@ -130,8 +130,7 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
         raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {_core.shown(overrides)}")
     rules = {}
     for key, value in overrides.items():
-        if not isinstance(key, str):
-            raise TypeError(f"{who}: operations are given by name, got {_core.shown(key)}")
+        key = _name_of(key, who)
         name = operation(key)
         if name is None:
             raise LookupError(f"{who}: {without_gradient(key) or _unknown(key)}")
@@ -146,6 +145,21 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
         else:
             rules[name] = op_rule(value, f"{who}: the rule of {key!r}")
     return rules
+
+
+def _name_of(key: Any, who: str) -> str:
+    """The name of an operation, which may be given by its public function."""
+    if isinstance(key, str):
+        return key
+    import pullback
+
+    for space in (pullback, pullback.special, pullback.random):
+        for name in space.__all__:
+            if getattr(space, name) is key and callable(key):
+                return str(name)
+    raise TypeError(
+        f"{who}: operations are given by name or by their public function, got {_core.shown(key)}"
+    )
 
 
 def without_gradient(name: str) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from os import environ
+from typing import Any, Literal
 
 import numpy
 import numpy.typing as npt
@@ -59,3 +60,51 @@ def set_num_threads(n: int) -> None:
     >>> pb.set_num_threads(pb.num_threads())
     """
     _core.set_num_threads(integer(n, "set_num_threads"))
+
+
+_debug = environ.get("PULLBACK_DEBUG", "0") not in ("", "0")
+_verification: str | None = None
+
+
+def set_debug(on: bool) -> None:
+    """Switches debugging on or off; the environment variable PULLBACK_DEBUG=1 starts with it on.
+
+    While it is on, the rules of `custom_gradient` are verified at their first call, unless
+    `set_gradient_verification` says otherwise.
+
+    >>> pb.set_debug(False)
+    """
+    global _debug
+    if not isinstance(on, bool):
+        raise TypeError(f"set_debug: expected True or False, got {_core.shown(on)}")
+    _debug = on
+
+
+def set_gradient_verification(mode: Literal["first_call", "always", "never"] | None) -> None:
+    """When the rules of `custom_gradient` are compared with differences of the function's values.
+
+    mode: "first_call" once for each kind of arguments, "always", "never"; None goes back to
+        "first_call" while debugging is on (`set_debug`) and "never" otherwise. A rule that does not
+        pass is a `testing.GradientError` at the call of its function.
+
+    >>> pb.set_gradient_verification("first_call")
+    >>> doubled = pb.custom_gradient(lambda x: (x * x, lambda upstream: upstream * x))
+    >>> doubled(pb.Variable(3.0))
+    Traceback (most recent call last):
+    pullback.testing.GradientError: custom_gradient: <lambda> ...
+    >>> pb.set_gradient_verification(None)
+    """
+    global _verification
+    if mode is not None:
+        check_verification(mode, "set_gradient_verification: mode")
+    _verification = mode
+
+
+def check_verification(mode: Any, who: str) -> None:
+    if mode not in ("first_call", "always", "never"):
+        raise ValueError(f"{who} is 'first_call', 'always' or 'never', got {_core.shown(mode)}")
+
+
+def verification() -> str:
+    """The mode where a custom_gradient has none of its own."""
+    return _verification or ("first_call" if _debug else "never")

@@ -12,7 +12,7 @@ like these to float64.
 from __future__ import annotations
 
 from math import inf, nan
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -44,16 +44,29 @@ def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
     return out
 
 
-def clip_by_norm(x: TensorLike, clip_norm: TensorLike, axis: Axis = None) -> Tensor:
+Mode = Literal["nan", "zero", "raise"]
+
+
+def clip_by_norm(
+    x: TensorLike, clip_norm: TensorLike, axis: Axis = None, *, mode: Mode = "nan"
+) -> Tensor:
     """x, scaled down to Euclidean norm `clip_norm` where it is longer: x * min(1, c / norm(x)).
 
     With `axis` the norm is over these axes only, and `clip_norm` may have a value for each of the
     norms: it broadcasts to x with these axes of length 1. Another shape is a ValueError. A negative
     `clip_norm` counts as 0.
 
+    mode: what a norm that is infinite or NaN gives: "nan" what the formula gives, NaN where x is
+        infinite or NaN and perhaps 0 beside it; "zero" zeros; "raise" a FloatingPointError at the
+        call, which computes the norm, so not while a `function` is traced. An infinite `clip_norm`
+        clips nothing in the first two.
+
     >>> pb.clip_by_norm([3.0, 4.0], 1)
     Tensor([0.6, 0.8], dtype=float32)
+    >>> pb.clip_by_norm([3.0, float("inf")], 1, mode="zero")
+    Tensor([0., 0.], dtype=float32)
     """
+    _check_mode(mode, "clip_by_norm")
     x = _floating(x, "clip_by_norm")
     norm = _root(_core.sum(x * x, axis, True))
     bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
@@ -66,7 +79,10 @@ def clip_by_norm(x: TensorLike, clip_norm: TensorLike, axis: Axis = None) -> Ten
             f"clip_by_norm: clip_norm has shape {bound.shape}; expected a scalar"
             + ("" if norm.size == 1 else f", or what broadcasts to {norm.shape}")
         )
-    return x * _factor(norm, bound)
+    if mode == "raise":
+        _raise_unless_finite(norm, "clip_by_norm")
+    clipped = x * _factor(norm, bound)
+    return _core.where(_usable(norm, bound), clipped, 0) if mode == "zero" else clipped
 
 
 def global_norm(tensors: Any, /) -> Tensor:
@@ -88,19 +104,29 @@ def _norm_of(entries: list[Any]) -> Tensor:
 
 
 def clip_by_global_norm(
-    tensors: Nest, clip_norm: TensorLike, use_norm: TensorLike | None = None
+    tensors: Nest,
+    clip_norm: TensorLike,
+    use_norm: TensorLike | None = None,
+    *,
+    mode: Mode = "nan",
 ) -> tuple[Nest, Tensor]:
     """All tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
 
     Takes a list or any other nest, such as the gradients of a dict of variables. Returns the same
     structure, with None where there was None, and the norm from before (or `use_norm`, where it is
-    known, in the dtype of the tensors). A norm that is infinite or NaN makes every entry NaN. A
-    negative `clip_norm` counts as 0. Both are scalars, else it is a ValueError. Source: Pascanu et
-    al., On the difficulty of training recurrent neural networks, 2013.
+    known, in the dtype of the tensors). A negative `clip_norm` counts as 0. Both are scalars, else
+    it is a ValueError. Source: Pascanu et al., On the difficulty of training recurrent neural
+    networks, 2013.
+
+    mode: what a norm that is infinite or NaN makes of every entry: "nan" NaN; "zero" 0, so that a
+        step by them goes nowhere; "raise" a FloatingPointError at the call, which computes the
+        norm, so not while a `function` is traced. An infinite `clip_norm` clips nothing in the
+        first two.
 
     >>> pb.clip_by_global_norm([pb.constant([3.0, 4.0]), pb.constant(12.0)], 6.5)
     ([Tensor([1.5, 2. ], dtype=float32), Tensor(6., dtype=float32)], Tensor(13., dtype=float32))
     """
+    _check_mode(mode, "clip_by_global_norm")
     entries, structure = _checked(tensors, "clip_by_global_norm")
     if use_norm is None:
         norm = _norm_of(entries)
@@ -108,11 +134,31 @@ def clip_by_global_norm(
         dtype = next((x.dtype for x in entries if x is not None), None)
         norm = _scalar(use_norm, dtype, "clip_by_global_norm: use_norm")
     clip_norm = _scalar(clip_norm, norm.dtype, "clip_by_global_norm: clip_norm")
-    factor = _factor(norm, clip_norm)
-    finite = _core.logical_or(_core.isfinite(norm), _core.equal(clip_norm, inf))
-    factor = _core.where(finite, factor, nan)
+    if mode == "raise":
+        _raise_unless_finite(norm, "clip_by_global_norm")
+    usable = _usable(norm, clip_norm)
+    factor = _core.where(usable, _factor(norm, clip_norm), nan)
     clipped = [None if x is None else x * _core.cast(factor, x.dtype) for x in entries]
+    if mode == "zero":
+        clipped = [None if x is None else _core.where(usable, x, 0) for x in clipped]
     return unflatten(structure, clipped), norm
+
+
+def _check_mode(mode: Any, who: str) -> None:
+    if mode not in ("nan", "zero", "raise"):
+        raise ValueError(f"{who}: mode is 'nan', 'zero' or 'raise', got {_core.shown(mode)}")
+
+
+def _usable(norm: Tensor, clip_norm: Tensor) -> Tensor:
+    """Whether the norm is finite, or nothing is to be clipped by it."""
+    return _core.logical_or(_core.isfinite(norm), _core.equal(clip_norm, inf))
+
+
+def _raise_unless_finite(norm: Tensor, who: str) -> None:
+    found = norm.numpy()
+    if not np.isfinite(found).all():
+        worst = found[~np.isfinite(found)].flat[0]
+        raise FloatingPointError(f"{who}: the norm is {worst}, which nothing can be scaled by")
 
 
 def _factor(norm: Tensor, clip_norm: Tensor) -> Tensor:

@@ -1,0 +1,57 @@
+"""When the rule of a custom_gradient is compared with differences (set_gradient_verification)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import BoundArguments, Signature
+from threading import local
+from typing import Any
+
+from .. import _core
+from .._core import Tensor, Variable
+from .._runtime.settings import verification
+from .rules import place
+
+_here = local()  # `busy` while a rule is verified: what it calls is not
+
+
+class Verification:
+    """What one decorated function was verified for."""
+
+    def __init__(self, f: Callable[..., Any], parameters: Signature | None, mode: str | None):
+        self._f = f
+        self._parameters = parameters
+        self._mode = mode
+        self._seen: set[Any] = set()
+
+    def at_call(
+        self,
+        call: Callable[..., Any],
+        arguments: Mapping[str, Any],
+        leaves: list[Any],
+        rule: Callable[..., Any],
+    ) -> None:
+        mode = self._mode or verification()
+        if mode == "never" or self._parameters is None or getattr(_here, "busy", False):
+            return
+        kind = tuple(_kind_of(x) for x in leaves)
+        if _core.Trace.active() or (mode == "first_call" and kind in self._seen):
+            return
+        from .checks import verify_rule
+
+        def again(*values: Any) -> Any:
+            given = dict(zip(arguments, values, strict=True))
+            bound = BoundArguments(self._parameters, given)  # type: ignore[arg-type]
+            return call(*bound.args, **bound.kwargs)
+
+        _here.busy = True
+        try:
+            verify_rule(again, arguments, f"custom_gradient: {place(self._f)}", rule)
+        finally:
+            _here.busy = False
+        self._seen.add(kind)
+
+
+def _kind_of(x: Any) -> Any:
+    """What tells arguments apart."""
+    return (str(x.dtype), x.shape) if isinstance(x, (Tensor, Variable)) else type(x).__name__
