@@ -1,5 +1,6 @@
 """Optimizers and schedules of their learning rates: `pb.optimizers`."""
 
+from ._training.accumulated import Accumulated
 from ._training.adam import Adam, AdamW, Lamb, Nadam
 from ._training.adaptive import (
     Adadelta,
@@ -23,6 +24,7 @@ from ._training.schedules import (
 )
 
 __all__ = [
+    "Accumulated",
     "Adadelta",
     "Adafactor",
     "Adagrad",

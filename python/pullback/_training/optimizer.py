@@ -21,9 +21,8 @@ from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
 from .slots import Slots
 
-# What a step assigns, by (variable, name of its slot); the variable is None for those of all steps.
-New: TypeAlias = dict[tuple[Variable | None, str], Any]
-VALUE = ""  # in place of a slot's name: the variable itself
+New: TypeAlias = dict[Variable, Any]  # what a step assigns, to slots and variables
+Pair: TypeAlias = tuple[Tensor, Variable]
 
 
 def kept(**start: float | str) -> Mapping[str, float | str]:
@@ -143,16 +142,10 @@ class Optimizer:
             raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
         new: New = {}
         with self._slots.whole():
-            rate = self._rate(new)
-            for g, v in present:
-                self._step(v, g, rate, new)
-            changes = [
-                (self._slots.get(owner, name) if owner is None or name != VALUE else owner, value)
-                for (owner, name), value in new.items()
-            ]
-            for variable, value in changes:
+            self._step(present, new)
+            for variable, value in new.items():
                 _check_fits(value, variable, who)
-            for variable, value in changes:
+            for variable, value in new.items():
                 variable.assign(value)
 
     def variables(self) -> list[Variable]:
@@ -213,31 +206,33 @@ class Optimizer:
     def _rule(v: Any, g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> Any:
         raise NotImplementedError("an optimizer has a _rule(value, gradient, state, hyper)")
 
-    def _rate(self, new: New) -> Any:
-        """The learning rate of this step, which is counted where that matters."""
-        if self._shared_names:
+    def _step(self, pairs: list[Pair], new: New) -> None:
+        """Puts what the step assigns into `new`."""
+        rate, step = self.learning_rate, None
+        if self._shared_names:  # it matters, the how manieth step this is
             finished = self._slots.get(None, "steps")
-            new[None, "steps"] = finished + 1
-        if self._scheduled:
-            return self.learning_rate(finished.read())
-        return self.learning_rate() if callable(self.learning_rate) else self.learning_rate
+            new[finished] = step = finished + 1
+        if callable(rate):
+            rate = rate(finished.read()) if self._scheduled else rate()
+        for g, v in pairs:
+            self._update(v, g, rate, step, new)
 
-    def _step(self, v: Variable, g: Tensor, rate: Any, new: New) -> None:
+    def _update(self, v: Variable, g: Tensor, rate: Any, step: Any, new: New) -> None:
         """Puts the new values of v and its slots into `new`, which has those that the same step
         gave them already."""
         hyper = {name: self._scalar(getattr(self, name), v, name) for name in self._hyper}
         hyper["learning_rate"] = self._scalar(rate, v, "learning_rate")
         if self._counts:
-            hyper["step"] = _core.cast(new[None, "steps"], v.dtype)
-        state = {}
-        for name in self._slots_of(v):
-            start = self._state[name]
-            initial = getattr(self, start) if isinstance(start, str) else start
-            slot = self._slots.get(v, name, initial, self._slot_shape(v, name))
-            state[name] = new.get((v, name), slot)
-        value = new.get((v, VALUE), v)
-        new[v, VALUE], values = self._rule(value, g, state, self._prepare(hyper))
-        new.update({(v, name): value for name, value in values.items()})
+            hyper["step"] = _core.cast(step, v.dtype)
+        slots = {name: self._slot(v, name) for name in self._slots_of(v)}
+        state = {name: new.get(slot, slot) for name, slot in slots.items()}
+        new[v], values = self._rule(new.get(v, v), g, state, self._prepare(hyper))
+        new.update({slots[name]: value for name, value in values.items()})
+
+    def _slot(self, v: Variable, name: str) -> Variable:
+        start = self._state[name]
+        initial = getattr(self, start) if isinstance(start, str) else start
+        return self._slots.get(v, name, initial, self._slot_shape(v, name))
 
     def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
         """What the rule wants besides."""
