@@ -1,5 +1,7 @@
 """Optimizers and schedules of their learning rates: `pb.optimizers`."""
 
+from typing import TYPE_CHECKING
+
 from ._training.accumulated import Accumulated
 from ._training.adam import Adam, AdamW, Lamb, Nadam
 from ._training.adaptive import (
@@ -14,13 +16,13 @@ from ._training.adaptive import (
 from ._training.descent import GradientDescent, Lion, Momentum, ProximalGradientDescent
 from ._training.optimizer import Optimizer
 from ._training.schedules import (
-    constant,
-    cosine,
-    exponential,
-    linear,
-    one_cycle,
-    piecewise,
-    warm_up,
+    Constant,
+    Cosine,
+    Exponential,
+    Linear,
+    OneCycle,
+    Piecewise,
+    WarmUp,
 )
 
 __all__ = [
@@ -31,21 +33,33 @@ __all__ = [
     "AdagradDA",
     "Adam",
     "AdamW",
+    "Constant",
+    "Cosine",
+    "Exponential",
     "Ftrl",
     "GradientDescent",
     "Lamb",
+    "Linear",
     "Lion",
     "Momentum",
     "Nadam",
+    "OneCycle",
     "Optimizer",
+    "Piecewise",
     "ProximalAdagrad",
     "ProximalGradientDescent",
     "RMSProp",
-    "constant",
-    "cosine",
-    "exponential",
-    "linear",
-    "one_cycle",
-    "piecewise",
-    "warm_up",
+    "WarmUp",
 ]
+
+
+if not TYPE_CHECKING:  # checkers know the names themselves
+
+    def __getattr__(name):
+        from ._runtime.hints import of_optimizers
+
+        hint = "" if name.startswith("_") else of_optimizers(name)
+        raise AttributeError(f"module 'pullback.optimizers' has no attribute {name!r}{hint}")
+
+
+del TYPE_CHECKING

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from pullback.optimizers import Accumulated, Adam, GradientDescent, Momentum, cosine
+from pullback.optimizers import Accumulated, Adam, Cosine, GradientDescent, Momentum
 
 RNG = np.random.default_rng(0)
 
@@ -21,7 +21,7 @@ RNG = np.random.default_rng(0)
         lambda: GradientDescent(0.1),
         lambda: Momentum(0.1, 0.9),
         lambda: Adam(0.1),
-        lambda: GradientDescent(cosine(0.1, 5)),
+        lambda: GradientDescent(Cosine(0.1, 5)),
     ],
 )
 def test_as_with_one_larger_batch(make: Any, traced: bool) -> None:

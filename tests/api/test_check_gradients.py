@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,9 @@ def test_derivatives(f: Any, at: float, expected: float) -> None:
 
 
 def test_a_kink_is_uncertain() -> None:
-    assert derivative(abs).error < 1e-12  # the same on both sides: no number tells
-    assert derivative(lambda h: abs(h - 1e-4)).error > 1e-3
+    assert derivative(abs).error > 0.1
+    assert derivative(lambda h: max(h, 0.0)).error > 0.1
+    assert derivative(lambda h: abs(h - 1e-5)).error > 1e-3
 
 
 def test_what_is_nowhere_finite() -> None:
@@ -121,9 +123,109 @@ def test_a_function_that_refuses_float64() -> None:
         return pb.sin(x)
 
     x = pb.constant([0.25, 0.5])
-    check_gradients(f, x, rtol=1e-2, atol=1e-3)
+    check_gradients(f, x)
     with pytest.raises(GradientError):
-        check_gradients(lambda x: f(x) + pb.stop_gradient(f(x)), x, rtol=1e-2, atol=1e-3)
+        check_gradients(lambda x: f(x) + pb.stop_gradient(f(x)), x)
+
+
+@pytest.mark.parametrize("f", [pb.sin, pb.exp, lambda x: x**3, pb.softmax, pb.tanh])
+def test_float32_inside_is_noise(f: Any) -> None:
+    for k in range(12):
+        x = pb.constant(np.random.default_rng(k).normal(size=3))
+        check_gradients(lambda x: pb.cast(f(pb.cast(x, "float32")), "float64"), x)
+
+        def single(x: Any) -> Any:
+            if x.dtype != np.float32:
+                raise TypeError("float32 only")
+            return f(x)
+
+        check_gradients(single, pb.cast(x, "float32"))
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (pb.relu, 0.0),
+        (lambda x: pb.clip(x, -1, 1), 1.0),
+        (lambda x: pb.max(x), np.zeros(3)),
+        (lambda x: pb.abs(x), np.array([0.0, 1.0, 1e-7])),
+    ],
+)
+def test_kinks_say_nothing(f: Any, x: Any) -> None:
+    whole = np.size(x) == 1 or not np.any(x)
+    with (
+        pytest.warns(RuntimeWarning, match="nothing could be compared") if whole else nullcontext()
+    ):
+        check_gradients(f, x, order=1)
+
+
+def test_a_kink_of_the_gradient() -> None:
+    check_gradients(lambda x: pb.relu(x) ** 2, np.array([0.0, 1.0]))
+
+
+@pytest.mark.parametrize("n", [3, 65, 100, 1000])
+def test_domains_that_end_nearby(n: int) -> None:
+    p = np.random.default_rng(n).dirichlet(np.full(n, 0.3))
+    check_gradients(lambda p: pb.sum(p * pb.log(p)), p)
+    with pytest.raises(GradientError):
+        rule = lambda p: (pb.sum(p * pb.log(p)), lambda u: -u * (pb.log(p) + 1))  # noqa: E731
+        check_gradients(pb.custom_gradient(rule), p)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: pb.sin(100 * x), 1.0),
+        (lambda x: pb.tanh(100 * (x - 1)), 1.003),
+        (lambda x: pb.exp(-((100 * (x - 1)) ** 2)), 1.005),
+    ],
+)
+def test_what_larger_steps_do_not_see(f: Any, x: float) -> None:
+    check_gradients(f, x)
+    with pytest.raises(GradientError):
+        check_gradients(lambda x: pb.stop_gradient(f(x)) + 0 * x, x)
+
+
+def clipped(x: Any) -> Any:
+    return pb.custom_gradient(lambda x: (x * x, lambda u: pb.clip(u, -1, 1) * 2 * x))(x)
+
+
+def stopped(x: Any) -> Any:
+    return pb.custom_gradient(lambda x: (x**3, lambda u: pb.stop_gradient(u) * 3 * x * x))(x)
+
+
+def test_gradients_are_linear_in_the_upstream_one() -> None:
+    with pytest.raises(GradientError, match="a gradient is linear in it"):
+        check_gradients(clipped, 1.5)
+    for x in (1.5, SMALL):
+        with pytest.raises(GradientError, match="of the gradient by the upstream gradient is 0"):
+            check_gradients(stopped, x)
+        check_gradients(stopped, x, order=1)
+
+
+@pytest.mark.parametrize("k", range(4, 12))
+def test_periods(k: int) -> None:
+    check_gradients(lambda x: pb.sin(2**k * np.pi * x), 1.3)
+    with pytest.raises(GradientError):
+        check_gradients(lambda x: pb.sin(2**k * np.pi * x) + pb.stop_gradient(x * 2**k), 1.3)
+
+
+@pytest.mark.parametrize("slope", [np.inf, -np.inf, np.nan])
+def test_gradients_that_are_not_finite(slope: float) -> None:
+    with pytest.raises(GradientError, match=r"is (-?inf|nan), and differences"):
+        check_gradients(pb.custom_gradient(lambda x: (x * x, lambda g: g * slope)), 3.0)
+
+
+def test_many_arguments_cost_no_more() -> None:
+    calls = 0
+
+    def f(*xs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return pb.sum(pb.sin(pb.concat(xs)))
+
+    check_gradients(f, *[np.full(10, 0.1 * k) for k in range(60)])
+    assert calls < 1500
 
 
 @pytest.mark.parametrize(
@@ -131,7 +233,8 @@ def test_a_function_that_refuses_float64() -> None:
     [
         (lambda x: x + pb.random.uniform(()), (1.0,), "called again it gives another value"),
         (lambda x: pb.log(x), (0.0,), "the value is not finite here"),
-        (lambda x: x, (1,), "no argument is floating"),
+        (lambda x: x, (1,), "no argument has floats"),
+        (lambda x: x, (np.zeros((0, 2)),), "no argument has floats"),
         (lambda x: pb.argmax(x), (SMALL,), "no result is floating"),
     ],
 )

@@ -73,7 +73,7 @@ def test_wrong_rules_are_found_at_the_call(way: str) -> None:
         f(pb.Variable(X))
 
 
-@pytest.mark.parametrize("x", [X, X.astype(np.float32), np.float32(0.5), np.zeros((0, 2))])
+@pytest.mark.parametrize("x", [X, X.astype(np.float32), np.float32(0.5)])
 def test_right_rules_pass_once_for_each_kind(x: Any) -> None:
     calls = Calls(verify="first_call")
     calls.f(pb.Variable(x), y=pb.Variable(x + 1))
@@ -168,7 +168,7 @@ def product_jvp(primals: Any, tangents: Any) -> Any:
     return {"a": pb.sum(dx * y + x * dy), "b": [pb.cos(x) * dx]}
 
 
-@pb.custom_gradient(jvp=product_jvp, verify="always")
+@pb.custom_gradient(jvp=product_jvp, verify="first_call")
 def product(x: Any, y: Any, note: str = "") -> Any:
     return {"a": pb.sum(x * y), "b": [pb.sin(x)]}
 

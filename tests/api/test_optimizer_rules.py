@@ -216,3 +216,113 @@ def test_rules(make: Any, rule: Any, traced: bool) -> None:
         a, b = rule(a, ga, state_a), rule(b, gb, state_b)
         np.testing.assert_allclose(v.numpy(), a, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(w.numpy(), b, rtol=1e-11, atol=1e-13)
+
+
+# --- where a formula is at its limits
+
+
+@pytest.mark.parametrize("make", [Adam, AdamW, Nadam, Lamb])
+def test_float32_starts_exactly(make: Any) -> None:
+    """1 - 0.999 in float32 would be off by 1e-5; the first step of Adam is the rate, for any
+    gradient."""
+    v, w = pb.Variable([0.5, -2.0]), pb.Variable([0.5, -2.0], dtype="float64")
+    optimizer = make(0.25, epsilon=1e-30)
+    for variable in (v, w):
+        make(0.25, epsilon=1e-30).apply_gradients([([1e-3, 1e3], variable)])
+    np.testing.assert_allclose(v.numpy(), w.numpy(), rtol=5e-7)
+    if make is Adam:
+        np.testing.assert_allclose(v.numpy(), [0.25, -2.25], rtol=3e-7)
+    assert optimizer.steps == 0
+
+
+def test_adam_without_decay() -> None:
+    v = pb.Variable([1.0, -2.0])
+    Adam(0.5, beta1=0.0, beta2=0.0, epsilon=0.0).apply_gradients([([3.0, -4.0], v)])
+    assert v.numpy().tolist() == [0.5, -1.5]
+
+
+def test_lamb_of_a_variable_or_a_step_of_length_zero() -> None:
+    v, w = pb.Variable([0.0, 0.0]), pb.Variable([3.0, 4.0])
+    optimizer = Lamb(0.5, weight_decay=0.0)
+    optimizer.apply_gradients([([1.0, -1.0], v), ([0.0, 0.0], w)])
+    np.testing.assert_allclose(v.numpy(), [-0.5, 0.5], rtol=1e-5)
+    assert w.numpy().tolist() == [3.0, 4.0]
+
+
+def test_adafactor_with_a_rate_of_its_own() -> None:
+    v, w = pb.Variable(np.full((2, 2), 2.0)), pb.Variable(np.full((2, 2), 2.0))
+    Adafactor(3.0, relative_step=False).apply_gradients([(np.ones((2, 2)), v)])
+    Adafactor(3.0).apply_gradients([(np.ones((2, 2)), w)])
+    np.testing.assert_allclose(v.numpy(), 2.0 - 3.0 * 2.0)
+    np.testing.assert_allclose(w.numpy(), 2.0 - 1.0 * 2.0)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 3), (3,), (1, 1)])
+def test_adafactor_beside_zeros(shape: Any) -> None:
+    """Rows and columns without a gradient, as of a dead unit and a blank pixel."""
+    g = np.ones(shape, np.float32)
+    g[..., 0] = 0
+    if len(shape) > 1:
+        g[..., 0, :] = 0
+    v = pb.Variable(np.ones(shape, np.float32))
+    for _ in range(3):
+        Adafactor(0.1).apply_gradients([(g, v)])
+    assert np.isfinite(v.numpy()).all()
+    assert np.array_equal(v.numpy() == 1, g == 0)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_ftrl_at_a_rate_of_zero_stays_where_it_is(traced: bool) -> None:
+    v, w = pb.Variable([1.0, -2.0]), pb.Variable([1.0, -2.0])
+    optimizer, plain = Ftrl(pb.optimizers.Piecewise([1, 2, 4], [0.0, 0.1, 0.0, 0.1])), Ftrl(0.1)
+
+    def step() -> None:
+        optimizer.apply_gradients([([0.5, -1.0], v)])
+
+    step = pb.function(step) if traced else step
+    for moves in (False, True, False, False, True):
+        before = v.numpy()
+        step()
+        assert np.array_equal(before, v.numpy()) != moves
+        if moves:
+            plain.apply_gradients([([0.5, -1.0], w)])
+    np.testing.assert_allclose(v.numpy(), w.numpy(), rtol=1e-6)
+    Ftrl(0.0).apply_gradients([([1.0, 1.0], v)])
+    np.testing.assert_allclose(v.numpy(), w.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("make", "rule"), RULES, ids=[rule.__name__ for _, rule in RULES])
+def test_a_gradient_that_is_nan_shows(make: Any, rule: Any) -> None:
+    v = pb.Variable([1.0, 2.0])
+    make().apply_gradients([([np.nan, 1.0], v)])
+    assert np.isnan(v.numpy()[0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RMSProp(0.1, decay=2),
+        lambda: Adadelta(rho=1.5),
+        lambda: Adafactor(epsilon1=-1),
+        lambda: Adafactor(clip_threshold=0),
+        lambda: Adagrad(0.1, 0.0),
+        lambda: Ftrl(0.1, learning_rate_power=0.5),
+        lambda: Ftrl(0.1, l1=-1),
+        lambda: ProximalGradientDescent(0.1, l2=-1),
+        lambda: ProximalAdagrad(0.1, initial_accumulator_value=-1),
+        lambda: Lion(beta1=1.0),
+        lambda: Nadam(beta2=-0.1),
+    ],
+)
+def test_numbers_out_of_range(make: Any) -> None:
+    with pytest.raises(ValueError, match=r"^\w+: \w+ is (at least|at most|above|from) .*, got "):
+        make()
+
+
+def test_names_of_other_libraries() -> None:
+    with pytest.raises(AttributeError, match="'SGD'; here it is 'GradientDescent'"):
+        pb.optimizers.SGD  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean 'Adagrad'"):
+        pb.optimizers.AdaGrad  # noqa: B018
+    with pytest.raises(TypeError, match=r"^Adam\.__init__"):
+        pb.optimizers.Nadam(lr=0.1)

@@ -13,7 +13,14 @@ KINDS = {
     "descent": lambda r: GradientDescent(r),
     "momentum": lambda r: Momentum(r, 0.9, use_nesterov=True),
     "rmsprop": lambda r: RMSProp(r, momentum=0.5, centered=True),
-    "adam": lambda r: Adam(r),
+    **{
+        name: getattr(pb.optimizers, name)
+        for name in pb.optimizers.__all__
+        if isinstance(getattr(pb.optimizers, name), type)
+        and issubclass(getattr(pb.optimizers, name), pb.optimizers.Optimizer)
+        and name not in ("Accumulated", "GradientDescent", "Momentum", "Optimizer", "RMSProp")
+    },
+    "accumulated": lambda r: pb.optimizers.Accumulated(Adam(r), 1),
 }
 
 
@@ -163,10 +170,25 @@ def test_steps_inside_a_function():
 
 
 NAMES = {
-    "descent": set(),
-    "momentum": {"momentum"},
-    "rmsprop": {"rms", "momentum", "mean"},
-    "adam": {"m", "s"},
+    "descent": (),
+    "momentum": ("momentum",),
+    "rmsprop": ("rms", "momentum", "mean"),
+    "Adadelta": ("accumulator", "updates"),
+    "Adagrad": ("accumulator",),
+    "AdagradDA": ("gradients", "squares"),
+    "Ftrl": ("accumulator", "linear"),
+    "Lion": ("m",),
+    "ProximalAdagrad": ("accumulator",),
+    "ProximalGradientDescent": (),
+    "Adafactor": ("s",),
+    **dict.fromkeys(("Adam", "AdamW", "Lamb", "Nadam"), ("m", "s")),
+    "accumulated": ("accumulated", "m", "s"),
+}
+OF_ALL_STEPS = {
+    **dict.fromkeys(
+        ("Adafactor", "AdagradDA", "Adam", "AdamW", "Lamb", "Nadam"), frozenset({"steps"})
+    ),
+    "accumulated": {"steps", "calls"},
 }
 
 
@@ -177,12 +199,12 @@ def test_the_state_is_public(name):
     optimizer.minimize(loss(variables))
     found = optimizer.state_dict()
     expected = {f"{v.name}/{slot}" for v in variables for slot in NAMES[name]}
-    assert found.keys() == expected | ({"steps"} if name == "adam" else set())
+    assert found.keys() == expected | OF_ALL_STEPS.get(name, set())
     assert len(optimizer.variables()) == len(found)
     assert all(isinstance(v, pb.Variable) and not v.trainable for v in optimizer.variables())
     for key, value in found.items():
         assert isinstance(value, np.ndarray)
-        assert key == "steps" or value.shape == variables["ab".index(key[0])].shape
+        assert key in ("steps", "calls") or value.shape == variables["ab".index(key[0])].shape
 
 
 def test_a_saved_state_goes_on_where_it_was(kind):

@@ -159,6 +159,38 @@ def test_the_other_function_is_computed_where_its_gradient_needs_it() -> None:
     assert "tanh" not in values.plan(X)
 
 
+def test_an_array_beside_a_number_takes_no_gradient() -> None:
+    def q(x: Any, a: Any) -> Any:
+        return pb.round(x * a)
+
+    through, ones = pb.straight_through(q), np.ones(3, np.float32)
+    slopes = pb.function(lambda x: pb.gradients(through(x, ones), x)[0])
+    with pytest.raises(ValueError, match=r"has shape \(3,\), and what has its gradient \(\)"):
+        slopes(1.3)
+    with pytest.raises(ValueError, match=r"has shape \(3,\), and what has its gradient \(\)"):
+        through(pb.Variable(1.3), ones)
+    x = pb.Variable(X)
+    y = pb.straight_through(lambda x, rows: pb.round(pb.take(x, rows)))(x, np.array([2, 1, 0]))
+    assert value(pb.gradients(y, x)[0]) == [1.0] * 3
+    with pytest.raises(TypeError, match=r"straight_through: .*test_shaping.*None"):
+        pb.straight_through(pb.round, lambda x: None)(x)
+
+
+def test_numbers_keep_their_places_inside_of_a_function() -> None:
+    @pb.function
+    def step(x: Any, scale: float) -> Any:
+        return pb.grad(lambda x: pb.sum(pb.scale_gradient(x, scale)))(x)
+
+    assert step(X.astype(np.float64), 0.1).numpy().tolist() == [0.1] * 3
+
+
+def test_a_limit_that_is_negative_counts_as_zero() -> None:
+    x = pb.Variable(X)
+    for by in ("value", "norm"):
+        y = pb.clip_gradient(x, pb.Variable(-1.0), by=by) * W
+        assert np.array_equal(np.abs(pb.gradients(y, x)[0].numpy()), [0.0] * 3)
+
+
 def test_results_of_other_libraries() -> None:
     x = pb.Variable(X)
     y = pb.straight_through(lambda x: np.round(x.numpy()))(x)
@@ -206,7 +238,8 @@ def test_prevented() -> None:
         (lambda: pb.reverse_gradient(X, [1, 2]), ValueError, r"scale has shape \(2,\)"),
         (lambda: pb.scale_gradient(X, np.ones((2, 3))), ValueError, r"scale has shape \(2, 3\)"),
         (lambda: pb.scale_gradient(X, "1"), TypeError, "scale_gradient: scale"),
-        (lambda: pb.clip_gradient(X, -1), ValueError, "limit is not negative, got -1"),
+        (lambda: pb.clip_gradient(X, -1), ValueError, "limit is at least 0, got -1"),
+        (lambda: pb.clip_gradient(X, np.nan), ValueError, "limit is at least 0, got nan"),
         (lambda: pb.clip_gradient(X, 1, by="max"), ValueError, "'value' or 'norm', got 'max'"),
         (lambda: pb.clip_gradient(X, [1, 2, 3], by="norm"), ValueError, "expected a scalar"),
         (lambda: pb.zero_gradient_where([1, 0, 0], X), TypeError, "mask: expected booleans"),

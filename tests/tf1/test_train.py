@@ -99,6 +99,34 @@ def test_dual_averaging_counts_by_the_global_step():
     assert slot.name == "v/AdagradDA_1:0"
 
 
+def test_what_is_no_global_step() -> None:
+    v = tf.Variable(1.0)
+    with pytest.raises(TypeError, match="global_step: expected a variable, got 3"):
+        tf.train.GradientDescentOptimizer(0.1).minimize(v * v, global_step=3)
+
+
+def test_a_beta_that_is_a_tensor() -> None:
+    v = tf.Variable([1.0, -2.0])
+    optimizer = tf.train.FtrlOptimizer(0.1, beta=tf.constant(0.5))
+    step = optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(step)
+        assert session.run(v) == pytest.approx([0.132075, -0.785888], abs=1.5e-6)
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_constraint_that_fails_changes_nothing() -> None:
+    v = tf.Variable([1.0, 2.0])
+    w = tf.Variable([1.0, 2.0], constraint=lambda x: x[:1])
+    optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+    with pytest.raises(ValueError, match="its new value float32 of shape"):
+        optimizer.apply_gradients([(tf.ones([2]), v), (tf.ones([2]), w)])
+    assert v.numpy().tolist() == [1.0, 2.0]
+    assert optimizer.get_slot(v, "momentum").numpy().tolist() == [0.0, 0.0]
+
+
 @pytest.mark.usefixtures("eager")
 def test_dual_averaging_in_eager_mode():
     v = tf.Variable([1.0, -2.0])

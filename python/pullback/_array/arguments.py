@@ -6,6 +6,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
+from .._core import Tensor
 
 
 def integer(value: Any, who: str) -> int:
@@ -14,6 +15,14 @@ def integer(value: Any, who: str) -> int:
         return index(value)
     except TypeError:
         raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
+
+
+def floating(value: Any, who: str) -> Tensor:
+    """A tensor of floats; else a TypeError that says who expects it."""
+    tensor = _core.constant(value, who=who)
+    if tensor.dtype.kind != "f":
+        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; cast it")
+    return tensor
 
 
 def is_integer(value: Any) -> bool:

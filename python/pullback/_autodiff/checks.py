@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +35,14 @@ def check_gradients(
         else is among the arguments is passed as it is. It is called with float64 tensors, or, where
         it refuses these, with the dtypes as given.
     order: 1 checks gradients, 2 also their gradients.
-    rtol, atol: how far the two may differ, beyond what is known to be uncertain in the differences.
-        What float32 numbers inside of f make uncertain is known only as far as it shows.
+    rtol, atol: how far the two may differ, beyond what is uncertain in the differences: the noise
+        of the values, which float32 inside of f makes larger, and how much the slope changes.
 
     What is differentiated is a sum of all results with random weights, by each entry where they are
-    few, else along some random directions. Where differences cannot tell, as next to a kink,
-    nothing is said.
+    few, else along some random directions; a gradient must be linear in the upstream one, too.
+    Where differences cannot tell, at a kink or next to it or where f is all noise, nothing is said,
+    and a RuntimeWarning where that is so everywhere. Variables that f reads count as constants: let
+    them be arguments to check them.
 
     Raises GradientError, an AssertionError, with the numbers, the argument and the entry;
     ValueError where f gives another value when called again, or values that are not finite, and
@@ -56,10 +59,19 @@ def check_gradients(
     who = f"check_gradients: {place(f)}"
     check = _Check(f, args, [str(i) for i in range(len(args))], rtol, atol, who)
     check.compare(check.value, check.gradient(check.at), "derivative")
+    check.compare_upstream()
     if order == 2:
         mix = check.random.normal(size=check.at.size)
         slope = check.curvature(check.at, mix)
         check.compare(lambda x: float(check.gradient(x) @ mix), slope, "second derivative")
+        check.compare_by_upstream()
+    if not check.decided:
+        warn(
+            f"{who}: nothing could be compared: differences of its values tell nothing here, as at "
+            "a kink, at the end of a domain or in noise; check it at another place",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 def verify_rule(
@@ -68,7 +80,7 @@ def verify_rule(
     """GradientError where the rule of a custom_gradient is not the derivative at these arguments,
     by one random direction; where it is not, the worst entry is looked for."""
     args = tuple(arguments.values())
-    if not any(map(_is_floating_tensor, flatten(args)[0])):
+    if not any(_is_floating_tensor(x) and x.size for x in flatten(args)[0]):
         return
     names = [repr(name) for name in arguments]
     check = _Check(call, args, names, 1e-4, 1e-6, who, _is_floating_tensor)
@@ -104,18 +116,21 @@ class _Check:
         self.leaves, self.structure = flatten(args)
         self.paths = leaf_paths(args)
         picked = differentiable or _is_floating
-        self.checked = [i for i, x in enumerate(self.leaves) if picked(x)]
+        self.checked = [i for i, x in enumerate(self.leaves) if picked(x) and np.size(_array(x))]
         if not self.checked:
-            raise ValueError(f"{self.who}: no argument is floating; there is nothing to check")
+            raise ValueError(f"{self.who}: no argument has floats; there is nothing to check")
+        self.decided = 0  # how often differences could tell
         given = [_array(self.leaves[i]) for i in self.checked]
         self.shapes = [a.shape for a in given]
         self.ends = np.cumsum([a.size for a in given])
         self.dtypes = [np.dtype("float64")] * len(given)
+        self.precision = 2.0**-52
         self.at: Array = np.concatenate([a.astype(np.float64).ravel() for a in given])
         try:
             first = self.values(self.at)
         except TypeError:
             self.dtypes = [a.dtype for a in given]
+            self.precision = float(max(np.finfo(dtype).eps for dtype in self.dtypes))
             first = self.values(self.at)
         if not all(np.isfinite(y).all() for y in first):
             raise ValueError(f"{self.who}: the value is not finite here")
@@ -150,23 +165,29 @@ class _Check:
     def value(self, x: Array) -> float:
         return float(sum(np.sum(y * w) for y, w in zip(self.values(x), self.weights, strict=True)))
 
-    def _gradients(self, x: Array) -> tuple[list[Tensor], list[Tensor]]:
+    def _gradients(self, x: Array, factor: float = 1.0) -> tuple[list[Tensor], ...]:
+        """The arguments, the upstream gradients and the gradients of the sum."""
         xs, ys = self._call(x)
-        seeds = [_core.constant(w, y.dtype) for w, y in zip(self.weights, ys, strict=True)]
-        return xs, with_zeros(_core.gradients(ys, xs, seeds), xs)
+        upstream = [
+            Variable((factor * w).astype(y.dtype), trainable=False).read()
+            for w, y in zip(self.weights, ys, strict=True)
+        ]
+        return xs, upstream, with_zeros(_core.gradients(ys, xs, upstream), xs)
 
-    def gradient(self, x: Array) -> Array:
-        return _vector(self._gradients(x)[1])
+    def gradient(self, x: Array, factor: float = 1.0) -> Array:
+        return _vector(self._gradients(x, factor)[2])
 
-    def curvature(self, x: Array, mix: Array) -> Array:
-        """The gradient of mix · gradient."""
-        xs, gradients = self._gradients(x)
-        parts = np.split(mix, self.ends[:-1])
+    def _mixed(self, gradients: list[Tensor], mix: Array, by: list[Tensor]) -> Array:
+        """The gradient of mix · gradients."""
         seeds = [
             _core.constant(part.reshape(g.shape), g.dtype)
-            for part, g in zip(parts, gradients, strict=True)
+            for part, g in zip(np.split(mix, self.ends[:-1]), gradients, strict=True)
         ]
-        return _vector(with_zeros(_core.gradients(gradients, xs, seeds), xs))
+        return _vector(with_zeros(_core.gradients(gradients, by, seeds), by))
+
+    def curvature(self, x: Array, mix: Array) -> Array:
+        xs, _, gradients = self._gradients(x)
+        return self._mixed(gradients, mix, xs)
 
     # --- the comparison
 
@@ -174,20 +195,55 @@ class _Check:
         for direction, name in self._directions():
             if (known := self.difference(f, slope, direction)) is not None:
                 raise GradientError(
-                    f"{self.who}: the {what} {name} is {slope @ direction:.8g}, and differences of "
-                    f"values give {known.value:.8g} ± {known.error:.1g}"
+                    f"{self.who}: the {what} {name} is {_along(slope, direction):.8g}, and "
+                    f"differences of values give {known.value:.8g} ± {known.error:.1g}"
                 )
 
+    def compare_upstream(self) -> None:
+        """The gradient is linear in the upstream gradient."""
+        factor = -2.5
+        one, other = self.gradient(self.at), self.gradient(self.at, factor)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(other - factor * one) > 10 * (self.rtol * np.abs(other) + self.atol)
+        if off.any():
+            i = int(np.argmax(off))
+            raise GradientError(
+                f"{self.who}: the gradient by {self._name_of(i)} is {one[i]:.8g}, and with "
+                f"{factor} times the upstream gradient {other[i]:.8g}: a gradient is linear in it"
+            )
+
+    def compare_by_upstream(self) -> None:
+        """What the gradient's own gradient by the upstream one is: the values' change."""
+        direction = self.random.normal(size=self.at.size) * self._sizes()
+        _, upstream, gradients = self._gradients(self.at)
+        slope = self._mixed(gradients, direction, upstream)
+        weights = np.concatenate([w.ravel() for w in self.weights])
+        known = self.difference(self.value, slope, weights, direction)
+        if known is not None:
+            raise GradientError(
+                f"{self.who}: the derivative of the gradient by the upstream gradient is "
+                f"{_along(slope, weights):.8g} along a random direction, and differences of values "
+                f"give {known.value:.8g} ± {known.error:.1g}"
+            )
+
     def difference(
-        self, f: Callable[[Array], float], slope: Array, direction: Array
+        self, f: Callable[[Array], float], slope: Array, part: Array, way: Array | None = None
     ) -> Difference | None:
-        """What differences give along a direction, where it is not what the slope says."""
-        got = float(slope @ direction)
-        scale = float(np.max(np.abs(self.at) * (direction != 0), initial=0)) or 1.0
-        known = derivative(lambda h: f(self.at + h * direction), min(scale, 1.0))
-        largest = max(abs(got), abs(known.value))
-        if not np.isfinite(known.value) or known.error > 0.01 * largest + self.atol:
+        """What differences give along a way, which is the part of the slope unless it is given,
+        where that is not what the slope says."""
+        got, direction = _along(slope, part), part if way is None else way
+        moved = direction != 0
+        ratio = np.min(self._sizes()[moved] / np.abs(direction[moved]), initial=np.inf)
+        scale = float(np.clip(ratio, 1e-6, 1.0))
+        known = derivative(lambda h: f(self.at + h * direction), scale, self.precision)
+        if not np.isfinite(known.value):
+            return None
+        largest = max(abs(got), abs(known.value)) if np.isfinite(got) else abs(known.value)
+        if known.error > 0.01 * largest + self.atol:
             return None  # next to a kink or a pole, or noise
+        self.decided += 1
+        if not np.isfinite(got):
+            return known
         close = abs(got - known.value) <= self.rtol * largest + self.atol + 8 * known.error
         return None if close else known
 
@@ -196,14 +252,21 @@ class _Check:
             for i in range(self.at.size):
                 yield np.eye(1, self.at.size, i)[0], f"by {self._name_of(i)}"
             return
-        starts = [0, *self.ends[:-1]]
-        for _ in range(DIRECTIONS):
-            random = self.random.normal(size=self.at.size)
-            for k, (start, end) in enumerate(zip(starts, self.ends, strict=True)):
+        whole = self.random.normal(size=(DIRECTIONS, self.at.size)) / np.sqrt(self.at.size)
+        whole[1::2] *= self._sizes()  # so that small entries stay on their side of 0
+        if len(self.ends) > DIRECTIONS:
+            for one in whole:
+                yield one, "along a random direction"
+            return
+        for k, (start, end) in enumerate(zip([0, *self.ends[:-1]], self.ends, strict=True)):
+            for random in whole if end > start else ():
                 one = np.zeros_like(random)
-                one[start:end] = random[start:end] / np.sqrt(max(end - start, 1))
-                if end > start:
-                    yield one, f"along a random direction of argument {self._path(k)}"
+                one[start:end] = random[start:end]
+                yield one, f"along a random direction of argument {self._path(k)}"
+
+    def _sizes(self) -> Array:
+        """How far an entry may go at most: its own size; a zero as far as 1."""
+        return np.where(self.at == 0, 1.0, np.abs(self.at))
 
     def _path(self, k: int) -> str:
         """Which argument, and what of it: 0['w'][1]."""
@@ -216,6 +279,13 @@ class _Check:
         where = np.unravel_index(within, self.shapes[k])
         entry = f", entry {[int(j) for j in where]}" if where else ""
         return f"argument {self._path(k)}{entry}"
+
+
+def _along(slope: Array, direction: Array) -> float:
+    """What is not finite counts where the direction goes, and nowhere else."""
+    moved = direction != 0
+    with np.errstate(invalid="ignore"):
+        return float(np.sum(slope[moved] * direction[moved]))
 
 
 def _is_floating(x: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import _core
+from .._array.arguments import floating
 from .._core import Rule, Tensor, Variable
 from .._training.clip import clip_by_norm
 from .._typing import TensorLike
@@ -43,7 +44,7 @@ def with_gradient(x: TensorLike, rule: Callable[[Tensor], Any]) -> Tensor:
     """
     if not callable(rule):
         raise TypeError(f"with_gradient: expected a function of the gradient, got {rule!r}")
-    return _shaped(_floating(x, "with_gradient"), rule, f"with_gradient: {place(rule)}")
+    return _shaped(floating(x, "with_gradient"), rule, f"with_gradient: {place(rule)}")
 
 
 def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
@@ -60,7 +61,7 @@ def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
     >>> pb.gradients(pb.reverse_gradient(x, 0.5) * 4, x)
     [Tensor(-2., dtype=float32)]
     """
-    x = _floating(x, "reverse_gradient")
+    x = floating(x, "reverse_gradient")
     factor = -_fitting(scale, x, "reverse_gradient: scale")
     return _shaped(x, lambda upstream: upstream * factor, "reverse_gradient")
 
@@ -77,7 +78,7 @@ def scale_gradient(x: TensorLike, scale: TensorLike) -> Tensor:
     >>> pb.gradients(pb.scale_gradient(x, 0.1) * 4, x)
     [Tensor(0.4, dtype=float32)]
     """
-    x = _floating(x, "scale_gradient")
+    x = floating(x, "scale_gradient")
     factor = _fitting(scale, x, "scale_gradient: scale")
     return _shaped(x, lambda upstream: upstream * factor, "scale_gradient")
 
@@ -89,10 +90,11 @@ def clip_gradient(
 
     limit: by="value" takes a number or a tensor that broadcasts to x, and brings each entry to
         -limit … limit; by="norm" takes a scalar, and scales the gradient down to this Euclidean
-        norm where it is longer. An infinite limit clips nothing. It is not differentiated.
+        norm where it is longer. An infinite limit clips nothing; a tensor that is negative counts
+        as 0. It is not differentiated.
 
-    Raises TypeError where x is no float tensor, ValueError for a limit that is negative or of
-    another shape, and for another `by`.
+    Raises TypeError where x is no float tensor, ValueError for a number or an array as limit that
+    is negative or NaN (a tensor is not looked at), for another shape, and for another `by`.
 
     >>> x = pb.Variable([3.0, 4.0])
     >>> pb.gradients(pb.clip_gradient(x, 1.0) * [0.5, -9.0], x)
@@ -102,10 +104,12 @@ def clip_gradient(
     """
     if by not in ("value", "norm"):
         raise ValueError(f"clip_gradient: by is 'value' or 'norm', got {_core.shown(by)}")
-    x = _floating(x, "clip_gradient")
-    bound = _fitting(limit, x, "clip_gradient: limit")
-    if not isinstance(limit, (Tensor, Variable)) and np.any(bound.numpy() < 0):
-        raise ValueError(f"clip_gradient: a limit is not negative, got {_core.shown(limit)}")
+    x = floating(x, "clip_gradient")
+    bound = _core.maximum(_fitting(limit, x, "clip_gradient: limit"), 0)
+    if isinstance(limit, (int, float, np.ndarray, np.generic)) and not np.all(
+        np.asarray(limit) >= 0
+    ):
+        raise ValueError(f"clip_gradient: a limit is at least 0, got {_core.shown(limit)}")
     if by == "value":
         return _shaped(x, lambda upstream: _core.clip(upstream, -bound, bound), "clip_gradient")
     if bound.shape != ():
@@ -125,7 +129,7 @@ def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
     >>> pb.gradients(pb.zero_gradient_where(x > 2.5, x) * 4, x)
     [Tensor([4., 4., 0.], dtype=float32)]
     """
-    x = _floating(x, "zero_gradient_where")
+    x = floating(x, "zero_gradient_where")
     held = _core.constant(mask, who="zero_gradient_where: mask")
     if held.dtype.kind != "b":
         raise TypeError(f"zero_gradient_where: mask: expected booleans, got {held.dtype}")
@@ -152,7 +156,7 @@ def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
     def refuse(upstream: Tensor) -> Any:
         raise LookupError(text)
 
-    return _shaped(_floating(x, "prevent_gradient"), refuse, "prevent_gradient")
+    return _shaped(floating(x, "prevent_gradient"), refuse, "prevent_gradient")
 
 
 def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Callable[P, R]:
@@ -204,6 +208,7 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
         result = f(*args, **kwargs)
         leaves, structure = flatten(result)
         paths = leaf_paths(result)
+        said = f"{who}: {place(f if g is None else g)}"
         if g is None:
             others = _tensors_among(args, len(leaves))
             if len(others) != len(leaves):
@@ -212,28 +217,41 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
                     "positional arguments; each passes its gradient to one of them"
                 )
         else:
-            others = leaves_like(result, g(*args, **kwargs), f"{who}: {place(g)}")
-        pairs = zip(leaves, others, paths, strict=True)
-        return unflatten(
-            structure, [_value_over(y, x, f"{who}: {place(f)}", p) for y, x, p in pairs]
-        )
+            others = leaves_like(result, g(*args, **kwargs), said)
+        under = [_core.constant(x, who=said) for x in others]
+        triples = zip(leaves, under, paths, strict=True)
+        said = f"{who}: {place(f)}"
+        return unflatten(structure, [_value_over(y, x, said, path) for y, x, path in triples])
 
     return call
 
 
 def _tensors_among(args: tuple[Any, ...], count: int) -> list[Any]:
-    """The arguments that results pass their gradients to: tensors and arrays, and numbers too
-    where there would be too few (a number that a `function` was given is a tensor inside)."""
-    leaves = [x for x in flatten(args)[0] if isinstance(x, (Tensor, Variable, np.ndarray, float))]
-    large = [x for x in leaves if not (isinstance(x, float) or _core.is_number(x))]
-    return leaves if len(large) < count else large
+    """The arguments that results pass their gradients to: float tensors and variables; where these
+    are too few, with numbers (which are tensors inside of a `function`), then with arrays."""
+    found: list[Any] = []
+    leaves = [x for x in flatten(args)[0] if isinstance(x, float) or _dtype_kind(x) == "f"]
+    for rank in range(3):
+        found = [x for x in leaves if _rank(x) <= rank]
+        if len(found) >= count:
+            break
+    return found
 
 
-def _value_over(value: Any, under: Any, who: str, path: str) -> Tensor:
+def _dtype_kind(x: Any) -> str:
+    return x.dtype.kind if isinstance(x, (Tensor, Variable, np.ndarray, np.generic)) else ""
+
+
+def _rank(x: Any) -> int:
+    if isinstance(x, (Tensor, Variable)):
+        return 1 if _core.is_number(x) else 0
+    return 1 if isinstance(x, (float, np.generic)) else 2
+
+
+def _value_over(value: Any, x: Tensor, who: str, path: str) -> Tensor:
     """The value of the one, with the gradient to the other."""
     who = f"{who}: result {path}" if path else who
     y = _core.stop_gradient(_core.constant(value, who=who))
-    x = _core.constant(under, who=who)
     if x.dtype != y.dtype:
         raise TypeError(f"{who} is {y.dtype}, and what has its gradient {x.dtype}; cast it")
     if x.shape != y.shape:
@@ -252,16 +270,9 @@ def _custom(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) 
     return _core.custom([value], [x], Rule(apply, name))[0]
 
 
-def _floating(x: Any, who: str) -> Tensor:
-    tensor = _core.constant(x, who=who)
-    if tensor.dtype.kind != "f":
-        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; cast it")
-    return tensor
-
-
 def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
     """A number or a tensor that belongs to the gradient of x, as a constant of its dtype."""
-    tensor = _core.stop_gradient(_core.cast(_core.constant(value, who=who), x.dtype))
+    tensor = _core.stop_gradient(_core.constant(value, x.dtype, who))
     _check_fits(tensor, x, who)
     return tensor
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import BoundArguments, Signature
 from threading import local
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._core import Tensor, Variable
 from .._runtime.settings import verification
 from .rules import place
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 _here = local()  # `busy` while a rule is verified: what it calls is not
 
@@ -37,6 +39,8 @@ class Verification:
         kind = tuple(_kind_of(x) for x in leaves)
         if _core.Trace.active() or (mode == "first_call" and kind in self._seen):
             return
+        from inspect import BoundArguments
+
         from .checks import verify_rule
 
         def again(*values: Any) -> Any:

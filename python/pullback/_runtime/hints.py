@@ -33,13 +33,26 @@ NAMES = {
 }
 
 
+OPTIMIZERS = {"SGD": "GradientDescent", "RMSprop": "RMSProp"}
+
+
 def of_module(name: str) -> str:
     """The text behind "module 'pullback' has no attribute …"."""
-    if name in NAMES:
-        return f"; here it is {NAMES[name]!r}"
-    from difflib import get_close_matches
-
     import pullback
 
-    near = get_close_matches(name, pullback.__all__, 1, 0.75)
+    return _of(name, NAMES, pullback.__all__)
+
+
+def of_optimizers(name: str) -> str:
+    from .. import optimizers
+
+    return _of(name, OPTIMIZERS, optimizers.__all__)
+
+
+def _of(name: str, known: dict[str, str], public: list[str]) -> str:
+    if name in known:
+        return f"; here it is {known[name]!r}"
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, public, 1, 0.75)
     return f"; did you mean {near[0]!r}?" if near else ""

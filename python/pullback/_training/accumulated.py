@@ -52,10 +52,6 @@ class Accumulated(Optimizer):
         self.optimizer.learning_rate = value
 
     @property
-    def _shared_names(self) -> tuple[str, ...]:
-        return ("calls",)
-
-    @property
     def steps(self) -> int:
         return self.optimizer.steps
 
@@ -68,9 +64,12 @@ class Accumulated(Optimizer):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         own = {k: x for k, x in state.items() if k == "calls" or k.endswith("/accumulated")}
         self.optimizer.load_state_dict({k: x for k, x in state.items() if k not in own})
-        super().load_state_dict(own)
+        self._slots.load(own, self._slot_sets(), {"calls": True})
 
-    def _step(self, pairs: list[Pair], new: New) -> None:
+    def _current_rate(self) -> Any:
+        return self.optimizer._current_rate()
+
+    def _step(self, pairs: list[Pair], rate: Any, new: New) -> None:
         calls = self._slots.get(None, "calls")
         new[calls] = calls + 1
         last = new[calls] % self.every == 0
@@ -81,6 +80,7 @@ class Accumulated(Optimizer):
             new[total] = new.get(total, total) + g
         stepped: New = {}
         with self.optimizer._slots.whole():
-            self.optimizer._step([(new[x] / self.every, v) for v, x in sums.items()], stepped)
+            means = [(new[x] / self.every, v) for v, x in sums.items()]
+            self.optimizer._step(means, rate, stepped)
         new.update({x: _core.where(last, value, x) for x, value in stepped.items()})
         new.update({x: _core.where(last, 0, new[x]) for x in sums.values()})

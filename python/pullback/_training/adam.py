@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
 from . import update_rules
 from .optimizer import Optimizer, in_range, kept
 
 
-class _Moments(Optimizer):
-    """What keeps the means of the gradients and of their squares."""
+class Adam(Optimizer):
+    """m = β₁ m + (1 - β₁) g; s = β₂ s + (1 - β₂) g²; v -= r √(1 - β₂ᵗ) / (1 - β₁ᵗ) · m / (√s + ε),
+    where t counts the steps from 1, and m and s start at 0.
 
+    The ε is outside of the root and not corrected for the start. Source: Kingma and Ba, Adam, 2015
+    (its ε̂ form, section 2).
+
+    >>> v = pb.Variable([1.0, 100.0])
+    >>> pb.optimizers.Adam(0.5, epsilon=0.0).minimize(lambda: pb.sum(v * v))
+    >>> pb.round(2 * v)  # half a unit each, whatever the gradient
+    Tensor([  1., 199.], dtype=float32)
+    """
+
+    _rule = staticmethod(update_rules.adam_by_steps)
     _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon")
     _state = kept(m=0.0, s=0.0)
     _counts = True
@@ -34,29 +44,7 @@ class _Moments(Optimizer):
         self.epsilon = epsilon
 
 
-class Adam(_Moments):
-    """m = β₁ m + (1 - β₁) g; s = β₂ s + (1 - β₂) g²; v -= r √(1 - β₂ᵗ) / (1 - β₁ᵗ) · m / (√s + ε),
-    where t counts the steps from 1, and m and s start at 0.
-
-    The ε is outside of the root and not corrected for the start. Source: Kingma and Ba, Adam, 2015
-    (its ε̂ form, section 2).
-
-    >>> v = pb.Variable([1.0, 100.0])
-    >>> pb.optimizers.Adam(0.5, epsilon=0.0).minimize(lambda: pb.sum(v * v))
-    >>> pb.round(2 * v)  # half a unit each, whatever the gradient
-    Tensor([  1., 199.], dtype=float32)
-    """
-
-    _rule = staticmethod(update_rules.adam)
-
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        t = hyper["step"]
-        rate = hyper["learning_rate"] * _core.sqrt(update_rules.one_minus_power(hyper["beta2"], t))
-        rate = rate / update_rules.one_minus_power(hyper["beta1"], t)
-        return hyper | {"learning_rate": rate}
-
-
-class Nadam(_Moments):
+class Nadam(Adam):
     """Adam that looks one step ahead, as Nesterov's momentum does, with the moments corrected for
     the start: v -= r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√(s / (1 - β₂ᵗ)) + ε).
 
@@ -71,7 +59,7 @@ class Nadam(_Moments):
     _rule = staticmethod(update_rules.nadam)
 
 
-class AdamW(_Moments):
+class AdamW(Adam):
     """Adam with weight decay beside the gradient, λ the `weight_decay`:
     v -= r (m / (1 - β₁ᵗ) / (√(s / (1 - β₂ᵗ)) + ε) + λ v).
 

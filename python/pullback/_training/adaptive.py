@@ -39,6 +39,7 @@ class RMSProp(Optimizer):
         centered: bool = False,
     ) -> None:
         super().__init__(learning_rate)
+        in_range(self, 0, 1, closed=True, decay=decay)
         self.decay = decay
         self.momentum = momentum
         self.epsilon = epsilon
@@ -89,6 +90,8 @@ class Adadelta(Optimizer):
         self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-8
     ) -> None:
         super().__init__(learning_rate)
+        in_range(self, 0, 1, closed=True, rho=rho)
+        in_range(self, 0, epsilon=epsilon)
         self.rho = rho
         self.epsilon = epsilon
 
@@ -129,6 +132,9 @@ class Adafactor(Optimizer):
         relative_step: bool = True,
     ) -> None:
         super().__init__(learning_rate)
+        in_range(self, 0, epsilon1=epsilon1, epsilon2=epsilon2)
+        if not clip_threshold > 0:
+            raise ValueError(f"Adafactor: clip_threshold is above 0, got {clip_threshold!r}")
         self.beta2_decay = beta2_decay
         self.epsilon1 = epsilon1
         self.epsilon2 = epsilon2

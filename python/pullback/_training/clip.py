@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .. import _core
+from .._array.arguments import floating
 from .._autodiff.nests import flatten, leaf_paths, unflatten
 from .._core import Tensor
 from .._typing import Axis, TensorLike
@@ -67,7 +68,7 @@ def clip_by_norm(
     Tensor([0., 0.], dtype=float32)
     """
     _check_mode(mode, "clip_by_norm")
-    x = _floating(x, "clip_by_norm")
+    x = floating(x, "clip_by_norm")
     norm = _root(_core.sum(x * x, axis, True))
     bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
     try:
@@ -179,13 +180,6 @@ def _root(total: Tensor) -> Tensor:
     return _core.where(total == 0, 0, _core.sqrt(total))
 
 
-def _floating(x: Any, who: str) -> Tensor:
-    tensor = _core.constant(x, who=who)
-    if tensor.dtype.kind != "f":
-        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; cast it")
-    return tensor
-
-
 def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
     """The leaves of a nest as tensors or None, and its structure."""
     leaves, structure = flatten(tensors)
@@ -195,7 +189,7 @@ def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
         )
     paths = leaf_paths(tensors)
     entries = [
-        None if x is None else _floating(x, f"{who}: entry {path}")
+        None if x is None else floating(x, f"{who}: entry {path}")
         for x, path in zip(leaves, paths, strict=True)
     ]
     first: dict[str, str] = {}

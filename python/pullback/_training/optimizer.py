@@ -33,8 +33,9 @@ def kept(**start: float | str) -> Mapping[str, float | str]:
 
 class Optimizer:
     """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), a
-    schedule, which is a function of the number of finished steps (`optimizers.cosine(…)`), or a
-    function without arguments that is called in every step.
+    schedule, or a function without arguments that is called in every step. A schedule is a function
+    of the number of finished steps, such as `optimizers.Cosine(…)` or any with a first parameter
+    that has no default or is called `step`; it gets a float64 tensor.
 
     Inside of `pb.function` a step is traced once: there the function is called once, a schedule
     with a tensor that counts on; and what is later assigned to `optimizer.learning_rate` is not
@@ -52,7 +53,7 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> Any:
-        return self._learning_rate
+        return self._rate[0]
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
@@ -61,13 +62,8 @@ class Optimizer:
                 f"{self._name}: learning_rate is a number, a tensor, a variable or a function, "
                 f"got {_core.shown(value)}"
             )
-        self._learning_rate = value
-        self._scheduled = callable(value) and _takes_step(value)
-
-    @property
-    def _shared_names(self) -> tuple[str, ...]:
-        """Slots that belong to all steps."""
-        return ("steps",) if self._counts or self._scheduled else ()
+        # Both at once: another thread may be stepping.
+        self._rate = value, callable(value) and _takes_step(value)
 
     def __repr__(self) -> str:
         given = {"learning_rate": self.learning_rate, **vars(self)}
@@ -141,8 +137,9 @@ class Optimizer:
         if not present:
             raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
         new: New = {}
+        rate = self._current_rate()  # not under the lock: it may wait for another thread's step
         with self._slots.whole():
-            self._step(present, new)
+            self._step(present, rate, new)
             for variable, value in new.items():
                 _check_fits(value, variable, who)
             for variable, value in new.items():
@@ -189,7 +186,7 @@ class Optimizer:
         >>> optimizer.state_dict()
         {'v/momentum': array(3., dtype=float32)}
         """
-        self._slots.load(state, self._slot_sets(), self._shared_names)
+        self._slots.load(state, self._slot_sets(), {"steps": self._counts})
 
     @property
     def _name(self) -> str:
@@ -197,8 +194,9 @@ class Optimizer:
 
     @property
     def steps(self) -> int:
-        """How many steps were finished, those of a state that was loaded included; 0 where nothing
-        depends on it, neither the rule nor a schedule."""
+        """How many steps were finished, those of a state that was loaded included, since something
+        depends on it: the rule, as Adam's, or a schedule. A schedule that is set later starts with
+        its step 0 unless the rule has counted."""
         count = self._slots.shared("steps")
         return 0 if count is None else int(count)
 
@@ -206,14 +204,19 @@ class Optimizer:
     def _rule(v: Any, g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> Any:
         raise NotImplementedError("an optimizer has a _rule(value, gradient, state, hyper)")
 
-    def _step(self, pairs: list[Pair], new: New) -> None:
+    def _current_rate(self) -> Any:
+        """The learning rate of a step; a schedule, for the step that it turns out to be."""
+        rate, scheduled = self._rate
+        return rate() if callable(rate) and not scheduled else rate
+
+    def _step(self, pairs: list[Pair], rate: Any, new: New) -> None:
         """Puts what the step assigns into `new`."""
-        rate, step = self.learning_rate, None
-        if self._shared_names:  # it matters, the how manieth step this is
+        step = None
+        if self._counts or callable(rate):
             finished = self._slots.get(None, "steps")
             new[finished] = step = finished + 1
-        if callable(rate):
-            rate = rate(finished.read()) if self._scheduled else rate()
+            if callable(rate):
+                rate = rate(_core.cast(finished, "float64"))
         for g, v in pairs:
             self._update(v, g, rate, step, new)
 
@@ -226,17 +229,13 @@ class Optimizer:
             hyper["step"] = _core.cast(step, v.dtype)
         slots = {name: self._slot(v, name) for name in self._slots_of(v)}
         state = {name: new.get(slot, slot) for name, slot in slots.items()}
-        new[v], values = self._rule(new.get(v, v), g, state, self._prepare(hyper))
+        new[v], values = self._rule(new.get(v, v), g, state, hyper)
         new.update({slots[name]: value for name, value in values.items()})
 
     def _slot(self, v: Variable, name: str) -> Variable:
         start = self._state[name]
         initial = getattr(self, start) if isinstance(start, str) else start
         return self._slots.get(v, name, initial, self._slot_shape(v, name))
-
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        """What the rule wants besides."""
-        return hyper
 
     def _slot_sets(self) -> tuple[tuple[str, ...], ...]:
         """The names of what is kept for a variable; several where that depends on the variable."""
@@ -271,6 +270,8 @@ class Optimizer:
         tape.start()
         try:
             value = loss()
+            if isinstance(value, Variable):
+                value = value.read()  # the tape shall see it
         finally:
             tape.stop()
         if not isinstance(value, (Tensor, Variable)):
@@ -287,11 +288,17 @@ class Optimizer:
         return list(zip(_core.gradients([value], variables), variables, strict=True)), read
 
 
-def in_range(who: Optimizer, low: float, high: float = inf, **values: Any) -> None:
-    """ValueError for a number that is not from low to below high; tensors are not looked at."""
+def in_range(
+    who: Optimizer, low: float, high: float = inf, *, closed: bool = False, **values: Any
+) -> None:
+    """ValueError for a number that is not from low to below high, or to high where the range is
+    closed; tensors are not looked at."""
     for name, value in values.items():
-        if isinstance(value, (int, float, np.number)) and not low <= value < high:
+        if not isinstance(value, (int, float, np.number)) or (closed and value == high):
+            continue
+        if not low <= value < high:
             wanted = f"at least {low}" if high == inf else f"from {low} to below {high}"
+            wanted = wanted.replace("below ", "") if closed else wanted
             raise ValueError(f"{who._name}: {name} is {wanted}, got {_core.shown(value)}")
 
 
@@ -300,11 +307,13 @@ def _takes_step(rate: Callable[..., Any]) -> bool:
     from inspect import Parameter, signature
 
     try:
-        parameters = signature(rate).parameters.values()
+        first = next(iter(signature(rate).parameters.values()), None)
     except ValueError:  # some functions written in C do not say
         return False
-    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return any(p.kind in positional and p.default is Parameter.empty for p in parameters)
+    if first is None or first.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD):
+        return False
+    variadic = first.kind is Parameter.VAR_POSITIONAL
+    return first.name == "step" or (first.default is Parameter.empty and not variadic)
 
 
 def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]:

@@ -1,148 +1,210 @@
-"""Schedules of the learning rate: functions of the number of finished steps.
+"""Schedules of the learning rate: functions of the number of finished steps, 0 for the first.
 
-They take a number or a tensor, and compute with tensors, so one plan serves all steps of a training
-step in `pb.function`. An optimizer calls its schedule with the steps that it has finished: 0 for
-the first.
+They take a number or a tensor and compute with tensors, in float64, so one plan serves all steps of
+a training step in `pb.function`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import pi
-from typing import Any, TypeAlias
+from typing import Any
+
+import numpy as np
 
 from .. import _core
 from .._core import Tensor, Variable
 
-Schedule: TypeAlias = Callable[[Any], Any]
+
+class _Schedule:
+    """What shows the numbers that it was made with."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
 
-def constant(value: Any) -> Schedule:
+class Constant(_Schedule):
     """value at every step.
 
-    >>> float(pb.optimizers.constant(0.5)(10))
+    >>> float(pb.optimizers.Constant(0.5)(10))
     0.5
     """
-    return lambda step: _number(value)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, step: Any) -> Tensor:
+        return _number(self.value)
 
 
-def exponential(initial: Any, steps: int, factor: float, staircase: bool = False) -> Schedule:
+class Exponential(_Schedule):
     """initial · factor^(step / steps); with `staircase` the exponent is rounded down.
 
-    >>> rate = pb.optimizers.exponential(1.0, steps=10, factor=0.25)
+    >>> rate = pb.optimizers.Exponential(1.0, steps=10, factor=0.25)
     >>> [float(rate(step)) for step in (0, 5, 10)]
     [1.0, 0.5, 0.25]
     """
-    _check_steps(steps, "exponential: steps")
 
-    def at(step: Any) -> Any:
-        exponent = _number(step) / steps
-        return initial * _number(factor) ** (_core.floor(exponent) if staircase else exponent)
+    def __init__(self, initial: Any, steps: int, factor: float, staircase: bool = False) -> None:
+        _check_steps(steps, "Exponential")
+        if not factor >= 0:
+            raise ValueError(f"Exponential: factor is at least 0, got {factor!r}")
+        self.initial = initial
+        self.steps = steps
+        self.factor = factor
+        self.staircase = staircase
 
-    return at
+    def __call__(self, step: Any) -> Tensor:
+        exponent = _number(step) / self.steps
+        if self.staircase:
+            exponent = _core.floor(exponent)
+        return _number(self.initial) * _number(self.factor) ** exponent
 
 
-def cosine(initial: Any, steps: int, final: Any = 0.0) -> Schedule:
+class Cosine(_Schedule):
     """From initial to final along half a wave: final + (initial - final) (1 + cos(π step / steps))
     / 2; after `steps` it stays at final.
 
     Source: Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, 2017.
 
-    >>> rate = pb.optimizers.cosine(1.0, steps=10)
+    >>> rate = pb.optimizers.Cosine(1.0, steps=10)
     >>> [float(pb.round(rate(step) * 100)) for step in (0, 5, 10, 11)]
     [100.0, 50.0, 0.0, 0.0]
     """
-    _check_steps(steps, "cosine: steps")
 
-    def at(step: Any) -> Any:
-        share = _core.minimum(_number(step) / steps, 1)
-        return final + (initial - final) * ((1 + _core.cos(share * pi)) / 2)
+    def __init__(self, initial: Any, steps: int, final: Any = 0.0) -> None:
+        _check_steps(steps, "Cosine")
+        self.initial = initial
+        self.steps = steps
+        self.final = final
 
-    return at
+    def __call__(self, step: Any) -> Tensor:
+        initial, final = _number(self.initial), _number(self.final)
+        rate: Tensor = initial + (final - initial) * _half_wave(_number(step) / self.steps)
+        return rate
 
 
-def linear(initial: Any, steps: int, final: Any) -> Schedule:
+class Linear(_Schedule):
     """From initial to final in equal parts; after `steps` it stays at final.
 
-    >>> rate = pb.optimizers.linear(1.0, steps=4, final=0.0)
+    >>> rate = pb.optimizers.Linear(1.0, steps=4, final=0.0)
     >>> [float(rate(step)) for step in (0, 1, 4, 5)]
     [1.0, 0.75, 0.0, 0.0]
     """
-    _check_steps(steps, "linear: steps")
-    return lambda step: initial + (final - initial) * _core.minimum(_number(step) / steps, 1)
+
+    def __init__(self, initial: Any, steps: int, final: Any) -> None:
+        _check_steps(steps, "Linear")
+        self.initial = initial
+        self.steps = steps
+        self.final = final
+
+    def __call__(self, step: Any) -> Tensor:
+        initial, final = _number(self.initial), _number(self.final)
+        return initial + (final - initial) * _core.minimum(_number(step) / self.steps, 1)
 
 
-def warm_up(steps: int, after: Any) -> Schedule:
+class WarmUp(_Schedule):
     """From 0 up to after in `steps` equal parts, then `after`: a number, or a schedule that starts
     there with its step 0.
 
-    >>> rate = pb.optimizers.warm_up(4, pb.optimizers.cosine(1.0, steps=10))
+    >>> rate = pb.optimizers.WarmUp(4, pb.optimizers.Cosine(1.0, steps=10))
     >>> [float(pb.round(rate(step) * 100)) for step in (0, 1, 4, 9)]
     [0.0, 25.0, 100.0, 50.0]
     """
-    _check_steps(steps, "warm_up: steps")
-    then = after if callable(after) else constant(after)
 
-    def at(step: Any) -> Any:
+    def __init__(self, steps: int, after: Any) -> None:
+        _check_steps(steps, "WarmUp")
+        self.steps = steps
+        self.after = after
+
+    def __call__(self, step: Any) -> Tensor:
         step = _number(step)
-        rising = then(0) * (step / steps)
-        return _core.where(step < steps, rising, then(_core.maximum(step - steps, 0)))
+        after = self.after if callable(self.after) else Constant(self.after)
+        rising = _number(after(_number(0))) * (step / self.steps)
+        then = _number(after(_core.maximum(step - self.steps, 0)))
+        return _core.where(step < self.steps, rising, then)
 
-    return at
 
-
-def piecewise(boundaries: Sequence[int], values: Sequence[Any]) -> Schedule:
+class Piecewise(_Schedule):
     """values[0] before step boundaries[0], values[1] from there on before boundaries[1], and so on;
     one value more than boundaries, else a ValueError.
 
-    >>> rate = pb.optimizers.piecewise([10, 20], [1.0, 0.5, 0.25])
+    >>> rate = pb.optimizers.Piecewise([10, 20], [1.0, 0.5, 0.25])
     >>> [float(rate(step)) for step in (0, 9, 10, 20)]
     [1.0, 1.0, 0.5, 0.25]
     """
-    if len(values) != len(boundaries) + 1:
-        raise ValueError(
-            f"piecewise: {len(values)} values for {len(boundaries)} boundaries; expected one more"
-        )
-    if any(b <= a for a, b in pairwise(boundaries)):
-        raise ValueError(f"piecewise: the boundaries {list(boundaries)} do not increase")
 
-    def at(step: Any) -> Any:
-        out = _number(values[0])
-        for boundary, value in zip(boundaries, values[1:], strict=True):
-            out = _core.where(_number(step) < boundary, out, value)
+    def __init__(
+        self, boundaries: list[int] | tuple[int, ...], values: list[Any] | tuple[Any, ...]
+    ) -> None:
+        for name, given in (("boundaries", boundaries), ("values", values)):
+            if not isinstance(given, (list, tuple)):
+                raise TypeError(f"Piecewise: {name}: expected a list, got {_core.shown(given)}")
+        if len(values) != len(boundaries) + 1:
+            raise ValueError(
+                f"Piecewise: {len(values)} values for {len(boundaries)} boundaries; expected one "
+                "more"
+            )
+        if any(b <= a for a, b in pairwise(boundaries)):
+            raise ValueError(f"Piecewise: the boundaries {list(boundaries)} do not increase")
+        self.boundaries = boundaries
+        self.values = values
+
+    def __call__(self, step: Any) -> Tensor:
+        out = _number(self.values[0])
+        for boundary, value in zip(self.boundaries, self.values[1:], strict=True):
+            out = _core.where(_number(step) < boundary, out, _number(value))
         return out
 
-    return at
 
-
-def one_cycle(
-    highest: Any, steps: int, rising: float = 0.3, start: float = 25.0, end: float = 1e4
-) -> Schedule:
+class OneCycle(_Schedule):
     """Up from highest / start to highest in the share `rising` of the steps, then down to
-    highest / (start · end), both along half a wave of the cosine.
+    highest / (start · end), both along half a wave of the cosine; there it stays.
 
     Source: Smith and Topin, Super-convergence, 2018.
 
-    >>> rate = pb.optimizers.one_cycle(1.0, steps=10, rising=0.5)
+    >>> rate = pb.optimizers.OneCycle(1.0, steps=10, rising=0.5)
     >>> [float(pb.round(rate(step) * 100)) for step in (0, 5, 10)]
     [4.0, 100.0, 0.0]
     """
-    _check_steps(steps, "one_cycle: steps")
-    if not 0 < rising < 1:
-        raise ValueError(f"one_cycle: rising is a share between 0 and 1, got {rising!r}")
-    turn = rising * steps
-    first = highest / start
-    up, down = cosine(first, turn, highest), cosine(highest, steps - turn, first / end)  # type: ignore[arg-type]
 
-    def at(step: Any) -> Any:
+    def __init__(
+        self,
+        highest: Any,
+        steps: int,
+        rising: float = 0.3,
+        start: float = 25.0,
+        end: float = 1e4,
+    ) -> None:
+        _check_steps(steps, "OneCycle")
+        if not 0 < rising < 1:
+            raise ValueError(f"OneCycle: rising is a share between 0 and 1, got {rising!r}")
+        for name, given in (("start", start), ("end", end)):
+            if not given > 0:
+                raise ValueError(f"OneCycle: {name} is above 0, got {given!r}")
+        self.highest = highest
+        self.steps = steps
+        self.rising = rising
+        self.start = start
+        self.end = end
+
+    def __call__(self, step: Any) -> Tensor:
         step = _number(step)
-        return _core.where(step < turn, up(step), down(_core.maximum(step - turn, 0)))
+        turn = self.rising * self.steps
+        highest = _number(self.highest)
+        first = highest / self.start
+        up = first + (highest - first) * _half_wave(step / turn)
+        last = first / self.end
+        down = highest + (last - highest) * _half_wave((step - turn) / (self.steps - turn))
+        return _core.where(step < turn, up, down)
 
-    return at
+
+def _half_wave(share: Any) -> Any:
+    """From 0 to 1 as the share goes there, and no further."""
+    return (1 - _core.cos(_core.clip(share, 0, 1) * pi)) / 2
 
 
-def _number(value: Any) -> Any:
+def _number(value: Any) -> Tensor:
     """A number or a tensor as float64; an optimizer casts the rate."""
     if isinstance(value, (Tensor, Variable)):
         return _core.cast(value, "float64")
@@ -150,5 +212,7 @@ def _number(value: Any) -> Any:
 
 
 def _check_steps(steps: Any, who: str) -> None:
+    if not isinstance(steps, (int, float, np.number)):
+        raise TypeError(f"{who}: steps: expected a number, got {_core.shown(steps)}")
     if not steps > 0:
-        raise ValueError(f"{who} is above 0, got {_core.shown(steps)}")
+        raise ValueError(f"{who}: steps is above 0, got {_core.shown(steps)}")

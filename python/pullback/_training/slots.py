@@ -74,6 +74,11 @@ class Slots:
                 )
         else:
             value = _core.full(shape, initial, dtype)
+            if owner is not None and self._keys[owner] in (self._owners_loaded or ()):
+                raise ValueError(
+                    f"{self._who}: the loaded state of {self._keys[owner]!r}, which has shape "
+                    f"{owner.shape} here, is that of a variable of another rank: it has no {name!r}"
+                )
             if owner is not None and self._owners_loaded is not None:
                 self._warn(f"{self._keys[owner]!r}, which starts afresh")
         slot: Variable = _core.slot_variable(value, f"{self._who}/{name}" if owner is None else key)
@@ -96,15 +101,17 @@ class Slots:
         self,
         state: Mapping[str, Any],
         sets: tuple[tuple[str, ...], ...],
-        shared: tuple[str, ...],
+        shared: Mapping[str, bool],
     ) -> None:
-        """Takes over a state that has the names of one of the sets for each variable, and these
-        for all steps."""
+        """Takes over a state that has the names of one of the sets for each variable, and for all
+        steps the shared ones: those that are True, others perhaps."""
         who = f"{self._who}.load_state_dict"
+        if not isinstance(state, Mapping):
+            raise TypeError(f"{who}: expected a dict of arrays, got {_core.shown(state)}")
         names = tuple(chain(*sets))
         arrays = {key: _checked(key, value, names, shared, who) for key, value in state.items()}
         owners = list(dict.fromkeys(key.rpartition("/")[0] for key in arrays if key not in shared))
-        wanted = list(shared) if owners else []
+        wanted = [name for name, needed in shared.items() if needed and owners]
         for owner in owners:
             begun = [kind for kind in sets if any(f"{owner}/{name}" in arrays for name in kind)]
             wanted += [f"{owner}/{name}" for kind in begun for name in kind]
@@ -161,7 +168,7 @@ class Slots:
 
 
 def _checked(
-    key: Any, value: Any, names: tuple[str, ...], shared: tuple[str, ...], who: str
+    key: Any, value: Any, names: tuple[str, ...], shared: Mapping[str, bool], who: str
 ) -> Any:
     """An entry of a state as an array of its own."""
     owner, _, name = key.rpartition("/") if isinstance(key, str) else ("", "", "")

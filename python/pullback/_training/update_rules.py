@@ -72,6 +72,14 @@ def adam(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     return v - step, new
 
 
+def adam_by_steps(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
+    """adam with r √(1 - β₂ᵗ) / (1 - β₁ᵗ) for r."""
+    t = hyper["step"]
+    rate = hyper["learning_rate"] * _core.sqrt(one_minus_power(hyper["beta2"], t))
+    rate = rate / one_minus_power(hyper["beta1"], t)
+    return adam(v, g, state, {**hyper, "learning_rate": rate})
+
+
 def adam_w(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     """v - r (m̂ / (√ŝ + ε) + λ v), with the moments corrected for the start: m̂ = m / (1 - β₁ᵗ),
     ŝ = s / (1 - β₂ᵗ)."""
@@ -120,11 +128,12 @@ def adafactor(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
         columns = _mean(state["columns"], _core.mean(square, -2), b)
         new = {"rows": rows, "columns": columns}
         share = rows / _core.mean(rows, -1, True)
-        s = _core.expand_dims(share, -1) * _core.expand_dims(columns, -2)
+        # One after the other: the product of two that are small is 0 in float32.
+        u = g / _core.expand_dims(_core.sqrt(share), -1)
+        u = u / _core.expand_dims(_core.sqrt(columns), -2)
     else:
         new = {"s": _mean(state["s"], square, b)}
-        s = new["s"]
-    u = g / _core.sqrt(s)
+        u = g / _core.sqrt(new["s"])
     rate = hyper["learning_rate"]
     if hyper["relative_step"]:
         rate = _core.minimum(rate, 1 / _core.sqrt(t))
@@ -135,7 +144,7 @@ def adafactor(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 def ftrl(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     """n' = n + g², with n^-p: σ = (n'^-p - n^-p) / r; z = z + g + 2 s v - σ v; the new value is
-    (l₁ sign(z) - z) / (n'^-p / r + β / r + 2 l₂) where |z| > l₁, else 0."""
+    (l₁ sign(z) - z) / (n'^-p / r + β / r + 2 l₂) where |z| > l₁, else 0. With r = 0 all stays."""
     rate, l1, power = hyper["learning_rate"], hyper["l1"], -hyper["learning_rate_power"]
     n = state["accumulator"]
     grown = n + g * g
@@ -143,8 +152,12 @@ def ftrl(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     shrunk = g + 2 * hyper["l2_shrinkage"] * v
     z = state["linear"] + shrunk - (root - n**power) / rate * v
     curvature = (root + hyper["beta"]) / rate + 2 * hyper["l2"]
-    new = _core.where(abs(z) > l1, (l1 * _core.sign(z) - z) / curvature, 0)
-    return new, {"accumulator": grown, "linear": z}
+    new = _core.where(abs(z) <= l1, 0, (l1 * _core.sign(z) - z) / curvature)
+    stays = rate == 0
+    return _core.where(stays, v, new), {
+        "accumulator": _core.where(stays, n, grown),
+        "linear": _core.where(stays, state["linear"], z),
+    }
 
 
 def proximal_gradient_descent(v: Any, g: Any, state: Given, hyper: Given) -> Updated:

@@ -135,6 +135,10 @@ class Optimizer:
         """
         if self.rule is None:
             raise NotImplementedError("tf.train.Optimizer has no update rule; use one that has")
+        if global_step is not None and not isinstance(global_step, (Variable, _core.Variable)):
+            raise TypeError(
+                f"apply_gradients: global_step: expected a variable, got {global_step!r:.60}"
+            )
         pairs = [_checked_pair(pair) for pair in grads_and_vars]
         if not pairs:
             raise ValueError("apply_gradients: no variables provided")
@@ -232,6 +236,13 @@ class Optimizer:
                 run.assign(v, v.constraint(run.current(v)))
         for name, number in self.powers.items():
             run.assign(powers[name], powers[name] * _core.cast(numbers[number], powers[name].dtype))
+        for variable, value in run.new.items():
+            if value.shape != variable.shape or value.dtype != variable.dtype:
+                old, new = (as_dtype(x.dtype).name for x in (variable, value))
+                raise ValueError(
+                    f"apply_gradients: '{variable.name}' is {old} of shape {variable.shape}, its "
+                    f"new value {new} of shape {value.shape}"
+                )
         for variable, value in run.new.items():
             variable.assign(value)
 

@@ -135,7 +135,8 @@ class FtrlOptimizer(_Regularized):
             "accum": self._hyper.pop("accum_name"),
             "linear": self._hyper.pop("linear_name"),
         }
-        self._hyper["beta"] = self._hyper["beta"] or 0.0
+        if self._hyper["beta"] is None:
+            self._hyper["beta"] = 0.0
         self._check("initial_accumulator_value", "at least 0", lambda x: x >= 0)
         self._check("learning_rate_power", "at most 0", lambda x: x <= 0)
 
