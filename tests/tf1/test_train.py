@@ -78,7 +78,7 @@ def test_three_steps_in_eager_mode(make, expected):
 
 
 def dual_averaging():
-    step = tf.train.get_or_create_global_step()
+    step = tf.Variable(0, dtype=tf.int64, trainable=False)
     return step, tf.train.AdagradDAOptimizer(
         0.1, step, l1_regularization_strength=0.1, l2_regularization_strength=0.2
     )

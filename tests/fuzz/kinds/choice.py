@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..program import listed
 from .registry import Generator, kind
 
@@ -136,6 +138,14 @@ def _mixed(g: Generator, u: int | None) -> int | None:
     return u
 
 
+def _finite_in(g: Generator, rows: int, first: int) -> bool:
+    """Whether what was made on the way is finite in the rows that are taken: float32 may overflow
+    there, and its slopes say so, while a long double goes on."""
+    taken = g.array(rows)[..., 0]
+    made = [g.array(i) for i in range(first, len(g.values))]
+    return all(np.isfinite(x[taken]).all() for x in made if x.shape[:-1] == taken.shape)
+
+
 @kind(1.5)
 def guarded_rows(g: Generator) -> None:
     """where(rows, f(x), …), where f mixes what is in a row; rows of the whole shape, too."""
@@ -144,8 +154,9 @@ def guarded_rows(g: Generator) -> None:
         return
     axis = g.pick(-1, -1, None)
     rows = g.add(f"pb.all(pb.greater({{0}}, 0.1), axis={axis}, keepdims=True)", x)
+    first = len(g.values)
     u = _mixed(g, _unsafe(g, x))
-    if u is None or rows is None:
+    if u is None or rows is None or not _finite_in(g, rows, first):
         return
     if g.chance(0.3):
         rows = g.add(f"pb.broadcast_to({{0}}, {g.array(u).shape})", rows)

@@ -15,7 +15,8 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
 rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
 differentiates, `session` runs. Rows and functions: `math_ops`, `array_ops`,
-`choice_ops`, `operators`, `random_ops`, `nn`, `clip`; `variables` and `variable_scope`; `train`;
+`choice_ops`, `operators`, `random_ops`, `nn`, `losses`, `clip`; `variables`, `variable_scope` and
+`layers`; `train` and `decay`;
 `custom`, `registry` and `tape` about gradients;
 `mode` about eager execution.
 """
@@ -25,6 +26,8 @@ from __future__ import annotations
 from . import errors as errors
 from . import initializers as initializers
 from . import keras as keras
+from . import layers as layers
+from . import losses as losses
 from . import math as math
 from . import nn as nn
 from . import random as random

@@ -6,14 +6,28 @@ from typing import Any
 
 from ... import _core
 from . import shape_functions
-from .array_ops import stop_gradient, transpose
-from .create import apply, convert_to_tensor, is_tensor, operation, scope_of
+from .array_ops import shape as shape_of
+from .array_ops import squeeze, stop_gradient, transpose
+from .choice_ops import gather
+from .create import apply, cast, convert_to_tensor, is_tensor, operation, scope_of
 from .dtypes import as_dtype
+from .math_ops import (
+    add,
+    matmul,
+    maximum,
+    multiply,
+    reduce_mean,
+    reduce_sum,
+    rsqrt,
+    square,
+    squared_difference,
+)
 from .math_ops import sigmoid as sigmoid
 from .math_ops import softplus as softplus
 from .math_ops import tanh as tanh
 from .names import absent, public_names
 from .opdef import define, like
+from .random_ops import random_uniform
 
 relu = operation(
     "Relu", _core.relu, "features", "max(x, 0); its gradient at 0 is 0.", domain="number",
@@ -67,6 +81,109 @@ l2_loss = operation(
     "L2Loss", lambda t: _core.sum(_core.square(t)) * like(t, 0.5), "t", "Half the sum of squares.",
     "l2_loss", domain="float", shape=shape_functions.scalar, fresh=True,
 )  # fmt: skip
+
+relu6 = operation(
+    "Relu6", lambda x: _core.clip(x, 0, 6), "features", "min(max(x, 0), 6).", "relu6",
+    domain="number", shape=shape_functions.unchanged, fresh=True,
+    from_output=lambda g, y: _core.where((y > like(y, 0)) & (y < like(y, 6)), g, like(g, 0)),
+)  # fmt: skip
+elu = operation(
+    "Elu", lambda x: _core.where(x < like(x, 0), _core.expm1(_core.minimum(x, like(x, 0))), x),
+    "features", "x where it is positive, else exp(x) - 1.", "elu", domain="float",
+    shape=shape_functions.unchanged, fresh=True,
+    from_output=lambda g, y: _core.where(y < like(y, 0), g * (y + like(y, 1)), g),
+)  # fmt: skip
+_ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
+selu = operation(
+    "Selu", lambda x: like(x, _SCALE) * _core.where(
+        x < like(x, 0), like(x, _ALPHA) * _core.expm1(_core.minimum(x, like(x, 0))), x
+    ),
+    "features", "elu, scaled so that activations keep mean 0 and variance 1.", "selu",
+    domain="float", shape=shape_functions.unchanged, fresh=True,
+    from_output=lambda g, y: g * _core.where(
+        y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
+    ),
+)  # fmt: skip
+
+
+def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+    """x · weights + biases."""
+    with scope_of(name or "xw_plus_b", x, weights, biases) as scope:
+        return bias_add(matmul(x, weights), biases, name=scope)
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
+        dim: Any = None) -> Any:  # fmt: skip
+    """x / √max(sum(x²), ε), along axes."""
+    with scope_of(name or "l2_normalize", x) as scope:
+        x = convert_to_tensor(x)
+        total = reduce_sum(square(x), dim if axis is None else axis, keepdims=True)
+        return multiply(x, rsqrt(maximum(total, epsilon)), name=scope)
+
+
+def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
+        name: str | None = None, validate_indices: bool = True,
+        max_norm: Any = None) -> Any:  # fmt: skip
+    """The rows of params at the ids; one table only."""
+    tables = list(params) if isinstance(params, (list, tuple)) else [params]
+    if len(tables) != 1 or max_norm is not None:
+        raise NotImplementedError("embedding_lookup: one table, and no max_norm yet")
+    return gather(tables[0], ids, name=name or "embedding_lookup")
+
+
+def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
+        name: str | None = None, rate: Any = None) -> Any:  # fmt: skip
+    """x with zeros for a share `rate` of its entries, the others divided by 1 - rate; or what is
+    kept with probability `keep_prob`, divided by it. Both may be tensors.
+
+    `noise_shape` has a length of 1 where entries are dropped together.
+    """
+    if (keep_prob is None) == (rate is None):
+        raise ValueError("dropout: give either keep_prob or rate")
+    with scope_of(name or "dropout", x) as scope:
+        x = convert_to_tensor(x)
+        dtype = as_dtype(x.dtype)
+        if not dtype.is_floating:
+            raise ValueError(f"dropout: expected floats, got {dtype.name}")
+        given = keep_prob if rate is None else rate
+        if isinstance(given, (int, float)):
+            low, high = (given > 0, given <= 1) if rate is None else (given >= 0, given < 1)
+            if not (low and high):
+                raise ValueError(
+                    f"dropout: keep_prob is from above 0 to 1, rate from 0 to below 1; got {given}"
+                )
+        kept = (
+            convert_to_tensor(given, dtype) if rate is None else 1 - convert_to_tensor(rate, dtype)
+        )
+        drawn = random_uniform(shape_of(x) if noise_shape is None else noise_shape, dtype=dtype,
+                               seed=seed)  # fmt: skip
+        return multiply(x / kept, cast(drawn < kept, dtype), name=scope)
+
+
+def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None,
+        keepdims: Any = None) -> tuple[Any, Any]:  # fmt: skip
+    """The mean and the variance over axes."""
+    keep = bool(keepdims if keep_dims is None else keep_dims)
+    with scope_of(name or "moments", x):
+        x = convert_to_tensor(x)
+        axes = axes if isinstance(axes, int) else list(axes)
+        mean = reduce_mean(x, axes, keepdims=True)
+        variance = reduce_mean(squared_difference(x, stop_gradient(mean)), axes, keepdims=True)
+        if keep:
+            return mean, variance
+        gone = [axes] if isinstance(axes, int) else axes
+        return squeeze(mean, gone), squeeze(variance, gone)
+
+
+def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any,
+        variance_epsilon: float, name: str | None = None) -> Any:  # fmt: skip
+    """(x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
+    with scope_of(name or "batchnorm", x, mean, variance) as scope:
+        factor = rsqrt(variance + variance_epsilon)
+        factor = factor if scale is None else factor * scale
+        shift = -mean * factor if offset is None else offset - mean * factor
+        return add(convert_to_tensor(x) * factor, shift, name=scope)
+
 
 # --- losses
 

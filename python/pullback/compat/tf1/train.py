@@ -11,6 +11,14 @@ from ... import _core
 from ..._training import update_rules as rules
 from . import mode
 from .array_ops import zeros
+from .decay import (
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    natural_exp_decay,
+    piecewise_constant,
+    polynomial_decay,
+)
 from .dtypes import int64
 from .graph import Graph, GraphKeys, get_default_graph
 from .names import absent, public_names
@@ -225,5 +233,13 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
-__all__ = public_names(globals(), "Optimizer")
+_DECAYS = (
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    natural_exp_decay,
+    piecewise_constant,
+    polynomial_decay,
+)
+__all__ = public_names(globals(), "Optimizer", *(decay.__name__ for decay in _DECAYS))
 __getattr__ = absent(__name__)
