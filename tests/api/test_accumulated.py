@@ -99,6 +99,7 @@ def test_a_step_that_fails_changes_nothing() -> None:
     ("call", "error", "text"),
     [
         (lambda: Accumulated(0.1, 2), TypeError, "expected an optimizer, got 0.1"),
+        (lambda: Accumulated(Accumulated(Adam(), 2), 2), TypeError, "of an Accumulated"),
         (lambda: Accumulated(Adam(), 0), ValueError, "every is at least 1, got 0"),
         (lambda: Accumulated(Adam(), 1.5), TypeError, "every: expected an integer"),
     ],

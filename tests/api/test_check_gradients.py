@@ -186,6 +186,29 @@ def test_what_larger_steps_do_not_see(f: Any, x: float) -> None:
         check_gradients(lambda x: pb.stop_gradient(f(x)) + 0 * x, x)
 
 
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: pb.tanh(1e5 * x), 0.0),
+        (lambda x: pb.sin(1e5 * x), 1.0),
+        (lambda x: pb.exp(-((1e5 * (x - 1)) ** 2)), 1.000003),
+    ],
+)
+def test_what_no_step_sees_is_not_decided(f: Any, x: float) -> None:
+    with pytest.warns(RuntimeWarning, match="nothing could be compared"):
+        check_gradients(f, x, order=1)
+
+
+def test_linearity_with_float32_inside() -> None:
+    rng = np.random.default_rng(0)
+    x, b = rng.normal(size=(64, 10)), rng.normal(size=10)
+
+    def f(x: Any, b: Any) -> Any:
+        return pb.log(pb.softmax(pb.cast(x, "float32") + pb.cast(b, "float32"), axis=-1))
+
+    check_gradients(f, x, b, order=1)
+
+
 def clipped(x: Any) -> Any:
     return pb.custom_gradient(lambda x: (x * x, lambda u: pb.clip(u, -1, 1) * 2 * x))(x)
 

@@ -160,6 +160,19 @@ def test_mistakes(call: Any, error: Any, text: str) -> None:
         call()
 
 
+@pytest.mark.parametrize("x", [[np.inf, 1.0], [np.nan, 1.0]])
+def test_what_is_not_finite_is_not_compared(x: Any) -> None:
+    y = wrong(verify="always")(pb.Variable(x))
+    assert not np.isfinite(y.numpy()[0])
+
+
+def test_what_is_random_is_not_compared() -> None:
+    f = pb.custom_gradient(
+        lambda x: (x + pb.random.uniform((2,)), lambda g: 3 * g), verify="always"
+    )
+    f(pb.Variable([1.0, 2.0]))
+
+
 # --- jvp
 
 
@@ -186,6 +199,14 @@ def test_second_derivatives_of_a_jvp() -> None:
     pb.testing.check_gradients(lambda x, y: product(x, y)["a"] ** 2, X, X + 1)
     (g,) = pb.gradients(cube(cube(x)), x)
     assert float(g) == 9 * 2.0**8
+
+
+def test_floats_have_their_place_in_a_jvp() -> None:
+    scaled = pb.custom_gradient(lambda x, s: x * s, jvp=lambda p, t: p[1] * t[0] + p[0] * t[1])
+    x = pb.Variable(X)
+    assert pb.gradients(scaled(x, 2.0), x)[0].numpy().tolist() == [2.0] * 3
+    traced = pb.function(lambda x, s: pb.grad(lambda x: pb.sum(scaled(x, s)))(x))
+    assert traced(X, 2.0).numpy().tolist() == [2.0] * 3
 
 
 def test_a_jvp_that_misses_an_argument() -> None:

@@ -52,8 +52,41 @@ def test_names_and_reuse() -> None:
     assert np.array_equal(values[2], values[3]) and not np.array_equal(values[0], values[1])
     with pytest.raises(ValueError, match="already exists"):
         tf.layers.dense(x, 2, name="shared")
-    with pytest.raises(ValueError, match=r"last dimension .* must be known"):
+    with pytest.raises(ValueError, match=r"whose last dimension is known"):
         tf.layers.dense(tf.placeholder(tf.float32, [3, None]), 2)
+
+
+def test_layers_without_a_name_are_found_again_in_their_scope() -> None:
+    def network(x: Any) -> Any:
+        with tf.variable_scope("m", reuse=tf.AUTO_REUSE):
+            return tf.layers.dense(tf.layers.dense(x, 2), 1)
+
+    a, b = network(tf.constant(X)), network(tf.constant(X))
+    names = [v.name for v in tf.trainable_variables()]
+    assert names == [
+        "m/dense/kernel:0", "m/dense/bias:0", "m/dense_1/kernel:0", "m/dense_1/bias:0",
+    ]  # fmt: skip
+    with initialized() as session:
+        assert np.array_equal(*session.run([a, b]))
+    with tf.variable_scope("n") as scope:
+        tf.layers.dense(tf.constant(X), 2)
+    with tf.variable_scope(scope, reuse=True):
+        tf.layers.dense(tf.constant(X), 2)
+    assert len(tf.trainable_variables()) == 6
+
+
+def test_what_dense_does_not_take() -> None:
+    with pytest.raises(TypeError, match="expected floats"):
+        tf.layers.dense(tf.constant([[1, 2]]), 2)
+    with pytest.raises(ValueError, match="rank 2 or more"):
+        tf.layers.dense(tf.constant([1.0, 2.0]), 2)
+
+
+def test_a_shared_kernel_has_one_penalty() -> None:
+    for _ in range(2):
+        tf.layers.dense(tf.constant(X), 1, kernel_regularizer=tf.nn.l2_loss, name="d",
+                        reuse=tf.AUTO_REUSE)  # fmt: skip
+    assert len(tf.losses.get_regularization_losses()) == 1
 
 
 def test_regularizers_are_collected() -> None:
@@ -71,8 +104,9 @@ def test_flatten() -> None:
     with tf.Session() as session:
         assert session.run(y, {x: np.zeros((5, 2, 3))}).shape == (5, 6)
     assert tf.layers.flatten(tf.ones([4])).shape.as_list() == [4, 1]
-    with pytest.raises(ValueError, match="must be known"):
-        tf.layers.flatten(tf.placeholder(tf.float32, [None, None]))
+    x = tf.placeholder(tf.float32, [None, None, 3])
+    with tf.Session() as session:
+        assert session.run(tf.layers.flatten(x), {x: np.zeros((5, 2, 3))}).shape == (5, 6)
 
 
 # --- dropout
@@ -100,6 +134,8 @@ def test_the_gradient_goes_where_the_value_went() -> None:
 def test_rows_are_dropped_together() -> None:
     got = run(tf.nn.dropout(tf.ones([50, 8]), 0.5, noise_shape=[50, 1]))
     assert all(len(set(row)) == 1 for row in got) and 0 < got.mean() < 2
+    got = run(tf.nn.dropout(tf.ones([50, 8]), 0.5, noise_shape=[None, 1]))
+    assert all(len(set(row)) == 1 for row in got) and 0 < got.mean() < 2
 
 
 def test_dropout_while_training() -> None:
@@ -119,6 +155,7 @@ def test_dropout_while_training() -> None:
         (lambda: tf.nn.dropout(tf.ones([2]), 0.5, rate=0.5), "either keep_prob or rate"),
         (lambda: tf.nn.dropout(tf.ones([2]), 0.0), "got 0.0"),
         (lambda: tf.nn.dropout(tf.ones([2]), rate=1.0), "got 1.0"),
+        (lambda: tf.nn.dropout(tf.ones([2]), rate=np.float32(2)), "got 2.0"),
         (lambda: tf.nn.dropout(tf.constant([1, 2]), 0.5), "expected floats"),
     ],
 )
@@ -173,6 +210,16 @@ def test_batch_normalization_moves_its_averages() -> None:
         np.testing.assert_allclose(session.run(moving[0]), mean, rtol=1e-3, atol=1e-5)
         got = session.run(y, {x: X, training: False})
         np.testing.assert_allclose(got, (X - mean) / np.sqrt(variance + 1e-3), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("fused", [None, False])
+def test_the_moving_variance_of_four_axes(fused: Any) -> None:
+    x = np.array([0.0, 2.0], np.float32).reshape(2, 1, 1, 1)
+    tf.layers.batch_normalization(x, momentum=0.0, training=True, fused=fused)
+    (moving,) = [v for v in tf.global_variables() if "moving_variance" in v.name]
+    with initialized() as session:
+        session.run(tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+        assert session.run(moving) == [1.0 if fused is False else 2.0]
 
 
 def test_activations() -> None:

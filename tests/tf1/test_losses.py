@@ -95,6 +95,48 @@ def test_no_weights_at_all() -> None:
         assert not np.any(run(tf.gradients(loss, x))[0])
 
 
+@pytest.mark.parametrize("weights", [[[1.0], [0.0]], [1.0, 0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
+def test_weights_that_do_not_fit(weights: Any) -> None:
+    with pytest.raises(ValueError, match="expected a scalar, or the same rank"):
+        tf.losses.mean_squared_error(Y, P, weights=weights)
+    given = tf.placeholder(tf.float32, None)
+    loss = tf.losses.mean_squared_error(Y, P, weights=given)
+    with tf.Session() as session, pytest.raises(ValueError, match="expected a scalar, or the same"):
+        session.run(loss, {given: weights})
+
+
+def test_columns_of_labels_and_weights() -> None:
+    labels, weights = CLASSES[:, None], W
+    got = run(tf.losses.sparse_softmax_cross_entropy(labels, X, weights=weights))
+    np.testing.assert_allclose(got, (OF_ROWS * W[:, 0]).sum() / 3, rtol=2e-5)
+
+
+def test_integers_are_computed_as_floats() -> None:
+    loss = tf.losses.absolute_difference([0.5, 0.5], tf.constant([1, 1]), reduction="weighted_sum")
+    assert run(loss) == 1.0
+    loss = tf.losses.compute_weighted_loss(tf.constant([3, 2]), [0.5, 0.5])
+    assert run(loss) == 1.25
+    double = tf.losses.mean_squared_error(Y.astype(np.float64), P.astype(np.float64))
+    assert double.dtype == tf.float64
+
+
+def test_names_and_scopes() -> None:
+    a = tf.losses.mean_squared_error(Y, P)
+    b = tf.losses.huber_loss(Y, P, scope="mine")
+    assert (a.name, b.name) == ("mean_squared_error/value:0", "mine/value:0")
+    assert tf.losses.get_losses("mine") == [b]
+    assert run(tf.losses.get_total_loss(scope="mine")) == run(b)
+
+
+def test_smoothing_of_classes_that_are_not_known() -> None:
+    x, y = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.float32, [None, None])
+    loss = tf.losses.softmax_cross_entropy(y, x, label_smoothing=0.3)
+    with tf.Session() as session:
+        got = session.run(loss, {x: X, y: np.eye(3)[CLASSES]})
+    expected = -((np.eye(3)[CLASSES] * 0.7 + 0.1) * log_softmax(X)).sum(-1).mean()
+    np.testing.assert_allclose(got, expected, rtol=2e-5)
+
+
 def test_losses_are_collected() -> None:
     x = tf.constant(P)
     a = tf.losses.mean_squared_error(Y, x)

@@ -83,7 +83,10 @@ def verify_rule(
     if not any(_is_floating_tensor(x) and x.size for x in flatten(args)[0]):
         return
     names = [repr(name) for name in arguments]
-    check = _Check(call, args, names, 1e-4, 1e-6, who, _is_floating_tensor)
+    try:
+        check = _Check(call, args, names, 1e-4, 1e-6, who, _is_floating_tensor)
+    except ValueError:
+        return  # not finite here, or random: nothing can be compared
     slope = check.gradient(check.at)
     direction = check.random.choice([-1.0, 1.0], check.at.size)
     if check.difference(check.value, slope, direction) is None:
@@ -201,7 +204,7 @@ class _Check:
 
     def compare_upstream(self) -> None:
         """The gradient is linear in the upstream gradient."""
-        factor = -2.5
+        factor = -2.0  # exact: roundings stay what they are
         one, other = self.gradient(self.at), self.gradient(self.at, factor)
         with np.errstate(invalid="ignore"):
             off = np.abs(other - factor * one) > 10 * (self.rtol * np.abs(other) + self.atol)
@@ -238,9 +241,10 @@ class _Check:
         known = derivative(lambda h: f(self.at + h * direction), scale, self.precision)
         if not np.isfinite(known.value):
             return None
-        largest = max(abs(got), abs(known.value)) if np.isfinite(got) else abs(known.value)
-        if known.error > 0.01 * largest + self.atol:
+        claimed = abs(got) if np.isfinite(got) else 0.0
+        if known.error > 0.01 * abs(known.value) + 1e-5 * claimed + self.atol:
             return None  # next to a kink or a pole, or noise
+        largest = max(claimed, abs(known.value))
         self.decided += 1
         if not np.isfinite(got):
             return known

@@ -74,12 +74,13 @@ def custom_gradient(
     gradients of the arguments and those of the variables.
 
     jvp: a rule the other way round; then f returns the result alone. jvp(primals, tangents) gets
-        two tuples, the tensors among the arguments and a tangent for each, and returns the tangent
-        of the result, in its structure. It is linear in the tangents, and is transposed.
+        two tuples, the tensors and floats among the arguments and a tangent for each, and returns
+        the tangent of the result, in its structure. It is linear in the tangents, and transposed.
     verify: "first_call" compares the rule with differences of f's values at the first call for each
         kind of arguments, "always" at every call, "never" not; without it
-        `set_gradient_verification` says when. Where values are still to come, inside a `function`
-        that is traced, nothing can be compared.
+        `set_gradient_verification` says when. f is called some dozens of times for that. Nothing is
+        compared where values are still to come, inside a `function` that is traced, where they are
+        not finite, and where f gives another value when called again.
     intentional: the rule is meant to be another one than the derivative; it is never verified.
 
     Raises TypeError where f does not return a pair, ValueError where the rule returns another
@@ -135,7 +136,7 @@ def custom_gradient(
         finally:
             tape.stop()
         if jvp is not None:
-            result, fn = returned, transposed(jvp, inputs, f)
+            result, fn = returned, transposed(jvp, given_leaves, f)
         elif not isinstance(returned, (tuple, list)) or len(returned) != 2:
             raise TypeError(f"custom_gradient: {place(f)} must return (result, rule)")
         else:
@@ -170,20 +171,25 @@ def custom_gradient(
 
 
 def transposed(
-    jvp: Callable[..., Any], inputs: list[Any], f: Callable[..., Any]
+    jvp: Callable[..., Any], leaves: list[Any], f: Callable[..., Any]
 ) -> Callable[..., Any]:
     """The rule that a jvp is the transpose of: the gradient of what is linear in the tangents, by
     the tangents."""
 
+    # Floats are tensors inside of a `function`: they have their place in both.
+    primals = tuple(x for x in leaves if _is_tensor(x) or isinstance(x, float))
+
     @wraps(jvp)
     def rule(*upstream: Tensor) -> list[Any]:
-        tangents = [_core.full(x.shape, 0, x.dtype) for x in inputs]
+        zeros = [_core.constant(0.0 if isinstance(x, float) else _core.full(x.shape, 0, x.dtype))
+                 for x in primals]  # fmt: skip
+        tangents = [t for t, x in zip(zeros, primals, strict=True) if _is_tensor(x)]
         tape = _core.Tape(False)
         tape.start()
         try:
             for tangent in tangents:
                 tape.watch(tangent)
-            out = [t for t in flatten(jvp(tuple(inputs), tuple(tangents)))[0] if _is_tensor(t)]
+            out = [t for t in flatten(jvp(primals, tuple(zeros)))[0] if _is_tensor(t)]
         finally:
             tape.stop()
         if [t.shape for t in out] != [g.shape for g in upstream]:

@@ -51,7 +51,12 @@ def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Di
             if error < best.error or refuted:
                 best = Difference(row[-1], error)
         above = row if np.isfinite(row[0]) else []
-    return Difference(best.value, best.error + bend) if bend < np.inf else best
+    if not bend < np.inf:
+        return best
+    # The smallest steps are the nearest to the truth, but for noise: where they are still far off,
+    # nothing has converged.
+    last = abs((ends[-1][0] - ends[-1][1]) / (2 * steps[-1]) - best.value) - noise / steps[-1]
+    return Difference(best.value, best.error + bend + (last if last > 0 else 0.0))
 
 
 def _noise(f: Scalar, scale: float) -> float:

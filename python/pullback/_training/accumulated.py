@@ -20,7 +20,8 @@ class Accumulated(Optimizer):
 
     Inside of a `pb.function` one plan serves all calls, those that step and those that do not, so
     each computes the update that it may not take. A variable whose gradient is None in one of the
-    calls takes no part in that call, and the sum of the others is still divided by `every`.
+    calls takes no part in that call: where it is the last one, what the variable has waits for the
+    next step. The sum is divided by `every` all the same.
 
     >>> v = pb.Variable(0.0)
     >>> optimizer = pb.optimizers.Accumulated(pb.optimizers.GradientDescent(0.5), every=2)
@@ -37,6 +38,8 @@ class Accumulated(Optimizer):
     def __init__(self, optimizer: Optimizer, every: int) -> None:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"Accumulated: expected an optimizer, got {_core.shown(optimizer)}")
+        if isinstance(optimizer, Accumulated):
+            raise TypeError("Accumulated: of an Accumulated: let `every` be the product of both")
         self.every = integer(every, "Accumulated: every")
         if self.every < 1:
             raise ValueError(f"Accumulated: every is at least 1, got {self.every}")
@@ -82,5 +85,5 @@ class Accumulated(Optimizer):
         with self.optimizer._slots.whole():
             means = [(new[x] / self.every, v) for v, x in sums.items()]
             self.optimizer._step(means, rate, stepped)
-        new.update({x: _core.where(last, value, x) for x, value in stepped.items()})
+            new.update({x: _core.where(last, value, x) for x, value in stepped.items()})
         new.update({x: _core.where(last, 0, new[x]) for x in sums.values()})

@@ -135,6 +135,9 @@ def piecewise_constant(
     return at if mode.executing_eagerly() else at()
 
 
+piecewise_constant_decay = piecewise_constant
+
+
 def _as(number: Any, like: Any) -> Any:
     """A number or a tensor in the dtype of another."""
     if isinstance(number, (int, float, np.number)):

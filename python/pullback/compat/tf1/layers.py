@@ -9,16 +9,17 @@ from typing import Any
 
 from . import mode, nn
 from .array_ops import identity, reshape, shape
+from .array_ops import size as size_of
 from .choice_ops import concat, where
-from .create import convert_to_tensor, scope_of
+from .create import cast, convert_to_tensor, scope_of
 from .dtypes import as_dtype
 from .dtypes import bool as tf_bool
-from .graph import GraphKeys
-from .math_ops import matmul
+from .graph import GraphKeys, get_default_graph
+from .math_ops import matmul, maximum
 from .names import absent, public_names
 from .random_ops import ones_initializer, zeros_initializer
 from .shapes import TensorShape
-from .variable_scope import get_variable, variable_scope
+from .variable_scope import get_variable, get_variable_scope, variable_scope
 
 
 @contextmanager
@@ -53,15 +54,20 @@ def dense(
     """
     _refuse("dense", bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer)
     x = convert_to_tensor(inputs)
+    if not as_dtype(x.dtype).is_floating:
+        raise TypeError(f"dense: expected floats, got {x!r}")
     dims = TensorShape(x.shape).as_list()
-    if not dims or dims[-1] is None:
-        raise ValueError(f"dense: the last dimension of the inputs {x!r} must be known")
+    if len(dims) < 2 or dims[-1] is None:
+        raise ValueError(
+            f"dense: expected inputs of rank 2 or more whose last dimension is known, got {x!r}"
+        )
     with _scope("dense", name, reuse, x):
+        known = f"{get_variable_scope().name}/kernel" in get_default_graph().variable_store
         kernel = get_variable(
             "kernel", [dims[-1], units], initializer=kernel_initializer, trainable=trainable,
             constraint=kernel_constraint,
         )  # fmt: skip
-        if kernel_regularizer is not None and not mode.executing_eagerly():
+        if kernel_regularizer is not None and not known and not mode.executing_eagerly():
             loss = kernel_regularizer(kernel)
             if loss is not None:
                 loss.graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
@@ -86,13 +92,14 @@ def _with_last(x: Any, dims: list[int | None], units: int) -> Any:
 
 
 def flatten(inputs: Any, name: str | None = None) -> Any:
-    """All axes but the first as one; the first may be unknown."""
+    """All axes but the first as one."""
     x = convert_to_tensor(inputs)
     dims = TensorShape(x.shape).as_list()
     if not dims:
         raise ValueError("flatten: expected a tensor of rank 1 or more")
     if None in dims[1:]:
-        raise ValueError(f"flatten: the dimensions of {x!r} but the first must be known")
+        with scope_of(name or "flatten", x):
+            return reshape(x, concat([shape(x)[:1], [-1]], 0))
     size = 1
     for dim in dims[1:]:
         size *= dim or 0
@@ -122,15 +129,19 @@ def batch_normalization(
     moving_variance_initializer: Any = None, beta_regularizer: Any = None,
     gamma_regularizer: Any = None, beta_constraint: Any = None, gamma_constraint: Any = None,
     training: Any = False, trainable: bool = True, name: str | None = None, reuse: Any = None,
+    renorm: bool = False, renorm_clipping: Any = None, renorm_momentum: float = 0.99,
+    fused: bool | None = None, virtual_batch_size: Any = None, adjustment: Any = None,
 ) -> Any:  # fmt: skip
     """(inputs - mean) / √(variance + ε) · gamma + beta, over all axes but the last.
 
     While `training` the moments are those of the batch, and two operations in the collection
     `UPDATE_OPS` move `moving_mean` and `moving_variance` towards them: let the training step depend
-    on them. Else the moments are the moving ones. `training` may be a tensor.
+    on them. Else the moments are the moving ones. `training` may be a tensor. Of four axes, unless
+    `fused` is False, the moving variance is that of a sample: n / (n - 1) times the batch's.
     """
     _refuse("batch_normalization", beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer)  # fmt: skip
+            gamma_regularizer=gamma_regularizer, renorm=renorm or None,
+            virtual_batch_size=virtual_batch_size, adjustment=adjustment)  # fmt: skip
     x = convert_to_tensor(inputs)
     dims = TensorShape(x.shape).as_list()
     if axis not in (-1, len(dims) - 1):
@@ -155,11 +166,15 @@ def batch_normalization(
         if flag is False:
             mean, variance = moving
         else:
-            batch = nn.moments(x, list(range(len(dims) - 1)))
+            batch = list(nn.moments(x, list(range(len(dims) - 1))))
             now = [
                 b if flag is True else where(flag, b, m) for b, m in zip(batch, moving, strict=True)
             ]
             mean, variance = now
+            if len(dims) == 4 and fused is not False:
+                n = cast(size_of(x), as_dtype(x.dtype)) / dims[-1]
+                sample = batch[1] * (n / maximum(n - 1, 1.0))
+                now = [mean, sample if flag is True else where(flag, sample, moving[1])]
             for average, value in zip(moving, now, strict=True):
                 update = average.assign_sub((average - value) * (1 - momentum))
                 if not mode.executing_eagerly():

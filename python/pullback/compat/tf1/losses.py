@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import nn
-from .array_ops import ones_like, zeros_like
+from . import nn, shape_functions
+from .array_ops import ones_like, squeeze, zeros_like
+from .array_ops import shape as shape_of
 from .choice_ops import where
-from .create import cast, convert_to_tensor, scope_of
-from .dtypes import as_dtype
+from .create import cast, convert_to_tensor, operation, scope_of
+from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
 from .math_ops import abs as absolute
 from .math_ops import (
@@ -22,6 +23,7 @@ from .math_ops import (
     squared_difference,
 )
 from .names import absent, public_names
+from .shapes import TensorShape
 
 
 class Reduction:
@@ -50,17 +52,19 @@ def compute_weighted_loss(
 ) -> Any:  # fmt: skip
     """losses · weights, reduced: summed and divided by how many weights are not 0, by default.
 
-    The weights broadcast to the losses. ValueError for another reduction.
+    The weights are a scalar, or have the rank of the losses and along each axis their length or 1;
+    ValueError for others, and for another reduction. Integers are computed in float32; float64
+    stays float64, where TensorFlow goes to float32.
     """
     if reduction not in Reduction.all():
         raise ValueError(f"invalid reduction {reduction!r}; expected one of {Reduction.all()}")
     with scope_of(scope or "weighted_loss", losses, weights):
-        x = convert_to_tensor(losses)
+        x = _floats(losses)
         w = cast(convert_to_tensor(weights), as_dtype(x.dtype))
-        out = x * w
+        out = _weighted(x, w)
         if reduction != Reduction.NONE:
             out = reduce_sum(out)
-            everywhere = ones_like(x) * w
+            everywhere = _weighted(ones_like(x), w)
             if reduction == Reduction.MEAN:
                 out = _ratio(out, reduce_sum(everywhere))
             elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
@@ -72,29 +76,50 @@ def compute_weighted_loss(
     return out
 
 
+def _times(losses: Any, weights: Any) -> Any:
+    sizes = (losses.shape, weights.shape)
+    fits = weights.ndim in (0, losses.ndim)
+    if not fits or any(w not in (1, n) for n, w in zip(*sizes, strict=False)):
+        raise ValueError(
+            f"weights of shape {tuple(weights.shape)} for losses of shape {tuple(losses.shape)}: "
+            "expected a scalar, or the same rank with lengths that are equal or 1"
+        )
+    return losses * weights
+
+
+_weighted = operation(
+    "WeightedLoss", _times, "losses weights", "losses · weights.", "weighted_loss",
+    domain="float", same=True, shape=shape_functions.unchanged, fresh=True,
+)  # fmt: skip
+
+
+def _floats(x: Any) -> Any:
+    x = convert_to_tensor(x)
+    return x if as_dtype(x.dtype).is_floating else cast(x, float32)
+
+
 def _ratio(total: Any, count: Any) -> Any:
     """total / count, and 0 where nothing counts."""
     empty = ~not_equal(count, zeros_like(count))
-    return where(empty, zeros_like(total), total / where(empty, ones_like(count), count))
+    ratio = total / where(empty, ones_like(count), count)
+    return where(empty, zeros_like(total), ratio, name="value")
 
 
 def _loss(name: str, scope: Any, given: Sequence[Any], rest: tuple[Any, Any, str], f: Any) -> Any:
     """A loss of two tensors of one shape, weighted and reduced."""
     weights, collection, reduction = rest
-    with scope_of(scope or name, *given):
+    with scope_of(scope or name, *given) as opened:
         if any(x is None for x in given):
             raise ValueError(f"{name}: labels and predictions must not be None")
-        prediction = convert_to_tensor(given[1])
+        prediction = _floats(given[1])
         label = cast(convert_to_tensor(given[0]), as_dtype(prediction.dtype))
         if not _compatible(prediction, label):
             raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
         values = f(label, prediction)
-    return compute_weighted_loss(values, weights, scope, collection, reduction)
+    return compute_weighted_loss(values, weights, opened, collection, reduction)
 
 
 def _compatible(x: Any, y: Any) -> bool:
-    from .shapes import TensorShape
-
     return bool(TensorShape(x.shape).is_compatible_with(y.shape))
 
 
@@ -178,8 +203,10 @@ def softmax_cross_entropy(
     """The cross entropy of rows of classes; smoothing moves the labels towards 1 / classes."""
 
     def formula(y: Any, x: Any) -> Any:
-        classes = int(x.shape[-1])
-        smooth = y * (1 - label_smoothing) + label_smoothing / classes if label_smoothing > 0 else y
+        smooth = y
+        if label_smoothing > 0:
+            classes = cast(shape_of(x)[-1], as_dtype(x.dtype))
+            smooth = y * (1 - label_smoothing) + label_smoothing / classes
         return nn.softmax_cross_entropy_with_logits(labels=smooth, logits=x)
 
     rest = (weights, loss_collection, reduction)
@@ -191,9 +218,18 @@ def sparse_softmax_cross_entropy(
     loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Any:  # fmt: skip
     """The cross entropy of rows of classes with integer labels."""
-    with scope_of(scope or "sparse_softmax_cross_entropy_loss", labels, logits):
-        values = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(values, weights, scope, loss_collection, reduction)
+    with scope_of(scope or "sparse_softmax_cross_entropy_loss", labels, logits) as opened:
+        x, y, w = convert_to_tensor(logits), convert_to_tensor(labels), convert_to_tensor(weights)
+        rank = len(x.shape) - 1
+        y, w = (squeeze(t, [-1]) if _is_column(t, rank) else t for t in (y, w))
+        values = nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)
+    return compute_weighted_loss(values, w, opened, loss_collection, reduction)
+
+
+def _is_column(x: Any, rank: int) -> bool:
+    """Whether a tensor has an axis of length 1 more than the losses."""
+    dims = TensorShape(x.shape).dims
+    return dims is not None and len(dims) == rank + 1 and dims[-1] == 1
 
 
 # --- what was collected
@@ -216,11 +252,13 @@ def get_regularization_losses(scope: str | None = None) -> list[Any]:
     return get_losses(scope, GraphKeys.REGULARIZATION_LOSSES)
 
 
-def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss") -> Any:
+def get_total_loss(
+    add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
+) -> Any:
     """The sum of all losses that were collected."""
-    losses = get_losses()
+    losses = get_losses(scope)
     if add_regularization_losses:
-        losses += get_regularization_losses()
+        losses += get_regularization_losses(scope)
     return add_n(losses, name=name)
 
 

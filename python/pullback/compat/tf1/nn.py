@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import _core
 from . import shape_functions
 from .array_ops import shape as shape_of
@@ -146,7 +148,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
         if not dtype.is_floating:
             raise ValueError(f"dropout: expected floats, got {dtype.name}")
         given = keep_prob if rate is None else rate
-        if isinstance(given, (int, float)):
+        if isinstance(given, (int, float, np.number)):
             low, high = (given > 0, given <= 1) if rate is None else (given >= 0, given < 1)
             if not (low and high):
                 raise ValueError(
@@ -155,6 +157,9 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
         kept = (
             convert_to_tensor(given, dtype) if rate is None else 1 - convert_to_tensor(rate, dtype)
         )
+        if isinstance(noise_shape, (list, tuple)) and None in noise_shape:
+            dims = shape_of(x)
+            noise_shape = [dims[i] if n is None else n for i, n in enumerate(noise_shape)]
         drawn = random_uniform(shape_of(x) if noise_shape is None else noise_shape, dtype=dtype,
                                seed=seed)  # fmt: skip
         return multiply(x / kept, cast(drawn < kept, dtype), name=scope)

@@ -241,5 +241,7 @@ _DECAYS = (
     piecewise_constant,
     polynomial_decay,
 )
-__all__ = public_names(globals(), "Optimizer", *(decay.__name__ for decay in _DECAYS))
+__all__ = public_names(
+    globals(), "Optimizer", "piecewise_constant_decay", *(decay.__name__ for decay in _DECAYS)
+)
 __getattr__ = absent(__name__)

@@ -93,11 +93,20 @@ def variable_scope(
     )
     names = auxiliary_name_scope and short and not mode.executing_eagerly()
     graph.variable_scopes.append(scope)
+    before = set(graph.variable_scope_names)
     try:
         with graph.name_scope(short) if names else nullcontext("") as scope.original_name_scope:
             yield scope
     finally:
         graph.variable_scopes.pop()
+        # Whoever opens it again finds the scopes below under the same names.
+        if settings is name_or_scope:
+            graph.variable_scope_names = before
+        else:
+            below = f"{full}/"
+            graph.variable_scope_names = {
+                entry for entry in graph.variable_scope_names if not entry.startswith(below)
+            }
 
 
 def _inside(scope: VariableScope, name: str) -> str:
