@@ -104,7 +104,7 @@ def _differentiate(program: Program, leaves: list[Array], exact: Reference, out:
             if ahead is None or behind is None:
                 return None
             table.append((ahead - behind) / (2 * step))
-        return Number(table[1], float(abs(table[1] - table[0])))
+        return Number(table[1], float(abs(table[1] - table[0]) + rounding / SMALL))
 
     def curvature() -> Number | None:
         table = []
@@ -113,13 +113,16 @@ def _differentiate(program: Program, leaves: list[Array], exact: Reference, out:
             if ahead is None or behind is None:
                 return None
             table.append((ahead - 2 * middle + behind) / step**2)
-        return _limit(table)
+        limit = _limit(table)
+        return Number(limit.value, limit.error + float(4 * rounding / STEPS[-1] ** 2))
 
     with np.errstate(all="ignore"):
         direction = [np.asarray(x, np.longdouble) for x in out.p]
         middle = at(np.longdouble(0))
         if middle is None or not np.isfinite(middle):
             return
+        # Of a large sum nothing is left of what a small summand changes.
+        rounding = np.finfo(np.longdouble).eps * np.abs(middle)
         out.slope = slope()
         if out.slope is not None and not program.large:
             out.curvature = curvature()
