@@ -323,8 +323,6 @@ def test_wrong_arguments():
         tf.add(x)
     with pytest.raises(TypeError):
         tf.exp(x, axis=3)
-    with pytest.raises(NotImplementedError):
-        tf.where(x > 0)
     with pytest.raises(TypeError, match="identity"):
         tf.constant(x)
 

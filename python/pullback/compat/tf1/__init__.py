@@ -31,9 +31,11 @@ from . import losses as losses
 from . import math as math
 from . import nn as nn
 from . import random as random
+from . import raw_ops as raw_ops
 from . import train as train
 from .array_ops import *
 from .backprop import *
+from .check_ops import *
 from .choice_ops import *
 from .clip import *
 from .create import cast as cast
@@ -43,19 +45,25 @@ from .defaults import get_default_session as get_default_session
 from .dtypes import *
 from .graph import *
 from .grouping import *
+from .hessians import *
+from .linear_ops import *
 from .math_ops import *
 from .mode import *
 from .names import absent as _absent
 from .operation import *
 from .operators import *
+from .order_ops import *
 from .placeholders import *
 from .printing import *
 from .random_ops import *
 from .registry import *
+from .scalar_ops import *
+from .script_ops import *
 from .session import *
 from .shapes import *
 from .tape import *
 from .tensor import *
+from .traced import *
 from .variable_scope import *
 from .variable_scope import variable_scope as variable_scope  # the function, not the module
 from .variables import *

@@ -132,6 +132,23 @@ def range(
         return apply("Range", *values, name=scope, dtype=wish)
 
 
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Any:
+    """`num` numbers from `start` to `stop`, both among them, equally far apart."""
+    with scope_of(name or "linspace", start, stop) as scope:
+        first = convert_to_tensor(start, dtype_of(start, stop))
+        kind = as_dtype(first.dtype)
+        last, count = convert_to_tensor(stop, kind), as_static(num)
+        if count < 1:
+            raise ValueError(f"linspace: num is 1 or more, got {count}")
+        share = np.arange(count) / max(count - 1, 1)
+        weight = constant(share.astype(kind.dtype))
+        rest = constant((1 - share).astype(kind.dtype))
+        parts = apply("Mul", first, rest), apply("Mul", last, weight)
+        return apply("AddV2", *parts, name=scope)
+
+
+lin_space = linspace
+
 # --- the same values
 
 define("Identity", lambda x: _core.identity(x), shape=shape_functions.unchanged, fresh=True,
@@ -145,6 +162,12 @@ def identity(input: Any, name: str | None = None) -> Any:
     """
     x = input.read_value() if hasattr(input, "read_value") else convert_to_tensor(input)
     return apply("Identity", x, name=name)
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Any]:
+    """New tensors with the same values."""
+    with scope_of(name or "IdentityN", *input):
+        return [identity(x) for x in input]
 
 
 stop_gradient = operation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .dtypes import DType, as_dtype, float32, int32
 from .dtypes import bool as tf_bool
 from .shapes import Dimension, TensorShape
 
-__all__ = ["as_array", "as_static"]
+__all__ = ["as_array", "as_static", "on_values"]
 
 
 def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
@@ -84,3 +85,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple, TensorShape)):
         return [_plain(entry) for entry in value]
     return value
+
+
+def on_values(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a `host` row: `function` of arrays gives an array, or a list of them."""
+
+    def row(*inputs: Any, **attrs: Any) -> list[Any]:
+        made = function(*(x.numpy() for x in inputs), **attrs)
+        arrays = [np.asarray(a) for a in (made if isinstance(made, list) else [made])]
+        return [_core.constant(a, a.dtype) for a in arrays]
+
+    return row

@@ -210,24 +210,9 @@ define("Select", _select, domain="bool", labels=("condition", "t", "e"), shape=_
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """x where the condition holds, else y. The gradient of the branch not taken is exactly 0.
-
-    A condition that is a vector chooses among the rows of x and y.
-
-    >>> from pullback.compat import tf1 as tf
-    >>> with tf.Graph().as_default(), tf.Session() as session:
-    ...     x = tf.constant([0.0, 1.0])
-    ...     y = tf.where(x > 0, x * tf.log(x), tf.zeros_like(x))
-    ...     session.run(tf.gradients(y, x))
-    [array([0., 1.], dtype=float32)]
-    """
-    if (x is None) != (y is None):
+    """x where the condition holds, else y; `where` of order_ops.py says more."""
+    if x is None or y is None:
         raise ValueError("where: give both x and y")
-    if x is None:
-        raise NotImplementedError(
-            "where: the form that lists positions does not exist, because its shape is known only "
-            "after a run; give x and y"
-        )
     with scope_of(name or "Select", condition, x, y) as scope:
         test = convert_to_tensor(condition, tf_bool, "condition")
         x, y = together(x, y, "t e")
@@ -261,4 +246,4 @@ def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = Non
         return apply("OneHot", indices, depth, on, off, name=scope, axis=at)
 
 
-__all__ = [*public_names(globals()), "newaxis"]
+__all__ = [*(n for n in public_names(globals()) if n != "where"), "newaxis"]

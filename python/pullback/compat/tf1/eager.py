@@ -14,7 +14,7 @@ from ... import _core
 from .errors import InvalidArgumentError
 from .graph import get_default_graph
 from .opdef import OpDef, build, pull_through
-from .registry import find_rule, missing
+from .registry import find_rule, is_registered, missing
 from .tensor import as_core, as_eager
 
 __all__ = ["apply"]
@@ -28,8 +28,9 @@ def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
     override = get_default_graph().override_of(row.type)
     if override is None and row.registered:
         return outs if row.flows else [_core.stop_gradient(out) for out in outs]
-    rule = None if override is None else find_rule(row.type, row.type, override)
-    if override is not None and rule is None:
+    known = override is not None or is_registered(row.type)
+    rule = find_rule(row.type, row.type, override) if known else None
+    if known and rule is None:
         return [_core.stop_gradient(out) for out in outs]
 
     def call(op: str, ins: list[Any], results: list[Any], cotangents: list[Any]) -> list[Any]:

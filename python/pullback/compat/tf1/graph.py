@@ -259,6 +259,7 @@ class _Stack(threading.local):
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
+        self.eager = False
 
 
 _stack = _Stack()

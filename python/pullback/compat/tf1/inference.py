@@ -40,7 +40,7 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
         np.isnan(v).any() for v in values)  # fmt: skip
     outs: list[Any] | None = None
     try:
-        if all_known and not row.random:  # a draw would be one of the program's
+        if all_known and not (row.random or row.host):  # a draw would be one of the program's
             args = (
                 as_python(x.known) if fixed else x.stand_in
                 for x, fixed in zip(op.inputs, static, strict=True)

@@ -139,8 +139,9 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
 
 def make_program(
     fetches: Sequence[Any], feeds: Sequence[Feed], slot_of: Callable[[Any], Slot]
-) -> Program:
-    """Traces the fetches, a list of tensors and operations of one graph."""
+) -> Program | None:
+    """Traces the fetches, a list of tensors and operations of one graph. None if they turn out to
+    need a Python function that wants values."""
     used: list[Operation] = []
     while True:
         run = Run(slot_of)
@@ -158,6 +159,9 @@ def make_program(
             break
         run.trace.abandon()
         used += late
+        fed = {feed.tensor for feed in feeds}
+        if any(op.definition.host for op in needed_operations([*fetches, *used], fed)[0]):
+            return None
     try:
         run.trace.close(outputs)
     except RuntimeError:
@@ -209,7 +213,7 @@ class Run:
         run uses: the others must run too."""
         waiting = (op for op in self.behind if op not in self.strict and op.control_inputs)
         values = [x for op in waiting for x in op.outputs]
-        results = outputs + [core.read() for core in self.assigned.values()]
+        results = outputs + [self._latest(variable) for variable in self.assigned]
         under = _core.computed_from(results, [self.values[x] for x in values])
         return [*dict.fromkeys(x.op for x, is_used in zip(values, under, strict=True) if is_used)]
 
@@ -227,7 +231,8 @@ class Run:
         try:
             outs = self._outputs(op, inputs)
         except (ValueError, IndexError, RuntimeError) as error:
-            if isinstance(error, (FailedPreconditionError, InvalidArgumentError)):
+            idle = op.definition.host and op not in self.strict
+            if idle or isinstance(error, (FailedPreconditionError, InvalidArgumentError)):
                 if op in self.strict or not op.outputs or not op.outputs[0].is_static:
                     raise
                 # Perhaps the gradient does not depend on it: a tensor that nobody gives a value.
@@ -299,7 +304,7 @@ class Run:
         if variable in self.behind[op]:
             # A later value, whose gradient is the variable's all the same.
             rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
-            return _core.custom([self.assigned[variable].read()], [handle], rule)[0]
+            return _core.custom([self._latest(variable)], [handle], rule)[0]
         if self.peek(variable) is None and variable.handle not in self.fed:
             if op in self.strict:
                 raise self._uninitialized(variable)
@@ -309,11 +314,15 @@ class Run:
     def current(self, variable: Any) -> Any:
         """The value after the assignments so far."""
         if variable in self.assigned:
-            return self.assigned[variable].read()
+            return self._latest(variable)
         value = self.peek(variable)
         if value is None:
             raise self._uninitialized(variable)
         return value
+
+    def _latest(self, variable: Any) -> Any:
+        """What this run has assigned."""
+        return self.assigned[variable].read()
 
     def assign(self, variable: Any, value: Any) -> Any:
         """Assigns when the run succeeds; gives the new value."""

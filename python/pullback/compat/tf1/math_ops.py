@@ -228,6 +228,12 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     return apply("AddN", *parts, name=name)
 
 
+def accumulate_n(inputs: Sequence[Any], shape: Any = None, tensor_dtype: Any = None,
+                 name: str | None = None) -> Any:  # fmt: skip
+    """`add_n`."""
+    return add_n(inputs, name or "AccumulateNV2")
+
+
 def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
     # Between floats and integers no gradient passes.
     passes = SrcT.is_floating == DstT.is_floating

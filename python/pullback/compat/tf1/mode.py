@@ -6,6 +6,8 @@ computed when somebody looks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import graph
@@ -17,7 +19,19 @@ enabled = False
 
 def executing_eagerly() -> bool:
     """Whether operations are built on values now, and not recorded in a graph."""
-    return enabled and not graph._stack.graphs
+    return (enabled or graph._stack.eager) and not graph._stack.graphs
+
+
+@contextmanager
+def eagerly() -> Iterator[None]:
+    """Eager mode on this thread, whatever is around: for Python functions that a graph calls."""
+    stack = graph._stack
+    outer = stack.graphs, stack.eager
+    stack.graphs, stack.eager = [], True
+    try:
+        yield
+    finally:
+        stack.graphs, stack.eager = outer
 
 
 def enable_eager_execution(

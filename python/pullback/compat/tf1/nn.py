@@ -29,6 +29,8 @@ from .math_ops import softplus as softplus
 from .math_ops import tanh as tanh
 from .names import absent, public_names
 from .opdef import define, like
+from .order_ops import in_top_k as in_top_k
+from .order_ops import top_k as top_k
 from .random_ops import random_uniform
 
 relu = operation(

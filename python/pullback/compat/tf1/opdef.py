@@ -19,6 +19,7 @@ A row says how an operation is computed, and where TensorFlow's conventions are 
     from_output (cotangent, output, **attributes) -> gradient, where TensorFlow's rule uses the
                 output: for an output that is fed, and for an override that names this rule
     random      it draws random numbers
+    host        its function is Python's and wants values: a run that needs it is not traced
     fresh       the function never gives back the very tensor that it was given
 
 Rows with a public function are made by create.operation, others by define.
@@ -57,6 +58,7 @@ class OpDef:
     from_output: Callable[..., Any] | None = None
     fresh: bool = False
     random: bool = False
+    host: bool = False
 
     def which_static(self, inputs: Sequence[Any]) -> list[bool]:
         count = len(inputs)

@@ -133,6 +133,35 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
     return apply("RandomShuffle", value, name=name, seed=seed)
 
 
+def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None,
+                output_dtype: Any = None) -> Any:  # fmt: skip
+    """For each row of logits so many classes, drawn by the probabilities softmax(logits)."""
+    with scope_of(name or "multinomial", logits) as scope:
+        x = convert_to_tensor(logits)
+        _seeded(seed)
+        kind = as_dtype("int64" if output_dtype is None else output_dtype)
+        return apply("Multinomial", x, num_samples, name=scope, output_dtype=kind)
+
+
+def _classes(logits: Any, count: int, output_dtype: Any) -> Any:
+    rows, classes = logits.shape
+    uniform = _core.random_uniform((rows, count, classes), logits.dtype)
+    # The largest of logits plus Gumbel noise has the probabilities of the softmax.
+    noise = -_core.log(-_core.log(_core.maximum(uniform, like(uniform, 1e-37))))
+    place = _core.argmax(_core.expand_dims(logits, 1) + noise, -1)
+    return _core.cast(place, output_dtype.dtype)
+
+
+define("Multinomial", _classes, static=(1,), flows=False, domain="float", dtype="output_dtype",
+       random=True, shape=lambda x, n, output_dtype: (x.dims and x.dims[0], n))  # fmt: skip
+
+
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None,
+                name: str | None = None) -> Any:  # fmt: skip
+    """`multinomial`."""
+    return multinomial(logits, num_samples, seed, name, dtype)
+
+
 # --- initializers: functions of a shape, for variables
 
 
@@ -219,4 +248,4 @@ def _fans(shape: Sequence[int]) -> tuple[float, float]:
     return shape[-2] * field, shape[-1] * field
 
 
-__all__ = public_names(globals())
+__all__ = [name for name in public_names(globals()) if name != "categorical"]

@@ -48,7 +48,8 @@ def _checked_name(name: Any) -> str:
 
 
 def _add(name: str, rule: Rule | None) -> None:
-    if _checked_name(name) in _rules or ALIASES.get(name, name) in OPS:
+    row = OPS.get(ALIASES.get(_checked_name(name), name))
+    if name in _rules or (row is not None and row.registered):
         earlier = _rules.get(name)
         where = earlier.where if earlier else "this library" if name not in _rules else "as none"
         raise KeyError(
@@ -86,6 +87,11 @@ NoGradient = NotDifferentiable
 no_gradient = NotDifferentiable
 
 
+def is_registered(name: str) -> bool:
+    """Whether a program has registered a rule, or none, under this name."""
+    return name in _rules
+
+
 def missing(op_type: str, op_name: str) -> LookupError:
     """The error for an operation of a type that has no gradient."""
     return LookupError(
@@ -97,8 +103,9 @@ def missing(op_type: str, op_name: str) -> LookupError:
 def find_rule(op_type: str, op_name: str, override: str | None) -> Rule | OpDef | None:
     """The rule of an operation under its override: a program's, a built-in row, or None for no
     gradient. LookupError if there is nothing."""
-    if override is None:
+    if override is None and op_type not in _rules:
         raise missing(op_type, op_name)
+    override = op_type if override is None else override
     if override in _rules:
         return _rules[override]
     row = OPS.get(ALIASES.get(override, override))

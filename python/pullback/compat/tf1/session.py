@@ -18,6 +18,7 @@ from .defaults import stack
 from .errors import InvalidArgumentError
 from .fetches import as_value, feed_pairs, flat_fetches, mapped
 from .graph import Graph, get_default_graph
+from .host_run import run_now
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
 from .mode import executing_eagerly
 from .operation import Operation
@@ -82,7 +83,7 @@ class Session:
         self._closed = False
         self._slots: dict[Any, Slot] = {}
         self._programs: dict[Any, Program] = {}
-        self._statics: dict[Any, set[Tensor]] = {}
+        self._statics: dict[Any, tuple[set[Tensor], bool]] = {}
         self._random: tuple[int, int] = (-1, 0)
         self._context: Any = None
 
@@ -112,11 +113,16 @@ class Session:
 
     def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
         which = (*elements, None, *(tensor for tensor, _ in pairs))
-        static = self._statics.get(which)
-        if static is None:
+        found = self._statics.get(which)
+        if found is None:
             fed = {tensor for tensor, _ in pairs}
-            static = static_feeds(needed_operations(elements, fed)[0], fed)
-            self._statics[which] = static
+            ops = needed_operations(elements, fed)[0]
+            found = static_feeds(ops, fed), any(op.definition.host for op in ops)
+            self._statics[which] = found
+        static, wants_values = found
+        if wants_values:
+            feeds = [Feed(tensor, array.shape, array) for tensor, array in pairs]
+            return self._drawn(lambda: run_now(elements, feeds, self._slot))
         signature = tuple(
             (array.shape, array.tobytes()) if tensor in static else array.shape
             for tensor, array in pairs
@@ -129,19 +135,26 @@ class Session:
             ]
             with _drawing, _draws_from(*self._position()):  # what tracing draws is thrown away
                 program = make_program(elements, feeds, self._slot)
+            if program is None:
+                self._statics[which] = static, True
+                return self._results(elements, pairs)
             if len(self._programs) >= _MOST_PROGRAMS:
                 del self._programs[next(iter(self._programs))]
             self._programs[which, signature] = program
         try:
             values = [_core.constant(array) for _, array in pairs]
-            if self.graph._random_seed() is None:
-                return program.run(values)
-            with _drawing, _draws_from(*self._position()) as after:
-                results = program.run(values)
-            self._random = after[0]
-            return results
+            return self._drawn(lambda: program.run(values))
         except (IndexError, ZeroDivisionError, ValueError) as error:
             raise InvalidArgumentError(None, str(error)) from None
+
+    def _drawn(self, function: Callable[[], list[Any]]) -> list[Any]:
+        """What a function gives; the numbers that it draws are the next of the graph's seed."""
+        if self.graph._random_seed() is None:
+            return function()
+        with _drawing, _draws_from(*self._position()) as after:
+            results = function()
+        self._random = after[0]
+        return results
 
     def _position(self) -> tuple[int, int]:
         """Where the sequence of draws stands: the session's own, or the process's."""

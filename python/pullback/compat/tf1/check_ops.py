@@ -1,0 +1,152 @@
+"""Assertions about values, and printing on the way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import mode
+from .array_ops import identity
+from .create import convert_to_tensor, scope_of, together
+from .dtypes import bool as tf_bool
+from .errors import InvalidArgumentError
+from .graph import get_default_graph
+from .math_ops import (
+    equal,
+    greater,
+    greater_equal,
+    is_finite,
+    less,
+    less_equal,
+    not_equal,
+    reduce_all,
+)
+from .names import public_names
+from .opdef import define
+from .operation import Operation
+from .printing import print as print_values
+
+
+def Assert(condition: Any, data: Sequence[Any], summarize: Any = None, name: str | None = None,
+           ) -> Any:  # fmt: skip
+    """An operation that raises InvalidArgumentError, with the data, unless the condition holds.
+
+    In a graph it does so when it runs: give it to `control_dependencies`. A run with it computes as
+    it goes, and is slower than others.
+    """
+    with scope_of(name or "Assert", condition, *data) as scope:
+        test = convert_to_tensor(condition, tf_bool)
+        texts = [None if not isinstance(d, str) else d for d in data]
+        values = [convert_to_tensor(d) for d in data if not isinstance(d, str)]
+        if mode.executing_eagerly():
+            _check(None, test, values, texts)
+            return None
+        return get_default_graph().record("Assert", [test, *values], {"texts": texts}, scope)
+
+
+def _check(op: Any, condition: Any, values: Sequence[Any], texts: Sequence[str | None]) -> None:
+    if bool(np.all(condition.numpy())):
+        return
+    left = iter(values)
+    shown = [t if t is not None else str(next(left).numpy().tolist()) for t in texts]
+    raise InvalidArgumentError(op, f"assertion failed: {' '.join(f'[{s:.200}]' for s in shown)}")
+
+
+def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    _check(op, inputs[0], inputs[1:], op.attrs["texts"])
+    return []
+
+
+define("Assert", execute=_execute, flows=False, host=True)
+
+
+def _asserting(name: str, holds: Callable[..., Any], text: str) -> Callable[..., Any]:
+    def function(
+        x: Any, y: Any, data: Any = None, summarize: Any = None, message: str | None = None,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        a, b = together(x, y)
+        words = [message or "", f"Condition x {text} y did not hold element-wise:", "x =", a]
+        shown = [*words, "y =", b] if data is None else [message or "", *data]
+        return Assert(reduce_all(holds(a, b)), shown, summarize, name or public)
+
+    public = f"assert_{name}"
+    function.__name__ = function.__qualname__ = public
+    function.__doc__ = f"`Assert` that x {text} y in every element."
+    return function
+
+
+assert_equal = _asserting("equal", equal, "==")
+assert_none_equal = _asserting("none_equal", not_equal, "!=")
+assert_less = _asserting("less", less, "<")
+assert_less_equal = _asserting("less_equal", less_equal, "<=")
+assert_greater = _asserting("greater", greater, ">")
+assert_greater_equal = _asserting("greater_equal", greater_equal, ">=")
+
+
+def _asserting_sign(name: str, holds: Callable[..., Any], text: str) -> Callable[..., Any]:
+    def function(
+        x: Any, data: Any = None, summarize: Any = None, message: str | None = None,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        a = convert_to_tensor(x)
+        shown = [message or "", f"Condition x {text} 0 did not hold element-wise:", "x =", a]
+        return Assert(reduce_all(holds(a, 0)), data or shown, summarize, name or public)
+
+    public = f"assert_{name}"
+    function.__name__ = function.__qualname__ = public
+    function.__doc__ = f"`Assert` that x {text} 0 in every element."
+    return function
+
+
+assert_positive = _asserting_sign("positive", greater, ">")
+assert_negative = _asserting_sign("negative", less, "<")
+assert_non_negative = _asserting_sign("non_negative", greater_equal, ">=")
+assert_non_positive = _asserting_sign("non_positive", less_equal, "<=")
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
+    """The tensor; InvalidArgumentError with the message where an element is infinite or NaN."""
+    with scope_of(name or "CheckNumerics", tensor) as scope:
+        x = convert_to_tensor(tensor)
+        what = "Tensor had NaN or infinite values"
+        gate = Assert(reduce_all(is_finite(x)), [f"{message} : {what}"])
+        if gate is None:
+            return x
+        with get_default_graph().control_dependencies([gate]):
+            return identity(x, scope)
+
+
+def verify_tensor_all_finite(t: Any = None, msg: str | None = None, name: str | None = None,
+                             x: Any = None, message: str | None = None) -> Any:  # fmt: skip
+    """`check_numerics`."""
+    return check_numerics(t if x is None else x, msg or message or "", name)
+
+
+def Print(input_: Any, data: Sequence[Any], message: str | None = None,
+          first_n: int | None = None, summarize: int | None = None,
+          name: str | None = None) -> Any:  # fmt: skip
+    """The tensor; prints the data on stderr whenever it runs, the first n times only."""
+    count = 0
+
+    class Stream:
+        @staticmethod
+        def write(text: str) -> None:
+            nonlocal count
+            if first_n is None or first_n < 0 or count < first_n:
+                sys.stderr.write(text)
+            count += text.endswith("\n")
+
+    shown = [part for value in data for part in ("[", value, "]")]
+    gate = print_values(message or "", *shown, sep="", output_stream=Stream)
+    if gate is None:
+        return identity(input_, name)
+    after = get_default_graph().control_dependencies([gate])
+    with scope_of(name or "Print", input_) as scope, after:
+        return identity(convert_to_tensor(input_), scope)
+
+
+__all__ = public_names(globals())
