@@ -32,6 +32,7 @@ from . import math as math
 from . import nn as nn
 from . import random as random
 from . import raw_ops as raw_ops
+from . import summary as summary
 from . import train as train
 from .array_ops import *
 from .backprop import *
@@ -49,6 +50,7 @@ from .hessians import *
 from .linear_ops import *
 from .math_ops import *
 from .mode import *
+from .moving_averages import assign_moving_average as assign_moving_average
 from .names import absent as _absent
 from .operation import *
 from .operators import *

@@ -24,6 +24,14 @@ class FailedPreconditionError(OpError, RuntimeError):
     """The session is not in the state that an operation needs: a variable without a value."""
 
 
+class NotFoundError(OpError, LookupError):
+    """What a name or a path stands for does not exist."""
+
+
+class OutOfRangeError(OpError, IndexError):
+    """There is nothing left to read."""
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor was used as a Python value: it has none before a session runs."""
 

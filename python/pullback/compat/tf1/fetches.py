@@ -12,7 +12,7 @@ from .graph import Graph
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 
-__all__ = ["feed_array", "feed_pairs", "flat_fetches", "mapped"]
+__all__ = ["as_value", "fed_tensor", "feed_array", "feed_pairs", "flat_fetches", "mapped"]
 
 
 def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
@@ -55,6 +55,8 @@ def as_value(element: Tensor | Operation, result: Any) -> Any:
     if isinstance(element, Operation):
         return None
     array = result.numpy()
+    if element.dtype.name == "string":
+        return element.op.attrs["text"](array)
     return array[()] if array.ndim == 0 else array.copy()
 
 
@@ -74,12 +76,12 @@ def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[An
             raise ValueError(
                 f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}"
             )
-    tensors = [_fed(graph, key) for key, _ in entries]
+    tensors = [fed_tensor(graph, key) for key, _ in entries]
     arrays = (feed_array(x, value) for x, (_, value) in zip(tensors, entries, strict=True))
     return list(dict(zip(tensors, arrays, strict=True)).items())
 
 
-def _fed(graph: Graph, key: Any) -> Tensor:
+def fed_tensor(graph: Graph, key: Any) -> Tensor:
     try:
         # A variable stands for its handle, so that all its reads see what is fed.
         tensor = graph.as_graph_element(getattr(key, "handle", key))

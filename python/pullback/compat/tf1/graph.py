@@ -14,7 +14,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from .names import near, public_names
@@ -37,6 +37,29 @@ class GraphKeys:
     SUMMARIES = "summaries"
     UPDATE_OPS = "update_ops"
     REGULARIZATION_LOSSES = "regularization_losses"
+    ACTIVATIONS = "activations"
+    ASSET_FILEPATHS = "asset_filepaths"
+    BIASES = "biases"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    COND_CONTEXT = "cond_context"
+    EVAL_STEP = "eval_step"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    LOCAL_RESOURCES = "local_resources"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    QUEUE_RUNNERS = "queue_runners"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    READY_OP = "ready_op"
+    RESOURCES = "resources"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    SAVERS = "savers"
+    SUMMARY_OP = "summary_op"
+    TABLE_INITIALIZERS = "table_initializer"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
+    WEIGHTS = "weights"
+    WHILE_CONTEXT = "while_context"
 
 
 class Graph:
@@ -144,7 +167,7 @@ class Graph:
         """`name` under the present scope, with _1, _2, … where it is taken (in any case)."""
         if name.endswith("/"):  # a full name: a scope that is opened again
             return name[:-1]
-        if not _VALID_NAME.fullmatch(name):
+        if not _VALID_NAME.fullmatch(self._scope + name):
             raise ValueError(
                 f"'{name}' is not a valid name: expected letters, digits and _ . - /, and a "
                 "letter, digit or . at the start"
@@ -182,7 +205,15 @@ class Graph:
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
         """What is made inside runs after these operations and tensors; None forgets outer ones."""
         outer, held = self._controls, control_inputs
-        self._controls = [] if held is None else [*outer, tuple(map(operation_of, held))]
+        if held is not None and (isinstance(held, (str, Tensor)) or not isinstance(held, Iterable)):
+            raise TypeError(
+                f"control_dependencies: expected a list of operations and tensors, got {held!r:.60}"
+            )
+        ops = None if held is None else tuple(map(operation_of, held))
+        for op in ops or ():
+            if op.graph is not self:
+                raise ValueError(f"control_dependencies: {op!r} is not of the same graph")
+        self._controls = [] if ops is None else [*outer, ops]
         try:
             yield
         finally:
@@ -221,6 +252,19 @@ class Graph:
 
     def add_to_collection(self, name: str, value: Any) -> None:
         self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Adds a value to each of several collections, once each; a single name will do."""
+        for name in [names] if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def get_all_collection_keys(self) -> list[str]:
+        """The names of the collections that are not empty."""
+        return [name for name, items in self._collections.items() if items]
+
+    def clear_collection(self, name: str) -> None:
+        """Empties a collection."""
+        self._collections.pop(name, None)
 
     def get_collection_ref(self, name: str) -> list[Any]:
         return self._collections.setdefault(name, [])
@@ -283,8 +327,18 @@ def reset_default_graph() -> None:
 def name_scope(
     name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
 ) -> Iterator[str]:
-    """Prefixes the names of what is made inside; `default_name` where `name` is None."""
-    with get_default_graph().name_scope(default_name if name is None else name) as scope:
+    """Prefixes the names of what is made inside; `default_name` where `name` is None. It is a scope
+    of the graph that the tensors among `values` are of, which becomes the default."""
+    for part in (name, default_name):
+        if part is not None and not isinstance(part, str):
+            raise TypeError(f"name_scope: a name must be a string, got {part!r}")
+    if name is None and default_name is None and values is not None:
+        raise ValueError("name_scope: give name or default_name")
+    graphs = {x.graph for x in values or () if isinstance(getattr(x, "graph", None), Graph)}
+    if len(graphs) > 1:
+        raise ValueError("name_scope: values are not of the same graph")
+    inside = graphs.pop().as_default() if graphs else nullcontext(get_default_graph())
+    with inside as graph, graph.name_scope(default_name if name is None else name) as scope:
         yield scope
 
 
@@ -296,8 +350,8 @@ def _of_default_graph(name: str) -> Callable[..., Any]:
     return function
 
 
-control_dependencies = _of_default_graph("control_dependencies")
 add_to_collection = _of_default_graph("add_to_collection")
+add_to_collections = _of_default_graph("add_to_collections")
 get_collection = _of_default_graph("get_collection")
 get_collection_ref = _of_default_graph("get_collection_ref")
 __all__ = public_names(globals())

@@ -60,10 +60,10 @@ class Operation:
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
-def operation_of(item: Any) -> Operation:
+def operation_of(item: Any, who: str = "control_dependencies") -> Operation:
     if isinstance(item, Operation):
         return item
     op = getattr(getattr(item, "_graph_element", item), "op", None)
     if isinstance(op, Operation):
         return op
-    raise TypeError(f"control_dependencies: expected operations and tensors, got {item!r}")
+    raise TypeError(f"{who}: expected operations and tensors, got {item!r:.60}")

@@ -16,7 +16,7 @@ from ... import _core
 from .defaults import get_default_session as get_default_session
 from .defaults import stack
 from .errors import InvalidArgumentError
-from .fetches import as_value, feed_pairs, flat_fetches, mapped
+from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, mapped
 from .graph import Graph, get_default_graph
 from .host_run import run_now
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
@@ -171,11 +171,30 @@ class Session:
         return self._slots.setdefault(variable, Slot())
 
     def make_callable(
-        self, fetches: Any, feed_list: Sequence[Any] | None = None
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
-        """A function that runs the fetches, with the values of `feed_list` as its arguments."""
-        keys = list(feed_list or ())
-        return lambda *values: self.run(fetches, dict(zip(keys, values, strict=True)))
+        """A function that runs the fetches, with the values of `feed_list` as its arguments.
+
+        Fetches and feeds are checked here, once.
+        """
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError(f"make_callable: feed_list must be a list, got {feed_list!r:.60}")
+        keys = [fed_tensor(self.graph, key) for key in feed_list or ()]
+        elements = flat_fetches(self.graph, fetches)
+
+        def call(*values: Any) -> Any:
+            if len(values) != len(keys):
+                raise ValueError(
+                    f"make_callable: {len(values)} values for a feed_list of {len(keys)}"
+                )
+            if self._closed:
+                raise RuntimeError("run: this session is closed")
+            pairs = [(x, feed_array(x, value)) for x, value in zip(keys, values, strict=True)]
+            results = self._results(elements, list(dict(pairs).items()))
+            made = (as_value(e, r) for e, r in zip(elements, results, strict=True))
+            return mapped(lambda _: next(made), fetches)
+
+        return call
 
     def close(self) -> None:
         """Forgets everything; the session cannot run any more."""

@@ -19,10 +19,20 @@ from .decay import (
     piecewise_constant,
     polynomial_decay,
 )
-from .dtypes import int64
+from .dtypes import as_dtype, int64
 from .graph import Graph, GraphKeys, get_default_graph
+from .moving_averages import ExponentialMovingAverage
 from .names import absent, public_names
 from .optimizer import Optimizer
+from .saver import (
+    CheckpointState,
+    Saver,
+    checkpoint_exists,
+    get_checkpoint_state,
+    latest_checkpoint,
+    list_variables,
+    load_variable,
+)
 from .variables import Variable
 
 
@@ -233,6 +243,27 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The value of a global step in a session."""
+    return int(sess.run(global_step_tensor))
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """TypeError unless it is a scalar of integers."""
+    if not as_dtype(global_step_tensor.dtype).is_integer or global_step_tensor.shape.ndims != 0:
+        raise TypeError(f"global_step: expected a scalar of integers, got {global_step_tensor!r}")
+
+
+_SAVED = (
+    CheckpointState,
+    ExponentialMovingAverage,
+    Saver,
+    checkpoint_exists,
+    get_checkpoint_state,
+    latest_checkpoint,
+    list_variables,
+    load_variable,
+)
 _DECAYS = (
     cosine_decay,
     exponential_decay,
@@ -242,6 +273,9 @@ _DECAYS = (
     polynomial_decay,
 )
 __all__ = public_names(
-    globals(), "Optimizer", "piecewise_constant_decay", *(decay.__name__ for decay in _DECAYS)
+    globals(),
+    "Optimizer",
+    "piecewise_constant_decay",
+    *(thing.__name__ for thing in (*_DECAYS, *_SAVED)),
 )
 __getattr__ = absent(__name__)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 
 from . import mode
 from .create import convert_to_tensor
 from .dtypes import as_dtype, float32
-from .graph import get_default_graph
+from .graph import GraphKeys, get_default_graph
 from .names import public_names
 from .random_ops import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
@@ -40,10 +41,37 @@ class VariableScope:
     initializer: Any = None
     dtype: Any = float32
     original_name_scope: str = ""
+    regularizer: Any = None
+    constraint: Any = None
+    custom_getter: Any = None
+
+    def set_initializer(self, initializer: Any) -> None:
+        """What the variables made here begin with."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """The function of each variable made here whose value is a loss."""
+        self.regularizer = regularizer
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        """What `get_variable` calls here, with itself as the first argument."""
+        self.custom_getter = custom_getter
+
+    def global_variables(self) -> list[Any]:
+        """The variables of this scope."""
+        return _collected(GraphKeys.GLOBAL_VARIABLES, f"{self.name}/" if self.name else "")
+
+    def trainable_variables(self) -> list[Any]:
+        """The trainable variables of this scope."""
+        return _collected(GraphKeys.TRAINABLE_VARIABLES, f"{self.name}/" if self.name else "")
 
     def reuse_variables(self) -> None:
         """From here on variables must exist already."""
         self.reuse = True
+
+
+def _collected(key: str, prefix: str) -> list[Any]:
+    return [v for v in get_default_graph().get_collection(key) if v.name.startswith(prefix)]
 
 
 def get_variable_scope() -> VariableScope:
@@ -58,13 +86,16 @@ def get_variable_scope() -> VariableScope:
 @contextmanager
 def variable_scope(
     name_or_scope: Any, default_name: str | None = None, values: Any = None,
-    initializer: Any = None, reuse: Any = None, dtype: Any = None,
-    auxiliary_name_scope: bool = True,
+    initializer: Any = None, regularizer: Any = None, caching_device: Any = None,
+    partitioner: Any = None, custom_getter: Any = None, reuse: Any = None, dtype: Any = None,
+    use_resource: bool | None = None, constraint: Any = None, auxiliary_name_scope: bool = True,
 ) -> Iterator[VariableScope]:  # fmt: skip
     """Opens a variable scope by name, or one that was opened before; yields it.
 
     `default_name` is made unique and used where the name is None. `reuse=True` is inherited and
-    cannot be switched off inside.
+    cannot be switched off inside. What `initializer`, `regularizer`, `constraint` and
+    `custom_getter` say holds for the variables made inside; a custom getter is called in the place
+    of `get_variable`, with the original as its first argument.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -90,6 +121,9 @@ def variable_scope(
         reuse or outer.reuse or settings.reuse,
         settings.initializer if initializer is None else initializer,
         settings.dtype if dtype is None else as_dtype(dtype),
+        regularizer=settings.regularizer if regularizer is None else regularizer,
+        constraint=settings.constraint if constraint is None else constraint,
+        custom_getter=_nested(settings.custom_getter, custom_getter),
     )
     names = auxiliary_name_scope and short and not mode.executing_eagerly()
     graph.variable_scopes.append(scope)
@@ -109,6 +143,15 @@ def variable_scope(
             }
 
 
+def _nested(outer: Any, inner: Any) -> Any:
+    """The inner getter, for which the outer one is the original."""
+    if inner is None or outer is None:
+        return outer if inner is None else inner
+    return lambda getter, *args, **given: inner(
+        lambda *a, **g: outer(getter, *a, **g), *args, **given
+    )
+
+
 def _inside(scope: VariableScope, name: str) -> str:
     return f"{scope.name}/{name}" if scope.name else name
 
@@ -122,21 +165,40 @@ def _unique(graph: Any, outer: VariableScope, name: str) -> str:
 
 def get_variable(
     name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
-    regularizer: Any = None, trainable: bool = True, collections: Any = None,
+    regularizer: Any = None, trainable: bool | None = None, collections: Any = None,
     caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
     use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
+    synchronization: Any = None, aggregation: Any = None,
 ) -> Any:  # fmt: skip
     """The variable of this name in the present variable scope, made or found as it says.
 
     The initial value comes from `initializer` (a function of shape and dtype, or a value), else the
-    scope's; else Glorot's uniform distribution for floats and zeros for integers. ValueError where
-    the scope does not allow what would happen, or shape and dtype contradict.
+    scope's; else Glorot's uniform distribution for floats and zeros for integers. The value of a
+    regularizer is added to `GraphKeys.REGULARIZATION_LOSSES` when the variable is made; the
+    partitioner is accepted, and the variable is one. ValueError where the scope does not allow what
+    would happen, or shape and dtype contradict.
     """
-    if regularizer is not None or partitioner is not None or custom_getter is not None:
-        raise NotImplementedError("get_variable: regularizer, partitioner and custom_getter")
-    scope, graph, eager = get_variable_scope(), get_default_graph(), mode.executing_eagerly()
-    full = _inside(scope, name)
-    wish = as_dtype(scope.dtype if dtype is None else dtype)
+    scope = get_variable_scope()
+    getter = _nested(scope.custom_getter, custom_getter)
+    given = {
+        "shape": shape, "dtype": scope.dtype if dtype is None else dtype,
+        "initializer": scope.initializer if initializer is None else initializer,
+        "regularizer": scope.regularizer if regularizer is None else regularizer,
+        "trainable": trainable is not False, "collections": collections,
+        "validate_shape": validate_shape,
+        "constraint": scope.constraint if constraint is None else constraint,
+    }  # fmt: skip
+    made = partial(_get, scope, dtype is not None)
+    return (made if getter is None else partial(getter, made))(_inside(scope, name), **given)
+
+
+def _get(
+    scope: VariableScope, own_dtype: bool, full: str, shape: Any = None, dtype: Any = float32,
+    initializer: Any = None, regularizer: Any = None, trainable: bool = True,
+    collections: Any = None, validate_shape: bool = True, constraint: Any = None, **_: Any,
+) -> Any:  # fmt: skip
+    """What `get_variable` does when no getter of a program is in between."""
+    graph, eager, wish = get_default_graph(), mode.executing_eagerly(), as_dtype(dtype)
     found = None if eager else graph.variable_store.get(full)
     if found is None and scope.reuse is True and not eager:
         raise ValueError(
@@ -150,21 +212,24 @@ def get_variable(
         )
     if found is not None:
         fits = shape is None or TensorShape(shape).is_compatible_with(found.shape)
-        if not fits or (dtype is not None and wish != found.dtype):
+        if not fits or (own_dtype and wish != found.dtype):
             raise ValueError(
                 f"get_variable: trying to share {found!r} as one of shape {TensorShape(shape)} "
                 f"and dtype {wish.name}"
             )
         return found
-    initial = _initial(
-        full, shape, wish, dtype, scope.initializer if initializer is None else initializer
-    )
+    initial = _initial(full, shape, wish, dtype if own_dtype else None, initializer)
     with graph.name_scope(None):
         made = Variable(
             initial, trainable, collections, validate_shape, name=full, constraint=constraint
         )
     if not eager:
         graph.variable_store[full] = made
+        if regularizer is not None:
+            with graph.name_scope(f"{full}/Regularizer/"):
+                loss = regularizer(made.value())
+            if loss is not None:
+                graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return made
 
 

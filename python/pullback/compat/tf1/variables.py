@@ -19,6 +19,7 @@ from ... import _core
 from . import mode
 from .create import convert_to_tensor
 from .defaults import session_for
+from .dtypes import as_dtype
 from .errors import InvalidArgumentError
 from .graph import GraphKeys, get_default_graph
 from .grouping import group
@@ -28,6 +29,7 @@ from .operation import Operation
 from .shapes import as_dims, shape_text
 from .tensor import Operators, argument, as_core, as_eager
 from .tensor import SymbolicTensor as Tensor
+from .texts import report_uninitialized
 
 
 def _assigning(type: str, verb: str) -> Callable[..., Any]:
@@ -311,5 +313,34 @@ def local_variables_initializer() -> Any:
     return variables_initializer(local_variables(), "init_local")
 
 
+moving_average_variables = _collected(
+    GraphKeys.MOVING_AVERAGE_VARIABLES, "variables that have a moving average"
+)
+model_variables = _collected(GraphKeys.MODEL_VARIABLES, "variables of GraphKeys.MODEL_VARIABLES")
+
+
+def all_variables() -> list[Any]:
+    """`global_variables()`."""
+    return global_variables()
+
+
+def report_uninitialized_variables(
+    var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
+) -> Any:
+    """A tensor with the names of those variables that have no value in the session; without a list,
+    of all global and local ones."""
+    chosen = global_variables() + local_variables() if var_list is None else list(var_list)
+    return report_uninitialized(chosen, name)
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """Whether a variable has a value in the session, as a tensor of bool."""
+    attrs, output = {"variables": [variable]}, (as_dtype("bool"), ())
+    record = variable.graph.record("IsVariableInitialized", (), attrs, None, output)
+    return record.outputs[0]
+
+
 initialize_all_variables = global_variables_initializer
+initialize_local_variables = local_variables_initializer
+initialize_variables = variables_initializer
 __all__ = public_names(globals())

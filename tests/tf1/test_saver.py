@@ -1,0 +1,277 @@
+"""Saving, restoring and reporting variables; moving averages."""
+
+from __future__ import annotations
+
+import zipfile
+
+import numpy as np
+import pytest
+from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+
+import pullback.compat.tf1 as tf
+
+
+def names(values):
+    return [value.decode() for value in values]
+
+
+# --- Saver
+
+
+def test_saved_and_restored_in_another_graph(tmp_path):
+    w = tf.get_variable("layer/w", initializer=np.arange(6.0).reshape(2, 3))
+    n = tf.Variable(7, name="file")  # a name that np.savez would not take
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run([w.assign_add(tf.ones([2, 3], tf.float64)), n.assign_add(1)])
+        path = tf.train.Saver().save(session, str(tmp_path / "model"))
+    assert path == str(tmp_path / "model")
+    with tf.Graph().as_default():
+        w = tf.get_variable("layer/w", [2, 3], tf.float64)
+        n = tf.Variable(0, name="file")
+        other = tf.Variable(1.0, name="other")
+        saver = tf.train.Saver([w, n])
+        with tf.Session() as session:
+            saver.restore(session, path)
+            np.testing.assert_array_equal(session.run(w), np.arange(1.0, 7.0).reshape(2, 3))
+            assert session.run(n) == 8
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                session.run(other)
+    with zipfile.ZipFile(f"{path}.npz") as archive:
+        assert sorted(archive.namelist()) == ["file.npy", "layer/w.npy"]
+
+
+def test_a_training_goes_on_where_it_was(tmp_path):
+    def program():
+        v = tf.Variable([1.0, -2.0], name="v")
+        step = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(v**4))
+        return v, step, tf.train.Saver()
+
+    v, step, saver = program()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(step)
+        path = saver.save(session, str(tmp_path / "run"), global_step=3)
+        for _ in range(3):
+            session.run(step)
+        expected = session.run(v)
+    assert path.endswith("run-3")
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, step, saver = program()
+        saver.restore(session, path)  # the slots of Adam, too
+        for _ in range(3):
+            session.run(step)
+        np.testing.assert_array_equal(session.run(v), expected)
+
+
+def test_names_of_a_dict(tmp_path):
+    v = tf.Variable(3.0, name="mine")
+    with tf.Session() as session:
+        session.run(v.initializer)
+        path = tf.train.Saver({"theirs": v}).save(session, str(tmp_path / "m"))
+        assert tf.train.list_variables(path) == [("theirs", [])]
+        assert tf.train.load_variable(path, "theirs") == 3.0
+        with pytest.raises(tf.errors.NotFoundError, match=r"Key mine not found"):
+            tf.train.Saver().restore(session, path)
+
+
+def test_the_last_checkpoints_stay(tmp_path):
+    v = tf.Variable(0, name="v")
+    step = v.assign_add(1)
+    saver = tf.train.Saver(max_to_keep=2)
+    assert tf.train.latest_checkpoint(str(tmp_path)) is None
+    with tf.Session() as session:
+        session.run(v.initializer)
+        for _ in range(4):
+            session.run(step)
+            saver.save(session, str(tmp_path / "model"), global_step=v)
+    prefixes = [str(tmp_path / f"model-{k}") for k in (3, 4)]
+    assert saver.last_checkpoints == prefixes
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "checkpoint", "model-3.npz", "model-4.npz"
+    ]  # fmt: skip
+    state = tf.train.get_checkpoint_state(str(tmp_path))
+    assert state.model_checkpoint_path == prefixes[1] == tf.train.latest_checkpoint(str(tmp_path))
+    assert state.all_model_checkpoint_paths == prefixes
+    assert (tmp_path / "checkpoint").read_text().splitlines()[0] == (
+        'model_checkpoint_path: "model-4"'
+    )
+    assert tf.train.load_variable(str(tmp_path), "v:0") == 4
+    again = tf.train.Saver(max_to_keep=2)
+    again.recover_last_checkpoints([*prefixes, str(tmp_path / "gone")])
+    assert again.last_checkpoints == prefixes
+
+
+def test_what_does_not_fit_changes_nothing(tmp_path):
+    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable([3.0], name="b")
+    path = str(tmp_path / "m")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, path)
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = tf.Variable([0.0, 0.0], name="a"), tf.Variable([[0.0]], name="b")
+        session.run(tf.global_variables_initializer())
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"'b'.*\(1,\).*\(1, 1\)"):
+            tf.train.Saver().restore(session, path)
+        assert listed(session.run([a, b])) == [[0.0, 0.0], [[0.0]]]
+        tf.train.Saver(reshape=True).restore(session, path)
+        assert listed(session.run([a, b])) == [[1.0, 2.0], [[3.0]]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        a = tf.Variable([0, 0], name="a")
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"float32.*int32"):
+            tf.train.Saver().restore(session, path)
+
+
+def test_errors_of_saving(tmp_path):
+    with pytest.raises(ValueError, match="no variables to save"):
+        tf.train.Saver()
+    v = tf.Variable(1.0, name="v")
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="v"):
+            saver.save(session, str(tmp_path / "m"))
+        session.run(v.initializer)
+        with pytest.raises(ValueError, match="does not exist"):
+            saver.save(session, str(tmp_path / "no" / "m"))
+        with pytest.raises(ValueError, match="not a valid checkpoint"):
+            saver.restore(session, str(tmp_path / "none"))
+        with pytest.raises(ValueError, match="None"):
+            saver.restore(session, None)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TypeError, match="expected variables"):
+        tf.train.Saver([tf.constant(1.0)])
+    with tf.Graph().as_default():
+        other = tf.Variable(1.0, name="v")
+    with pytest.raises(ValueError, match="same name"):
+        tf.train.Saver([v, other])
+
+
+@pytest.mark.usefixtures("eager")
+def test_saver_in_eager_mode(tmp_path):
+    v = tf.Variable([1.0, 2.0], name="v")
+    saver = tf.train.Saver([v])
+    path = saver.save(None, str(tmp_path / "m"), global_step=tf.Variable(4))
+    v.assign([0.0, 0.0])
+    saver.restore(None, path)
+    assert listed(v.numpy()) == [1.0, 2.0] and path.endswith("m-4")
+    with pytest.raises(RuntimeError, match="var_list"):
+        tf.train.Saver()
+
+
+# --- which variables have values
+
+
+def test_report_uninitialized_variables():
+    a, b = tf.Variable(1.0, name="a"), tf.Variable(2.0, name="b")
+    local = tf.Variable(3, trainable=False, collections=["local_variables"], name="c")
+    report = tf.report_uninitialized_variables()
+    only = tf.report_uninitialized_variables([b])
+    is_there = tf.is_variable_initialized(b)
+    with tf.control_dependencies([b.initializer]):
+        after = tf.report_uninitialized_variables([a, b])
+    with tf.Session() as session:
+        assert names(session.run(report)) == ["a", "b", "c"]
+        session.run([a.initializer, local.initializer])
+        assert names(session.run(report)) == names(session.run(only)) == ["b"]
+        assert not session.run(is_there)
+        assert names(session.run(after)) == []
+        assert session.run(is_there)
+        assert session.run(report).tolist() == []
+
+
+# --- moving averages
+
+
+def test_moving_averages_follow_the_formula():
+    v = tf.Variable([1.0, 2.0], name="v")
+    averages = tf.train.ExponentialMovingAverage(0.9)
+    update = averages.apply()
+    average = averages.average(v)
+    assert average.name == "v/ExponentialMovingAverage:0" and not average.trainable
+    assert averages.average_name(v) == "v/ExponentialMovingAverage"
+    assert tf.moving_average_variables() == [v] and tf.trainable_variables() == [v]
+    assert averages.average(tf.Variable(1.0)) is None
+    expected = np.array([1.0, 2.0])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for k in range(4):
+            session.run(v.assign_add([1.0, -1.0]))
+            session.run(update)
+            expected = 0.9 * expected + 0.1 * np.array([2.0 + k, 1.0 - k])
+        np.testing.assert_allclose(session.run(average), expected, rtol=1e-6)
+
+
+def test_averages_move_faster_at_first():
+    step = tf.Variable(0, trainable=False)
+    v = tf.Variable(0.0)
+    averages = tf.train.ExponentialMovingAverage(0.9, num_updates=step)
+    with tf.control_dependencies([v.assign_add(1.0), step.assign_add(1)]):
+        value = v.read_value()
+    update = averages.apply([v])
+    expected = 0.0
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for k in range(30):
+            session.run(update)  # of the values before
+            decay = min(0.9, (1 + k) / (10 + k))
+            expected = decay * expected + (1 - decay) * k
+            assert session.run(value) == k + 1
+        assert session.run(averages.average(v)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_averages_of_tensors_and_debiasing():
+    x = tf.placeholder(tf.float32, [])
+    averages = tf.train.ExponentialMovingAverage(0.9, zero_debias=True)
+    y = tf.multiply(x, 1.0, name="y")
+    update = averages.apply([y])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        total = weight = 0.0
+        for number in (4.0, 8.0, 1.0):
+            session.run(update, {x: number})
+            total = 0.9 * total + 0.1 * number
+            weight = 0.9 * weight + 0.1
+            assert session.run(averages.average(y)) == pytest.approx(total / weight, rel=1e-5)
+    with pytest.raises(TypeError, match="floats"):
+        averages.apply([tf.Variable(1)])
+
+
+def test_assign_moving_average():
+    v = tf.Variable([10.0], name="v")
+    plain = tf.assign_moving_average(v, [20.0], 0.75, zero_debias=False)
+    assert listed(run(plain)) == [12.5]
+    m = tf.Variable([0.0], trainable=False, name="m")
+    debiased = tf.assign_moving_average(m, tf.constant([6.0]), 0.9)
+    assert {"m/biased:0", "m/local_step:0"} < {x.name for x in tf.global_variables()}
+    assert listed(run(debiased)) == pytest.approx([6.0])
+
+
+def test_restoring_averages_in_the_place_of_variables(tmp_path):
+    v, step = tf.Variable(1.0, name="v"), tf.Variable(5, trainable=False, name="n")
+    averages = tf.train.ExponentialMovingAverage(0.5)
+    update = averages.apply([v])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(v.assign(3.0))
+        session.run(update)
+        path = tf.train.Saver().save(session, str(tmp_path / "m"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        v, step = tf.Variable(0.0, name="v"), tf.Variable(0, trainable=False, name="n")
+        restored = tf.train.ExponentialMovingAverage(0.5).variables_to_restore()
+        assert restored == {"v/ExponentialMovingAverage": v, "n": step}
+        tf.train.Saver(restored).restore(session, path)
+        assert session.run([v, step]) == [2.0, 5]
+
+
+@pytest.mark.usefixtures("eager")
+def test_averages_in_eager_mode():
+    v = tf.Variable(1.0, name="v")
+    averages = tf.train.ExponentialMovingAverage(0.5)
+    averages.apply([v])
+    v.assign(3.0)
+    averages.apply([v])
+    assert float(averages.average(v).numpy()) == 2.0
+    m = tf.Variable(0.0)
+    tf.assign_moving_average(m, 8.0, 0.9)
+    assert float(m.numpy()) == pytest.approx(8.0)
