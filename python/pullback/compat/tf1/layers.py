@@ -1,31 +1,27 @@
-"""`tf.layers`: dense layers, dropout, batch normalisation, flatten. Their variables are those of
+# ruff: noqa: F403 (the names of a whole namespace)
+"""`tf.layers`: dense layers, dropout, batch normalisation, flatten; convolutions and
+pooling are in window_layers. Their variables are those of
 `get_variable` in a variable scope of the layer's name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from . import mode, nn
+from . import mode, nn, window_layers
 from .array_ops import identity, reshape, shape
 from .array_ops import size as size_of
 from .choice_ops import concat, where
 from .create import cast, convert_to_tensor, scope_of
 from .dtypes import as_dtype
 from .dtypes import bool as tf_bool
-from .graph import GraphKeys, get_default_graph
+from .graph import GraphKeys
+from .layer_scopes import layer_variable, regularized, scope, variables_of
 from .math_ops import matmul, maximum
 from .names import absent, public_names
 from .random_ops import ones_initializer, zeros_initializer
 from .shapes import TensorShape
-from .variable_scope import get_variable, get_variable_scope, variable_scope
-
-
-@contextmanager
-def _scope(who: str, name: str | None, reuse: Any, x: Any) -> Iterator[None]:
-    with variable_scope(name, default_name=who, reuse=reuse, dtype=as_dtype(x.dtype)):
-        yield
+from .window_layers import *
 
 
 def _refuse(who: str, **given: Any) -> None:
@@ -52,7 +48,6 @@ def dense(
     ...     y.shape, [v.name for v in tf.trainable_variables()]
     (TensorShape([Dimension(3), Dimension(2)]), ['hidden/kernel:0', 'hidden/bias:0'])
     """
-    _refuse("dense", bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer)
     x = convert_to_tensor(inputs)
     if not as_dtype(x.dtype).is_floating:
         raise TypeError(f"dense: expected floats, got {x!r}")
@@ -61,28 +56,19 @@ def dense(
         raise ValueError(
             f"dense: expected inputs of rank 2 or more whose last dimension is known, got {x!r}"
         )
-    with _scope("dense", name, reuse, x):
-        known = f"{get_variable_scope().name}/kernel" in get_default_graph().variable_store
-        kernel = get_variable(
-            "kernel", [dims[-1], units], initializer=kernel_initializer, trainable=trainable,
-            constraint=kernel_constraint,
+    with scope("dense", name, reuse, x):
+        kernel, bias = variables_of(
+            [dims[-1], units], units if use_bias else None, kernel_initializer, bias_initializer,
+            kernel_constraint, bias_constraint, trainable, kernel_regularizer, bias_regularizer,
         )  # fmt: skip
-        if kernel_regularizer is not None and not known and not mode.executing_eagerly():
-            loss = kernel_regularizer(kernel)
-            if loss is not None:
-                loss.graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
         rows = x if len(dims) == 2 else reshape(x, [-1, dims[-1]])
         out = matmul(rows, kernel)
-        if use_bias:
-            initial = zeros_initializer() if bias_initializer is None else bias_initializer
-            bias = get_variable(
-                "bias", [units], initializer=initial, trainable=trainable,
-                constraint=bias_constraint,
-            )  # fmt: skip
-            out = nn.bias_add(out, bias)
+        out = out if bias is None else nn.bias_add(out, bias)
         if len(dims) != 2:
             out = reshape(out, _with_last(x, dims, units))
-        return out if activation is None else activation(out)
+        out = out if activation is None else activation(out)
+        regularized(activity_regularizer, out)
+        return out
 
 
 def _with_last(x: Any, dims: list[int | None], units: int) -> Any:
@@ -139,28 +125,28 @@ def batch_normalization(
     on them. Else the moments are the moving ones. `training` may be a tensor. Of four axes, unless
     `fused` is False, the moving variance is that of a sample: n / (n - 1) times the batch's.
     """
-    _refuse("batch_normalization", beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer, renorm=renorm or None,
-            virtual_batch_size=virtual_batch_size, adjustment=adjustment)  # fmt: skip
+    _refuse("batch_normalization", renorm=renorm or None, virtual_batch_size=virtual_batch_size,
+            adjustment=adjustment)  # fmt: skip
     x = convert_to_tensor(inputs)
     dims = TensorShape(x.shape).as_list()
     if axis not in (-1, len(dims) - 1):
         raise NotImplementedError("batch_normalization: only the last axis yet")
     if dims[-1] is None:
         raise ValueError(f"batch_normalization: the last dimension of {x!r} must be known")
-    with _scope("batch_normalization", name, reuse, x):
+    with scope("batch_normalization", name, reuse, x):
 
-        def made(key: str, initializer: Any, default: Any, **options: Any) -> Any:
+        def made(key: str, initializer: Any, default: Any, trains: bool = trainable,
+                 constraint: Any = None, regularizer: Any = None) -> Any:  # fmt: skip
             initial = default() if initializer is None else initializer
-            return get_variable(key, [dims[-1]], initializer=initial, **options)
+            return layer_variable(key, [dims[-1]], initial, trains, constraint, regularizer)
 
-        gamma = made("gamma", gamma_initializer, ones_initializer, trainable=trainable,
-                     constraint=gamma_constraint) if scale else None  # fmt: skip
-        beta = made("beta", beta_initializer, zeros_initializer, trainable=trainable,
-                    constraint=beta_constraint) if center else None  # fmt: skip
+        gamma = made("gamma", gamma_initializer, ones_initializer, trainable, gamma_constraint,
+                     gamma_regularizer) if scale else None  # fmt: skip
+        beta = made("beta", beta_initializer, zeros_initializer, trainable, beta_constraint,
+                    beta_regularizer) if center else None  # fmt: skip
         moving = [
-            made("moving_mean", moving_mean_initializer, zeros_initializer, trainable=False),
-            made("moving_variance", moving_variance_initializer, ones_initializer, trainable=False),
+            made("moving_mean", moving_mean_initializer, zeros_initializer, False),
+            made("moving_variance", moving_variance_initializer, ones_initializer, False),
         ]
         flag = _flag(training)
         if flag is False:
@@ -192,5 +178,5 @@ def _flag(training: Any) -> Any:
     return flag
 
 
-__all__ = public_names(globals())
+__all__ = public_names(globals(), *window_layers.__all__)
 __getattr__ = absent(__name__)

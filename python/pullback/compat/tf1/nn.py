@@ -1,4 +1,6 @@
-"""`tf.nn`: activations and losses."""
+# ruff: noqa: F403 (the names of a whole namespace)
+"""`tf.nn`: activations, and what normalises; cross entropies, convolutions and pooling have files
+of their own."""
 
 from __future__ import annotations
 
@@ -7,14 +9,20 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from . import shape_functions
+from . import cross_entropies, shape_functions, windows
 from .array_ops import shape as shape_of
-from .array_ops import squeeze, stop_gradient, transpose
-from .choice_ops import gather
-from .create import apply, cast, convert_to_tensor, is_tensor, operation, scope_of
+from .array_ops import squeeze, stop_gradient, zeros_like
+from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
+from .choice_ops import concat, gather
+from .create import cast, convert_to_tensor, operation, scope_of
+from .cross_entropies import *
 from .dtypes import as_dtype
+from .math_ops import abs as absolute
 from .math_ops import (
     add,
+    divide,
+    equal,
     matmul,
     maximum,
     multiply,
@@ -28,10 +36,11 @@ from .math_ops import sigmoid as sigmoid
 from .math_ops import softplus as softplus
 from .math_ops import tanh as tanh
 from .names import absent, public_names
-from .opdef import define, like
+from .opdef import like
 from .order_ops import in_top_k as in_top_k
 from .order_ops import top_k as top_k
 from .random_ops import random_uniform
+from .windows import *
 
 relu = operation(
     "Relu", _core.relu, "features", "max(x, 0); its gradient at 0 is 0.", domain="number",
@@ -67,18 +76,22 @@ softmax, log_softmax = (
 
 
 def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
-    if data_format not in (None, "NHWC"):
-        raise ValueError(f"data_format {data_format!r} does not exist yet; use 'NHWC'")
-    if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[-1] != bias.shape[0]:
+    if data_format not in (None, "NHWC", "NCHW"):
+        raise ValueError(f"data_format is 'NHWC' or 'NCHW', got {data_format!r}")
+    axis = 1 if data_format == "NCHW" else -1
+    if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[axis] != bias.shape[0]:
         raise ValueError(
-            "expected a value of rank 2 or more and a bias of rank 1 as long as its last axis, "
+            "expected a value of rank 2 or more and a bias of rank 1 as long as its channels, "
             f"got {value.shape} and {bias.shape}"
         )
+    if axis == 1:
+        bias = _core.reshape(bias, (-1, *(1 for _ in value.shape[2:])))
     return value + bias
 
 
 bias_add = operation(
-    "BiasAdd", _bias_add, "value bias data_format=None", "Adds a vector along the last axis.",
+    "BiasAdd", _bias_add, "value bias data_format=None",
+    "Adds a vector along the channels: the last axis, with data_format 'NCHW' the second.",
     "bias_add", domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
 )  # fmt: skip
 l2_loss = operation(
@@ -192,86 +205,32 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         return add(convert_to_tensor(x) * factor, shift, name=scope)
 
 
-# --- losses
+def softsign(features: Any, name: str | None = None) -> Any:
+    """x / (1 + |x|)."""
+    with scope_of(name or "Softsign", features) as scope:
+        x = convert_to_tensor(features)
+        return divide(x, 1 + absolute(x), name=scope)
 
 
-def _cross_entropy(logits: Any, labels: Any) -> Any:
-    return _core.softmax_cross_entropy(logits, labels)
+def swish(features: Any) -> Any:
+    """x sigmoid(x)."""
+    x = convert_to_tensor(features)
+    return x * sigmoid(x)
 
 
-define(
-    "SoftmaxCrossEntropyWithLogits", _cross_entropy, labels=("logits", "labels"), domain="float",
-    same=True, shape=shape_functions.without_last, fresh=True,
-    slopes={1: lambda g, ins, y: -_core.expand_dims(g, -1) * _core.log_softmax(ins[0])},
-)  # fmt: skip
-define(
-    "SparseSoftmaxCrossEntropyWithLogits", _core.sparse_softmax_cross_entropy,
-    labels=("logits", "labels"), domain="float", shape=shape_functions.without_last, fresh=True,
-)  # fmt: skip
+def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
+    """relu of x and of -x, joined along an axis."""
+    with scope_of(name or "CRelu", features) as scope:
+        x = convert_to_tensor(features)
+        return relu(concat([x, -x], axis), name=scope)
 
 
-def _logistic(logits: Any, labels: Any) -> Any:
-    if logits.shape != labels.shape:
-        raise ValueError(
-            f"logits and labels must have one shape, got {logits.shape} and {labels.shape}"
-        )
-    return (like(logits, 1) - labels) * logits + _core.softplus(-logits)
+def zero_fraction(value: Any, name: str | None = None) -> Any:
+    """The share of elements that are 0."""
+    with scope_of(name or "zero_fraction", value) as scope:
+        x = convert_to_tensor(value)
+        return reduce_mean(cast(equal(x, zeros_like(x)), "float32"), name=scope)
 
 
-define(
-    "SigmoidCrossEntropyWithLogits", _logistic, labels=("logits", "labels"), domain="float",
-    same=True, shape=shape_functions.merged, fresh=True,
-)  # fmt: skip
-
-
-def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> str:
-    if sentinel is not None or labels is None or logits is None:
-        raise ValueError(f"{who}: name the arguments: labels=, logits=")
-    return who
-
-
-def softmax_cross_entropy_with_logits_v2(labels: Any = None, logits: Any = None,
-        axis: int | None = None, name: Any = None, dim: int | None = None) -> Any:  # fmt: skip
-    """-sum(labels log(softmax(logits))) along an axis; the gradient reaches both."""
-    who = _both(None, labels, logits, "softmax_cross_entropy_with_logits")
-    axis = dim if axis is None else axis
-    with scope_of(name or who, logits, labels) as scope:
-        x = convert_to_tensor(logits)
-        p = convert_to_tensor(labels, as_dtype(x.dtype), "labels")
-        if axis not in (None, -1):
-            order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
-            x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))
-        return apply("SoftmaxCrossEntropyWithLogits", x, p, name=scope)
-
-
-def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
-        logits: Any = None, dim: int | None = None, name: str | None = None,
-        axis: int | None = None) -> Any:  # fmt: skip
-    """As the v2 form, with labels that are constants."""
-    _both(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
-    dtype = None if is_tensor(labels) else as_dtype(convert_to_tensor(logits).dtype)
-    labels = stop_gradient(convert_to_tensor(labels, dtype))
-    return softmax_cross_entropy_with_logits_v2(labels, logits, axis, name, dim)
-
-
-def sparse_softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
-) -> Any:
-    """-log(softmax(logits)) at the integer labels; one outside of the classes is an error."""
-    who = _both(_sentinel, labels, logits, "sparse_softmax_cross_entropy_with_logits")
-    return apply("SparseSoftmaxCrossEntropyWithLogits", logits, labels, name=name or who)
-
-
-def sigmoid_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
-) -> Any:
-    """-labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without overflow.
-
-    Both must have one shape: ValueError otherwise.
-    """
-    _both(_sentinel, labels, logits, "sigmoid_cross_entropy_with_logits")
-    return apply("SigmoidCrossEntropyWithLogits", logits, labels, name=name or "logistic_loss")
-
-
-__all__ = [*public_names(globals())]
+__all__ = public_names(globals(), *cross_entropies.__all__, *windows.__all__)
 __getattr__ = absent(__name__)

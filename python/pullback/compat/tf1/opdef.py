@@ -20,6 +20,7 @@ A row says how an operation is computed, and where TensorFlow's conventions are 
                 output: for an output that is fed, and for an override that names this rule
     random      it draws random numbers
     host        its function is Python's and wants values: a run that needs it is not traced
+    sampled     (NumPy generator, **attributes) -> arrays: what a session feeds it before each run
     fresh       the function never gives back the very tensor that it was given
 
 Rows with a public function are made by create.operation, others by define.
@@ -59,6 +60,7 @@ class OpDef:
     fresh: bool = False
     random: bool = False
     host: bool = False
+    sampled: Callable[..., Any] | None = None
 
     def which_static(self, inputs: Sequence[Any]) -> list[bool]:
         count = len(inputs)

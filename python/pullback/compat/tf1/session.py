@@ -12,6 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ... import _core
 from .defaults import get_default_session as get_default_session
 from .defaults import stack
@@ -83,8 +85,9 @@ class Session:
         self._closed = False
         self._slots: dict[Any, Slot] = {}
         self._programs: dict[Any, Program] = {}
-        self._statics: dict[Any, tuple[set[Tensor], bool]] = {}
+        self._statics: dict[Any, tuple[set[Tensor], bool, list[Operation]]] = {}
         self._random: tuple[int, int] = (-1, 0)
+        self._samples = 0
         self._context: Any = None
 
     def run(
@@ -117,12 +120,15 @@ class Session:
         if found is None:
             fed = {tensor for tensor, _ in pairs}
             ops = needed_operations(elements, fed)[0]
-            found = static_feeds(ops, fed), any(op.definition.host for op in ops)
+            drawn = [op for op in ops if op.definition.sampled and not fed.issuperset(op.outputs)]
+            fed.update(out for op in drawn for out in op.outputs)
+            found = static_feeds(ops, fed), any(op.definition.host for op in ops), drawn
             self._statics[which] = found
-        static, wants_values = found
+        static, wants_values, drawn = found
+        if drawn:
+            pairs = pairs + self._sampled(drawn, {tensor for tensor, _ in pairs})
         if wants_values:
-            feeds = [Feed(tensor, array.shape, array) for tensor, array in pairs]
-            return self._drawn(lambda: run_now(elements, feeds, self._slot))
+            return self._computed(elements, pairs)
         signature = tuple(
             (array.shape, array.tobytes()) if tensor in static else array.shape
             for tensor, array in pairs
@@ -136,8 +142,8 @@ class Session:
             with _drawing, _draws_from(*self._position()):  # what tracing draws is thrown away
                 program = make_program(elements, feeds, self._slot)
             if program is None:
-                self._statics[which] = static, True
-                return self._results(elements, pairs)
+                self._statics[which] = static, True, drawn
+                return self._computed(elements, pairs)
             if len(self._programs) >= _MOST_PROGRAMS:
                 del self._programs[next(iter(self._programs))]
             self._programs[which, signature] = program
@@ -146,6 +152,23 @@ class Session:
             return self._drawn(lambda: program.run(values))
         except (IndexError, ZeroDivisionError, ValueError) as error:
             raise InvalidArgumentError(None, str(error)) from None
+
+    def _computed(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
+        """The values by a run that is not traced."""
+        feeds = [Feed(tensor, array.shape, array) for tensor, array in pairs]
+        return self._drawn(lambda: run_now(elements, feeds, self._slot))
+
+    def _sampled(self, ops: list[Operation], fed: set[Tensor]) -> list[tuple[Tensor, Any]]:
+        """What NumPy draws for operations before a run: the next of the graph's seed."""
+        seed = self.graph._random_seed()
+        self._samples += 1
+        generator = np.random.default_rng(None if seed is None else [seed, self._samples])
+        pairs: list[tuple[Tensor, Any]] = []
+        for op in ops:
+            values = op.definition.sampled(generator, **op.attrs)  # type: ignore[misc]
+            arrays = (np.asarray(value) for value in values)
+            pairs.extend(zip(op.outputs, arrays, strict=True))
+        return [(out, array) for out, array in pairs if out not in fed]
 
     def _drawn(self, function: Callable[[], list[Any]]) -> list[Any]:
         """What a function gives; the numbers that it draws are the next of the graph's seed."""
