@@ -44,6 +44,7 @@ from .create import convert_to_tensor as convert_to_tensor
 from .custom import *
 from .defaults import get_default_session as get_default_session
 from .dtypes import *
+from .errors import OpError as OpError
 from .graph import *
 from .grouping import *
 from .hessians import *

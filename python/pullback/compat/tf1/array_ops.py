@@ -28,7 +28,7 @@ from .shapes import TensorShape
 # --- values
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None,
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const",
              verify_shape: bool = False) -> Any:  # fmt: skip
     """A tensor with this value: a number, a list or an array. With `shape` it is filled up.
 
@@ -114,7 +114,7 @@ define(
 
 
 def range(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range"
 ) -> Any:
     """Numbers from `start` (0 if only one is given) up to `limit`, which is not among them."""
     if limit is None:
@@ -190,7 +190,7 @@ stop_gradient = operation(
 def _of_shape(type: str, function: Any, doc: str, arguments: str, **fields: Any) -> Any:
     """An operation that gives `function(shape)`, in which NaN is a length that is not known."""
 
-    def numbers(x: Any, out_type: Any, optimize: Any = None) -> Any:
+    def numbers(x: Any, out_type: Any = "int32") -> Any:
         return _core.constant(np.array(function(x.shape), np.int64), as_dtype(out_type).dtype)
 
     @inference.whole
@@ -201,16 +201,17 @@ def _of_shape(type: str, function: Any, doc: str, arguments: str, **fields: Any)
         return np.array(function([np.nan if d is None else d for d in dims]), float)
 
     return operation(
-        type, numbers, f"input name=None out_type='int32'{arguments}", f"{doc}; no gradient "
-        "(None).", flows=False, dtype="out_type", fresh=True, value=known, **fields,
+        type, numbers, f"input name=None{arguments}", f"{doc}; no gradient (None).", flows=False,
+        dtype="out_type" if arguments else int32, fresh=True, value=known, **fields,
     )  # fmt: skip
 
 
 shape = _of_shape(
-    "Shape", list, "The shape as a tensor of integers", " optimize=True",
+    "Shape", list, "The shape as a tensor of integers", " out_type='int32'",
     shape=lambda x, **attrs: None if x.dims is None else (len(x.dims),),
 )  # fmt: skip
-size = _of_shape("Size", np.prod, "The number of elements", "", shape=shape_functions.scalar)
+size = _of_shape("Size", np.prod, "The number of elements", " out_type='int32'",
+                 shape=shape_functions.scalar)  # fmt: skip
 rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.scalar)
 
 # --- shapes changed
@@ -237,7 +238,7 @@ def _order(given: dict[str, Any]) -> None:
 
 transpose = operation(
     "Transpose", lambda a, perm, conjugate: _core.transpose(a, perm),
-    "a #perm=None name=None conjugate=False",
+    "a #perm=None name='transpose' conjugate=False",
     "The axes in another order, reversed unless `perm` names them.", prepare=_order,
     shape=lambda a, perm, conjugate: shape_functions.permuted(a, perm),
 )  # fmt: skip

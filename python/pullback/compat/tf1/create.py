@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import Parameter
 from typing import Any
 
 import numpy as np
@@ -244,25 +245,25 @@ def operation(
     """
     if " name=" not in arguments:
         arguments += " name=None"
+    for alias in aliases or {}:
+        arguments += "" if f" {alias}=" in arguments else f" {alias}=None"
     signature = signature_of(arguments)
-    names = list(signature.parameters)
+    names = [n for n in signature.parameters if n not in (aliases or {})]
     marked = {e[1:].partition("=")[0] for e in arguments.split() if e[0] == "#"}
-    inputs = [n for n, p in signature.parameters.items() if n in marked or p.default is p.empty]
+    parameters = signature.parameters
+    inputs = [n for n in names if n in marked or parameters[n].default is Parameter.empty]
     attributes = [n for n in names if n not in (*inputs, "name")]
     static = tuple(i for i, n in enumerate(inputs) if n in marked)
     define(type, function, static=static, **{"labels": tuple(inputs), **fields})
     who = public or type.lower()
 
     def call(*args: Any, **keywords: Any) -> Any:
-        for alias, target in (aliases or {}).items():
-            value = keywords.pop(alias, None)
-            if value is None:
-                continue
-            at = names.index(target)
-            if keywords.get(target) is not None or any(a is not None for a in args[at : at + 1]):
-                raise ValueError(f"{who}: give {target} or {alias}, not both")
-            args, keywords[target] = args[:at], value
         given = bind(signature, who, args, keywords)
+        for alias, target in (aliases or {}).items():
+            value = given.pop(alias)
+            if value is not None and given[target] is not None:
+                raise ValueError(f"{who}: give {target} or {alias}, not both")
+            given[target] = given[target] if value is None else value
         if prepare is not None:
             prepare(given)
         attrs = {name: given[name] for name in attributes}

@@ -50,8 +50,9 @@ def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> str:
     return who
 
 
-def softmax_cross_entropy_with_logits_v2(labels: Any = None, logits: Any = None,
-        axis: int | None = None, name: Any = None, dim: int | None = None) -> Any:  # fmt: skip
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any, logits: Any, axis: int | None = None, name: Any = None, dim: int | None = None
+) -> Any:
     """-sum(labels log(softmax(logits))) along an axis; the gradient reaches both."""
     who = _both(None, labels, logits, "softmax_cross_entropy_with_logits")
     axis = dim if axis is None else axis
@@ -65,7 +66,7 @@ def softmax_cross_entropy_with_logits_v2(labels: Any = None, logits: Any = None,
 
 
 def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
-        logits: Any = None, dim: int | None = None, name: str | None = None,
+        logits: Any = None, dim: int = -1, name: str | None = None,
         axis: int | None = None) -> Any:  # fmt: skip
     """As the v2 form, with labels that are constants."""
     _both(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
@@ -128,14 +129,14 @@ def sampled_softmax_loss(
 def nce_loss(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
     num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
-    partition_strategy: str = "mod", name: str = "nce_loss", seed: int | None = None,
+    partition_strategy: str = "mod", name: str = "nce_loss",
 ) -> Any:  # fmt: skip
     """Noise-contrastive estimation: whether a class is the true one or one of a sample, as a sum of
     logistic losses for each row."""
     with scope_of(name, weights, biases, inputs, labels):
         logits, truths = _sampled_logits(
             weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
-            remove_accidental_hits, seed,
+            remove_accidental_hits, None,
         )  # fmt: skip
         return reduce_sum(sigmoid_cross_entropy_with_logits(labels=truths, logits=logits), 1)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DType", "as_dtype", "bool", "float32", "float64", "int32", "int64"]
+__all__ = ["DType", "as_dtype", "bool", "double", "float32", "float64", "int32", "int64"]
 
 
 class DType:
@@ -63,12 +63,13 @@ int32, int64, float32, float64 = map(DType, ("int32", "int64", "float32", "float
 _SUPPORTED = {d.name: d for d in (DType("bool"), int32, int64, float32, float64)}
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(type_value: Any) -> DType:
     """The DType for a DType, NumPy dtype, Python type or name; TypeError if it is not supported.
 
     >>> as_dtype("int64"), as_dtype(np.float32), as_dtype(float)
     (tf.int64, tf.float32, tf.float32)
     """
+    value = type_value
     if isinstance(value, DType):
         return value
     if value is float or (isinstance(value, str) and value == "float"):
@@ -84,4 +85,5 @@ def as_dtype(value: Any) -> DType:
     raise TypeError(f"unknown dtype {value!r}; expected one of {', '.join(_SUPPORTED)}")
 
 
+double = float64
 bool = _SUPPORTED["bool"]  # last: it hides the builtin

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -342,16 +342,24 @@ def name_scope(
         yield scope
 
 
-def _of_default_graph(name: str) -> Callable[..., Any]:
-    def function(*args: Any, **keywords: Any) -> Any:
-        return getattr(get_default_graph(), name)(*args, **keywords)
-
-    function.__doc__ = f"`Graph.{name}` of the default graph."
-    return function
+def add_to_collection(name: str, value: Any) -> None:
+    """`Graph.add_to_collection` of the default graph."""
+    get_default_graph().add_to_collection(name, value)
 
 
-add_to_collection = _of_default_graph("add_to_collection")
-add_to_collections = _of_default_graph("add_to_collections")
-get_collection = _of_default_graph("get_collection")
-get_collection_ref = _of_default_graph("get_collection_ref")
+def add_to_collections(names: Any, value: Any) -> None:
+    """`Graph.add_to_collections` of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """`Graph.get_collection` of the default graph."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: str) -> list[Any]:
+    """`Graph.get_collection_ref` of the default graph."""
+    return get_default_graph().get_collection_ref(key)
+
+
 __all__ = public_names(globals())

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import mode, nn, window_layers
-from .array_ops import identity, reshape, shape
+from .array_ops import identity, reshape, shape, transpose
 from .array_ops import size as size_of
 from .choice_ops import concat, where
 from .create import cast, convert_to_tensor, scope_of
@@ -77,9 +77,11 @@ def _with_last(x: Any, dims: list[int | None], units: int) -> Any:
     return concat([shape(x)[:-1], [units]], 0)
 
 
-def flatten(inputs: Any, name: str | None = None) -> Any:
-    """All axes but the first as one."""
+def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+    """All axes but the first as one; with 'channels_first' the second axis comes last there."""
     x = convert_to_tensor(inputs)
+    if data_format == "channels_first" and len(x.shape) > 2:
+        x = transpose(x, [0, *range(2, len(x.shape)), 1])
     dims = TensorShape(x.shape).as_list()
     if not dims:
         raise ValueError("flatten: expected a tensor of rank 1 or more")

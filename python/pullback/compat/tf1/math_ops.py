@@ -91,7 +91,10 @@ is_nan, is_inf, is_finite = (
     )
 )
 logical_not = _unary("logical_not", "LogicalNot", _core.logical_not, "Not x.", "bool", flows=False)
-softplus = _unary("softplus", "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.")
+softplus = operation(
+    "Softplus", _core.softplus, "features", "log(1 + exp(x)), without overflow.", domain="float",
+    shape=shape_functions.unchanged, fresh=True,
+)  # fmt: skip
 
 # --- two inputs
 
@@ -272,15 +275,21 @@ for _type in ("MatMul", "BatchMatMulV2"):
 
 
 def matmul(
-    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
-) -> Any:
-    """The matrix product over the last two axes; both need rank 2 or more.
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The matrix product over the last two axes; both need rank 2 or more. An adjoint is a
+    transpose here, since there are no complex numbers.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     session.run(tf.matmul([[1.0, 2.0]], [[3.0, 4.0]], transpose_b=True))
     array([[11.]], dtype=float32)
     """
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise ValueError("matmul: only one of transpose and adjoint can be True")
+    transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     ranks = [len(known_dims(x) or ()) for x in (a, b)]
     with scope_of(name or "MatMul", a, b) as scope:
         type = "BatchMatMulV2" if max(ranks) > 2 else "MatMul"
@@ -366,7 +375,7 @@ def _position(public: str, type: str, function: Any, which: str) -> Function:
 
     return operation(
         type, lambda x, axis, output_type: _core.cast(function(x, axis), output_type.dtype),
-        "input #axis=None name=None output_type='int64'",
+        "input #axis=None name=None dimension=None output_type='int64'",
         f"The position of the {which} element along an axis (0 unless given); no gradient (None).",
         public, aliases={"dimension": "axis"}, prepare=prepare, domain="number", flows=False,
         labels=("input", "dimension"), dtype="output_type",

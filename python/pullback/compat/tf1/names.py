@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from inspect import Parameter, Signature
@@ -12,11 +13,25 @@ __all__ = ["absent", "bind", "near", "public_names", "signature_of"]
 
 
 def absent(module: str) -> Callable[[str], Any]:
-    """`__getattr__` of a module: says that TensorFlow 1 may have a name, and this one does not."""
+    """`__getattr__` of a module: says where else a name is, which one is near, or that there is
+    nothing of the kind."""
     where = module.removeprefix("pullback.")
 
     def missing(name: str) -> Any:
-        raise AttributeError(f"{where} has no {name} yet")
+        root = module.split(".tf1")[0] + ".tf1"
+        spaces = {
+            n: vars(m)
+            for n, m in sorted(sys.modules.items(), key=lambda entry: len(entry[0]))
+            if n.startswith(root) and "__getattr__" in vars(m)
+        }
+        text = next(
+            (f"; it is {n.removeprefix('pullback.')}.{name}" for n, v in spaces.items()
+             if name in v.get("__all__", v) and name[0] != "_"), "",
+        )  # fmt: skip
+        if not text:
+            close = near(name, [n for n in spaces.get(module, ()) if n[0] != "_"])
+            text = f": it is not part of pullback{close}"
+        raise AttributeError(f"{where} has no {name}{text}")
 
     return missing
 

@@ -31,6 +31,6 @@ for _name, _function in (
 ):  # fmt: skip
     setattr(Operators, f"__{_name}__", _method(_function))
 for _name, _turned in (("matmul", False), ("rmatmul", True)):
-    setattr(Operators, f"__{_name}__", _method("matmul", False, False, "matmul", turned=_turned))
+    setattr(Operators, f"__{_name}__", _method("matmul", *(False,) * 6, "matmul", turned=_turned))
 for _name, _function in (("eq", "equal"), ("ne", "not_equal")):  # eager tensors have values
     setattr(EagerTensor, f"__{_name}__", _method(_function))

@@ -139,11 +139,14 @@ def _in_top(predictions: Any, targets: Any, k: int) -> Any:
     return _core.logical_and(above < k, _core.isfinite(_core.squeeze(own, (-1,))))
 
 
-in_top_k = operation(
-    "InTopK", _in_top, "predictions targets k=1 name=None",
-    "Whether fewer than k predictions of a row are larger than that of its target.", "in_top_k",
-    flows=False, dtype=tf_bool, fresh=True, shape=shape_functions.without_last,
-)  # fmt: skip
+define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predictions", "targets"),
+       shape=shape_functions.without_last)  # fmt: skip
+
+
+def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) -> Any:
+    """Whether fewer than k predictions of a row are larger than that of its target."""
+    return apply("InTopK", predictions, targets, k=k, name=name)
+
 
 # --- gathered and scattered
 

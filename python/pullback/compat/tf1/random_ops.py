@@ -86,9 +86,9 @@ def _draw(type: str, shape: Any, dtype: Any, seed: int | None, scope: str) -> An
 def _normal(public: str, type: str, doc: str) -> Any:
     def function(
         shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
-        seed: int | None = None, name: str = public,
+        seed: int | None = None, name: str | None = None,
     ) -> Any:  # fmt: skip
-        with scope_of(name, shape) as scope:
+        with scope_of(name or public, shape) as scope:
             draw = _draw(type, shape, dtype, seed, type)
             scale = convert_to_tensor(stddev, dtype, "stddev")
             center = convert_to_tensor(mean, dtype, "mean")
@@ -104,13 +104,13 @@ truncated_normal = _normal("truncated_normal", "TruncatedNormal", " within two d
 
 
 def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
-                   seed: int | None = None, name: str = "random_uniform") -> Any:  # fmt: skip
+                   seed: int | None = None, name: str | None = None) -> Any:  # fmt: skip
     """Draws from `minval` (included) to `maxval` (excluded, 1), all equally likely.
 
     Integers are drawn too; then `maxval` must be given.
     """
     wish = as_dtype(dtype)
-    with scope_of(name, shape) as scope:
+    with scope_of(name or "random_uniform", shape) as scope:
         if maxval is None and wish.is_integer:
             raise ValueError(f"random_uniform: give maxval for {wish.name}")
         low = convert_to_tensor(minval, wish, "min")
@@ -171,12 +171,15 @@ class Initializer:
     A class says with what it is made, and the function of shape, dtype and these that it calls.
     """
 
-    arguments = ""
+    arguments = "dtype='float32'"
     make: Callable[..., Any]
+    __signature__ = signature_of(arguments)
+
+    def __init_subclass__(cls) -> None:
+        cls.__signature__ = signature_of(cls.arguments)
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
-        signature = signature_of(self.arguments + " dtype='float32'")
-        self.given = bind(signature, type(self).__name__, args, keywords)
+        self.given = bind(self.__signature__, type(self).__name__, args, keywords)
         self.dtype = as_dtype(self.given.pop("dtype"))
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
@@ -199,29 +202,29 @@ class ones_initializer(Initializer):
 class constant_initializer(Initializer):
     """A number, or values that fill the shape."""
 
-    arguments = "value=0"
+    arguments = "value=0 dtype='float32' verify_shape=False"
 
     @staticmethod
-    def make(shape: Any, dtype: Any, value: Any) -> Any:
-        return constant(value, dtype, shape)
+    def make(shape: Any, dtype: Any, value: Any, verify_shape: bool) -> Any:
+        return constant(value, dtype, shape, verify_shape=verify_shape)
 
 
 class random_normal_initializer(Initializer):
     """Draws from the normal distribution."""
 
-    arguments, make = "mean=0.0 stddev=1.0 seed=None", random_normal
+    arguments, make = "mean=0.0 stddev=1.0 seed=None dtype='float32'", random_normal
 
 
 class truncated_normal_initializer(Initializer):
     """Draws from the normal distribution within two deviations."""
 
-    arguments, make = "mean=0.0 stddev=1.0 seed=None", truncated_normal
+    arguments, make = "mean=0.0 stddev=1.0 seed=None dtype='float32'", truncated_normal
 
 
 class random_uniform_initializer(Initializer):
     """Draws between two bounds, all equally likely."""
 
-    arguments, make = "minval=0 maxval=None seed=None", random_uniform
+    arguments, make = "minval=0 maxval=None seed=None dtype='float32'", random_uniform
 
 
 class glorot_uniform_initializer(Initializer):
@@ -231,7 +234,7 @@ class glorot_uniform_initializer(Initializer):
     networks, 2010.
     """
 
-    arguments = "seed=None"
+    arguments = "seed=None dtype='float32'"
 
     @staticmethod
     def make(shape: Any, dtype: Any, seed: Any) -> Any:

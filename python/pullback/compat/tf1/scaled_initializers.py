@@ -22,7 +22,7 @@ class variance_scaling_initializer(Initializer):
     ('fan_out') or their mean ('fan_avg'), from the distribution 'truncated_normal' (also called
     'normal'), 'untruncated_normal' or 'uniform'."""
 
-    arguments = "scale=1.0 mode='fan_in' distribution='truncated_normal' seed=None"
+    arguments = "scale=1.0 mode='fan_in' distribution='truncated_normal' seed=None dtype='float32'"
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
@@ -53,7 +53,11 @@ def _scaled(name: str, scale: float, fan: str, distribution: str, source: str) -
         return variance_scaling_initializer.make(shape, dtype, scale, fan, distribution, seed)
 
     text = f"Variance {scale:g} / {fan}, {distribution}. Source: {source}"
-    members = {"arguments": "seed=None", "make": staticmethod(make), "__doc__": text}
+    members = {
+        "arguments": "seed=None dtype='float32'",
+        "make": staticmethod(make),
+        "__doc__": text,
+    }
     return type(name, (Initializer,), members | {"__module__": __name__})
 
 
@@ -76,7 +80,7 @@ lecun_uniform_initializer = _scaled(
 class uniform_unit_scaling_initializer(Initializer):
     """Draws between ±factor √(3 / inputs), which keeps the size of what passes."""
 
-    arguments = "factor=1.0 seed=None"
+    arguments = "factor=1.0 seed=None dtype='float32'"
 
     @staticmethod
     def make(shape: Any, dtype: Any, factor: float, seed: Any) -> Any:
@@ -101,7 +105,7 @@ class orthogonal_initializer(Initializer):
     """A matrix with orthogonal rows or columns, times `gain`; more axes are taken as rows. Source:
     Saxe et al., Exact solutions to the nonlinear dynamics of learning, 2014."""
 
-    arguments = "gain=1.0 seed=None"
+    arguments = "gain=1.0 seed=None dtype='float32'"
 
     @staticmethod
     def make(shape: Any, dtype: Any, gain: float, seed: Any) -> Any:
@@ -121,7 +125,7 @@ class orthogonal_initializer(Initializer):
 class identity_initializer(Initializer):
     """The identity matrix, times `gain`."""
 
-    arguments = "gain=1.0"
+    arguments = "gain=1.0 dtype='float32'"
 
     @staticmethod
     def make(shape: Any, dtype: Any, gain: float) -> Any:

@@ -243,6 +243,9 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
+piecewise_constant_decay = piecewise_constant
+
+
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of a global step in a session."""
     return int(sess.run(global_step_tensor))

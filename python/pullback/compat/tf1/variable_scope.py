@@ -21,7 +21,7 @@ from .graph import GraphKeys, get_default_graph
 from .names import public_names
 from .random_ops import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
-from .variables import Variable
+from .variables import Variable, VariableAggregation, VariableSynchronization
 
 
 class _AutoReuse:
@@ -168,7 +168,8 @@ def get_variable(
     regularizer: Any = None, trainable: bool | None = None, collections: Any = None,
     caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
     use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
-    synchronization: Any = None, aggregation: Any = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
 ) -> Any:  # fmt: skip
     """The variable of this name in the present variable scope, made or found as it says.
 

@@ -11,6 +11,7 @@ of the same run if a control dependency or an input orders it behind; see instan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from inspect import signature
 from operator import attrgetter
 from typing import Any
@@ -44,6 +45,24 @@ def _assigning(type: str, verb: str) -> Callable[..., Any]:
     return method
 
 
+class VariableSynchronization(Enum):
+    """Accepted; a variable is in one place."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(Enum):
+    """Accepted; a variable is in one place."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
 class Variable(Operators):
     """A value that a session keeps between runs.
 
@@ -68,16 +87,18 @@ class Variable(Operators):
         return EagerVariable(bound.arguments)
 
     def __init__(
-        self, initial_value: Any = None, trainable: bool = True,
+        self, initial_value: Any = None, trainable: bool | None = None,
         collections: Sequence[str] | None = None, validate_shape: bool = True,
         caching_device: Any = None, name: str | None = None, variable_def: Any = None,
         dtype: Any = None, expected_shape: Any = None, import_scope: str | None = None,
         constraint: Any = None, use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE, shape: Any = None,
     ) -> None:  # fmt: skip
         if initial_value is None:
             raise ValueError(f"Variable '{name or 'Variable'}': initial_value must be given")
         graph = get_default_graph()
-        self.trainable = trainable
+        self.trainable = trainable = trainable is not False
         self.constraint = constraint
         self.validate_shape = validate_shape
         with graph.control_dependencies(None), graph.name_scope(name or "Variable") as scope:
@@ -85,7 +106,8 @@ class Variable(Operators):
                 with graph.name_scope("Initializer"):
                     initial_value = initial_value()
             initial = convert_to_tensor(initial_value, dtype, name="initial_value")
-            dims = as_dims(expected_shape) if expected_shape is not None else initial.dims
+            wish = expected_shape if shape is None else shape
+            dims = as_dims(wish) if wish is not None else initial.dims
             if validate_shape and (dims is None or None in dims):
                 raise ValueError(
                     f"Variable '{scope[:-1]}': the initial value {initial!r} must have a known "
@@ -179,6 +201,9 @@ def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tens
 
 
 _SIGNATURE = signature(Variable.__init__)
+Variable.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]
+    parameters=[*_SIGNATURE.parameters.values()][1:]
+)
 
 
 class EagerVariable(Operators, _core.Variable):
@@ -191,7 +216,9 @@ class EagerVariable(Operators, _core.Variable):
         if value is None:
             raise ValueError(f"Variable '{name}': initial_value must be given")
         value = convert_to_tensor(value() if callable(value) else value, given["dtype"])
-        super().__init__(as_core(value), trainable=given["trainable"], name=f"{name}:0")
+        super().__init__(
+            as_core(value), trainable=given["trainable"] is not False, name=f"{name}:0"
+        )
         self.constraint = given["constraint"]
 
     def assign(self, value: Any, *_: Any, **__: Any) -> EagerVariable:

@@ -1,0 +1,143 @@
+"""What there is of TensorFlow 1.15's names, and that it takes what it took there.
+
+tensorflow_1_15.txt has the names and their arguments; missing.txt those that pullback does not
+have, so that what is missing is known: a name that comes or goes changes that file.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.tf1 import fresh_graph  # noqa: F401
+
+import pullback.compat.tf1 as tf
+
+FOLDER = Path(__file__).parent
+LINES = [
+    line for line in (FOLDER / "tensorflow_1_15.txt").read_text().splitlines()
+    if line.startswith("tf.")
+]  # fmt: skip
+MISSING = (FOLDER / "missing.txt").read_text().split()
+
+# Where the arguments differ, and why.
+DIFFERS = {
+    "tf.group": "the keyword is named",
+    "tf.logical_xor": "the default name is that of the operation, which is the same",
+    "tf.matrix_diag": "diagonals beside the main one are not part of pullback",
+    "tf.matrix_diag_part": "diagonals beside the main one are not part of pullback",
+    "tf.train.FtrlOptimizer": "beta, which came later",
+    "tf.initializers.he_normal": "takes a dtype, as the others",
+    "tf.initializers.he_uniform": "takes a dtype, as the others",
+    "tf.initializers.lecun_normal": "takes a dtype, as the others",
+    "tf.initializers.lecun_uniform": "takes a dtype, as the others",
+}
+
+
+def found(name):
+    thing = tf
+    for part in name.split(".")[1:]:
+        thing = getattr(thing, part)
+    return thing
+
+
+def wanted(arguments):
+    """Names and defaults, as texts, of what is written in the list."""
+    given = ast.parse(f"def f({arguments}): pass").body[0].args
+    defaults = [None] * (len(given.args) - len(given.defaults)) + given.defaults
+    pairs = [
+        (arg.arg, "" if default is None else ast.unparse(default))
+        for arg, default in zip(given.args, defaults, strict=True)
+    ]
+    return pairs + [("*", "")] * bool(given.vararg) + [("**", "")] * bool(given.kwarg)
+
+
+def as_text(default):
+    if isinstance(default, Enum):
+        default = default.value
+    if isinstance(default, str) and default in ("int32", "int64", "float32"):
+        return f"tf.{default}"
+    return f"tf.{default.name}" if isinstance(default, tf.DType) else repr(default)
+
+
+def taken(thing):
+    pairs = []
+    for name, parameter in inspect.signature(thing).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            pairs.append(("*", ""))
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            pairs.append(("**", ""))
+        else:
+            empty = parameter.default is parameter.empty
+            pairs.append((name, "" if empty else as_text(parameter.default)))
+    return pairs
+
+
+def test_the_lists_are_whole():
+    names = [line.partition("(")[0] for line in LINES]
+    assert len(names) == len(set(names)) > 850
+    assert sorted(MISSING) == MISSING and set(MISSING) < set(names)
+    there = [name for name in names if name not in MISSING]
+    for name in there:
+        found(name)
+    assert len(there) > 350
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_what_is_missing_says_so(name):
+    with pytest.raises(AttributeError, match=f"has no {name.rpartition('.')[2]}") as caught:
+        found(name)
+    text = str(caught.value)
+    assert "it is not part of pullback" in text or "it is compat.tf1" in text
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "line", [x for x in LINES if x.endswith(")") and x.partition("(")[0] not in MISSING]
+)
+def test_arguments(line):
+    name, _, arguments = line[:-1].partition("(")
+    if name in DIFFERS:
+        assert taken(found(name)) != wanted(arguments), "it does not differ any more"
+    else:
+        assert taken(found(name)) == wanted(arguments)
+
+
+def test_a_near_name_or_another_place_is_named():
+    for name, text in (
+        ("tf.reduce_summ", "did you mean 'reduce_sum'"), ("tf.softmax", "it is compat.tf1.nn.sof"),
+        ("tf.AdamOptimizer", "it is compat.tf1.train.AdamOptimizer"),
+        ("tf.train.Sever", "did you mean 'Saver'"), ("tf.layers.Dense", "did you mean 'dense'"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=text):
+            found(name)
+    assert not hasattr(tf.nn, "__wrapped__")
+
+
+def test_every_name_that_is_announced_is_there():
+    spaces = (tf.nn, tf.train, tf.layers, tf.losses, tf.initializers, tf.math, tf.random,
+              tf.summary, tf.errors, tf.raw_ops, tf.keras, tf.keras.backend)  # fmt: skip
+    for space in spaces:
+        assert sorted(set(space.__all__)) == sorted(space.__all__)
+        for name in space.__all__:
+            assert hasattr(space, name), f"{space.__name__}.{name}"
+
+
+def test_older_names_of_arguments_can_be_given_by_position():
+    x = tf.constant([[1.0, 2.0]])
+    assert tf.reduce_sum(x, None, True, None, [1]).shape.as_list() == [1, 1]
+    assert tf.argmax(x, None, None, 1).shape.as_list() == [1]
+    with pytest.raises(ValueError, match="give axis or dim, not both"):
+        tf.nn.softmax(x, 1, dim=1)
+    assert tf.matmul(x, x, adjoint_b=True).shape.as_list() == [1, 1]
+    with pytest.raises(ValueError, match="only one"):
+        tf.matmul(x, x, transpose_b=True, adjoint_b=True)
+    first = tf.layers.flatten(tf.constant(np.arange(8).reshape(1, 2, 4)), None, "channels_first")
+    with tf.Session() as session, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert session.run(first).tolist() == [[0, 4, 1, 5, 2, 6, 3, 7]]
