@@ -107,6 +107,10 @@ def rows_added(parameters: list[Any], rows: Any, table: Any) -> Any:
     return jnp.sum(jnp.square(table.at[rows].add(parameters[0])))
 
 
+def embedding(parameters: list[Any], rows: Any, wanted: Any) -> Any:
+    return jnp.sum(jnp.square(parameters[0][rows] - wanted))
+
+
 def _network(parameters: list[Any], x: Any) -> Any:
     for i in range(0, len(parameters), 2):
         x = (jnp.tanh(x) if i else x) @ parameters[i] + parameters[i + 1]
@@ -174,3 +178,21 @@ def train(work: Workload, small: bool) -> Case:
         return loss
 
     return Case(run, check=lambda loss: step_summary(loss, before, parameters))
+
+
+def embedding_rows(work: Workload, small: bool) -> Case:
+    """As somebody would write it who wants the cost of the rows."""
+    _, (table,), inputs = _program(work, small, work.formula)
+    before = work.data(small).parameters
+
+    @partial(jax.jit, donate_argnums=0)
+    def step(table: Any, rows: Any, wanted: Any) -> Any:
+        loss, g = jax.value_and_grad(lambda x: jnp.sum(jnp.square(x - wanted)))(table[rows])
+        return loss, table.at[rows].add(-RATE * g)
+
+    def run() -> Any:
+        nonlocal table
+        loss, table = jax.block_until_ready(step(table, *inputs))
+        return loss
+
+    return Case(run, check=lambda loss: step_summary(loss, before, [table]))

@@ -108,6 +108,10 @@ def rows_added(parameters: list[Any], rows: Any, table: Any) -> Any:
     return pb.sum(pb.square(table.at[rows].add(parameters[0])))
 
 
+def embedding(parameters: list[Any], rows: Any, wanted: Any) -> Any:
+    return pb.sum(pb.square(pb.take(parameters[0], rows, axis=0) - wanted))
+
+
 def _network(parameters: list[Any], x: Any) -> Any:
     for i in range(0, len(parameters), 2):
         x = (pb.tanh(x) if i else x) @ parameters[i] + parameters[i + 1]
@@ -238,4 +242,27 @@ def session(work: Workload, small: bool) -> Case:
     return Case(
         lambda: session.run([loss, update], feed_dict=feed)[0],
         check=lambda loss: step_summary(loss, data.parameters, session.run(variables)),
+    )
+
+
+def embedding_session(work: Workload, small: bool) -> Case:
+    import pullback.compat.tf1 as tf
+
+    data = work.data(small)
+    rows, wanted = data.inputs
+    graph = tf.Graph()
+    with graph.as_default():
+        fed_rows = tf.placeholder(tf.int64, [None])
+        fed_wanted = tf.placeholder(tf.float32, [None, wanted.shape[1]])
+        # Its first value is no part of the graph: programs for large tables do the same.
+        first = tf.placeholder(tf.float32, data.parameters[0].shape)
+        table = tf.Variable(first)
+        loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, fed_rows) - fed_wanted))
+        update = tf.train.GradientDescentOptimizer(RATE).minimize(loss)
+        session = tf.Session(graph=graph)
+        session.run(table.initializer, {first: data.parameters[0]})
+    feed = {fed_rows: rows, fed_wanted: wanted}
+    return Case(
+        lambda: session.run([loss, update], feed_dict=feed)[0],
+        check=lambda loss: step_summary(loss, data.parameters, session.run([table])),
     )

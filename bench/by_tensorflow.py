@@ -72,6 +72,10 @@ def llsq(parameters: list[Any], t: Any, s: Any) -> Any:
     return 0.5 * tf.reduce_sum(tf.square(s - polynomial))
 
 
+def embedding(parameters: list[Any], rows: Any, wanted: Any) -> Any:
+    return tf.reduce_sum(tf.square(tf.nn.embedding_lookup(parameters[0], rows) - wanted))
+
+
 def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     weights, biases, extra = parameters
     layers, _, width = weights.shape
@@ -128,7 +132,10 @@ def train(work: Workload, small: bool, xla: bool = False) -> Case:
         with tf.GradientTape() as tape:
             loss = f(variables, *inputs)
         for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
-            variable.assign_sub(RATE * gradient)
+            if isinstance(gradient, tf.IndexedSlices):
+                variable.scatter_sub(tf.IndexedSlices(RATE * gradient.values, gradient.indices))
+            else:
+                variable.assign_sub(RATE * gradient)
         return loss
 
     return Case(

@@ -121,6 +121,14 @@ def rows_added(parameters: list[Any], rows: Any, table: Any) -> Any:
     return table.index_add(0, rows, parameters[0]).square().sum()
 
 
+def embedding(parameters: list[Any], rows: Any, wanted: Any, sparse: bool = True) -> Any:
+    taken = torch.nn.functional.embedding(rows, parameters[0], sparse=sparse)
+    return (taken - wanted).square().sum()
+
+
+embedding_with_dense_gradient = partial(embedding, sparse=False)
+
+
 def _network(parameters: list[Any], x: Any) -> Any:
     for i in range(0, len(parameters), 2):
         x = torch.addmm(parameters[i + 1], torch.tanh(x) if i else x, parameters[i])
@@ -184,8 +192,8 @@ def horner_compiled(work: Workload, small: bool) -> Case:
     return eager(work, small, compiled=True, name="llsq_horner")
 
 
-def train(work: Workload, small: bool, compiled: bool = False) -> Case:
-    f, parameters, inputs = _program(work, small, compiled)
+def train(work: Workload, small: bool, compiled: bool = False, name: str = "") -> Case:
+    f, parameters, inputs = _program(work, small, compiled, name)
     before = [p.detach().clone().numpy() for p in parameters]
     optimizer = torch.optim.SGD(parameters, lr=RATE, momentum=MOMENTUM.get(work.formula, 0))
 
@@ -203,3 +211,7 @@ def train(work: Workload, small: bool, compiled: bool = False) -> Case:
 
 def train_compiled(work: Workload, small: bool) -> Case:
     return train(work, small, compiled=True)
+
+
+def embedding_dense(work: Workload, small: bool) -> Case:
+    return train(work, small, name="embedding_with_dense_gradient")

@@ -1,5 +1,5 @@
 """Value and gradient of everyday work that no row of formulas.py resembles: batches of small
-matrices, norms, columns taken apart, shifted slices, second derivatives; and two training steps.
+matrices, norms, columns taken apart, shifted slices, second derivatives; and training steps.
 
 The formulas are in everyday_formulas.py where libraries spell them alike, else in by_*.py.
 """
@@ -40,6 +40,15 @@ def rows_added(small: bool) -> Data:
     return Data([x], [random.integers(0, table, rows), np.ones((table, width), np.float32)])
 
 
+def embedding(small: bool) -> Data:
+    """Parameter: a table; inputs: which of its rows to move, and where to."""
+    random = np.random.default_rng(0)
+    rows, width, count = (50, 4, 3) if small else (1_000_000, 64, 100)
+    table = random.standard_normal((rows, width), dtype=np.float32)
+    wanted = random.standard_normal((count, width), dtype=np.float32)
+    return Data([table], [random.integers(0, rows, count), wanted])
+
+
 def physics(small: bool) -> Data:
     """Parameters: of a network from (t, x) to u; input: the points."""
     random = np.random.default_rng(0)
@@ -66,6 +75,7 @@ GRADIENTS = {
     "rows-added": Workload("rows_added", rows_added),
     "physics": Workload("physics", physics),
 }
+EMBEDDING = Workload("embedding", embedding)
 QUANTIZED = Workload("quantized", partial(classifier, (784, 128, 10), 128))
 ARGMAX = {f"argmax-{n}": (1_000_000 // n, n) for n in (10, 100, 1000)}
 
@@ -138,6 +148,24 @@ def _argmax_row(name: str) -> Row:
 ROWS = {
     **{name: _row(name) for name in GRADIENTS},
     **{name: _argmax_row(name) for name in ARGMAX},
+    "embedding-train": Row(
+        "100 of 1 000 000 rows of 64 read, gradient descent: training step",
+        "µs",
+        {
+            ("pullback", "tape"): by("pullback", "tape", EMBEDDING),
+            ("pullback", "tape in function"): by("pullback", "tape_in_function", EMBEDDING),
+            ("pullback", "Session.run"): by("pullback", "embedding_session", EMBEDDING),
+            ("torch", "eager"): by("torch", "train", EMBEDDING),
+            ("torch", "eager, dense"): by("torch", "embedding_dense", EMBEDDING),
+            ("torch", "compile"): by("torch", "train_compiled", EMBEDDING),
+            ("jax", "jit"): by("jax", "train", EMBEDDING),
+            ("jax", "jit, rows by hand"): by("jax", "embedding_rows", EMBEDDING),
+            ("tensorflow", "function"): by("tensorflow", "train", EMBEDDING),
+            ("tensorflow", "XLA"): by("tensorflow", "train_xla", EMBEDDING),
+        },
+        slow=SLOW,
+        goal=Goal(1.0, PEERS, "tape in function"),
+    ),
     "quantized-train": Row(
         "784-128-10 relu, 4-bit weights straight through, batch 128, momentum: training step",
         "µs",

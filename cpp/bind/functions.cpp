@@ -161,6 +161,7 @@ void bind_functions(py::module_& m) {
         });
   m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis,
                           Integer length) { return scatter_add(x, indices, axis, length); });
+  m.def("sum_duplicates", &sum_duplicates);
   m.def("pick", &pick);
   m.def("place", [](const Ref<Node>& x, const Ref<Node>& indices, Integer length) {
     return place(x, indices, length);

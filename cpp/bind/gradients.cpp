@@ -9,6 +9,7 @@
 #include "bind/tensor.h"
 #include "grad/registry.h"
 #include "grad/reverse.h"
+#include "grad/rows.h"
 #include "grad/tape.h"
 #include "graph/walk.h"
 #include "plan/trace.h"
@@ -68,7 +69,7 @@ std::vector<Source> sources(const py::list& list, const char* what) {
 
 py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& grad_ys,
                       const py::list& stop, const py::object& overrides, const Tape* tape,
-                      bool integers) {
+                      bool integers, bool rows) {
   GradientRequest request;
   for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
   request.xs = sources(xs, "xs");
@@ -85,6 +86,7 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   }
   request.tape = tape;
   request.integers = integers;
+  request.rows = rows;
   py::list out;
   for (const Ref<Node>& g : gradients(request)) out.append(g ? tensor_object(g) : py::none());
   return out;
@@ -183,7 +185,15 @@ void bind_gradients(py::module_& m) {
   bind_tape(m);  // before what takes one
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
-        py::arg("tape") = py::none(), py::arg("integers") = false);
+        py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false);
+  m.def(
+      "rows_of",
+      [](const Ref<Node>& x, bool as_added) -> py::object {
+        const auto rows = rows_of(x, as_added ? RowOrder::AsAdded : RowOrder::AsTaken);
+        if (!rows) return py::none();
+        return py::make_tuple(tensor_object(rows->values), tensor_object(rows->indices));
+      },
+      py::arg("x"), py::arg("as_added") = false);
   m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
                      const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
   // Whether a tensor stands for a Python number that a traced function was given.

@@ -34,12 +34,14 @@ Ref<Node> add_piece(const Ref<Node>& base, const Ref<Node>& piece, const Node* l
                   false);
 }
 
-// A sum that costs no more than its smaller part, where that is a piece of the other.
-Ref<Node> sum_of(const Ref<Node>& sum, const Ref<Node>& more) {
+// A sum that costs no more than its smaller part, where that is a piece of the other. `rows`: what
+// takes send is not summed.
+Ref<Node> sum_of(const Ref<Node>& sum, const Ref<Node>& more, bool rows) {
   if (!is_piece(more.get())) {
-    return is_piece(sum.get()) ? sum_of(more, sum) : Ref<Node>(Expr(sum) + Expr(more));
+    return is_piece(sum.get()) ? sum_of(more, sum, rows) : Ref<Node>(Expr(sum) + Expr(more));
   }
   const Ref<Node> piece = more->in[0];
+  if (rows && !more->window) return add_piece(sum, piece, more.get());
   if (is_piece(sum.get()) && same_place(sum.get(), more.get(), sum->in[0], piece.get())) {
     const Expr both = Expr(sum->in[0]) + Expr(piece);
     if (more->window) return embed(both, more->shape, *more->window);
@@ -97,7 +99,7 @@ void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros, Support support)
     return;
   }
   if (support.everywhere() || supports_.empty()) {
-    value_ = sum_of(dense(), dense_of(c.value, support, c.clean));
+    value_ = sum_of(dense(), dense_of(c.value, support, c.clean), rows_);
     return;
   }
   if (supports_.size() == 1) {
@@ -115,7 +117,7 @@ void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros, Support support)
     }
     value_ = dense_of(value_, supports_[0], clean_);
   }
-  value_ = sum_of(value_, dense_of(c.value, support, c.clean));
+  value_ = sum_of(value_, dense_of(c.value, support, c.clean), rows_);
   clean_ = true;
   supports_.push_back(std::move(support));
 }

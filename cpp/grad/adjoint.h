@@ -12,6 +12,9 @@ namespace pullback {
 
 class Adjoint {
  public:
+  // With `rows`, what several takes send stays apart: see GradientRequest.
+  explicit Adjoint(bool rows = false) : rows_(rows) {}
+
   // Adds a contribution, structural zeros outside `support` and outside its own mask; sums it over
   // broadcast axes down to `shape` (that of the node). `zeros` says whether the node cares for
   // structural ones.
@@ -29,6 +32,7 @@ class Adjoint {
  private:
   Cotangent::Kind kind_ = Cotangent::None;
   bool clean_ = false;
+  bool rows_;
   Ref<Node> value_;
   std::vector<Support> supports_;  // it may be other than zero in any of them; none: everywhere
 };

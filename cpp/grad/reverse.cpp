@@ -33,7 +33,7 @@ class ReversePass {
   using Exit = Connectivity::Exit;
 
   void seed() {
-    adjoints_.resize(graph_.nodes().size());
+    adjoints_.assign(graph_.nodes().size(), Adjoint(request_.rows));
     for (size_t i = 0; i < request_.ys.size(); ++i) {
       const Ref<Node>& y = request_.ys[i];
       const size_t at = graph_.position(y.get());
@@ -228,7 +228,7 @@ class ReversePass {
       } else if (const size_t at = graph_.position(x.node.get()); at != Connectivity::kAbsent) {
         places = {at};
       }
-      Adjoint total;
+      Adjoint total(request_.rows);
       for (size_t i : places) {
         total.add({adjoints_[i].kind(), adjoints_[i].dense()}, graph_.nodes()[i]->shape);
       }

@@ -24,6 +24,7 @@ struct GradientRequest {
   const OverrideMap* overrides = nullptr;
   const Tape* tape = nullptr;  // only what it recorded from what it watched
   bool integers = false;       // integer tensors are differentiable through ring operations
+  bool rows = false;           // takes at the same positions are not summed: see rows_of
 };
 
 // One entry per x: null where no differentiable path exists (or every rule on it answered None).

@@ -65,6 +65,19 @@ NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int6
   return make_node(Op::scatter_add, x->dtype, shape, inputs, attr);
 }
 
+NodeRef sum_duplicates(const NodeRef& x, const NodeRef& indices) {
+  check_indices(indices, "sum_duplicates");
+  if (!is_float(x->dtype)) {
+    fail(ErrorKind::Type, "sum_duplicates: expected floats, got ", x->dtype);
+  }
+  if (indices->shape.rank != 1 || x->shape.rank == 0 || x->shape[0] != indices->shape[0]) {
+    fail(ErrorKind::Value, "sum_duplicates: expected one index for each row of x ", x->shape,
+         ", got indices of shape ", indices->shape);
+  }
+  Node* inputs[] = {x.get(), indices.get()};
+  return make_node(Op::sum_duplicates, x->dtype, x->shape, inputs);
+}
+
 NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indices, int64_t axis,
                  Update update, bool unique) {
   check_indices(indices, "at_index");

@@ -72,6 +72,9 @@ std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_
 void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const char* who);
 // The adjoint of take: zeros with `length` along `axis`, plus x at the indices.
 NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length);
+// Rows of a float tensor at positions in the order of their first axis: those with the same
+// position are summed, in order, where it comes last; zeros stand where it comes earlier.
+NodeRef sum_duplicates(const NodeRef& x, const NodeRef& indices);
 // base with the entries of value (its dtype, the shape of the take) combined into it at the
 // indices, in their order: where one position comes twice, the last one set stays. `unique` says
 // that none does.

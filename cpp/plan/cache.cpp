@@ -9,6 +9,7 @@
 #include "plan/lower.h"
 #include "plan/memory.h"
 #include "plan/pieces.h"
+#include "plan/positions.h"
 #include "plan/verify.h"
 
 namespace pullback {
@@ -43,6 +44,7 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   const Analysis analysis = simplify(snapshot);
   out->plan = lower(analysis, fuse(analysis, backend.limits()));
   place_pieces(&out->plan);
+  mark_checked(&out->plan);
   plan_memory(&out->plan);
   verify(out->plan);
   out->executable = backend.compile(out->plan);

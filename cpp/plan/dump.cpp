@@ -73,8 +73,8 @@ struct Printer {
   }
   std::string operator()(const ScatterAdd& g) const {
     constexpr const char* updates[] = {"set", "add", "multiply", "min", "max"};
-    return text("scatter_", updates[static_cast<int>(g.update)], " ", show(plan, g.in), " at ",
-                show(plan, g.indices), " to ", show(plan, g.out));
+    return text("scatter_", updates[static_cast<int>(g.update)], g.equal ? "_equal " : " ",
+                show(plan, g.in), " at ", show(plan, g.indices), " to ", show(plan, g.out));
   }
   std::string operator()(const ArgReduce& a) const {
     return text(name_of(a.op), " ", show(plan, a.in), " to ", show(plan, a.out));

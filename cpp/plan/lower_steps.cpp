@@ -103,9 +103,10 @@ void Lowering::emit_indexed(uint32_t member) {
   }
   const View in = three_axes(member, based ? 1 : 0, axis, indices.shape.rank);
   if (based) copy_base(member);
-  add_step(ScatterAdd{in, indices, whole_view(member), in.shape[0], node->shape[axis], in.shape[2],
-                      based ? node->attr.update : Update::Add, !based},
-           node->op);
+  add_step(
+      ScatterAdd{in, indices, whole_view(member), in.shape[0], node->shape[axis], in.shape[2],
+                 based ? node->attr.update : Update::Add, !based, node->op == Op::sum_duplicates},
+      node->op);
 }
 
 void Lowering::emit_matmul(uint32_t member) {

@@ -1,4 +1,4 @@
-// Three passes: lifetimes; groups that write where they read (InPlace); best fit in one arena.
+// Three passes: lifetimes; steps that write where they read (InPlace); best fit in one arena.
 #include "plan/memory.h"
 
 #include <algorithm>
@@ -107,6 +107,7 @@ class InPlace {
     }
     for (int32_t i = 0; i < steps; ++i) {
       if (TileGroup* group = group_of(plan_.steps[i])) join(i, *group, i > last_failing);
+      if (i > last_failing) keep_base(i);
     }
     for (Step& step : plan_.steps) {
       for_each_view(
@@ -191,6 +192,23 @@ class InPlace {
         donate(to, same.arguments.back(), step);
         same.arguments.pop_back();
       }
+    }
+  }
+
+  // A copy of an argument that ends with it, as the base of an update by positions is, needs no
+  // copying in the argument's own memory.
+  void keep_base(int32_t step) {
+    const auto* copy = std::get_if<Layout>(&plan_.steps[step].work);
+    if (!copy || copy->clear || copy->add) return;
+    if (!is_whole(plan_, copy->in) || !is_whole(plan_, copy->out)) return;
+    const int32_t from = find(copy->in.slot);
+    const int32_t to = find(copy->out.slot);
+    const Slot& slot = plan_.slots[from];
+    const Slot& target = plan_.slots[to];
+    if (slot.kind == SlotKind::Argument && target.kind == SlotKind::Output &&
+        lives_[from].last == step && lives_[to].first == step && !donated_[slot.index] &&
+        plan_.donors[target.index] < 0) {
+      donate(to, from, step);
     }
   }
 

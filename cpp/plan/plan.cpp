@@ -26,8 +26,8 @@ bool can_fail(const TileGroup& group) {
 }
 bool can_fail(const Gemm& gemm) { return gemm.then && can_fail(*gemm.then); }
 bool can_fail(const Layout&) { return false; }
-bool can_fail(const Gather&) { return true; }
-bool can_fail(const ScatterAdd&) { return true; }
+bool can_fail(const Gather& gather) { return !gather.checked; }
+bool can_fail(const ScatterAdd& scatter) { return !scatter.checked && !scatter.equal; }
 bool can_fail(const ArgReduce&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }

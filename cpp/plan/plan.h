@@ -104,20 +104,25 @@ struct Layout {
 };
 
 // out[o, i, n] = in[o, indices[i], n] with in = [outer, axis, inner], any strides. Negative indices
-// count from the end. indices and out are row-major.
+// count from the end. indices and out are row-major. `checked`: an earlier step has found all
+// indices inside.
 struct Gather {
   View in, indices, out;
   int64_t outer, axis, inner;
+  bool checked = false;
 };
 
 // out[o, indices[i], n] gets in[o, i, n], in index order, with in = [outer, n, inner], any strides;
 // indices and out = [outer, axis, inner] are row-major. With `clear`, out is zeroed first;
-// otherwise it holds the base already.
+// otherwise it holds the base already. With `equal`, out[o, k, n] gets it, where k is the last
+// place in the list with the same index, whatever that is: axis is the length of the list.
 struct ScatterAdd {
   View in, indices, out;
   int64_t outer, axis, inner;
   Update update = Update::Add;
   bool clear = true;
+  bool equal = false;
+  bool checked = false;  // as of Gather
 };
 
 // The position of the largest or smallest entry along the middle axis of [outer, reduced, inner];
@@ -158,7 +163,8 @@ struct Plan {
   int64_t arena_bytes = 0;
   // For each Output slot the argument whose memory it may take, -1 for none; empty: none at all. A
   // run does so where that value dies with it. Such an argument is no output and donates once; its
-  // last read is not after the first write to the output, as if both were one slot. From step
+  // last read is not after the first write to the output, as if both were one slot. (Where that is
+  // a copy of all of it, the run has nothing to do.) From step
   // `point_of_no_return` on, the first that writes donated memory, no step may fail, and a run is
   // not interrupted.
   std::vector<int32_t> donors;

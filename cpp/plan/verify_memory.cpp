@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "plan/positions.h"
 #include "plan/verify.h"
 
 namespace pullback {
@@ -81,6 +82,14 @@ void check_donors(const Plan& plan, const std::vector<Life>& lives) {
   if (first_write == INT32_MAX) return;
   if (plan.point_of_no_return > first_write) {
     broken(static_cast<size_t>(first_write), "donated memory is written before there is no return");
+  }
+  const std::vector<bool> checked = find_checked(plan);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto* gather = std::get_if<Gather>(&plan.steps[i].work);
+    const auto* scatter = std::get_if<ScatterAdd>(&plan.steps[i].work);
+    if (((gather && gather->checked) || (scatter && scatter->checked)) && !checked[i]) {
+      broken(i, "positions that nobody has checked");
+    }
   }
   for (auto i = static_cast<size_t>(first_write); i < plan.steps.size(); ++i) {
     if (can_fail(plan.steps[i])) broken(i, "a step that can fail when there is no return");

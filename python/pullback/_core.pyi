@@ -121,6 +121,7 @@ __all__: list[str] = [
     "reset_peak_bytes",
     "reshape",
     "round",
+    "rows_of",
     "rsqrt",
     "same",
     "scatter_add",
@@ -148,6 +149,7 @@ __all__: list[str] = [
     "stop_gradient",
     "subtract",
     "sum",
+    "sum_duplicates",
     "take",
     "tanh",
     "tanh_slope",
@@ -518,6 +520,7 @@ def gradients(
     overrides: typing.Any = None,
     tape: Tape | None = None,
     integers: bool = False,
+    rows: bool = False,
 ) -> list[typing.Any]: ...
 def greater(a: typing.Any, b: typing.Any) -> Tensor: ...
 def greater_equal(a: typing.Any, b: typing.Any) -> Tensor: ...
@@ -621,6 +624,7 @@ def reshape(
     arg0: typing.Any, arg1: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
 ) -> Tensor: ...
 def round(a: typing.Any) -> Tensor: ...
+def rows_of(x: typing.Any, as_added: bool = False) -> typing.Any: ...
 def rsqrt(a: typing.Any) -> Tensor: ...
 def same(a: typing.Any, b: typing.Any) -> Tensor: ...
 def scatter_add(
@@ -661,6 +665,7 @@ def sum(
     axis: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     keepdims: bool = False,
 ) -> Tensor: ...
+def sum_duplicates(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def take(
     x: typing.Any, indices: typing.Any, axis: typing.SupportsIndex, checked: bool = False
 ) -> Tensor: ...

@@ -139,6 +139,10 @@ class GraphText {
     if (op_ == "matmul") return matmul(operands_[0], operands_[1]);
     if (op_ == "concat") return concat(operands_, setting("axis"));
     if (op_ == "take") return take(operands_[0], operands_[1], setting("axis"));
+    if (op_ == "at_index") {
+      return at_index(operands_[0], operands_[1], operands_[2], setting("axis"), Update::Set,
+                      false);
+    }
     if (op_ == "pick") return pick(operands_[0], operands_[1]);
     if (op_ == "place") return place(operands_[0], operands_[1], setting("length"));
     if (op_ == "at_window") return at_window(operands_[0], operands_[1], window(), Update::Set);

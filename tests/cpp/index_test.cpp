@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,39 @@ void test_updates() {
   }
 }
 
+// Rows with the same index are summed, in order, where it comes last.
+void test_sums_of_equal() {
+  const int64_t shapes[][3] = {{1, 1, 1},    {0, 3, 1},      {7, 1, 3},         {300, 64, 40},
+                               {2000, 5, 9}, {5000, 100, 4}, {70000, 2, 100000}};
+  for (const auto& [n, inner, range] : shapes) {
+    for (DType index_type : {DType::Int32, DType::Int64}) {
+      for (DType dtype : {DType::Float32, DType::Float64}) {
+        Array in = random_array(dtype, n * inner), index(index_type, n);
+        for (int64_t i = 0; i < n; ++i) index.set(i, static_cast<double>(pick(2 * range) - range));
+        Runner r;
+        const View from = row_view(r.argument(in), dtype, {1, n, inner});
+        const View at = row_view(r.argument(index), index_type, {n});
+        const View out = row_view(r.output(dtype, n * inner), dtype, {1, n, inner});
+        r.add(ScatterAdd{from, at, out, 1, n, inner, Update::Add, true, true});
+        const std::string what = text("sums of equal ", n, " ", inner, " ", range, " ", dtype);
+        check(bool(r.run_threads(what)), what);
+        std::map<double, int64_t> last;
+        for (int64_t i = 0; i < n; ++i) last[index.get(i)] = i;
+        Array expected(dtype, n * inner);
+        for (int64_t i = 0; i < n * inner; ++i) {
+          const int64_t to = last[index.get(i / inner)] * inner + i % inner;
+          if (dtype == DType::Float32) {
+            expected.as<float>()[to] += in.as<float>()[i];
+          } else {
+            expected.as<double>()[to] += in.as<double>()[i];
+          }
+        }
+        check(same(r.outputs[0], expected), what);
+      }
+    }
+  }
+}
+
 void test_strided_gather() {
   for (int round = 0; round < 40; ++round) {
     const int64_t outer = 1 + pick(4), axis = 1 + pick(50), inner = 1 + pick(70), n = pick(300);
@@ -219,6 +253,7 @@ int main() {
   using namespace pullback::test;
   test_indices();
   test_updates();
+  test_sums_of_equal();
   test_strided_gather();
   test_positions();
   return report();

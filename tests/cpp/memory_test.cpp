@@ -4,6 +4,7 @@
 
 #include "graph_text.h"
 #include "plan/lower.h"
+#include "plan/positions.h"
 #include "plan/verify.h"
 
 namespace pullback::test {
@@ -47,6 +48,7 @@ void check_memory(const std::string& text, const std::string& expected, const st
   const Snapshot snapshot = graph.snapshot();
   const Analysis analysis = simplify(snapshot);
   Plan plan = lower(analysis, fuse(analysis, kLimits));
+  mark_checked(&plan);
   plan_memory(&plan);
   verify(plan);
   check_text(text_of(plan), expected, what);
@@ -132,6 +134,96 @@ void test_in_place() {
                "not before a step that can fail");
 }
 
+// Rows of a table are taken, changed and put back.
+void test_rows() {
+  check_memory(R"(
+    v = argument f32[100,2]
+    i = argument i64[3]
+    a = take v i axis=0
+    b = exp a
+    c = at_index v b i axis=0
+    return c)",
+               R"(
+    take in0 in1 to @0
+    exp @0 to @0
+    at_index in0 to out0
+    at_index @0 in1 out0 to out0
+    out0 may take in0
+    arena 64)",
+               "positions that were found inside are inside");
+  check_memory(R"(
+    v = argument f32[100,2]
+    i = argument i64[3]
+    b = argument f32[3,2]
+    c = at_index v b i axis=0
+    return c)",
+               R"(
+    at_index in0 to out0
+    at_index in1 in2 out0 to out0
+    arena 0)",
+               "positions that nobody has looked at");
+  check_memory(R"(
+    v = argument f32[100,2]
+    w = argument f32[99,2]
+    i = argument i64[3]
+    a = take v i axis=0
+    b = take w i axis=0
+    c = at_index w a i axis=0
+    d = at_index v b i axis=0
+    return c d)",
+               R"(
+    take in0 in1 to @0
+    take in2 in1 to @64
+    at_index in2 to out0
+    at_index @0 in1 out0 to out0
+    at_index in0 to out1
+    at_index @64 in1 out1 to out1
+    out0 may take in2
+    out1 may take in0
+    arena 128)",
+               "inside a longer axis is not inside a shorter one, but the other way round");
+  check_memory(R"(
+    v = argument f32[100,2]
+    i = argument i64[3]
+    j = argument i64[2]
+    a = take v i axis=0
+    b = take v j axis=0
+    ij = concat i j axis=0
+    ab = concat a b axis=0
+    c = at_index v ab ij axis=0
+    return c)",
+               R"(
+    take in0 in1 to @0
+    take in0 in2 to @64
+    concat in1 to @128
+    concat in2 to @128
+    concat @0 to @192
+    concat @64 to @192
+    at_index in0 to out0
+    at_index @192 @128 out0 to out0
+    out0 may take in0
+    arena 256)",
+               "positions one after the other");
+  check_memory(R"(
+    v = argument f32[100,2]
+    i = argument i64[6]
+    j = slice i [3] start=2
+    a = take v i axis=0
+    b = take v j axis=0
+    w = at_index v b j axis=0
+    c = at_index w a i axis=0
+    return c)",
+               R"(
+    take in1 in0 to @0
+    take in1 in0 to @64
+    at_index in1 to out0
+    at_index @64 in0 out0 to out0
+    at_index @0 in0 out0 to out0
+    out0 may take in1
+    arena 128)",
+               "some of the positions");
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -139,5 +231,6 @@ int main() {
   using namespace pullback::test;
   test_arena();
   test_in_place();
+  test_rows();
   return report();
 }

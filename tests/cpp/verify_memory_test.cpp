@@ -129,7 +129,33 @@ void test_donors() {
          e.group(5).stores.push_back({3, flat(e.result)});
        }},
       {"read and written by a copy", "memory that the step reads",
-       [](Example& e) { e.r.plan.steps[5].work = Layout{flat(e.sw), flat(e.updated)}; }},
+       [](Example& e) {
+         const View reversed{e.sw, F, kCount - 1, {kCount}, {-1}};
+         e.r.plan.steps[5].work = Layout{reversed, flat(e.updated)};
+       }},
+      {"added to itself", "memory that the step reads",
+       [](Example& e) {
+         e.r.plan.steps[5].work = Layout{flat(e.sw), flat(e.updated), false, true};
+       }},
+      {"positions that an earlier step is only said to have checked", "nobody has checked",
+       [](Example& e) { e.step<Gather>(0).checked = true; }},
+      {"positions in memory that was written to since", "nobody has checked",
+       [](Example& e) {
+         const int32_t other = e.r.argument(e.index);
+         const int32_t moved = e.r.output(DType::Int64, 4);
+         const View to = row_view(moved, DType::Int64, {4});
+         const View from = row_view(other, DType::Int64, {4});
+         e.r.plan.donors.push_back(-1);
+         Step again = e.r.plan.steps[0];
+         std::get<Gather>(again.work).indices = to;
+         std::vector<Step>& steps = e.r.plan.steps;
+         steps.insert(steps.begin(), {{Layout{from, to}, Op::identity}, again, again});
+         std::get<Gather>(steps[2].work).checked = true;  // rightly
+         e.r.plan.point_of_no_return += 3;
+         check(e.refusal().empty(), "positions that were checked: " + e.refusal());
+         steps.insert(steps.begin() + 2, {Layout{from, to}, Op::identity});
+         e.r.plan.point_of_no_return += 1;
+       }},
       {"for two outputs", twice, [](Example& e) { e.r.plan.donors = {-1, 1, 1}; }},
       {"an output too", twice, [](Example& e) { e.r.plan.outputs.push_back(e.sw); }},
       {"of another size", "a donor of another size", [](Example& e) { e.r.plan.donors[0] = 0; }},

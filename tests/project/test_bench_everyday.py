@@ -75,6 +75,20 @@ def test_value_and_gradient(name, style):
     assert float(slope) == pytest.approx((moved(h) - moved(-h)) / (2 * h), rel=1e-5)
 
 
+@pytest.mark.parametrize("style", ["tape", "tape_in_function", "embedding_session"])
+def test_embedding_step(style):
+    data = everyday.embedding(True)
+    case = getattr(by_pullback, style)(everyday.EMBEDDING, True)
+    (table,), (rows, wanted) = data.parameters, data.inputs
+    loss = case.run()
+    g = np.zeros_like(table, dtype=np.float64)
+    np.add.at(g, rows, 2 * (table[rows].astype(np.float64) - wanted))
+    found = case.check(loss)
+    assert found == pytest.approx(
+        [np.sum((table[rows] - wanted) ** 2), np.linalg.norm(g)], rel=1e-3
+    )
+
+
 def test_quantized_step():
     """One step of momentum moves by rate times the gradient that passes straight through."""
     case = by_pullback.tape_in_function(everyday.QUANTIZED, True)

@@ -227,6 +227,14 @@ def scatter_add(x: Any, indices: Any) -> Any:
     return out
 
 
+def sum_duplicates(x: Any, indices: Any) -> Any:
+    last = {int(i): k for k, i in enumerate(indices)}
+    out = np.zeros_like(x)
+    for row, i in zip(x, indices, strict=True):
+        out[last[int(i)]] += row
+    return out
+
+
 UFUNCS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
 
 

@@ -163,7 +163,7 @@ def test_gradients_agree_with_differences(function, type, arguments, expected):
         return
     step = 1e-6
     with tf.Session() as session:
-        slope = session.run(g, {x: at})
+        slope = session.run(tf.convert_to_tensor(g), {x: at})
         for index in np.ndindex(at.shape):
             moved = np.array(at, float)
             moved[index] += step

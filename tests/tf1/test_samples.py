@@ -79,7 +79,8 @@ def test_sampled_softmax_loss_against_numpy():
         tw, tb, labels.reshape(3, 1), tx, 4, CLASSES, sampled_values=given
     )
     expected = softmax_loss(w, b, labels, x, sampled)
-    value, by_w, by_x = run([loss, *tf.gradients(loss, [tw, tx])])
+    gradients = [tf.convert_to_tensor(g) for g in tf.gradients(loss, [tw, tx])]
+    value, by_w, by_x = run([loss, *gradients])
     np.testing.assert_allclose(value, expected, rtol=1e-9)
     assert np.flatnonzero(np.any(by_w != 0, 1)).tolist() == [1, 2, 7, 12]  # rows looked at
     step = random.normal(size=x.shape) * 1e-6

@@ -80,6 +80,7 @@ int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes(); }
 int64_t scratch_of(const GemmStep& step) {
   return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
 }
+int64_t scratch_of(const ScatterAdd& step) { return scratch_bytes(step); }
 template <class Step>
 int64_t scratch_of(const Step&) {
   return 0;

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "backend/cpu/kernels/table.h"
+#include "backend/cpu/last_equal.h"
 #include "base/positions.h"
 #include "base/threads.h"
 
@@ -274,7 +275,7 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
   auto* out = reinterpret_cast<T*>(slots.at(s.out));
   const int64_t n = s.indices.shape.size();
   const int64_t size = s.outer * s.axis * s.inner;
-  const Status checked = check(indices, n, s.axis);
+  const Status checked = s.equal ? Status{} : check(indices, n, s.axis);
   if (!checked || size == 0) return checked;
   constexpr int64_t kPart = 32 * 1024;
   const auto each_part = [&](auto&& body) {
@@ -284,9 +285,7 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
   if constexpr (std::is_same_v<T, float> && update == Update::Add) {
     // More addends than entries: many meet in one, and float32 would lose them.
     if (n > s.axis) {
-      const StepMemory memory(size * 8);
-      if (!memory.data()) return failure(Problem::Memory);
-      auto* sums = reinterpret_cast<double*>(memory.data());
+      auto* sums = reinterpret_cast<double*>(slots.scratch());
       const auto& cast = kernels().elementwise.cast;
       constexpr auto kSingle = static_cast<int>(DType::Float32);
       constexpr auto kDouble = static_cast<int>(DType::Float64);
@@ -303,6 +302,13 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
   }
   if (s.clear) {
     each_part([&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
+  }
+  if constexpr (update == Update::Add) {
+    if (s.equal) {
+      const int64_t* last = find_last(s.indices.dtype, slots.at(s.indices), n, slots.scratch());
+      scatter_parts<update, T>(s, in, last, out, n);
+      return {};
+    }
   }
   scatter_parts<update, T>(s, in, indices, out, n);
   return {};
@@ -344,6 +350,13 @@ Status run_gather(const Gather& g, const Slots& slots) {
     default:
       return gather_of<uint64_t>(g, slots);
   }
+}
+
+int64_t scratch_bytes(const ScatterAdd& s) {
+  const int64_t n = s.indices.shape.size();
+  if (s.equal) return last_equal_bytes(n);
+  const bool sums = s.update == Update::Add && s.out.dtype == DType::Float32 && n > s.axis;
+  return sums ? s.outer * s.axis * s.inner * static_cast<int64_t>(sizeof(double)) : 0;
 }
 
 Status run_scatter_add(const ScatterAdd& s, const Slots& slots) {

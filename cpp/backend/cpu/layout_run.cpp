@@ -349,6 +349,7 @@ Status run_layout(const LayoutProgram& p, const Slots& slots) {
   if (p.empty) return {};
   const char* in = slots.at(p.in);
   char* out = slots.at(p.out);
+  if (in == out) return {};  // all of an argument, whose memory the output took
   if (p.add) {
     add_to(p, in, out);
   } else if (p.element == 4) {

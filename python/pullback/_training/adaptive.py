@@ -62,6 +62,7 @@ class Adagrad(Optimizer):
     """
 
     _rule = staticmethod(update_rules.adagrad)
+    _zero_stays = True
     _state = kept(accumulator="initial_accumulator_value")
 
     def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1) -> None:

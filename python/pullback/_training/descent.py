@@ -23,6 +23,7 @@ class GradientDescent(Optimizer):
     """
 
     _rule = staticmethod(update_rules.gradient_descent)
+    _zero_stays = True
 
 
 class Momentum(Optimizer):

@@ -10,7 +10,7 @@ as a position outside in a gradient, is found when a variable is looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import inf
+from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ import numpy as np
 from .. import _core
 from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
+from .rows import update_rows
 from .slots import Slots
 
 New: TypeAlias = dict[Variable, Any]  # what a step assigns, to slots and variables
@@ -46,6 +47,7 @@ class Optimizer:
     _hyper: tuple[str, ...] = ()  # names of attributes that are numbers
     _state = kept()
     _counts = False  # whether the rule depends on the number of the step
+    _zero_stays = False  # whether what has the gradient 0 stays as it is, and so does its state
 
     def __init__(self, learning_rate: Any) -> None:
         self._slots = Slots(self._name)
@@ -229,8 +231,20 @@ class Optimizer:
             hyper["step"] = _core.cast(step, v.dtype)
         slots = {name: self._slot(v, name) for name in self._slots_of(v)}
         state = {name: new.get(slot, slot) for name, slot in slots.items()}
-        new[v], values = self._rule(new.get(v, v), g, state, hyper)
+        if (rows := self._few_rows(g, hyper)) is not None:
+            new[v], values = update_rows(self._rule, new.get(v, v), rows[0], rows[1], state, hyper)
+        else:
+            new[v], values = self._rule(new.get(v, v), g, state, hyper)
         new.update({slots[name]: value for name, value in values.items()})
+
+    def _few_rows(self, g: Tensor, hyper: Mapping[str, Any]) -> Any:
+        """The rows that a gradient consists of and their positions, where to update them alone is
+        the same and less work. (A rate that is not finite makes NaN of a 0.)"""
+        rate = hyper["learning_rate"]
+        if not self._zero_stays or (isinstance(rate, (int, float)) and not isfinite(rate)):
+            return None
+        rows = _core.rows_of(g, as_added=True)
+        return rows if rows is not None and 2 * rows[1].shape[0] <= g.shape[0] else None
 
     def _slot(self, v: Variable, name: str) -> Variable:
         start = self._state[name]

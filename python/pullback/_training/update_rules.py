@@ -64,10 +64,10 @@ def adadelta(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     }
 
 
-def adam(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
+def adam(v: Any, g: Any, state: Given, hyper: Given, mean: Any = None) -> Updated:
     """m = β₁ m + (1 - β₁) g; s = β₂ s + (1 - β₂) g²; v - r m / (√s + ε), where r is corrected for
-    the start already."""
-    new = _moments(g, state, hyper)
+    the start already. `mean` makes these sums, where g is not of the shape of v."""
+    new = _moments(g, state, hyper, mean or _mean)
     step = hyper["learning_rate"] * new["m"] / (_core.sqrt(new["s"]) + hyper["epsilon"])
     return v - step, new
 
@@ -190,10 +190,10 @@ def _mean(old: Any, new: Any, decay: Any) -> Any:
     return decay * old + (1 - decay) * new
 
 
-def _moments(g: Any, state: Given, hyper: Given) -> dict[str, Any]:
+def _moments(g: Any, state: Given, hyper: Given, mean: Any = _mean) -> dict[str, Any]:
     return {
-        "m": _mean(state["m"], g, hyper["beta1"]),
-        "s": _mean(state["s"], g * g, hyper["beta2"]),
+        "m": mean(state["m"], g, hyper["beta1"]),
+        "s": mean(state["s"], g * g, hyper["beta2"]),
     }
 
 

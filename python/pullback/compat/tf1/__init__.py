@@ -18,7 +18,7 @@ differentiates, `session` runs. Rows and functions: `math_ops`, `array_ops`,
 `choice_ops`, `operators`, `random_ops`, `nn`, `losses`, `clip`; `variables`, `variable_scope` and
 `layers`; `train` and `decay`;
 `custom`, `registry` and `tape` about gradients;
-`mode` about eager execution.
+`slices` about gradients of which only some rows are there; `mode` about eager execution.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ from .scaled_initializers import (
 from .script_ops import *
 from .session import *
 from .shapes import *
+from .slices import *
 from .tape import *
 from .tensor import *
 from .traced import *

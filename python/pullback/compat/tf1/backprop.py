@@ -5,6 +5,8 @@ operation, SymbolicGradient, of ys, xs and cotangents. Whether an x has a path a
 the stand-ins, which are such a graph as well; the answers there are the stand-ins of the gradient,
 so gradients of gradients need nothing special.
 
+What only `gather` reads has an IndexedSlices for its gradient: two outputs of the record.
+
 Operations whose gradient a program defines (an override, custom_gradient), or nobody, end the paths
 of the core. For them the pass is cut: a first record gives the cotangents of their outputs, their
 rule makes of these the cotangents of their inputs, and from there another record goes on, newest
@@ -17,17 +19,21 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from ... import _core
 from ..._autodiff.gradients import with_zeros
 from . import mode
-from .arrays import as_static
+from .built_in import built_in
 from .create import apply, convert_to_tensor, graph_of
+from .dtypes import as_dtype
 from .inference import FAILURES
-from .opdef import OpDef, define, pull_through
+from .opdef import OpDef, define
 from .operation import Operation
 from .registry import checked_results, find_rule
 from .shapes import TensorShape
-from .tensor import SymbolicTensor, argument, opaque
+from .slices import IndexedSlices, dense_shape_of, total_of
+from .tensor import UNKNOWN, SymbolicTensor, opaque
 
 __all__ = ["AggregationMethod", "UnconnectedGradients", "gradients", "set_integer_gradients"]
 
@@ -75,10 +81,11 @@ def gradients(
 ) -> list[Any]:
     """The sum over ys of their derivatives with respect to each x, as a list of tensors.
 
-    An entry is None where no differentiable path exists, or zeros with
-    `unconnected_gradients=UnconnectedGradients.ZERO`. `grad_ys` weighs the ys (ones where None),
-    `stop_gradients` are constants with respect to every x. Colocation, gating and the aggregation
-    method change no value here.
+    An entry is an `IndexedSlices` where x is only read by `gather` and `embedding_lookup`, with the
+    rows of one after those of the other. It is None where no differentiable path exists, or zeros
+    with `unconnected_gradients=UnconnectedGradients.ZERO`. `grad_ys` weighs the ys (ones where
+    None, they may be IndexedSlices), `stop_gradients` are constants with respect to every x.
+    Colocation, gating and the aggregation method change no value here.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -151,6 +158,8 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         if g is None:
             seeds.append(None)
             continue
+        if isinstance(g, IndexedSlices) and g.dense_shape is None:
+            g = IndexedSlices(g.values, g.indices, dense_shape_of(y))
         seed = convert_to_tensor(g, y.dtype, name=f"grad_ys_{i}")
         shape = TensorShape(seed.dims)
         if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
@@ -175,12 +184,13 @@ def ancestors(ys: Iterable[Tensor]) -> list[Operation]:
 
 def pull_back(
     targets: list[Tensor], seeds: list[Any], sources: list[Tensor], stops: Sequence[Tensor]
-) -> list[Tensor | None]:
-    """The gradient of the targets for each source, with `stops` as constants."""
+) -> list[Any]:
+    """The gradient of the targets for each source, with `stops` as constants: a tensor, an
+    IndexedSlices or None."""
     ops = ancestors(targets)
     cuts = _rules_between(ops, sources, stops)
     users = _users(ops)
-    found: dict[Tensor, list[Tensor]] = {}
+    found: dict[Tensor, list[Any]] = {}
     pairs = list(zip(targets, seeds, strict=True))
     while pairs:
         wanted = [*dict.fromkeys([*sources, *(out for op in cuts for out in op.outputs)])]
@@ -190,14 +200,17 @@ def pull_back(
         while cuts and not pairs:
             op = cuts.pop()
             if any(out in found and out not in stops for out in op.outputs):
-                pairs = _by_rule(op, {out: _total(found.get(out)) for out in op.outputs})
+                pairs = _by_rule(op, {out: _dense(_total(found.get(out))) for out in op.outputs})
     return [_total(found.get(x)) for x in sources]
 
 
-def _total(parts: list[Tensor] | None) -> Tensor | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else apply("AddN", *parts)
+def _total(parts: list[Any] | None) -> Any:
+    return total_of(parts) if parts else None
+
+
+def _dense(g: Any) -> Any:
+    """What rules are given. (It is made dense where they look at it.)"""
+    return convert_to_tensor(g) if isinstance(g, IndexedSlices) else g
 
 
 def _rules_between(
@@ -234,7 +247,7 @@ def _ask(
     given = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
 
     def asked(weights: list[Any] | None) -> list[Any]:
-        return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients)
+        return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients, rows=True)
 
     try:
         return asked(_spread(given, tensors))
@@ -259,7 +272,7 @@ def _record(
     xs: list[Tensor],
     stops: Sequence[Tensor],
     users: dict[Tensor, list[tuple[Operation, int]]],
-) -> list[tuple[Tensor, Tensor]]:
+) -> list[tuple[Tensor, Any]]:
     """One SymbolicGradient; pairs of x and its gradient where there is a path."""
     ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
     answers = _ask(ys, seeds, xs, stops)
@@ -268,22 +281,47 @@ def _record(
         return []
     graph = ys[0].graph
     given = [g for g in seeds if g is not None]
+    rows = [_core.rows_of(g) for _, g in live]
     attrs = {
         "ys": len(ys),
         "xs": len(live),
         "seeded": tuple(g is not None for g in seeds),
         "integers": _integer_gradients,
+        "rows": tuple(None if r is None else as_dtype(r[1].dtype) for r in rows),
     }
     inputs = [*ys, *(x for x, _ in live), *stops, *given]
-    outs = graph.record(
-        "SymbolicGradient", inputs, attrs, None, *((x.dtype, x.dims, g) for x, g in live)
-    ).outputs
-    results = []
-    for (x, _), out in zip(live, outs, strict=True):
-        output = (x.dtype, x.dims, _core.identity(out.stand_in))
-        named = graph.record("GradientOutput", [out], {}, _name(users.get(x, [])), output)
-        results.append((x, named.outputs[0]))
+    made = []
+    for (x, g), parts in zip(live, rows, strict=True):
+        made.append((x.dtype, x.dims, g) if parts is None else _output(x.dtype, parts[0], x.dims))
+        if parts is not None:
+            made.append(_output(as_dtype(parts[1].dtype), parts[1], (None,)))
+    record = graph.record("SymbolicGradient", inputs, attrs, None, *made)
+    outs = iter(record.outputs)
+
+    def named(name: str) -> Tensor:
+        out = next(outs)
+        output = (out.dtype, out.dims, _core.identity(out.stand_in))
+        answer: Tensor = graph.record("GradientOutput", [out], {}, name, output).outputs[0]
+        return answer
+
+    results: list[tuple[Tensor, Any]] = []
+    for (x, _), parts in zip(live, rows, strict=True):
+        name = _name(users.get(x, []))
+        if parts is None:
+            results.append((x, named(name)))
+        else:
+            scope = name.rpartition("/")[0]
+            kind = f"{scope}/Reshape" if scope else "concat"
+            values, indices = named(kind), named(f"{kind}_1")
+            results.append((x, IndexedSlices(values, indices, dense_shape_of(x))))
     return results
+
+
+def _output(dtype: Any, stand_in: Any, dims: Any) -> Any:
+    """Rows or their indices as an output; their number is known unless something unknown is in
+    it."""
+    count = stand_in.shape[0]
+    return dtype, (count if count < UNKNOWN else None, *(dims or (None,))[1:]), stand_in
 
 
 def _users(ops: list[Operation]) -> dict[Tensor, list[tuple[Operation, int]]]:
@@ -312,8 +350,19 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     count = len(rest) - sum(op.attrs["seeded"])
     given = iter(rest[count:])
     seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
-    answers = _core.gradients(ys, xs, seeds, rest[:count], integers=op.attrs["integers"])
-    return with_zeros(answers, xs)  # None is a path that carries nothing
+    integers = op.attrs["integers"]
+    answers = _core.gradients(ys, xs, seeds, rest[:count], integers=integers, rows=True)
+    outs: list[Any] = []
+    # None is a path that carries nothing.
+    for g, kind in zip(with_zeros(answers, xs), op.attrs["rows"], strict=True):
+        outs.extend([g] if kind is None else _rows(g, kind.dtype))
+    return outs
+
+
+def _rows(g: Any, dtype: Any) -> tuple[Any, Any]:
+    """Rows and their indices; all of them where a run turns out to need them."""
+    values, indices = _core.rows_of(g) or (g, _core.constant(np.arange(g.shape[0]), dtype))
+    return values, _core.cast(indices, dtype)
 
 
 define("SymbolicGradient", execute=_execute)
@@ -332,7 +381,7 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
         if rule is None:
             return []
         if isinstance(rule, OpDef):
-            answers = _built_in(op, rule, upstream)
+            answers = built_in(op, rule, upstream, differentiable_inputs(op))
         else:
             answer = rule.function(op, *upstream)
             answers = checked_results(answer, op.inputs, rule, op.type, op.name)
@@ -342,34 +391,3 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
         for i, (x, g) in enumerate(zip(op.inputs, answers, strict=True))
         if g is not None and i in live
     ]
-
-
-def _built_in(op: Operation, row: OpDef, upstream: list[Any]) -> list[Any]:
-    """The rule of another type, of which only the core knows: one more record."""
-    count = len(op.inputs)
-    attrs = {"row": row, "of": op, "inputs": count, "outputs": len(op.outputs)}
-    inputs = [*op.inputs, *op.outputs, *upstream]
-    live = differentiable_inputs(op)
-    stand_ins = [x.stand_in for x in inputs]
-    outputs = (
-        (x.dtype, x.dims, opaque(stand_ins, x.dtype, x.dims) if i in live else
-         argument(x.dtype, x.stand_in.shape))
-        for i, x in enumerate(op.inputs)
-    )  # fmt: skip
-    record = op.graph.record("BuiltInGradient", inputs, attrs, f"{row.type}Grad", *outputs)
-    return [out if i in live else None for i, out in enumerate(record.outputs)]
-
-
-def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
-    n = op.attrs["inputs"]
-    m = n + op.attrs["outputs"]
-    row, ins = op.attrs["row"], inputs[:n]
-    forward = op.attrs["of"]
-    attrs = {} if row.from_output is not None else forward.attrs
-    static = forward.definition.which_static(ins)
-    args = [as_static(x) if fixed else x for x, fixed in zip(ins, static, strict=True)]
-    answers = iter(pull_through(row, attrs, args, inputs[n:m], inputs[m:]))
-    return with_zeros([None if fixed else next(answers, None) for fixed in static], ins)
-
-
-define("BuiltInGradient", execute=_execute_built_in)

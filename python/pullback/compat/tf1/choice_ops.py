@@ -131,7 +131,8 @@ define("GatherV2", lambda x, indices, axis: _core.take(x, indices, axis), static
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | None = None,
            axis: Any = None, batch_dims: int = 0) -> Any:  # fmt: skip
-    """The slices of `params` at these positions along an axis; the gradient is dense."""
+    """The slices of `params` at these positions along an axis; the gradient is an `IndexedSlices`
+    where the axis is the first."""
     if batch_dims:
         raise NotImplementedError("gather: batch_dims does not exist yet")
     if axis is None:

@@ -95,8 +95,11 @@ def convert_to_tensor(
         except TypeError:
             pass
     if mode.executing_eagerly():
-        if isinstance(value, SymbolicTensor) or hasattr(value, "_as_tensor"):
-            raise RuntimeError(f"{value!r} belongs to a graph and has no value in eager mode")
+        given = value
+        if hasattr(value, "_as_tensor"):
+            value = value._as_tensor()
+        if isinstance(value, SymbolicTensor):
+            raise RuntimeError(f"{given!r} belongs to a graph and has no value in eager mode")
         if isinstance(value, _core.Variable):
             value = value.read()
     elif hasattr(value, "_as_tensor"):

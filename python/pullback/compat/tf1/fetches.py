@@ -10,6 +10,7 @@ import numpy as np
 from ... import _core
 from .graph import Graph
 from .operation import Operation
+from .slices import IndexedSlices, IndexedSlicesValue
 from .tensor import SymbolicTensor as Tensor
 
 __all__ = ["as_value", "fed_tensor", "feed_array", "feed_pairs", "flat_fetches", "mapped"]
@@ -19,6 +20,13 @@ def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
     """The nest, in its own order, with `function(leaf)` in the place of each leaf."""
     if isinstance(nest, (Tensor, Operation)):  # most are; to ask for a Mapping takes long
         return function(nest)
+    if isinstance(nest, IndexedSlices):
+        shape = nest.dense_shape
+        return IndexedSlicesValue(
+            function(nest.values),
+            function(nest.indices),
+            None if shape is None else function(shape),
+        )
     if isinstance(nest, (list, tuple)):
         entries = [mapped(function, entry) for entry in nest]
         return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
@@ -68,6 +76,9 @@ def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[An
         raise TypeError(f"feed_dict must be a dict of tensor to value, got {feed_dict!r:.60}")
     entries: list[tuple[Any, Any]] = []
     for key, value in feed_dict.items():
+        if isinstance(key, IndexedSlices):
+            key = tuple(x for x in (key.values, key.indices, key.dense_shape) if x is not None)
+            value = value[: len(key)] if isinstance(value, IndexedSlicesValue) else value
         if not isinstance(key, tuple):
             entries.append((key, value))
         elif isinstance(value, (tuple, list)) and len(value) == len(key):

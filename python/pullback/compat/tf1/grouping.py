@@ -12,6 +12,7 @@ from .fetches import mapped
 from .graph import get_default_graph
 from .opdef import define
 from .operation import Operation, operation_of
+from .slices import on_values
 
 __all__ = ["colocate_with", "control_dependencies", "device", "group", "no_op", "tuple"]
 
@@ -71,7 +72,8 @@ def tuple(
     with graph.as_default(), graph.name_scope(name or "tuple"):
         gate = group(*held)
         with graph.control_dependencies([gate]):
-            return [
-                None if t is None else apply("Identity", t, name="control_dependency")
-                for t in tensors
-            ]
+            return [None if t is None else on_values(_gated, t) for t in tensors]
+
+
+def _gated(t: Any) -> Any:
+    return apply("Identity", t, name="control_dependency")

@@ -9,7 +9,7 @@ from ..._autodiff.gradients import with_zeros
 from .array_ops import constant, fill, reshape, shape
 from .backprop import _rules_between, _source, ancestors, as_list, gradients
 from .choice_ops import concat, one_hot, stack
-from .create import apply, graph_of
+from .create import apply, convert_to_tensor, graph_of
 from .opdef import define
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
@@ -35,6 +35,7 @@ def hessians(
            [2., 0.]], dtype=float32)]
     """
     slopes = gradients(ys, xs, name=f"{name}_gradients", aggregation_method=aggregation_method)
+    slopes = [None if g is None else convert_to_tensor(g) for g in slopes]
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     with graph_of(sources).as_default() as graph, graph.name_scope(name):
         return [_block(g, x) for g, x in zip(slopes, sources, strict=True)]

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from ..._training.rows import update_rows
 from ..._training.update_rules import Rule
 from . import mode
 from .array_ops import constant, fill
-from .backprop import ancestors, as_list, gradients
+from .backprop import gradients
 from .create import cast, convert_to_tensor, is_tensor
 from .dtypes import as_dtype
 from .graph import Graph, GraphKeys
@@ -26,9 +27,10 @@ from .grouping import tuple as gated
 from .names import bind, signature_of
 from .opdef import define
 from .operation import Operation
-from .shapes import TensorShape
+from .optimizer_checks import checked_loss, checked_pair, checked_variables, no_gradients
+from .slices import IndexedSlices
 from .tape import GradientTape
-from .tensor import SymbolicTensor as Tensor
+from .tensor import as_core
 from .variables import Variable
 
 __all__ = ["Optimizer"]
@@ -86,7 +88,7 @@ class Optimizer:
             loss, var_list, gate_gradients, aggregation_method, grad_loss=grad_loss
         )
         if all(g is None for g, _ in pairs):
-            raise ValueError(_no_gradients([v for _, v in pairs], loss))
+            raise ValueError(no_gradients([v for _, v in pairs], loss))
         return self.apply_gradients(pairs, global_step, name)
 
     def compute_gradients(
@@ -106,16 +108,16 @@ class Optimizer:
                 f"{gate_gradients!r}"
             )
         weights = None if grad_loss is None else [grad_loss]
-        given = None if var_list is None else _variables(var_list)
+        given = None if var_list is None else checked_variables(var_list)
         if callable(loss):
             with GradientTape() as tape:
                 tape.watch(given or [])
-                loss = _checked_loss(loss())
+                loss = checked_loss(loss())
             variables = list(tape.watched_variables()) if given is None else given
             return list(zip(tape.gradient(loss, variables, weights), variables, strict=True))
         if mode.executing_eagerly():
             raise RuntimeError("in eager mode the loss must be a function without arguments")
-        loss = _checked_loss(convert_to_tensor(loss))
+        loss = checked_loss(convert_to_tensor(loss))
         trainable = loss.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
         variables = trainable if given is None else given
         if not variables:
@@ -139,12 +141,12 @@ class Optimizer:
             raise TypeError(
                 f"apply_gradients: global_step: expected a variable, got {global_step!r:.60}"
             )
-        pairs = [_checked_pair(pair) for pair in grads_and_vars]
+        pairs = [checked_pair(pair) for pair in grads_and_vars]
         if not pairs:
             raise ValueError("apply_gradients: no variables provided")
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
-            raise ValueError(_no_gradients([v for _, v in pairs], None))
+            raise ValueError(no_gradients([v for _, v in pairs], None))
         if mode.executing_eagerly():
             self._apply_eagerly(present)
             if global_step is not None:
@@ -208,18 +210,29 @@ class Optimizer:
 
     # --- steps
 
-    def _update(self, run: Any, v: Any, g: Any, hyper: dict[str, Any]) -> None:
-        """One step of a variable: reads and assigns it and its slots in a run."""
+    def _update(self, run: Any, v: Any, gradient: Any, hyper: dict[str, Any]) -> None:
+        """One step of a variable: reads and assigns it and its slots in a run. The gradient is one
+        tensor, or rows and their indices."""
         for key, number in hyper.items():
             if not isinstance(number, bool) and number.shape != ():
                 raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
         assert self.rule is not None
         slots = {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
         state = {name: run.current(slot) for name, slot in slots.items()}
-        value, state = self.rule(run.current(v), g, state, self._prepare(hyper))
+        current, hyper = run.current(v), self._prepare(hyper)
+        if len(gradient) == 1:
+            value, state = self.rule(current, gradient[0], state, hyper)
+        else:
+            value, state = self._update_rows(current, gradient[0], gradient[1], state, hyper)
         for name, new in state.items():
             run.assign(slots[name], new)
         run.assign(v, value)
+
+    def _update_rows(self, v: Any, values: Any, indices: Any, state: Any, hyper: Any) -> Any:
+        """The rule where only some rows have a gradient: the others and their state stay."""
+        assert self.rule is not None
+        check_rows(v, values, indices)
+        return update_rows(self.rule, v, values, indices, state, hyper)
 
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]]) -> None:
         for _, v in pairs:
@@ -231,7 +244,7 @@ class Optimizer:
                 key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
                 for key, x in (numbers | powers).items()
             }
-            self._update(run, v, g, hyper)
+            self._update(run, v, [as_core(part) for part in _parts(g)], hyper)
             if v.constraint is not None:
                 run.assign(v, v.constraint(run.current(v)))
         for name, number in self.powers.items():
@@ -276,8 +289,10 @@ class Optimizer:
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
         numbers = {key: _as(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
         attrs = {"optimizer": self, "variable": v, "hyper": [*numbers], "flags": flags}
-        inputs = [convert_to_tensor(g, v.dtype), *numbers.values()]
-        type = "Apply" + self.__class__.__name__.removesuffix("Optimizer")
+        parts = _parts(g)
+        inputs = [*parts, *numbers.values()]
+        kind = "Apply" if len(parts) == 1 else "SparseApply"
+        type = kind + self.__class__.__name__.removesuffix("Optimizer")
         op: Operation = v.graph.record("ApplyUpdate", inputs, attrs, type, kind=type)
         return op
 
@@ -304,8 +319,10 @@ def _as(number: Any, dtype: Any, name: str) -> Any:
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     optimizer, v = op.attrs["optimizer"], op.attrs["variable"]
-    hyper = dict(zip(op.attrs["hyper"], inputs[1:], strict=True)) | op.attrs["flags"]
-    optimizer._update(run, v, inputs[0], hyper)
+    names = op.attrs["hyper"]
+    parts, numbers = inputs[: len(inputs) - len(names)], inputs[len(inputs) - len(names) :]
+    hyper = dict(zip(names, numbers, strict=True)) | op.attrs["flags"]
+    optimizer._update(run, v, parts, hyper)
     run.mark(op, [v, *(slots[v] for slots in optimizer._slots.values() if v in slots)])
     return []
 
@@ -313,61 +330,14 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
 define("ApplyUpdate", execute=_execute, flows=False)
 
 
-# --- checks
+def _parts(g: Any) -> list[Any]:
+    return [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
 
 
-def _variables(var_list: Any) -> list[Any]:
-    variables = as_list(var_list)
-    for i, v in enumerate(variables):
-        if not is_tensor(v):
-            raise TypeError(
-                f"var_list[{i}] is a {type(v).__name__}, {v!r:.60}; expected a variable"
-            )
-    return variables
-
-
-def _checked_loss(loss: Any) -> Any:
-    if not is_tensor(loss):
-        raise TypeError(f"the loss is a {type(loss).__name__}, {loss!r:.60}; expected a tensor")
-    if not as_dtype(loss.dtype).is_floating:
+def check_rows(v: Any, values: Any, indices: Any) -> None:
+    """ValueError for a gradient of rows that are none of v's."""
+    if values.shape != (*indices.shape, *tuple(v.shape)[1:]) or len(indices.shape) != 1:
         raise ValueError(
-            f"invalid type {as_dtype(loss.dtype).name} for the loss {loss!r}: floats only"
+            f"the gradient has rows of shape {values.shape} at indices of shape {indices.shape}, "
+            f"for a variable of shape {tuple(v.shape)}"
         )
-    return loss
-
-
-def _checked_pair(pair: Any) -> tuple[Any, Any]:
-    who = "apply_gradients"
-    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise TypeError(f"{who}: expected pairs of gradient and variable, got {pair!r:.60}")
-    g, v = pair
-    if not isinstance(v, (Variable, _core.Variable)):
-        kind = NotImplementedError if is_tensor(v) else TypeError
-        raise kind(f"{who}: expected a variable to update, got {v!r:.60}")
-    if g is None:
-        return None, v
-    try:
-        g = convert_to_tensor(g, None if is_tensor(g) else as_dtype(v.dtype))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{who}: the gradient of '{v.name}' is not convertible: {error}") from None
-    if as_dtype(g.dtype) != as_dtype(v.dtype):
-        raise TypeError(f"{who}: '{v.name}' is {v.dtype}, its gradient {g.dtype}; use tf.cast")
-    if not TensorShape(g.shape).is_compatible_with(v.shape):
-        raise ValueError(f"{who}: '{v.name}' has shape {v.shape}, its gradient {g.shape}")
-    return g, v
-
-
-def _no_gradients(variables: list[Any], loss: Any) -> str:
-    lines = [f"  {v.name}: {_reason(v, loss)}" for v in variables]
-    about = "" if loss is None else f" by the loss {loss!r:.100}"
-    return "No gradients provided for any variable" + about + ":\n" + "\n".join(lines)
-
-
-def _reason(v: Any, loss: Any) -> str:
-    if not as_dtype(v.dtype).is_floating:
-        return f"{as_dtype(v.dtype).name} is not differentiable"
-    if isinstance(loss, Tensor) and isinstance(v, Variable):
-        if v.op not in ancestors([loss]):
-            return "the loss does not depend on it"
-        return "every path from the loss to it passes stop_gradient or what has no gradient"
-    return "its gradient is None"

@@ -17,8 +17,9 @@ from .backprop import UnconnectedGradients, ancestors, checked_seeds, pull_back,
 from .create import apply, convert_to_tensor, graph_of
 from .graph import get_default_graph
 from .operation import Operation
+from .slices import IndexedSlices, eager_slices
 from .tensor import SymbolicTensor as Tensor
-from .tensor import as_core, as_eager
+from .tensor import as_core
 from .variables import Variable
 
 __all__ = ["GradientTape"]
@@ -64,14 +65,15 @@ class EagerTape(GradientTape):
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
         given, wanted = _plain(target), _plain(sources)
         answer = pullback.GradientTape.gradient(self, given, wanted, _plain(weights), choice.value)
-        answers, structure = flatten(answer)
-        return unflatten(structure, [as_eager(g) for g in answers])
+        (answers, structure), xs = flatten(answer), flatten(wanted)[0]
+        return unflatten(structure, [eager_slices(g, x) for g, x in zip(answers, xs, strict=True)])
 
 
 def _plain(nest: Any) -> Any:
     """Eager tensors in a nest as the main namespace's."""
     leaves, structure = flatten(nest)
-    return unflatten(structure, [as_core(x) for x in leaves])
+    dense = (convert_to_tensor(x) if isinstance(x, IndexedSlices) else x for x in leaves)
+    return unflatten(structure, [as_core(x) for x in dense])
 
 
 @dataclass(eq=False)

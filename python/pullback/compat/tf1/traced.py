@@ -13,6 +13,7 @@ from . import mode
 from .create import convert_to_tensor, is_tensor
 from .graph import get_default_graph
 from .shapes import TensorShape
+from .slices import IndexedSlices
 from .tensor import as_core, as_eager
 
 __all__ = ["function"]
@@ -46,7 +47,8 @@ def function(
             results, form = flatten(inner(*args, **keywords))
         finally:
             graph._overrides = outside
-        return unflatten(form, [as_core(y) for y in results])
+        dense = (convert_to_tensor(y) if isinstance(y, IndexedSlices) else y for y in results)
+        return unflatten(form, [as_core(y) for y in dense])
 
     traced = pullback.function(functools.wraps(inner)(body))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import _core
 from ..._training import update_rules as rules
+from ..._training.rows import adam_by_rows
 from . import mode
 from .array_ops import zeros
 from .decay import (
@@ -23,7 +24,7 @@ from .dtypes import as_dtype, int64
 from .graph import Graph, GraphKeys, get_default_graph
 from .moving_averages import ExponentialMovingAverage
 from .names import absent, public_names
-from .optimizer import Optimizer
+from .optimizer import Optimizer, check_rows
 from .saver import (
     CheckpointState,
     Saver,
@@ -75,6 +76,10 @@ class AdamOptimizer(Optimizer):
         root = _core.sqrt(1 - hyper["beta2_power"])
         rate = hyper["learning_rate"] * root / (1 - hyper["beta1_power"])
         return hyper | {"learning_rate": rate}
+
+    def _update_rows(self, v: Any, values: Any, indices: Any, state: Any, hyper: Any) -> Any:
+        check_rows(v, values, indices)
+        return adam_by_rows(v, values, indices, state, hyper)
 
 
 class RMSPropOptimizer(Optimizer):

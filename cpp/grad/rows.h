@@ -1,0 +1,23 @@
+// Gradients that are zeros but for some rows, as that of a table by what was taken from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// Row k of `values` belongs at indices[k], of shape (n), int32 or int64; a position may come twice,
+// and negative ones count from the end.
+struct Rows {
+  Ref<Node> values, indices;
+};
+
+enum class RowOrder : uint8_t { AsTaken, AsAdded };
+
+// What a tensor is the sum of, if it is zeros with rows added to them along the first axis and
+// nobody has asked for it yet. Nothing is computed.
+std::optional<Rows> rows_of(const Ref<Node>& x, RowOrder order);
+
+}  // namespace pullback

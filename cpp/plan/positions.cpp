@@ -1,0 +1,110 @@
+// A training step takes rows of a table and writes them back at the same positions: what could fail
+// has been done when it starts to write, so that it can write in place.
+#include "plan/positions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace pullback {
+namespace {
+
+struct Positions {
+  const View* indices = nullptr;
+  int64_t axis = 0;
+};
+
+// What a step looks up; null for other steps.
+Positions positions_of(const Step& step) {
+  if (const auto* gather = std::get_if<Gather>(&step.work)) return {&gather->indices, gather->axis};
+  const auto* scatter = std::get_if<ScatterAdd>(&step.work);
+  if (!scatter || scatter->equal) return {};
+  return {&scatter->indices, scatter->axis};
+}
+
+// What is known of the integers in the slots, in pieces: where they end, and the shortest axis that
+// they are inside of.
+class Known {
+ public:
+  // The shortest axis that all elements of a row-major view are known to be inside of; 0: unknown.
+  int64_t axis_of(const View& view) const {
+    int64_t axis = 0;
+    const int64_t end = view.offset + view.shape.size();
+    for (int64_t at = view.offset; at < end;) {
+      auto found = pieces_.upper_bound({view.slot, at});
+      if (found == pieces_.begin()) return 0;
+      --found;
+      if (found->first.first != view.slot || found->second.end <= at) return 0;
+      axis = std::max(axis, found->second.axis);
+      at = found->second.end;
+    }
+    return axis;
+  }
+  void set(const View& view, int64_t axis) {
+    const int64_t end = view.offset + view.shape.size();
+    if (view.offset == end) return;
+    forget(view.slot, view.offset, end);
+    pieces_[{view.slot, view.offset}] = {end, axis};
+  }
+  // The slot from an offset on, up to another. (Pieces do not overlap: one may reach in.)
+  void forget(int32_t slot, int64_t first, int64_t last) {
+    auto at = pieces_.lower_bound({slot, first});
+    if (at != pieces_.begin() && std::prev(at)->first.first == slot) --at;
+    while (at != pieces_.end() && at->first.first == slot && at->first.second < last) {
+      const int64_t begin = at->first.second;
+      const Piece piece = at->second;
+      if (piece.end <= first) {
+        ++at;
+        continue;
+      }
+      at = pieces_.erase(at);
+      if (begin < first) pieces_[{slot, begin}] = {first, piece.axis};
+      if (piece.end > last) pieces_[{slot, last}] = piece;
+    }
+  }
+
+ private:
+  struct Piece {
+    int64_t end = 0, axis = 0;
+  };
+  std::map<std::pair<int32_t, int64_t>, Piece> pieces_;  // by slot and first element
+};
+
+}  // namespace
+
+std::vector<bool> find_checked(const Plan& plan) {
+  std::vector<bool> out(plan.steps.size(), false);
+  Known known;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const Positions p = positions_of(plan.steps[i]); p.indices) {
+      const int64_t axis = known.axis_of(*p.indices);
+      out[i] = axis > 0 && axis <= p.axis;
+      if (!axis || p.axis < axis) known.set(*p.indices, p.axis);
+    }
+    // A copy, as each part of a concatenation is.
+    const auto* copy = std::get_if<Layout>(&plan.steps[i].work);
+    const bool moves =
+        copy && !copy->clear && !copy->add && is_row_major(copy->in) && is_row_major(copy->out);
+    const int64_t axis = moves ? known.axis_of(copy->in) : 0;
+    for_each_view(plan.steps[i], [&](const View& view, bool write) {
+      if (!write) return;
+      const int64_t end = view.offset + view.shape.size();
+      known.forget(view.slot, moves ? view.offset : 0, moves ? end : INT64_MAX);
+    });
+    if (axis) known.set(copy->out, axis);
+  }
+  return out;
+}
+
+void mark_checked(Plan* plan) {
+  const std::vector<bool> checked = find_checked(*plan);
+  for (size_t i = 0; i < plan->steps.size(); ++i) {
+    Work& work = plan->steps[i].work;
+    if (auto* gather = std::get_if<Gather>(&work)) gather->checked = checked[i];
+    if (auto* scatter = std::get_if<ScatterAdd>(&work)) scatter->checked = checked[i];
+  }
+}
+
+}  // namespace pullback

@@ -1,0 +1,17 @@
+// Which steps use positions that an earlier one has found inside already.
+#pragma once
+
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace pullback {
+
+// By step: whether its indices were looked at before, for an axis that is no longer, or are copied
+// from such ones.
+std::vector<bool> find_checked(const Plan& plan);
+
+// Says so in the steps: they cannot fail.
+void mark_checked(Plan* plan);
+
+}  // namespace pullback
