@@ -65,6 +65,24 @@ def test_a_training_goes_on_where_it_was(tmp_path):
         np.testing.assert_array_equal(session.run(v), expected)
 
 
+def test_variables_that_began_with_one_tensor(tmp_path):
+    start = tf.random_normal([2])
+    a, b = tf.Variable(start, name="a"), tf.Variable(start, name="b")
+    averages = tf.train.ExponentialMovingAverage(0.5)
+    update = averages.apply([a])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run([a.assign([1.0, 2.0]), b.assign([3.0, 4.0])])
+        session.run(update)
+        everything = tf.global_variables()
+        expected = session.run(everything)
+        path = tf.train.Saver().save(session, str(tmp_path / "m"))
+    with tf.Session() as session:
+        tf.train.Saver().restore(session, path)
+        for got, wanted in zip(session.run(everything), expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
 def test_names_of_a_dict(tmp_path):
     v = tf.Variable(3.0, name="mine")
     with tf.Session() as session:

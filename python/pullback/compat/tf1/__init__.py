@@ -27,6 +27,7 @@ from . import errors as errors
 from . import initializers as initializers
 from . import keras as keras
 from . import layers as layers
+from . import logging as logging
 from . import losses as losses
 from . import math as math
 from . import nn as nn
@@ -41,10 +42,12 @@ from .choice_ops import *
 from .clip import *
 from .create import cast as cast
 from .create import convert_to_tensor as convert_to_tensor
+from .create import is_tensor as is_tensor
 from .custom import *
 from .defaults import get_default_session as get_default_session
 from .dtypes import *
 from .errors import OpError as OpError
+from .further_arrays import *
 from .graph import *
 from .grouping import *
 from .hessians import *
@@ -73,10 +76,12 @@ from .scaled_initializers import (
 from .scaled_initializers import (
     variance_scaling_initializer as variance_scaling_initializer,
 )
+from .scatter_ops import *
 from .script_ops import *
 from .session import *
 from .shapes import *
 from .slices import *
+from .switches import *
 from .tape import *
 from .tensor import *
 from .traced import *

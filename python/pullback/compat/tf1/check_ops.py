@@ -10,10 +10,12 @@ import numpy as np
 
 from . import mode
 from .array_ops import identity
-from .create import convert_to_tensor, scope_of, together
+from .create import convert_to_tensor, known_dims, scope_of, together
+from .dtypes import as_dtype
 from .dtypes import bool as tf_bool
 from .errors import InvalidArgumentError
 from .graph import get_default_graph
+from .grouping import no_op
 from .math_ops import (
     equal,
     greater,
@@ -106,6 +108,53 @@ assert_positive = _asserting_sign("positive", greater, ">")
 assert_negative = _asserting_sign("negative", less, "<")
 assert_non_negative = _asserting_sign("non_negative", greater_equal, ">=")
 assert_non_positive = _asserting_sign("non_positive", less_equal, "<=")
+
+
+def _of_rank(name: str, fits: Callable[[int, Any], bool], text: str) -> Callable[..., Any]:
+    def function(
+        x: Any, rank: Any, data: Any = None, summarize: Any = None, message: str | None = None,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        dims = known_dims(convert_to_tensor(x))
+        if dims is None:
+            raise NotImplementedError(f"{public}: the rank of {x!r} must be known")
+        if not fits(len(dims), rank):
+            raise ValueError(f"{message or public}: {x!r} has rank {len(dims)}, {text} {rank}")
+        return None if mode.executing_eagerly() else no_op(name or public)
+
+    public = f"assert_{name}"
+    function.__name__ = function.__qualname__ = public
+    function.__doc__ = f"ValueError unless the rank of x is {text} `rank`."
+    return function
+
+
+assert_rank = _of_rank("rank", lambda have, rank: have == rank, "not")
+assert_rank_at_least = _of_rank("rank_at_least", lambda have, rank: have >= rank, "less than")
+
+
+def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Any:
+    """The tensor; ValueError if it is not a scalar."""
+    x = convert_to_tensor(tensor)
+    if known_dims(x) not in ((), None):
+        raise ValueError(f"{message or 'assert_scalar'}: expected a scalar, got {x!r}")
+    return x
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None,
+                name: str | None = None) -> Any:  # fmt: skip
+    """TypeError if a tensor has another dtype."""
+    x, wish = convert_to_tensor(tensor), as_dtype(tf_type)
+    if x.dtype != wish:
+        raise TypeError(f"{message or 'assert_type'}: {x!r} must be {wish.name}")
+    return None if mode.executing_eagerly() else no_op(name or "assert_type")
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
+    """TypeError if a tensor is not one of integers."""
+    x = convert_to_tensor(x)
+    if not as_dtype(x.dtype).is_integer:
+        raise TypeError(f"{message or 'assert_integer'}: expected integers, got {x!r}")
+    return None if mode.executing_eagerly() else no_op(name or "assert_integer")
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:

@@ -32,10 +32,10 @@ from .tensor import EagerTensor, SymbolicTensor, as_eager
 __all__ = ["convert_to_tensor"]
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(x: Any) -> bool:
     """Whether a value is a tensor or a variable of the present mode already."""
     kinds = (SymbolicTensor, _core.Tensor, _core.Variable)
-    return isinstance(value, kinds) or hasattr(value, "_as_tensor")
+    return isinstance(x, kinds) or hasattr(x, "_as_tensor")
 
 
 def dtype_of(*values: Any) -> DType | None:

@@ -17,7 +17,7 @@ from .array_ops import ones_like
 from .choice_ops import where
 from .create import cast, convert_to_tensor, dtype_of, scope_of
 from .dtypes import as_dtype
-from .math_ops import ceil, cos, equal, exp, floor, less_equal, minimum, pow
+from .math_ops import ceil, cos, equal, exp, floor, less_equal, log, minimum, pow
 from .names import public_names
 
 
@@ -107,6 +107,46 @@ def cosine_decay(
         return rate * ((1 - low) * wave + low)
 
     return _decaying("cosine_decay", name, learning_rate, global_step, formula)
+
+
+def cosine_decay_restarts(
+    learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: float = 2.0,
+    m_mul: float = 1.0, alpha: Any = 0.0, name: str | None = None,
+) -> Any:  # fmt: skip
+    """`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and
+    begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017."""
+
+    def formula(rate: Any, step: Any) -> Any:
+        share, low = step / _as(first_decay_steps, rate), _as(alpha, rate)
+        if t_mul == 1.0:
+            period = floor(share)
+            share = share - period
+        else:
+            ratio = _as(t_mul, rate)
+            period = floor(log(1 - share * (1 - ratio)) / log(ratio))
+            length = pow(ratio, period)
+            share = (share - (1 - length) / (1 - ratio)) / length
+        wave = (1 + cos(pi * share)) / 2 * pow(_as(m_mul, rate), period)
+        return rate * ((1 - low) * wave + low)
+
+    return _decaying("SGDRDecay", name, learning_rate, global_step, formula)
+
+
+def linear_cosine_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: float = 0.5,
+    alpha: Any = 0.0, beta: Any = 0.001, name: str | None = None,
+) -> Any:  # fmt: skip
+    """learning_rate ((alpha + 1 - share) (1 + cos(2π periods share)) / 2 + beta), where share is
+    that of `decay_steps` which has passed, at most 1. Source: Bello et al., Neural optimizer
+    search, 2017."""
+
+    def formula(rate: Any, step: Any) -> Any:
+        steps = _as(decay_steps, rate)
+        share = minimum(step, steps) / steps
+        wave = (1 + cos(2 * pi * num_periods * share)) / 2
+        return rate * ((_as(alpha, rate) + 1 - share) * wave + _as(beta, rate))
+
+    return _decaying("LinearCosineDecay", name, learning_rate, global_step, formula)
 
 
 def piecewise_constant(

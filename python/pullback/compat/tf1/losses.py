@@ -232,6 +232,20 @@ def _is_column(x: Any, rank: int) -> bool:
     return dims is not None and len(dims) == rank + 1 and dims[-1] == 1
 
 
+def cosine_distance(
+    labels: Any, predictions: Any, axis: int | None = None, weights: Any = 1.0,
+    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES,
+    reduction: str = _DEFAULT, dim: int | None = None,
+) -> Any:  # fmt: skip
+    """1 - sum(labels · predictions) along an axis, of vectors of length 1."""
+    along = dim if axis is None else axis
+    if along is None:
+        raise ValueError("cosine_distance: give axis")
+    rest = (weights, loss_collection, reduction)
+    return _loss("cosine_distance_loss", scope, (labels, predictions), rest,
+                 lambda y, p: 1 - reduce_sum(y * p, along, keepdims=True))  # fmt: skip
+
+
 # --- what was collected
 
 

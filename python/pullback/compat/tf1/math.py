@@ -6,7 +6,13 @@ from . import linear_ops as _linear_ops
 from . import math_ops as _math_ops
 from . import scalar_ops as _scalar_ops
 from .names import absent
-from .order_ops import in_top_k, top_k, unsorted_segment_sum
+from .order_ops import in_top_k, top_k
+from .scatter_ops import (
+    segment_mean,
+    segment_sum,
+    unsorted_segment_mean,
+    unsorted_segment_sum,
+)
 
 _NOT_HERE = ("div", "matmul", "realdiv", "to_double", "to_float", "to_int32", "to_int64", "cast")
 _LINEAR = ("count_nonzero", "cumprod", "cumsum")
@@ -19,5 +25,13 @@ _found = {
     if name not in _NOT_HERE
 }  # fmt: skip
 globals().update(_found)
-__all__ = [*_found, "in_top_k", "top_k", "unsorted_segment_sum"]
+__all__ = [
+    *_found,
+    "in_top_k",
+    "segment_mean",
+    "segment_sum",
+    "top_k",
+    "unsorted_segment_mean",
+    "unsorted_segment_sum",
+]
 __getattr__ = absent(__name__)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ... import _core
 from . import cross_entropies, shape_functions, windows
+from .array_ops import pad, squeeze, stop_gradient, zeros_like
 from .array_ops import shape as shape_of
-from .array_ops import squeeze, stop_gradient, zeros_like
 from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from .choice_ops import concat, gather
@@ -21,11 +21,13 @@ from .dtypes import as_dtype
 from .math_ops import abs as absolute
 from .math_ops import (
     add,
+    add_n,
     divide,
     equal,
     matmul,
     maximum,
     multiply,
+    pow,
     reduce_mean,
     reduce_sum,
     rsqrt,
@@ -203,6 +205,28 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         factor = factor if scale is None else factor * scale
         shift = -mean * factor if offset is None else offset - mean * factor
         return add(convert_to_tensor(x) * factor, shift, name=scope)
+
+
+def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+    """relu(x · weights + biases)."""
+    with scope_of(name or "relu_layer", x, weights, biases) as scope:
+        return relu(xw_plus_b(x, weights, biases), name=scope)
+
+
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """x / (bias + alpha · sum of squares of the channels not further than depth_radius)^beta."""
+    with scope_of(name or "LRN", input) as scope:
+        x = convert_to_tensor(input)
+        near = [[0, 0]] * 3 + [[depth_radius, depth_radius]]
+        squares, n = pad(square(x), near), shape_of(x)[3]
+        parts = [squares[..., i : i + n] for i in range(2 * depth_radius + 1)]
+        return divide(x, pow(bias + alpha * add_n(parts), beta), name=scope)
+
+
+lrn = local_response_normalization
 
 
 def softsign(features: Any, name: str | None = None) -> Any:

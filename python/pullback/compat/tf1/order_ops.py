@@ -50,6 +50,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return choice_ops.where(condition, x, y, name)
 
 
+where_v2 = where
+
+
 def _unique(x: Any, out_idx: Any) -> list[Any]:
     _, first, inverse, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
@@ -205,23 +208,6 @@ define("ScatterNd", _scatter_nd, static=(2,), labels=("indices", "updates", "sha
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
     """Zeros of a shape with the updates added at rows of positions."""
     return apply("ScatterNd", indices, updates, shape, name=name)
-
-
-def _segments(data: Any, segment_ids: Any, num_segments: int) -> Any:
-    depth = len(segment_ids.shape)
-    if data.shape[:depth] != segment_ids.shape:
-        raise ValueError(f"segment_ids of shape {segment_ids.shape} for data of {data.shape}")
-    rest = data.shape[depth:]
-    empty = _core.full((num_segments, *rest), _core.constant(0, data.dtype))
-    rows = _core.reshape(segment_ids, (-1,))
-    return _add_rows(empty, rows, _core.reshape(data, (-1, *rest)))
-
-
-unsorted_segment_sum = operation(
-    "UnsortedSegmentSum", _segments, "data segment_ids #num_segments",
-    "Sums of the entries that have the same segment.", "unsorted_segment_sum", domain="number",
-    fresh=True,
-)  # fmt: skip
 
 
 def boolean_mask(

@@ -131,11 +131,9 @@ class Saver:
             for name, v in self._variables.items():
                 v.assign(values[name])
             return
-        variables = self._variables.values()
-        sess.run(
-            [v.initializer for v in variables],
-            {v.initializer.inputs[0]: values[name] for name, v in self._variables.items()},
-        )
+        # One by one: variables may share the tensor that they are initialized with.
+        for name, v in self._variables.items():
+            v.load(values[name], sess)
 
     def _fitting(self, name: str, v: Any, saved: Mapping[str, Any], path: str) -> Any:
         if name not in saved:

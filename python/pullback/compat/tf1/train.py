@@ -14,8 +14,10 @@ from . import mode
 from .array_ops import zeros
 from .decay import (
     cosine_decay,
+    cosine_decay_restarts,
     exponential_decay,
     inverse_time_decay,
+    linear_cosine_decay,
     natural_exp_decay,
     piecewise_constant,
     polynomial_decay,
@@ -274,8 +276,10 @@ _SAVED = (
 )
 _DECAYS = (
     cosine_decay,
+    cosine_decay_restarts,
     exponential_decay,
     inverse_time_decay,
+    linear_cosine_decay,
     natural_exp_decay,
     piecewise_constant,
     polynomial_decay,

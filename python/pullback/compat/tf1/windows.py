@@ -344,6 +344,17 @@ def avg_pool(
     return _pool("AvgPool", "avg_pool", x, ksize, strides, padding, data_format, name)
 
 
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """`max_pool`."""
+    return max_pool(input, ksize, strides, padding, data_format, name)
+
+
+avg_pool2d = avg_pool
+
+
 def padded_length(n: int | None, size: int, stride: int, padding: str) -> int | None:
     """How long the result of a transposed convolution is along an axis."""
     if n is None:

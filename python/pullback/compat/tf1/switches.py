@@ -1,0 +1,61 @@
+"""Switches of TensorFlow's later versions, for programs that say they are of the first one."""
+
+from __future__ import annotations
+
+import logging as _logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from . import mode
+from .graph import get_default_graph
+from .names import public_names
+
+VERSION = "1.15.0"
+
+
+def _no_op(name: str, text: str) -> Callable[[], None]:
+    def function() -> None:
+        pass
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+_SO = "Does nothing: it is so."
+disable_v2_behavior = _no_op("disable_v2_behavior", _SO)
+disable_v2_tensorshape = _no_op("disable_v2_tensorshape", _SO)
+disable_control_flow_v2 = _no_op("disable_control_flow_v2", _SO)
+disable_tensor_equality = _no_op("disable_tensor_equality", _SO)
+enable_resource_variables = _no_op("enable_resource_variables", "Does nothing: all variables are.")
+disable_resource_variables = _no_op(
+    "disable_resource_variables", "Does nothing: variables are the same with and without."
+)
+
+
+def resource_variables_enabled() -> bool:
+    """True."""
+    return True
+
+
+def disable_eager_execution() -> None:
+    """Switches the process to graph mode, at the start of a program."""
+    mode.enabled = False
+
+
+def init_scope() -> AbstractContextManager[Any]:
+    """Outside of all name scopes and control dependencies."""
+    return get_default_graph().control_dependencies(None)
+
+
+def get_logger() -> _logging.Logger:
+    """The logger of this package."""
+    return _logging.getLogger("pullback")
+
+
+def no_regularizer(_: Any) -> None:
+    """A regularizer that adds no loss."""
+
+
+__all__ = public_names(globals(), "VERSION")
