@@ -22,6 +22,7 @@ enum class ErrorKind : uint8_t {
   Memory,
   Overflow,
   ZeroDivision,
+  FloatingPoint,
 };
 
 class Error : public std::exception {

@@ -10,6 +10,7 @@
 #include "bind/traced.h"
 #include "bind/tree.h"
 #include "grad/reverse.h"
+#include "graph/recorder.h"
 #include "plan/evaluate.h"
 
 namespace pullback {
@@ -22,6 +23,7 @@ bool has_value_to_see(PyObject* object) { return is_tensor(object) || is_variabl
 Ref<Node> node_to_see(PyObject* object) {
   Ref<Node> node = as_node(object);
   check_has_value(node, "evaluate", "return it from the function to see it");
+  if (recording) record_look(node.get(), "evaluate");
   return node;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "bind/convert.h"
+#include "bind/sites.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
 #include "grad/registry.h"
@@ -138,7 +139,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature,
 }
 
 py::object TracedFunction::call(const CallArguments& arguments) {
-  if (Trace::active() || overrides_active()) return call_directly(arguments);
+  if (Trace::active() || overrides_active() || checking_numbers()) return call_directly(arguments);
   std::array<std::byte, 2048> room;
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
   Signature signature(&memory);

@@ -15,6 +15,7 @@
 #include "bind/functions.h"
 #include "bind/indexing.h"
 #include "bind/rules.h"
+#include "bind/sites.h"
 #include "bind/tensor.h"
 #include "graph/make.h"
 #include "plan/cache.h"
@@ -44,6 +45,8 @@ PyObject* exception_class(ErrorKind kind) {
       return PyExc_OverflowError;
     case ErrorKind::ZeroDivision:
       return PyExc_ZeroDivisionError;
+    case ErrorKind::FloatingPoint:
+      return PyExc_FloatingPointError;
     default:
       return PyExc_RuntimeError;
   }
@@ -216,6 +219,9 @@ PYBIND11_MODULE(_core, m) {
   bind_functions(m);
   bind_indexing(m);
   bind_gradients(m);
+  bind_recorder(m);
+  bind_ancestry(m);
+  bind_check_numbers(m);
   bind_entries(m);
   bind_tree(m);
   bind_function(m);

@@ -5,6 +5,7 @@
 #include "bind/once.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
+#include "graph/recorder.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -94,6 +95,7 @@ constexpr const char* kReturnIt =
 py::object number_of(PyObject* self, const char* who) {
   const Ref<Node> x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
+  if (recording) record_look(x.get(), who);
   return item_of(x);
 }
 
@@ -102,6 +104,7 @@ py::array array_of(PyObject* self, const char* who) {
   check_has_value(x, who,
                   "use pullback's operations on it instead of NumPy's, or return it from the "
                   "function to see it");
+  if (recording) record_look(x.get(), who);
   return array_from_node(x);
 }
 

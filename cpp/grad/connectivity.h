@@ -39,13 +39,14 @@ class Connectivity {
   bool is_x(size_t at) const { return is_x_[at]; }
   Zeros zeros(size_t at) const { return zeros_[at]; }
   bool stopped(const Node* node) const;
+  // By its dtype, as far as that says it.
+  bool differentiable(const Node* node) const;
   // Whether `input` counts as an input of `node`: under a tape only if it descends from something
   // that was watched before the node was made.
   bool feeds(const Node* input, const Node* node);
 
  private:
   size_t find(const Node* node);
-  bool differentiable(const Node* node) const;
   void collect();
   template <class Ends>
   void build_histories(std::vector<Node*> pending, const Ends& ends) const;

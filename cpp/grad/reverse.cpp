@@ -13,6 +13,7 @@
 #include "grad/connectivity.h"
 #include "grad/masks.h"
 #include "grad/tape.h"
+#include "graph/make.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
 
@@ -75,6 +76,16 @@ class ReversePass {
         exit.rule ? apply_to_one(node, exit, adjoints_[i], wanted)
                   : apply_row(node, exit, adjoints_[i], wanted);
       }
+      if (check_numbers) check_sent(node, exit, wanted);
+    }
+  }
+
+  // Whether what a node has sent to its inputs is finite.
+  void check_sent(const Node* node, const Exit& exit, const std::vector<uint8_t>& wanted) {
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (!wanted[k]) continue;
+      const Ref<Node> g = adjoints_[graph_.position(exit.inputs[k])].dense();
+      if (g) check_numbers(g.get(), node);
     }
   }
 

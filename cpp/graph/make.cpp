@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "graph/parts.h"
+#include "graph/recorder.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
 
@@ -13,6 +14,7 @@ namespace pullback {
 void (*evaluate_deep)(Node*) = nullptr;
 void (*compute_due_parts)() = nullptr;
 void (*warn_many_nodes)(const Node*) = nullptr;
+void (*check_numbers)(Node*, const Node*) = nullptr;
 
 namespace {
 
@@ -62,6 +64,7 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
   if (overrides_active()) node->rule = stamped_override(name_of(op));
   if (flags & kTracked && keeps_nothing(node)) node->flags &= ~kTracked;
   if (kMakesParts[static_cast<int>(op)] && !(node->flags & (kTracked | kTraced))) note_part(node);
+  if (recording) record_node(node, inputs);
   return ref;
 }
 
@@ -72,6 +75,7 @@ void hand_out(Node* node) {
   }
   if (parts_due && compute_due_parts && !variable_scope_active()) compute_due_parts();
   watch_growth(node);
+  if (check_numbers) check_numbers(node, nullptr);
 }
 
 Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
@@ -81,6 +85,7 @@ Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
   node->dtype = dtype;
   node->shape = shape;
   node->value = std::move(buffer);
+  if (recording) record_node(node.get(), {});
   return node;
 }
 
@@ -90,6 +95,7 @@ Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags) {
   node->dtype = dtype;
   node->scalar = scalar;
   node->flags = flags;
+  if (recording) record_node(node.get(), {});
   return node;
 }
 
@@ -107,6 +113,7 @@ Ref<Node> make_argument(DType dtype, const Shape& shape) {
   node->dtype = dtype;
   node->shape = shape;
   node->flags = kTracked | kTraced;
+  if (recording) record_node(node.get(), {});
   return node;
 }
 

@@ -38,6 +38,11 @@ constexpr int64_t kManyNodes = 100000;
 extern void (*evaluate_deep)(Node* node);
 constexpr uint32_t kDepthCap = 4096;
 
+// Called for every tensor that a program gets to hold, with null, and for every cotangent in a
+// reverse pass, with the operation that sent it, while some thread checks that numbers are finite.
+// Set by the binding; may throw.
+extern void (*check_numbers)(Node* node, const Node* operation);
+
 // Called when parts (graph/parts.h) are due. Set by the layer above too.
 extern void (*compute_due_parts)();
 

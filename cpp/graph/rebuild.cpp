@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "graph/make.h"
+#include "graph/recorder.h"
 #include "graph/rule.h"
 
 namespace pullback {
@@ -12,6 +13,7 @@ namespace pullback {
 Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
   if (node->op == Op::scalar) return make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
   Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
+  if (recording) record_as(copy.get(), node);
   copy->output = node->output;
   copy->rule = node->rule;
   const auto tracked = [](const Node* input) { return input->tracked(); };

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "graph/recorder.h"
 #include "graph/rule.h"
 
 namespace pullback {
@@ -45,7 +46,9 @@ void forget_pending(Variable* variable) {
 Ref<Node> detached(const Ref<Node>& node) {
   if (node->op == Op::scalar) return as_value(node);
   if (!node->value) return node;
-  return make_value(node->dtype, node->shape, node->value);
+  Ref<Node> copy = make_value(node->dtype, node->shape, node->value);
+  if (recording) record_source(copy.get(), node.get());
+  return copy;
 }
 
 }  // namespace
@@ -92,6 +95,7 @@ Ref<Node> read(Variable* variable) {
     Ref<Node> node = make_node(Op::read, variable->dtype, variable->shape, {&input, 1});
     node->flags |= kTracked;
     node->variable = variable->id;
+    if (recording) record_variable(node.get(), variable->name);
     if (current->value) {
       node->value = current->value;
       seal(node.get());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/make.h"
+#include "graph/recorder.h"
 #include "ops/ops.h"
 #include "plan/trace_call.h"
 
@@ -116,6 +117,10 @@ std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call
     if (call) {
       copy->seq = call->first_seq + i;
       copy->thread = call->thread;
+      if (recording) {  // by its number
+        record_node(copy.get(), on);
+        record_as(copy.get(), node);
+      }
     }
     return copy;
   });

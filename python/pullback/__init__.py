@@ -123,6 +123,10 @@ from ._autodiff.shaping import (
 from ._autodiff.tape import GradientTape
 from ._autodiff.transforms import grad, value_and_grad
 from ._core import Tensor, Variable, __version__
+from ._explain.check import check_numerics
+from ._explain.draw import Drawing, draw
+from ._explain.explain import Explanation, explain
+from ._explain.paths import GradientPath, gradient_paths
 from ._runtime.evaluation import evaluate
 from ._runtime.profile import Profile, ProfileStep, profile
 from ._runtime.settings import bool_ as bool
@@ -156,6 +160,9 @@ def _set_blas_path() -> None:
 _set_blas_path()
 
 __all__ = [
+    "Drawing",
+    "Explanation",
+    "GradientPath",
     "GradientTape",
     "Profile",
     "ProfileStep",
@@ -174,6 +181,7 @@ __all__ = [
     "broadcast_to",
     "cast",
     "ceil",
+    "check_numerics",
     "clip",
     "clip_by_global_norm",
     "clip_by_norm",
@@ -186,11 +194,13 @@ __all__ = [
     "diagonal",
     "divide",
     "dot",
+    "draw",
     "einsum",
     "equal",
     "evaluate",
     "exp",
     "expand_dims",
+    "explain",
     "expm1",
     "eye",
     "float32",
@@ -205,6 +215,7 @@ __all__ = [
     "grad",
     "grad_pass_through",
     "gradient_override_map",
+    "gradient_paths",
     "gradients",
     "greater",
     "greater_equal",

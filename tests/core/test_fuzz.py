@@ -39,8 +39,12 @@ def test_every_public_function_is_in_some_program() -> None:
 
 # What computes nothing, and what has no one answer.
 WITHOUT_PROGRAMS = {
+    "check_numerics",
+    "draw",
     "evaluate",
+    "explain",
     "get_default_dtype",
+    "gradient_paths",
     "num_threads",
     "profile",
     "register_gradient",

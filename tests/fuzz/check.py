@@ -85,7 +85,8 @@ def _compare(program: Program, expected: Expected, answer: Answer, mode: str) ->
         value = number.value
         total, scale = _dot(parts, expected.p)
         allowed = loose * (1 + scale + abs(value)) + 10 * number.error
-        if np.isnan(total) and program.special:
+        # Structural zeros that differ along a row end in the second product that they pass.
+        if np.isnan(total) and (program.special or not expected.products_are_finite):
             counts[f"{name}: nan of infinities"] += 1
         elif not abs(total - value) <= allowed:
             raise Failure(mode, f"{name} is {total:.15g}, by differences {value:.15g}")

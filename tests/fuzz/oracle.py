@@ -36,6 +36,7 @@ class Expected:
     values: list[Array]
     noise: list[float]
     single: bool
+    products_are_finite: bool  # their operands
     cotangents: list[Array | None] = field(default_factory=list)  # one per result, None: no float
     p: list[Array] = field(default_factory=list)  # one per leaf with a gradient
     slope: Number | None = None
@@ -54,7 +55,7 @@ def judge(program: Program) -> Expected | None:
     if exact.choices != rounded.choices or not np.isfinite(noise).all():
         return None
     single = any(x.dtype == np.float32 for x in every.values())
-    out = Expected(values, noise, single)
+    out = Expected(values, noise, single, rounded.products_are_finite)
     random = np.random.default_rng(program.seed)
     for y in close:
         weights = np.round(random.normal(size=y.shape), 2)

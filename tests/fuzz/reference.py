@@ -37,6 +37,7 @@ class Reference:
     def __init__(self, exact: bool, frozen: list[Array] | None = None) -> None:
         self.exact = exact
         self.choices: list[bytes] = []
+        self.products_are_finite = True  # their operands
         self.frozen: list[Array] = [] if frozen is None else frozen
         self._next = None if frozen is None else 0
         self._may_cancel = self._either_sign = False
@@ -121,6 +122,7 @@ class Reference:
         """Where all cancels, another order leaves something; and a zero of a sum of products has
         either sign: NumPy's own functions differ in it."""
         value = f(*xs)
+        self.products_are_finite &= all(np.isfinite(np.asarray(x)).all() for x in xs)
         if value.dtype.kind == "f" and not np.all(value):
             self._either_sign = True
             self._may_cancel |= bool(np.any((value == 0) & (f(*map(np.abs, xs)) != 0)))
@@ -185,6 +187,9 @@ class Reference:
             return x.astype(to)
         if to.kind == "b":
             return self.chosen(x != 0)
+        near = np.abs(x - np.round(x))
+        if np.any((near > 0) & (near <= 1e-6 * np.abs(x))):
+            self.undecided()  # a row of a softmax adds up to 1, or to what is cut to 0
         bounds = np.iinfo(to)
         whole = np.clip(np.trunc(np.where(np.isnan(x), 0, x)), float(bounds.min), float(bounds.max))
         out = np.where(whole >= bounds.max, bounds.max, np.minimum(whole, 2.0**62).astype(to))

@@ -15,8 +15,10 @@ import numpy as np
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
+from .._explain import questions
+from .._runtime import settings
 from .._typing import TensorLike
-from .nests import leaves_like
+from .nests import flatten, leaves_like
 from .rules import op_rule, operation, registered, rule_map, without_gradient
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,7 +70,11 @@ def gradients(
         targets = _core.tensors_of(ys, "gradients: ys")
         seeds = seed_list(grad_ys, ys, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
-    return _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
+    answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
+    if settings.debugging:
+        stops = flatten([] if stop_gradients is None else stop_gradients)[0]
+        questions.note((answers,), flatten(ys)[0], flatten(xs)[0], None, stops, rules)
+    return answers
 
 
 def wants_zeros(mode: Any, who: str) -> bool:

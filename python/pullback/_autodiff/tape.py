@@ -11,6 +11,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor, Variable
+from .._explain import questions
+from .._runtime import settings
 from .gradients import seed_list, wants_zeros, with_zeros
 from .nests import flatten, unflatten
 
@@ -136,7 +138,10 @@ class GradientTape:
             self._stop()
         answers = _core.gradients(targets, xs, seeds, tape=self._tape)
         self._used = not self._persistent
-        return unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
+        found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
+        if settings.debugging:
+            questions.note((self, found), targets, xs, self._tape)
+        return found
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:

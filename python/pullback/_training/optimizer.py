@@ -19,6 +19,8 @@ import numpy as np
 from .. import _core
 from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
+from .._explain import questions
+from .._runtime import settings
 from .rows import update_rows
 from .slots import Slots
 
@@ -84,9 +86,12 @@ class Optimizer:
         >>> v
         Variable('v', [0.5, 1. ], dtype=float32)
         """
-        pairs, read = self._gradients(loss, var_list, "minimize")
+        pairs, value = self._gradients(loss, var_list, "minimize")
         if all(g is None for g, _ in pairs):
-            raise ValueError(_no_gradients(f"{self._name}.minimize", [v for _, v in pairs], read))
+            from .._explain.explain import why_none_of
+
+            reasons = why_none_of(value, [v for _, v in pairs])
+            raise ValueError(_no_gradients(f"{self._name}.minimize", reasons))
         self.apply_gradients(pairs)
 
     def compute_gradients(
@@ -137,7 +142,8 @@ class Optimizer:
             raise ValueError(f"{who}: no variables provided")
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
-            raise ValueError(_no_gradients(who, [v for _, v in pairs], None))
+            reasons = [(v, _unknown_reason(v)) for _, v in pairs]
+            raise ValueError(_no_gradients(who, reasons))
         new: New = {}
         rate = self._current_rate()  # not under the lock: it may wait for another thread's step
         with self._slots.whole():
@@ -272,8 +278,8 @@ class Optimizer:
 
     def _gradients(
         self, loss: Callable[[], Any], var_list: Any, method: str
-    ) -> tuple[list[tuple[Tensor | None, Variable]], list[Variable]]:
-        """Pairs of gradient and variable; and the variables that the loss reads."""
+    ) -> tuple[list[tuple[Tensor | None, Variable]], Tensor]:
+        """Pairs of gradient and variable; and the loss."""
         who = f"{self._name}.{method}"
         if not callable(loss):
             raise TypeError(
@@ -288,18 +294,19 @@ class Optimizer:
                 value = value.read()  # the tape shall see it
         finally:
             tape.stop()
-        if not isinstance(value, (Tensor, Variable)):
+        if not isinstance(value, Tensor):
             raise TypeError(f"{who}: loss() returned a {type(value).__name__}; expected a Tensor")
         if value.dtype.kind != "f":
             raise ValueError(f"{who}: the loss is {value.dtype}; only floats have gradients")
-        read = tape.watched_variables()
-        variables = read if var_list is None else flatten(var_list)[0]
+        variables = tape.watched_variables() if var_list is None else flatten(var_list)[0]
         if not variables:
             raise ValueError(f"{who}: no variables to optimize: the loss reads no trainable one")
         for i, v in enumerate(variables):
             if not isinstance(v, Variable):
                 raise TypeError(f"{who}: var_list[{i}] is a {type(v).__name__}, not a Variable")
-        return list(zip(_core.gradients([value], variables), variables, strict=True)), read
+        if settings.debugging:
+            questions.note((self,), [value], variables)
+        return list(zip(_core.gradients([value], variables), variables, strict=True)), value
 
 
 def in_range(
@@ -360,23 +367,17 @@ def _check_fits(value: Any, variable: Variable, who: str) -> None:
         )
 
 
-def _no_gradients(who: str, variables: list[Variable], read: list[Variable] | None) -> str:
-    """The message where every gradient is None; `read` are those that the loss reads, if known."""
+def _unknown_reason(v: Variable) -> str:
+    if v.dtype.kind != "f":
+        return f"it is {v.dtype}, and only floats have gradients"
+    return (
+        "its gradient is None: no differentiable path leads from it to the loss, or the operations "
+        "between them were made while the tape did not record; explain(loss, variable) says which"
+    )
+
+
+def _no_gradients(who: str, reasons: list[tuple[Variable, str]]) -> str:
+    """The message where every gradient is None."""
     lines = [f"{who}: No gradients provided for any variable:"]
-    for v in variables:
-        if v.dtype.kind != "f":
-            why = f"it is {v.dtype}, and only floats have gradients"
-        elif read is not None and v.trainable and not any(v is other for other in read):
-            why = "the loss does not read it"
-        elif read is None:
-            why = (
-                "its gradient is None: no differentiable path leads from it to the loss, or the "
-                "operations between them were made while the tape did not record"
-            )
-        else:
-            why = (
-                "every path from it to the loss passes stop_gradient, an integer or bool result, "
-                "or a value that was taken out with numpy(), float() or item()"
-            )
-        lines.append(f"  '{v.name}' of shape {v.shape}: {why}")
+    lines += [f"  '{v.name}' of shape {v.shape}: {why}" for v, why in reasons]
     return "\n".join(lines)

@@ -1,0 +1,122 @@
+// What explanations are made from: ancestors of tensors, with places and looks, as plain tuples.
+
+#include <algorithm>
+
+#include "bind/convert.h"
+#include "bind/rules.h"
+#include "bind/sites.h"
+#include "bind/tensor.h"
+#include "grad/ancestry.h"
+#include "grad/tape.h"
+#include "ops/composite.h"
+#include "ops/ops.h"
+#include "plan/evaluate.h"
+
+namespace pullback {
+namespace {
+
+const char* recorded_name_of(const Record& record) {
+  if (record.composite != Composite::None) return name_of(record.composite);
+  return name_of(record.op);
+}
+
+py::dict described(const Ancestor& ancestor) {
+  const Node* node = ancestor.node.get();
+  const Record* record = record_of(ancestor.seq);
+  py::dict out;
+  out["number"] = ancestor.seq;
+  out["name"] = node ? display_name(node) : record ? recorded_name_of(*record) : "";
+  out["inputs"] = py::cast(ancestor.inputs);
+  out["dtype"] = node     ? py::object(py::cast(node->dtype))
+                 : record ? py::object(py::cast(record->dtype))
+                          : py::none();
+  out["passes"] = ancestor.passes;
+  out["stopped"] = ancestor.stopped;
+  out["recorded"] = ancestor.recorded;
+  out["rule"] = ancestor.rule ? py::object(py::str(ancestor.rule->name)) : py::none();
+  out["own_rule"] = ancestor.rule && ancestor.rule->of_library;
+  out["custom"] = node && (node->op == Op::custom || node->op == Op::custom_call) &&
+                  node->attr.composite == Composite::None && ancestor.rule;
+  const uint64_t variable = node ? node->variable : record ? record->variable : 0;
+  out["variable"] = variable;
+  out["variable_name"] = variable ? recorded_name(variable) : "";
+  out["place"] = site_of(record ? record->site : 0);
+  const bool value = node && (node->op != Op::custom_call);
+  out["tensor"] = value ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
+  out["tracked"] = node ? node->tracked() : record && record->tracked;
+  out["traced"] = node && (node->flags & kTraced);
+  out["origin"] = node && node->origin ? node->origin->name : "";
+  return out;
+}
+
+py::list ancestors(const std::vector<Ref<Node>>& ys, const py::list& xs, const py::list& stop,
+                   const py::object& overrides, const Tape* tape, const std::vector<uint64_t>& also,
+                   bool assignments) {
+  GradientRequest request;
+  request.ys = ys;
+  for (py::handle x : xs) request.xs.push_back(source_of(x.ptr()));
+  for (py::handle x : stop) request.stop.push_back(source_of(x.ptr()));
+  OverrideMap map;
+  if (!overrides.is_none()) {
+    map = override_map(overrides);
+    request.overrides = &map;
+  }
+  request.tape = tape;
+  py::list out;
+  for (const Ancestor& ancestor : ancestry(request, also, assignments))
+    out.append(described(ancestor));
+  return out;
+}
+
+// (number of the tensor, number of what was made next, place, how) of every look.
+py::list looks() {
+  py::list out;
+  for (const Look& look : recorded_looks()) {
+    out.append(py::make_tuple(look.seq, look.next, site_of(look.site), look.how));
+  }
+  return out;
+}
+
+// The values of some tensors, as nobody's look.
+py::list arrays_of(const std::vector<Ref<Node>>& nodes) {
+  std::vector<Node*> roots;
+  for (const Ref<Node>& node : nodes) roots.push_back(node.get());
+  evaluate(roots);
+  py::list out;
+  for (const Ref<Node>& node : nodes) out.append(array_from_node(node));
+  return out;
+}
+
+// (number, variable, tracked, when the tape watched it or None) of a tensor or a variable.
+py::tuple identity_of(const py::object& x, const Tape* tape) {
+  const Source source = source_of(x.ptr());
+  const uint64_t seq = source.node ? source.node->seq : 0;
+  const uint64_t variable = source.node ? source.node->variable : source.variable;
+  py::object since = py::none();
+  if (tape) {
+    Node stand_in;
+    stand_in.variable = variable;
+    const uint64_t watched = tape->watched_since(source.node ? source.node.get() : &stand_in);
+    if (watched != Tape::kNever) since = py::int_(watched);
+  }
+  return py::make_tuple(seq, variable, !source.node || source.node->tracked(), since);
+}
+
+}  // namespace
+
+void bind_ancestry(py::module_& m) {
+  m.def("ancestors", &ancestors, py::arg("ys"), py::arg("xs"), py::arg("stop"),
+        py::arg("overrides"), py::arg("tape") = py::none(),
+        py::arg("also") = std::vector<uint64_t>(), py::arg("assignments") = false);
+  m.def("looks", &looks);
+  m.def("arrays_of", &arrays_of);
+  m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none());
+  m.def("place_of", [](const Ref<Node>& node) {
+    const Record* record = record_of(node->seq);
+    return site_of(record ? record->site : 0);
+  });
+  m.def("recording", [] { return recording; });
+  m.def("user_place", [] { return site_of(find_site ? find_site() : 0); });
+}
+
+}  // namespace pullback

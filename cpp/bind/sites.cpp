@@ -1,0 +1,136 @@
+// Which line of the user's program is at work: the innermost frame that is not of this package.
+// Asked for every operation while debugging is on, so what was found for an instruction is kept.
+#include "bind/sites.h"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bind/convert.h"
+#include "bind/once.h"
+#include "graph/recorder.h"
+
+namespace pullback {
+namespace {
+
+struct Site {
+  PyObject* code;  // kept, so that its address means it for ever
+  int line;
+};
+
+// Where in its code a frame stands: enough to tell one place from another.
+int position_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  return PyFrame_GetLineNumber(frame);
+#endif
+}
+
+class Sites {
+ public:
+  Sites() {
+    const py::object file = py::module_::import("pullback").attr("__file__");
+    package_ = py::str(py::module_::import("os").attr("path").attr("dirname")(file));
+  }
+
+  // 0 where no frame is the user's.
+  uint32_t find() {
+    // A frame is an object: making it must not collect others, whose ends may run anything while
+    // a node is being made.
+    const int collecting = PyGC_Disable();
+    uint32_t found = 0;
+    PyFrameObject* frame = PyEval_GetFrame();
+    Py_XINCREF(frame);
+    while (frame) {
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      found = number(frame, code);
+      Py_DECREF(code);  // the frame or the table has it
+      PyFrameObject* back = found == kOurs ? PyFrame_GetBack(frame) : nullptr;
+      Py_DECREF(frame);
+      frame = back;
+    }
+    if (collecting) PyGC_Enable();
+    return found == kOurs ? 0 : found;
+  }
+
+  py::object describe(uint32_t number) const {
+    if (number == 0) return py::none();
+    const Site& site = sites_[number - 1];
+    const py::handle code(site.code);
+    return py::make_tuple(code.attr("co_filename"), site.line, code.attr("co_name"));
+  }
+
+ private:
+  static constexpr uint32_t kOurs = static_cast<uint32_t>(-1);
+  static constexpr size_t kMost = size_t{1} << 20;  // of programs that make code as they go
+
+  struct Place {
+    PyCodeObject* code = nullptr;
+    int position = 0;
+    uint32_t number = 0;
+    bool operator==(const Place& other) const {
+      return code == other.code && position == other.position;
+    }
+  };
+  struct Hash {
+    size_t operator()(const Place& place) const {
+      return (reinterpret_cast<uintptr_t>(place.code) >> 4) * 31 +
+             static_cast<size_t>(place.position);
+    }
+  };
+
+  uint32_t number(PyFrameObject* frame, PyCodeObject* code) {
+    const Place place{code, position_of(frame)};
+    Place& last = recent_[Hash()(place) % std::size(recent_)];
+    if (last == place) return last.number;
+    const auto known = numbers_.find(place);
+    last = place;
+    last.number = known != numbers_.end() ? known->second : add(frame, place);
+    return last.number;
+  }
+
+  uint32_t add(PyFrameObject* frame, const Place& place) {
+    if (numbers_.size() >= kMost) return 0;
+    uint32_t number = kOurs;
+    if (!ours(place.code)) {
+      sites_.push_back({reinterpret_cast<PyObject*>(place.code), PyFrame_GetLineNumber(frame)});
+      number = static_cast<uint32_t>(sites_.size());
+    }
+    Py_INCREF(place.code);
+    numbers_.emplace(place, number);
+    return number;
+  }
+
+  bool ours(PyCodeObject* code) const {
+    Py_ssize_t length = 0;
+    const char* file = PyUnicode_AsUTF8AndSize(code->co_filename, &length);
+    if (!file) {
+      PyErr_Clear();
+      return false;
+    }
+    return std::string_view(file, static_cast<size_t>(length)).starts_with(package_);
+  }
+
+  std::string package_;
+  std::vector<Site> sites_;
+  std::unordered_map<Place, uint32_t, Hash> numbers_;
+  Place recent_[256];
+};
+
+Sites* sites = nullptr;  // never freed: records of any age may ask
+
+void set_recording(bool on) {
+  if (!on) return stop_recording();
+  if (!sites) sites = new Sites;
+  find_site = []() -> uint32_t { return PyGILState_Check() ? sites->find() : 0; };
+  start_recording();
+}
+
+}  // namespace
+
+py::object site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
+
+void bind_recorder(py::module_& m) { m.def("set_recording", &set_recording, py::arg("on")); }
+
+}  // namespace pullback

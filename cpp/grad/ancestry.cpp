@@ -1,0 +1,85 @@
+// One worklist over numbers: a number is a live node, or a record of one, or nothing that is known.
+#include "grad/ancestry.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "grad/connectivity.h"
+#include "grad/tape.h"
+#include "graph/walk.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+class Walk {
+ public:
+  Walk(const GradientRequest& request, bool assignments)
+      : request_(request), assignments_(assignments), graph_(request) {}
+
+  std::vector<Ancestor> run(const std::vector<uint64_t>& also) {
+    for (const Ref<Node>& y : request_.ys) find(y->seq, y.get());
+    for (uint64_t seq : also) find(seq, nullptr);
+    while (!pending_.empty()) {
+      const size_t at = pending_.back();
+      pending_.pop_back();
+      expand(at);
+    }
+    std::ranges::sort(found_, {}, &Ancestor::seq);
+    return std::move(found_);
+  }
+
+ private:
+  void find(uint64_t seq, Node* node) {
+    const auto [known, is_new] = at_.try_emplace(seq, found_.size());
+    if (!is_new && (!node || found_[known->second].node)) return;
+    if (is_new) found_.emplace_back();
+    const Record* record = record_of(seq);
+    found_[known->second].seq = seq;
+    found_[known->second].node = node ? node : record ? record->node.get() : nullptr;
+    pending_.push_back(known->second);
+  }
+
+  void expand(size_t at) {
+    Node* node = found_[at].node.get();
+    std::vector<std::pair<uint64_t, Node*>> inputs;
+    if (node) {
+      const Connectivity::Exit exit = graph_.exit_of(node);
+      Ancestor& own = found_[at];
+      own.stopped = graph_.stopped(node);
+      own.recorded = !request_.tape || request_.tape->recorded(node);
+      own.rule = exit.rule;
+      // Inside of a custom gradient is what its rule replaces.
+      const auto all = exit.inputs.empty() ? node->inputs() : exit.inputs;
+      own.passes = !exit.inputs.empty() && graph_.differentiable(node);
+      if (node->op != Op::read) {
+        for (Node* input : all) inputs.emplace_back(input->seq, input);
+      }
+    }
+    const Record* record = record_of(found_[at].seq);
+    const bool of_read = record && record->op == Op::read;
+    if (record && inputs.empty() && (!of_read || assignments_)) {
+      for (uint64_t seq : record->inputs()) inputs.emplace_back(seq, nullptr);
+    }
+    found_[at].inputs.clear();
+    for (const auto& [seq, input] : inputs) found_[at].inputs.push_back(seq);
+    for (const auto& [seq, input] : inputs) find(seq, input);
+  }
+
+  const GradientRequest& request_;
+  const bool assignments_;
+  const Connectivity graph_;
+  std::vector<Ancestor> found_;
+  std::unordered_map<uint64_t, size_t> at_;
+  std::vector<size_t> pending_;  // to be expanded
+};
+
+}  // namespace
+
+std::vector<Ancestor> ancestry(const GradientRequest& request, const std::vector<uint64_t>& also,
+                               bool assignments) {
+  return Walk(request, assignments).run(also);
+}
+
+}  // namespace pullback

@@ -1,0 +1,110 @@
+// The ring of records, the ring of looks, and the names of variables.
+#include "graph/recorder.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace pullback {
+namespace {
+
+struct Recorder {
+  std::vector<Record> records = std::vector<Record>(kRecords);
+  std::vector<Look> looks;
+  size_t next_look = 0;
+  std::unordered_map<uint64_t, std::string> names;
+
+  Record* find(uint64_t seq) {
+    Record& record = records[seq % kRecords];
+    return seq && record.seq == seq ? &record : nullptr;
+  }
+};
+
+Recorder* recorder = nullptr;
+int starts = 0;
+
+void set_inputs(Record* record, std::span<const uint64_t> numbers) {
+  record->inputs_count = static_cast<uint32_t>(numbers.size());
+  record->rest = numbers.size() > 3 ? std::make_unique<uint64_t[]>(numbers.size()) : nullptr;
+  std::ranges::copy(numbers, numbers.size() > 3 ? record->rest.get() : record->in);
+}
+
+}  // namespace
+
+void start_recording() {
+  if (!recorder) recorder = new Recorder;
+  ++starts;
+  recording = true;
+}
+
+void stop_recording() {
+  if (--starts) return;
+  recording = false;
+  delete std::exchange(recorder, nullptr);
+}
+
+void record_node(Node* node, std::span<Node* const> inputs) {
+  Record& record = recorder->records[node->seq % kRecords];
+  record.seq = node->seq;
+  record.node = NodeHandle(node);
+  record.variable = 0;
+  record.site = find_site ? find_site() : 0;
+  record.op = node->op;
+  record.dtype = node->dtype;
+  record.tracked = node->tracked();
+  record.composite = node->attr.composite;
+  if (inputs.size() <= 3) {
+    record.inputs_count = static_cast<uint32_t>(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) record.in[i] = inputs[i]->seq;
+    return;
+  }
+  std::vector<uint64_t> numbers;
+  for (const Node* input : inputs) numbers.push_back(input->seq);
+  set_inputs(&record, numbers);
+}
+
+void record_variable(const Node* node, const std::string& name) {
+  if (Record* record = recorder->find(node->seq)) {
+    record->variable = node->variable;
+    record->tracked = true;
+  }
+  recorder->names[node->variable] = name;
+}
+
+void record_source(const Node* copy, const Node* source) {
+  if (Record* record = recorder->find(copy->seq)) set_inputs(record, {&source->seq, 1});
+}
+
+void record_as(const Node* copy, const Node* original) {
+  const Record* from = recorder->find(original->seq);
+  Record* to = recorder->find(copy->seq);
+  if (from && to && from->site) to->site = from->site;
+}
+
+void record_look(const Node* node, const char* how) {
+  const Look look{node->seq, next_seq(), find_site ? find_site() : 0, how};
+  if (recorder->looks.size() < kLooks) {
+    recorder->looks.push_back(look);
+  } else {
+    recorder->looks[recorder->next_look++ % kLooks] = look;
+  }
+}
+
+const Record* record_of(uint64_t seq) { return recorder ? recorder->find(seq) : nullptr; }
+
+std::string recorded_name(uint64_t variable) {
+  if (!recorder) return "";
+  const auto found = recorder->names.find(variable);
+  return found == recorder->names.end() ? "" : found->second;
+}
+
+std::vector<Look> recorded_looks() {
+  if (!recorder) return {};
+  std::vector<Look> out = recorder->looks;
+  std::ranges::rotate(
+      out,
+      out.begin() + static_cast<ptrdiff_t>(out.size() < kLooks ? 0 : recorder->next_look % kLooks));
+  return out;
+}
+
+}  // namespace pullback

@@ -1,0 +1,69 @@
+// What debugging remembers. While a program records, every node leaves a record of how it was made
+// and where in the user's program, in a ring that is found by the node's number. So it can still be
+// told where a value came from when the nodes in between have been computed, let go of their inputs
+// and died. Values are not kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+struct Record {
+  uint64_t seq = 0;  // of the node; 0: none yet
+  NodeHandle node;
+  uint64_t variable = 0;  // read: number of the variable
+  uint32_t site = 0;      // where (see find_site); 0: not known
+  Op op = Op::value;
+  DType dtype = DType::Float32;
+  Composite composite = Composite::None;
+  bool tracked = false;  // when it was made
+  uint32_t inputs_count = 0;
+  uint64_t in[3] = {};               // numbers of the inputs
+  std::unique_ptr<uint64_t[]> rest;  // all of them where there are more than three
+
+  std::span<const uint64_t> inputs() const {
+    return {inputs_count > 3 ? rest.get() : in, inputs_count};
+  }
+};
+
+// A value that left the graph: somebody looked at it.
+struct Look {
+  uint64_t seq = 0;   // of the node
+  uint64_t next = 0;  // the number that the next node got
+  uint32_t site = 0;
+  const char* how = "";
+};
+
+constexpr size_t kRecords = size_t{1} << 18;
+constexpr size_t kLooks = size_t{1} << 12;
+
+// Where the user's program stands now: a number that the binding can resolve, 0 where it is not
+// known. Set by the binding.
+inline uint32_t (*find_site)() = nullptr;
+
+// Starting twice is stopping twice; the last stop forgets everything.
+void start_recording();
+void stop_recording();
+inline bool recording = false;
+
+void record_node(Node* node, std::span<Node* const> inputs);
+// More about a node that was recorded when it was made: …
+void record_variable(const Node* node, const std::string& name);  // a read's variable
+void record_source(const Node* copy, const Node* source);         // its value is that of another
+void record_as(const Node* copy, const Node* original);           // it was made where that one was
+void record_look(const Node* node, const char* how);
+
+// Null where the ring has none (any more).
+const Record* record_of(uint64_t seq);
+// Name of a variable that was read while recording; empty where it is not known.
+std::string recorded_name(uint64_t variable);
+// Those there are, oldest first.
+std::vector<Look> recorded_looks();
+
+}  // namespace pullback

@@ -1,0 +1,235 @@
+"""What a tensor was made from, step by step, as far as that is still known.
+
+A step is an operation that was carried out. The core tells what it was made from, whether a
+gradient passes it, and, while debugging is on, the line of the user's program; see
+`cpp/grad/ancestry.h`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._core import Rule, Tensor, Variable
+
+LEAVES = {"constant", "scalar", "argument", "read", ""}
+
+
+class Place(NamedTuple):
+    """A line of the user's program."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        file = os.path.relpath(self.file) if os.path.isabs(self.file) else self.file
+        file = self.file if file.startswith("..") else file
+        where = "" if self.function == "<module>" else f" in {self.function}"
+        return f"{file}:{self.line}{where}"
+
+    @property
+    def text(self) -> str:
+        """The line itself, where the file can be read."""
+        from linecache import getline
+
+        return getline(self.file, self.line).strip()
+
+
+class Step:
+    """An operation that was carried out, or a leaf."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.number: int = fields["number"]
+        self.name: str = fields["name"]
+        self.dtype: Any = fields["dtype"]
+        self.inputs: list[int] = fields["inputs"]
+        self.passes: bool = fields["passes"]
+        self.stopped: bool = fields["stopped"]
+        self.recorded: bool = fields["recorded"]
+        self.rule: str | None = None if fields["own_rule"] else fields["rule"]
+        self.custom: bool = fields["custom"]
+        self.variable: int = fields["variable"]
+        self.variable_name: str = fields["variable_name"]
+        self.place = Place(*fields["place"]) if fields["place"] else None
+        self.tensor: Tensor | None = fields["tensor"]
+        self.tracked: bool = fields["tracked"]
+        self.traced: bool = fields["traced"]
+        self.origin: str = fields["origin"]
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        return None if self.tensor is None else self.tensor.shape
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype is None or bool(self.dtype.kind == "f")
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.inputs
+
+    def __str__(self) -> str:
+        name = self.name or "something made before debugging was on"
+        if self.name == "read":
+            name = f"variable '{self.variable_name}'" if self.variable_name else "a variable"
+        elif self.custom:
+            name = f"custom_gradient with the rule {self.name}"
+        if self.tensor is None:
+            return name
+        return f"{name} {self.tensor.dtype}{list(self.tensor.shape)}"
+
+
+class Question:
+    """What a gradient was asked about: of which tensor, by which source, and how."""
+
+    def __init__(
+        self,
+        y: Any,
+        x: Any,
+        *,
+        tape: _core.Tape | None = None,
+        stops: Iterable[Any] = (),
+        overrides: dict[str, Rule] | None = None,
+    ) -> None:
+        self.y: Tensor = y.read() if isinstance(y, Variable) else y
+        self.x = x
+        self.tape = tape
+        self.stops = list(stops)
+        self.overrides = overrides
+
+    def gradients(self, xs: list[Any], y: Any = None, seed: Any = None) -> list[Any]:
+        return _core.gradients(
+            [self.y if y is None else y],
+            xs,
+            None if seed is None else [seed],
+            self.stops,
+            self.overrides,
+            self.tape,
+        )
+
+    @cached_property
+    def ancestry(self) -> Ancestry:
+        return Ancestry(self)
+
+
+def name_reads(steps: dict[int, Step], xs: Iterable[Any]) -> None:
+    """Tells the reads of some variables their names, which are else known while debugging."""
+    names = {_core.identity_of(x, None)[1]: x.name for x in xs if isinstance(x, Variable)}
+    for step in steps.values():
+        step.variable_name = names.get(step.variable, step.variable_name)
+
+
+class Ancestry:
+    """The steps that lead to y, and which of them depend on x."""
+
+    def __init__(
+        self, question: Question, also: Iterable[int] = (), assignments: bool = False
+    ) -> None:
+        found = _core.ancestors(
+            [question.y],
+            [question.x],
+            question.stops,
+            question.overrides,
+            question.tape,
+            list(also),
+            assignments,
+        )
+        self.steps = {entry["number"]: Step(entry) for entry in found}
+        if isinstance(question.x, Variable):
+            name_reads(self.steps, [question.x])
+        identity = _core.identity_of(question.x, question.tape)
+        self.x: int  # its number; 0 for a variable
+        self.variable: int
+        self.x_tracked: bool
+        self.x_since: int | None  # when the tape watched it
+        self.x, self.variable, self.x_tracked, self.x_since = identity
+        self.y: int = _core.identity_of(question.y, None)[0]
+        self.depends = self._dependents()
+
+    def is_x(self, step: Step) -> bool:
+        if self.x:
+            return step.number == self.x
+        return bool(self.variable) and step.variable == self.variable
+
+    def _dependents(self) -> set[int]:
+        """The steps that were made from x, and x itself."""
+        out: set[int] = set()
+        for number, step in self.steps.items():  # by creation: inputs come first
+            if self.is_x(step) or any(i in out for i in step.inputs):
+                out.add(number)
+        return out
+
+    def inputs(self, step: Step) -> list[Step]:
+        """Those of a step that depend on x; none of x itself."""
+        if self.is_x(step):
+            return []
+        return [self.steps[i] for i in dict.fromkeys(step.inputs) if i in self.depends]
+
+    @property
+    def top(self) -> Step:
+        return self.steps[self.y]
+
+    @property
+    def connected(self) -> bool:
+        return self.y in self.depends
+
+    def descending(self) -> list[Step]:
+        """The steps between y and x, y first."""
+        below = {self.y}
+        out = []
+        for number in sorted(self.depends, reverse=True):
+            if number not in below:
+                continue
+            step = self.steps[number]
+            out.append(step)
+            below.update(i.number for i in self.inputs(step))
+        return out
+
+    def path(self, through: Step | None = None) -> list[Step]:
+        """The shortest way from y to x, through a step of it."""
+        if through is None:
+            return self._way(self.y, self.is_x)
+        head = self._way(self.y, lambda step: step is through)
+        return head + self._way(through.number, self.is_x)[1:]
+
+    def _way(self, start: int, ends: Any) -> list[Step]:
+        if start not in self.depends:
+            return []
+        came: dict[int, int | None] = {start: None}
+        queue = [start]
+        for number in queue:
+            step = self.steps[number]
+            if ends(step):
+                way = []
+                at: int | None = number
+                while at is not None:
+                    way.append(self.steps[at])
+                    at = came[at]
+                return way[::-1]
+            for below in self.inputs(step):
+                if below.number not in came:
+                    came[below.number] = number
+                    queue.append(below.number)
+        return []
+
+
+def ancestors_of(x: Any) -> dict[int, Step]:
+    """What x was made from, and x."""
+    return Ancestry(Question(x, x)).steps
+
+
+def maker_of(steps: dict[int, Step], x: Any) -> Step:
+    """The step among these that made x."""
+    return steps[_core.identity_of(x, None)[0]]
+
+
+def place_of(x: Any) -> Place | None:
+    """Where a tensor was made."""
+    if isinstance(x, Variable):
+        return None
+    place = _core.place_of(x)
+    return Place(*place) if place else None

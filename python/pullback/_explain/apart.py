@@ -1,0 +1,168 @@
+"""Why y was not made from x at all: x came later, its value left the graph, it was assigned."""
+
+from __future__ import annotations
+
+from .. import _core
+from .._core import Variable
+from .ancestry import LEAVES, Ancestry, Place, Question, Step, ancestors_of, maker_of, place_of
+from .finding import Finding
+from .watched import WATCH, counts, not_watched
+
+
+def why_apart(question: Question, ancestry: Ancestry) -> Finding:
+    return (
+        _made_after(question, ancestry)
+        or (None if counts(question) else not_watched(question, ancestry))
+        or _of_same_name(question, ancestry)
+        or _through_numpy(question, ancestry)
+        or _through_assignment(question)
+        or _from_call(question, ancestry)
+        or _history_gone(question, ancestry)
+        or _unused(question, ancestry)
+    )
+
+
+def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
+    if not ancestry.x or ancestry.x < ancestry.y:
+        return None
+    parents = ancestors_of(question.x)
+    made = maker_of(parents, question.x)
+    shared = [n for n in sorted(parents, reverse=True) if n in ancestry.steps and n != ancestry.x]
+    common = [ancestry.steps[n] for n in shared if ancestry.steps[n].name not in LEAVES]
+    common += [s for s in (ancestry.steps[n] for n in shared) if s.name == "read"]
+    variables = {s.variable for s in ancestry.steps.values() if s.name == "read"}
+    common += [s for s in parents.values() if s.name == "read" and s.variable in variables]
+    common += [ancestry.steps[n] for n in shared if ancestry.steps[n].tensor is not None]
+    if common:
+        return Finding(
+            "rebound",
+            f"x was made by {made} after y; y was made from {common[0]}, of which x was made. An "
+            "assignment to a name such as `w = w - rate * slope` makes a new tensor, and y knows "
+            "only the old one",
+            "ask before the name is bound again, keep the old tensor, or make it a Variable and "
+            "use assign",
+            made,
+            place_of(question.x),
+        )
+    return Finding(
+        "made_after",
+        f"x was made by {made} after y, so y cannot depend on it",
+        "make y from x, or ask about the tensor that y was made from",
+        made,
+        place_of(question.x),
+    )
+
+
+def _of_same_name(question: Question, ancestry: Ancestry) -> Finding | None:
+    x = question.x
+    if not isinstance(x, Variable):
+        return None
+    others = [s for s in ancestry.steps.values() if s.variable and s.variable != ancestry.variable]
+    for step in others:
+        if step.variable_name == x.name:
+            return Finding(
+                "another_variable",
+                f"y reads another variable that is named '{x.name}', too",
+                "ask about that one: it was made by another call of Variable",
+                step,
+            )
+    return None
+
+
+def _through_numpy(question: Question, ancestry: Ancestry) -> Finding | None:
+    """A value of something made from x was looked at, and y goes on from a constant."""
+    looks = _core.looks()
+    leaves = [s for s in ancestry.steps.values() if s.name in ("constant", "scalar")]
+    if not looks or not leaves:
+        return None
+    whole = Ancestry(question, {number for number, *_ in looks})
+    best: tuple[tuple[bool, int], Finding] | None = None
+    for number, following, place, how in looks:
+        if number not in whole.depends:
+            continue
+        taken = whole.steps[number]
+        for leaf in leaves:
+            if leaf.number < following:
+                continue
+            same = _same_value(taken, leaf)
+            rank = not same, leaf.number - following
+            if best and rank >= best[0]:
+                continue
+            back = f"the constant made at {leaf.place}" if leaf.place else "a constant"
+            goes_on = f"and y goes on from {back}"
+            if not same:
+                goes_on = f"and y was made from {back} later, which looks as if it came from there"
+            finding = Finding(
+                "numpy",
+                f"the value of {taken} left the graph with {how}(), {goes_on}",
+                "compute with the tensor instead of its value: pullback's functions take tensors",
+                taken,
+                Place(*place) if place else None,
+                returned=str(leaf.place) if leaf.place else None,
+            )
+            best = rank, finding
+    return best[1] if best else None
+
+
+def _same_value(taken: Step, leaf: Step) -> bool:
+    if taken.tensor is None or leaf.tensor is None:
+        return False
+    a, b = _core.arrays_of([taken.tensor, leaf.tensor])
+    return bool(a.shape == b.shape and (a == b).all())
+
+
+def _through_assignment(question: Question) -> Finding | None:
+    ancestry = Ancestry(question, assignments=True)
+    if not ancestry.connected:
+        return None
+    for step in ancestry.path():
+        if step.name == "read" and not ancestry.is_x(step):
+            stored = ancestry.steps[step.inputs[0]]
+            return Finding(
+                "assignment",
+                f"x went into {step} by an assignment, and no gradient passes an assignment",
+                "make y from the value itself, and assign it beside that",
+                step,
+                stored.place,
+            )
+    return None
+
+
+def _from_call(question: Question, ancestry: Ancestry) -> Finding | None:
+    for step in ancestry.steps.values():
+        if step.origin and not step.traced:
+            return Finding(
+                "not_kept",
+                f"y comes from a call of {step.origin}, which kept no history",
+                f"x counted for nothing when it was called: {WATCH}",
+                step,
+            )
+    return None
+
+
+def _history_gone(question: Question, ancestry: Ancestry) -> Finding | None:
+    """What y was made from has been computed and let go, and there are no records of it."""
+    top = ancestry.top
+    if top.tracked or not top.is_leaf or top.name in LEAVES - {""}:
+        return None
+    return Finding(
+        "not_kept",
+        f"y, made by {top}, is not tracked: it depends on no variable and on nothing that was "
+        "watched, or every way there passes stop_gradient or an integer, so its history was let go",
+        "run the program under set_debug(True), and explain names the line",
+        top,
+    )
+
+
+def _unused(question: Question, ancestry: Ancestry) -> Finding:
+    reads = [s for s in ancestry.steps.values() if s.name == "read"]
+    names = sorted({s.variable_name for s in reads if s.variable_name})
+    found = "no variable" if not reads else ", ".join(f"'{n}'" for n in names) or "other variables"
+    rerun = "" if _core.recording() else "; set_debug(True) before the program shows values that "
+    rerun += "" if _core.recording() else "left the graph by numpy() or float()"
+    return Finding(
+        "unused",
+        f"y was not made from x: it depends on {found}",
+        f"use x where y is made{rerun}",
+        place=place_of(question.x),
+    )

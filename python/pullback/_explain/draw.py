@@ -1,0 +1,185 @@
+"""`draw`: the graph behind a tensor, or what a plan fused, as SVG."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from .._autodiff.nests import flatten
+from .._core import Tensor, Variable
+from .ancestry import Ancestry, Question, Step, name_reads
+from .drawing import Box, Edge, svg_of
+from .values import Numbers
+
+MOST = 400  # operations; more are no picture
+
+
+class Drawing:
+    """A picture, as `draw` gives it: `svg` is its text, `save` writes it, and notebooks show it.
+
+    >>> x = pb.Variable(3.0)
+    >>> pb.draw(x * x)
+    <Drawing of 2 operations; save('graph.svg') writes it>
+    """
+
+    def __init__(self, svg: str, what: str) -> None:
+        self.svg = svg
+        self._what = what
+
+    def save(self, path: Any) -> None:
+        """Writes the SVG file.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> x = pb.Variable(3.0)
+        >>> with TemporaryDirectory() as folder:
+        ...     pb.draw(x * x, x).save(f"{folder}/graph.svg")
+        """
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing of {self._what}; save('graph.svg') writes it>"
+
+
+def draw(y: Any, xs: Any = None) -> Drawing:
+    """A drawing of what a tensor was made from, and of where its gradient flows.
+
+    y: a tensor; or the text of a plan, as `function(f).plan(*args)` gives: then each box is a step,
+        with the operations that it does together.
+    xs: tensors or variables, one or a nest of them: what depends on them is coloured by the
+        gradient of y there, which flows, is zero, is stopped, or is not finite; the values are
+        computed for that. None draws the operations alone.
+
+    A box has the operation, its dtype and shape, what it costs (bytes of the result; for a product
+    its multiplications and additions), and, while `set_debug(True)` is set, the line that made it.
+    Of more than 400 operations the 400 newest are drawn.
+
+    Raises TypeError where y is neither a tensor nor the text of a plan, or an x is no tensor.
+
+    >>> x = pb.Variable([1.0, 2.0], name="x")
+    >>> drawing = pb.draw(pb.sum(pb.stop_gradient(x) * x), x)
+    >>> drawing
+    <Drawing of 4 operations; save('graph.svg') writes it>
+    >>> drawing.svg.startswith("<svg")
+    True
+    """
+    if isinstance(y, str) and y.startswith("plan:"):
+        return _draw_plan(y)
+    if not isinstance(y, (Tensor, Variable)):
+        raise TypeError(f"draw: y is {_core.shown(y)}; expected a Tensor, or the text of a plan")
+    sources = [] if xs is None else flatten(xs)[0]
+    for x in sources:
+        if not isinstance(x, (Tensor, Variable)):
+            raise TypeError(f"draw: an x is {_core.shown(x)}; expected a Tensor or a Variable")
+    steps: dict[int, Step] = {}
+    kinds: dict[int, str] = {}
+    for x in sources or [y]:
+        question = Question(y, x)
+        steps = question.ancestry.steps
+        if not sources:
+            break
+        for number, kind in _kinds(question).items():
+            if RANK[kind] > RANK[kinds.get(number, "apart")]:
+                kinds[number] = kind
+    name_reads(steps, sources)
+    steps = {n: s for n, s in steps.items() if s.name != "scalar"}
+    shown = {n: steps[n] for n in sorted(steps)[-MOST:]}
+    boxes = {n: Box(_lines(s, shown), kinds.get(n, "apart")) for n, s in shown.items()}
+    edges = [
+        Edge(i, n, _edge(kinds.get(i, "apart"), kinds.get(n, "apart")))
+        for n, s in shown.items()
+        for i in dict.fromkeys(s.inputs)
+    ]
+    legend = [k for k in RANK if k in set(kinds.values())] if sources else []
+    left = len(steps) - len(shown)
+    what = f"{len(shown)} operations" + (f" of {len(steps)}" if left else "")
+    return Drawing(svg_of(boxes, edges, legend), what)
+
+
+RANK = {"apart": 0, "stopped": 1, "zero": 2, "flows": 3, "bad": 4}
+
+
+def _kinds(question: Question) -> dict[int, str]:
+    import numpy as np
+
+    ancestry: Ancestry = question.ancestry
+    if not ancestry.connected:
+        return {}
+    numbers = Numbers(question, ancestry)
+    out = {}
+    for step in numbers.between:
+        cotangent = numbers.cotangent(step)
+        if cotangent is None:
+            out[step.number] = "stopped"
+        elif not np.isfinite(cotangent).all():
+            out[step.number] = "bad"
+        else:
+            out[step.number] = "flows" if np.any(cotangent) else "zero"
+    return out
+
+
+def _edge(source: str, target: str) -> str:
+    """An edge carries what its source gets."""
+    return "apart" if "apart" in (source, target) else source
+
+
+def _lines(step: Step, steps: dict[int, Step]) -> list[str]:
+    lines = [step.variable_name or "variable"] if step.name == "read" else [step.name or "?"]
+    if step.tensor is not None:
+        lines.append(f"{step.tensor.dtype}{list(step.tensor.shape)} {_cost(step, steps)}".strip())
+    if step.rule and not step.custom:
+        lines.append(f"rule {step.rule.split(' (')[0]}")
+    if step.place and not step.is_leaf:
+        lines.append(f"{Path(step.place.file).name}:{step.place.line}")
+    return lines
+
+
+def _cost(step: Step, steps: dict[int, Step]) -> str:
+    tensor = step.tensor
+    if tensor is None or (step.is_leaf and step.name != "read"):
+        return ""
+    size = tensor.size * tensor.dtype.itemsize
+    if step.name == "matmul" and (left := steps.get(step.inputs[0])) and left.shape:
+        return f"{_short(size)}B, {_short(2 * tensor.size * left.shape[-1])}flop"
+    return f"{_short(size)}B"
+
+
+def _short(count: float) -> str:
+    for unit in ("", "k", "M", "G", "T"):
+        if count < 1000 or unit == "T":
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    raise AssertionError
+
+
+SLOT = r"\b(?:arg|out|tmp)\d+"
+
+
+def _draw_plan(text: str) -> Drawing:
+    """Its steps; an arrow is a buffer that one writes and another reads."""
+    blocks = re.split(r"^(?=\d+  )", text, flags=re.MULTILINE)[1:]
+    boxes: dict[int, Box] = {}
+    edges = []
+    writers: dict[str, int] = {}
+    for number, block in enumerate(blocks, start=1):
+        lines = block.rstrip().split("\n")
+        written = re.findall(rf"(?: to |store v\d+ )({SLOT})", block)
+        read = [slot for slot in re.findall(SLOT, block) if slot not in written]
+        read += [slot for slot in written if slot in writers]
+        for slot in dict.fromkeys(read):
+            if slot in writers:
+                edges.append(Edge(writers[slot], number, "flows"))
+        writers.update(dict.fromkeys(written, number))
+        boxes[number] = Box(_step_lines(lines), "flows")
+    return Drawing(svg_of(boxes, edges), f"a plan of {len(boxes)} steps")
+
+
+def _step_lines(lines: list[str]) -> list[str]:
+    fused = [re.sub(r"^\s*v\d+ = ", "", line) for line in lines[1:]]
+    fused = [re.sub(r"^\s+", "", line) for line in fused]
+    head = re.sub(r"^\d+  ", "", lines[0])
+    return [head, *(line for line in fused if not line.startswith(("load", "then")))]

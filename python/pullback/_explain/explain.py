@@ -1,0 +1,337 @@
+"""`explain`: one question about a gradient, answered for people and for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .. import _core
+from .._autodiff.nests import flatten
+from .._autodiff.rules import rule_map
+from .._autodiff.tape import GradientTape
+from .._core import Tensor, Variable
+from .ancestry import Question, Step
+from .finding import Finding
+from .not_finite import why_not_finite
+from .questions import last_question
+from .unconnected import why_none
+from .values import Numbers, is_tiny
+from .vanishing import why_tiny, why_zero
+from .watched import counts
+
+TITLES = {
+    "none": "is None",
+    "zero": "is zero",
+    "nan": "has NaN",
+    "infinite": "is infinite",
+    "tiny": "is tiny",
+    "flows": "is finite and not zero",
+    "error": "cannot be asked for",
+}
+
+
+class Explanation:
+    """Why the gradient of y by x is what it is, as `explain` found.
+
+    `status` is "none", "zero", "nan", "infinite", "tiny", "flows" or "error"; `findings` are the
+    causes, `path` the operations from y to x through the first of them. `str` is the text for
+    people, `as_dict` has plain values for programs, `as_html` is a page on its own; notebooks show
+    that.
+
+    >>> x = pb.Variable([1.0, 2.0])
+    >>> why = pb.explain(pb.sum(pb.round(x) * x), x)
+    >>> why.status, [step.name for step in why.path]
+    ('flows', ['sum', 'multiply', 'read'])
+    """
+
+    def __init__(
+        self,
+        status: str,
+        findings: list[Finding],
+        path: list[Step],
+        names: tuple[str, str],
+        notes: list[str],
+        figures: dict[str, Any],
+    ) -> None:
+        self.status = status
+        self.findings = findings
+        self.path = path
+        self.names = names
+        self.notes = notes
+        self.figures = figures
+
+    @property
+    def reason(self) -> str | None:
+        """The kind of the first cause; None where the gradient flows."""
+        return self.findings[0].reason if self.findings else None
+
+    @property
+    def place(self) -> str | None:
+        """The line of the first cause: "train.py:12 in step"; None where it is not known."""
+        found = self.findings[0].place if self.findings else None
+        return str(found) if found else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values: numbers, strings, lists and dicts.
+
+        >>> x = pb.Variable(3.0)
+        >>> why = pb.explain(pb.stop_gradient(x) * 2, x)
+        >>> why.as_dict()["findings"][0]["reason"]
+        'stop_gradient'
+        """
+        return {
+            "y": self.names[0],
+            "x": self.names[1],
+            "status": self.status,
+            "findings": [finding.as_dict() for finding in self.findings],
+            "path": [
+                {
+                    "operation": step.name,
+                    "shape": step.shape,
+                    "file": step.place.file if step.place else None,
+                    "line": step.place.line if step.place else None,
+                    "function": step.place.function if step.place else None,
+                    "rule": step.rule,
+                }
+                for step in self.path
+            ],
+            "notes": list(self.notes),
+            "figures": dict(self.figures),
+        }
+
+    def as_html(self) -> str:
+        """A page on its own, with the path drawn."""
+        from .page import page
+
+        return page(self)
+
+    def __str__(self) -> str:
+        y, x = self.names
+        lines = [f"The gradient of y ({y}) by x ({x}) {TITLES[self.status]}"]
+        if self.figures:
+            shown = ", ".join(f"{name} {_figure(value)}" for name, value in self.figures.items())
+            lines[0] += f" ({shown})"
+        for finding in self.findings:
+            lines.append(f"  why   {finding.what}")
+            if finding.place:
+                lines.append(f"  where {finding.place}")
+                if finding.place.text:
+                    lines.append(f"            {finding.place.text}")
+            lines.append(f"  do    {finding.advice}")
+        lines += [f"  note  {note}" for note in self.notes]
+        if len(self.path) > 1:
+            lines.append("  path, from y to x:")
+            lines += [f"    {line}" for line in _path_lines(self.path, self._culprits())]
+        return "\n".join(lines)
+
+    def _culprits(self) -> set[int]:
+        return {finding.step.number for finding in self.findings if finding.step}
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+
+class Explanations(list[Explanation]):
+    """The explanations of several gradients: a list that prints one after the other."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(entry.as_html() for entry in self)
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _path_lines(path: list[Step], culprits: set[int]) -> list[str]:
+    """A line for each step; of a long path both ends, and what is near a culprit."""
+    near = {i for i, step in enumerate(path) if step.number in culprits}
+    shown = {i for at in near for i in range(at - 3, at + 4)}
+    shown |= set(range(8)) | set(range(len(path) - 8, len(path)))
+    lines = []
+    gap = False
+    for i, step in enumerate(path):
+        if i not in shown:
+            if not gap:
+                lines.append("…")
+            gap = True
+            continue
+        gap = False
+        mark = "✗" if step.number in culprits else " "
+        rule = f"  by the rule {step.rule}" if step.rule and not step.custom else ""
+        where = f"  {step.place}" if step.place else ""
+        lines.append(f"{mark} {step}{rule}{where}")
+    return lines
+
+
+def explain(
+    y: Any,
+    x: Any = None,
+    *,
+    tape: GradientTape | None = None,
+    stop_gradients: Any = None,
+    overrides: Mapping[Any, Any] | None = None,
+) -> Any:
+    """Why the gradient of y by x is None, zero, NaN, infinite or tiny; or that it flows.
+
+    y: a tensor. With x left out: an optimizer, a tape, or what `gradients` or `tape.gradient`
+        answered; then the last question that it was asked is explained, for each of its sources.
+        That needs `set_debug(True)` before the question.
+    x: a tensor or a variable, or a nest of them; for a nest the result is a list.
+    tape: the tape that was asked, if one was: what it did not see does not count.
+    stop_gradients, overrides: as they were given to `gradients`.
+
+    Returns an `Explanation`, which prints as text. While `set_debug(True)` or PULLBACK_DEBUG=1 is
+    set, operations carry the line of the program that made them, and the explanation names the
+    culprit's, also where a value left the graph by `numpy()` or `float()`; without it, it names
+    operations and shapes, as far as they still have their history. It computes the values and the
+    cotangents of all steps between y and x, and keeps them while it lives.
+
+    Raises TypeError where y or x are not tensors; ValueError where x is left out and the question
+    is not known.
+
+    >>> x = pb.Variable([1.0, -2.0], name="x")
+    >>> why = pb.explain(pb.sum(pb.relu(x - 5)), x)
+    >>> why.status, why.reason
+    ('zero', 'dead_relu')
+    >>> print(pb.explain(pb.sum(pb.round(x)), x))
+    The gradient of y (sum float32[]) by x (Variable 'x') is zero (largest 0, ...)
+      why   round is flat between its jumps: its derivative is zero everywhere
+    ...
+    """
+    if x is None:
+        return _of_last(y)
+    if not isinstance(y, (Tensor, Variable)):
+        raise TypeError(f"explain: y is {_core.shown(y)}; expected a Tensor")
+    leaves = flatten(x)[0]
+    for leaf in leaves:
+        if not isinstance(leaf, (Tensor, Variable)):
+            raise TypeError(f"explain: x is {_core.shown(leaf)}; expected a Tensor or a Variable")
+    stops = flatten([] if stop_gradients is None else stop_gradients)[0]
+    rules = None if overrides is None else rule_map(overrides, "explain: overrides")
+    inner = None if tape is None else tape._tape
+    found = [
+        explained(Question(y, leaf, tape=inner, stops=stops, overrides=rules)) for leaf in leaves
+    ]
+    if isinstance(x, (Tensor, Variable)):
+        return found[0]
+    return Explanations(found)
+
+
+def _of_last(subject: Any) -> Explanations:
+    question = last_question(subject)
+    if question is None:
+        raise ValueError(
+            "explain: nothing is known of a question that this was asked; call set_debug(True) "
+            "before it, or pass y and x"
+        )
+    ys, xs, tape, stops, overrides = question
+    return Explanations(
+        explained(Question(y, x, tape=tape, stops=stops, overrides=overrides))
+        for x in xs
+        for y in ys
+    )
+
+
+def explained(question: Question) -> Explanation:
+    """The answer to one question."""
+    try:
+        [gradient] = question.gradients([question.x])
+        traced = question.ancestry.top.traced
+        value = None if gradient is None or traced else _core.arrays_of([gradient])[0]
+    except Exception as error:  # a rule may raise anything
+        return _failed(error, (_title(question.y), _title(question.x)))
+    ancestry = question.ancestry
+    names = _names(question)
+    if gradient is None or not counts(question):
+        findings = why_none(question)
+        path = ancestry.path(_on_path(question, findings)) if ancestry.connected else []
+        return Explanation("none", findings, path, names, _notes(path), {})
+    if value is None:
+        path = ancestry.path()
+        note = "values are not known while a function is traced"
+        return Explanation("flows", [], path, names, [*_notes(path), note], {})
+    numbers = Numbers(question, ancestry)
+    seed = numbers.cotangent(ancestry.top)
+    status, findings = _judged(numbers, value, seed)
+    path = ancestry.path(_on_path(question, findings))
+    return Explanation(status, findings, path, names, _notes(path), _figures(value))
+
+
+def why_none_of(y: Tensor, xs: list[Any]) -> list[tuple[Any, str]]:
+    """Why each gradient is None, in a sentence, for the message of an optimizer."""
+    out = []
+    for x in xs:
+        finding = why_none(Question(y, x))[0]
+        what = re.sub(r"\bx\b", "the variable", re.sub(r"\by\b", "the loss", finding.what))
+        where = f" ({finding.place})" if finding.place else ""
+        out.append((x, what + where))
+    return out
+
+
+def _judged(numbers: Numbers, value: Any, seed: Any) -> tuple[str, list[Finding]]:
+    import numpy as np
+
+    if np.isnan(value).any():
+        return "nan", why_not_finite(numbers)
+    if np.isinf(value).any():
+        return "infinite", why_not_finite(numbers)
+    if not np.any(value):
+        return "zero", why_zero(numbers)
+    if is_tiny(value, seed):
+        return "tiny", why_tiny(numbers)
+    return "flows", []
+
+
+def _figures(value: Any) -> dict[str, Any]:
+    import numpy as np
+
+    finite = np.abs(value[np.isfinite(value)])
+    largest = float(finite.max()) if finite.size else float("nan")
+    figures: dict[str, Any] = {"largest": largest}
+    if value.size > 1:
+        figures["zeros"] = f"{int((value == 0).sum())} of {value.size}"
+        bad = int((~np.isfinite(value)).sum())
+        if bad:
+            figures["not finite"] = f"{bad} of {value.size}"
+    return figures
+
+
+def _on_path(question: Question, findings: list[Finding]) -> Step | None:
+    for finding in findings:
+        if finding.step and finding.step.number in question.ancestry.depends:
+            return question.ancestry.steps[finding.step.number]
+    return None
+
+
+def _notes(path: list[Step]) -> list[str]:
+    return [
+        f"{step.name} has the gradient rule {step.rule} instead of its own"
+        for step in path
+        if step.rule and not step.custom and step.name != "result"
+    ]
+
+
+def _names(question: Question) -> tuple[str, str]:
+    x = question.x
+    step = question.ancestry.top
+    found = None if isinstance(x, Variable) else question.ancestry.steps.get(question.ancestry.x)
+    return str(step), str(found) if found else _title(x)
+
+
+def _title(x: Any) -> str:
+    if isinstance(x, Variable):
+        return f"Variable '{x.name}'"
+    return f"a tensor {x.dtype}{list(x.shape)}"
+
+
+def _failed(error: Exception, names: tuple[str, str]) -> Explanation:
+    what = f"{type(error).__name__}: {error}"
+    finding = Finding("error", what, "mend that first; the message names the operation")
+    return Explanation("error", [finding], [], names, [], {})

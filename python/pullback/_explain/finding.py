@@ -1,0 +1,41 @@
+"""What an explanation says: one cause of why a gradient is what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ancestry import Place, Step
+
+
+class Finding:
+    """A cause: its kind, the operation and the line that it stands for, what it does, and what to
+    do about it."""
+
+    def __init__(
+        self,
+        reason: str,
+        what: str,
+        advice: str,
+        step: Step | None = None,
+        place: Place | None = None,
+        **figures: Any,
+    ) -> None:
+        self.reason = reason
+        self.what = what
+        self.advice = advice
+        self.step = step
+        self.place = place or (step.place if step else None)
+        self.figures = figures
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: plain values."""
+        return {
+            "reason": self.reason,
+            "what": self.what,
+            "advice": self.advice,
+            "operation": self.step.name if self.step else None,
+            "file": self.place.file if self.place else None,
+            "line": self.place.line if self.place else None,
+            "function": self.place.function if self.place else None,
+            **self.figures,
+        }

@@ -1,0 +1,113 @@
+"""Why a gradient is NaN or infinite: the first value that is, or the first slope."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .ancestry import Step
+from .finding import Finding
+from .values import Numbers, at_text, first_of, given_text, is_finite, share_of
+
+
+def why_not_finite(numbers: Numbers) -> list[Finding]:
+    """The first value that is not finite; where all are, the first cotangent."""
+    ancestry = numbers.ancestry
+    seen = {s.number for s in numbers.between}
+    origins = []
+    for step in ancestry.steps.values():  # inputs first
+        value = numbers.value(step)
+        if value is None or is_finite(value):
+            continue
+        if all(v is None or is_finite(v) for v in numbers.operands(step)):
+            origins.append(step)
+    within = [s for s in origins if s.number in seen]
+    # Infinities that others bring are often meant, as masks; NaN never is.
+    beside = within or [s for s in origins if np.isnan(numbers.value(s)).any()]
+    if beside:
+        return [_bad_value(numbers, s) for s in beside]
+    backward = _first_bad_slope(numbers)
+    if backward is not None:
+        return [backward]
+    return [_bad_value(numbers, s) for s in origins]
+
+
+def _bad_value(numbers: Numbers, step: Step) -> Finding:
+    value = numbers.value(step)
+    bad = ~np.isfinite(value)
+    kind = "NaN" if np.isnan(value).any() else "infinite"
+    at = first_of(bad)
+    many = f"{int(bad.sum())} of {bad.size} entries" if value.ndim else "the value"
+    if not step.inputs:
+        verb = "is" if bad.sum() == 1 else "are"
+        return Finding(
+            "bad_data",
+            f"{many} of {step} {verb} {kind} to begin with{at_text(at)}",
+            "look at the data: nothing was computed yet",
+            step,
+            share=share_of(bad),
+            index=at,
+        )
+    given = given_text(numbers, step, at)
+    return Finding(
+        "bad_value",
+        f"{step.name} makes {kind} of finite numbers: {many}{at_text(at)}{given}",
+        VALUE_ADVICE.get(step.name, "keep its operands where the result is finite"),
+        step,
+        share=share_of(bad),
+        index=at,
+    )
+
+
+def _first_bad_slope(numbers: Numbers) -> Finding | None:
+    for step in numbers.between:
+        cotangent = numbers.cotangent(step)
+        if cotangent is None or not is_finite(cotangent):
+            continue
+        for below in numbers.ancestry.inputs(step):
+            slope = numbers.cotangent(below)
+            if slope is None or is_finite(slope):
+                continue
+            bad = ~np.isfinite(slope)
+            at = first_of(bad)
+            kind = "NaN" if np.isnan(slope).any() else "infinite"
+            value = numbers.value(below)
+            there = "" if value is None else f", where its input is {value[at]:.4g}"
+            rule = f" (by the rule {step.rule})" if step.rule else ""
+            return Finding(
+                "bad_slope",
+                f"all values are finite, and the slope of {step.name}{rule} is {kind} for "
+                f"{int(bad.sum())} of {bad.size} entries{at_text(at)}{there}",
+                SLOPE_ADVICE.get(step.name, "keep its input where the slope is finite"),
+                step,
+                share=share_of(bad),
+                index=at,
+            )
+    return None
+
+
+VALUE_ADVICE = {
+    "log": "log is -inf at 0 and NaN below: add a small number, clip from below, or use a loss "
+    "that takes logits",
+    "log1p": "log1p is -inf at -1 and NaN below",
+    "sqrt": "sqrt is NaN below 0: rounding makes small negative numbers; use maximum(x, 0)",
+    "rsqrt": "rsqrt is infinite at 0: add a small number",
+    "divide": "the divisor is 0 (or both are infinite): add a small number to it, or choose with "
+    "where() what is divided",
+    "exp": "exp overflows above 88.7 in float32 and 709.8 in float64: subtract the maximum, or use "
+    "logsumexp, softmax, softplus",
+    "pow": "a negative base with a fractional exponent is NaN; 0 to a negative power is infinite",
+    "square": "it overflows: scale first",
+    "multiply": "it overflows, or multiplies infinity by 0",
+    "subtract": "infinity minus infinity is NaN",
+    "matmul": "the sum of products overflows: scale first",
+}
+SLOPE_ADVICE = {
+    "sqrt": "the slope of sqrt is infinite at 0: add a small number below the root; for a length, "
+    "clip_by_norm and linalg.norm give 0 there",
+    "pow": "a power below 1 has an infinite slope at 0: add a small number to the base",
+    "log": "the slope of log is infinite at 0: clip from below, or use a loss that takes logits",
+    "divide": "the slope of a quotient by its divisor grows with 1 / divisor**2: add a small "
+    "number to it",
+    "rsqrt": "the slope of rsqrt is infinite at 0: add a small number",
+    "multiply": "infinity times 0: choose with where() before the product",
+}

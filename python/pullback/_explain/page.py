@@ -1,0 +1,59 @@
+"""An explanation as a page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .drawing import Box, Edge, svg_of
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+
+STYLE = (
+    "font-family:sans-serif;font-size:14px;line-height:1.45;max-width:60em;color:#1f2937;"
+    "background:#fff;padding:0.5em 1em"
+)
+
+
+def page(why: Explanation) -> str:
+    """The text, the culprits with their lines, and the path drawn from x at the top to y."""
+    lines = str(why).split("\n")
+    parts = [f"<h3>{escape(lines[0])}</h3>"]
+    for finding in why.findings:
+        parts.append(f"<p><b>{escape(finding.what)}</b><br>")
+        if finding.place:
+            parts.append(f"<code>{escape(str(finding.place))}</code>")
+            if finding.place.text:
+                parts.append(f"<pre>{escape(finding.place.text)}</pre>")
+        parts.append(f"{escape(finding.advice)}</p>")
+    parts += [f"<p>{escape(note)}</p>" for note in why.notes]
+    if why.path:
+        parts.append(_drawn(why))
+    title = escape(f"{why.names[0]} by {why.names[1]}")
+    return (
+        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{title}</title></head>'
+        f'<body><div style="{STYLE}">{"".join(parts)}</div></body></html>'
+    )
+
+
+def _drawn(why: Explanation) -> str:
+    culprits = {finding.step.number for finding in why.findings if finding.step}
+    color = {"zero": "zero", "tiny": "zero", "flows": "flows"}.get(why.status, "bad")
+    boxes = {}
+    beyond = False  # from y's side: what is behind a culprit gets nothing
+    for step in why.path:
+        kind = color if step.number in culprits else "apart" if beyond else "flows"
+        beyond = beyond or step.number in culprits
+        lines = [str(step)]
+        if step.place:
+            lines.append(f"{Path(step.place.file).name}:{step.place.line}")
+        boxes[step.number] = Box(lines, kind)
+    numbers = [step.number for step in why.path]
+    edges = [
+        Edge(below, above, "apart" if boxes[below].kind == "apart" else "flows")
+        for above, below in pairwise(numbers)
+    ]
+    return svg_of(boxes, edges)

@@ -1,0 +1,34 @@
+"""The last question about gradients that was asked while debugging is on, so that `explain` can be
+given the optimizer, the tape or the answer instead of repeating it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Asked = tuple[list[Any], list[Any], Any, list[Any], Any]  # ys, xs, tape, stops, overrides
+
+_last: tuple[tuple[Any, ...], Asked] | None = None
+
+
+def note(
+    subjects: tuple[Any, ...],
+    ys: list[Any],
+    xs: list[Any],
+    tape: Any = None,
+    stops: Any = None,
+    overrides: Any = None,
+) -> None:
+    """Keeps a question, and what it may be asked for by: the asker and the answer."""
+    global _last
+    _last = subjects, (ys, xs, tape, stops or [], overrides)
+
+
+def forget() -> None:
+    global _last
+    _last = None
+
+
+def last_question(subject: Any) -> Asked | None:
+    if _last is None or not any(subject is known for known in _last[0]):
+        return None
+    return _last[1]

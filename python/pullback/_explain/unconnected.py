@@ -1,0 +1,188 @@
+"""Why a gradient is None: what cuts the way from y to x, or why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .ancestry import Ancestry, Question, Step, place_of
+from .apart import why_apart
+from .finding import Finding
+from .watched import WATCH, counts, descends_from_watched, not_watched
+
+
+def why_none(question: Question) -> list[Finding]:
+    """The causes, the most telling first; never empty."""
+    ancestry = question.ancestry
+    if not _is_float(question.x):
+        return [
+            Finding(
+                "integer",
+                f"x is {question.x.dtype}, and only floats have gradients",
+                "make x of a floating dtype",
+                place=place_of(question.x),
+            )
+        ]
+    if not _is_float(question.y):
+        top = ancestry.top
+        return [_integer(_end_of_history(ancestry, top) if ancestry.connected else top)]
+    if not ancestry.connected:
+        return [why_apart(question, ancestry)]
+    return _cuts(question, ancestry) or [_nothing(ancestry)]
+
+
+# --- y was made from x, and something cuts
+
+
+def _cuts(question: Question, ancestry: Ancestry) -> list[Finding]:
+    between = ancestry.descending()
+    if not counts(question):
+        return [not_watched(question, ancestry)]
+    if question.tape:
+        unseen = _not_seen(question, ancestry, between)
+        if unseen is None and not descends_from_watched(question):
+            unseen = not_watched(question, ancestry)
+        if unseen:
+            return [unseen]
+    cotangents = cotangents_of(question, between)
+    reached = {ancestry.y}
+    out = []
+    for step in between:
+        if step.number not in reached:
+            continue
+        below = ancestry.inputs(step)
+        passed = [i for i in below if cotangents.get(i.number) is not None]
+        reached.update(i.number for i in passed)
+        if below and not passed and not ancestry.is_x(step):
+            out.append(_why_cut(question, ancestry, step))
+    return out
+
+
+def _not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Finding | None:
+    """What a tape did not see: a step that was made while it did not record, or before it watched
+    x."""
+    steps = [s for s in between if not ancestry.is_x(s)]
+    for step in steps:
+        if not step.recorded:
+            return Finding(
+                "not_recorded",
+                f"{step} was made while the tape did not record: outside of its block, in "
+                "stop_recording, or on another thread",
+                "make it inside the block of the tape, or ask gradients(), which needs no tape",
+                step,
+            )
+    since = ancestry.x_since
+    for step in steps:
+        if (
+            since is not None
+            and step.number < since
+            and any(ancestry.is_x(i) for i in ancestry.inputs(step))
+        ):
+            return Finding(
+                "watched_late",
+                f"{step} was made before the tape watched x; a tape counts what is made after that",
+                "watch x before it is used",
+                step,
+            )
+    return None
+
+
+def cotangents_of(question: Question, steps: list[Step]) -> dict[int, Any]:
+    """The gradient of y by what each step made; without an entry where it has none."""
+    asked = [s for s in steps if s.tensor is not None and s.is_float and s.tracked]
+    answers = question.gradients([s.tensor for s in asked])
+    return {s.number: g for s, g in zip(asked, answers, strict=True) if g is not None}
+
+
+def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
+    if step.stopped:
+        return Finding(
+            "stop_gradients",
+            "it is among the stop_gradients of the question, which count as constants",
+            "leave it out of stop_gradients",
+            step,
+        )
+    if step.name == "stop_gradient" and step.rule is None:
+        return _stopped(step)
+    if step.rule is not None:
+        return Finding(
+            "rule_returned_none",
+            f"the gradient rule {step.rule} of {step.name} returned None",
+            "return a gradient for each input, or zeros where that is meant",
+            step,
+            rule=step.rule,
+        )
+    if not step.is_float:
+        return _integer(step)
+    # A tape does not count what comes out of an operation that stops.
+    stopping = [i for i in ancestry.inputs(step) if not i.passes and not ancestry.is_x(i)]
+    if question.tape and stopping:
+        return _why_cut(question, ancestry, stopping[0])
+    end = _end_of_history(ancestry, step)
+    if end.name == "stop_gradient":
+        return _stopped(end)
+    if not end.is_float:
+        return _integer(end)
+    if step.name in _core.op_names() and not step.tracked:
+        return Finding(
+            "not_tracked",
+            f"{step} kept no history when it was made",
+            f"x counted for nothing there: {WATCH}",
+            step,
+        )
+    return Finding(
+        "not_differentiable",
+        f"{step.name} has no derivative",
+        "compute what shall be differentiated without it, or give it a rule with "
+        "gradient_override_map or custom_gradient",
+        step,
+    )
+
+
+def _stopped(step: Step) -> Finding:
+    return Finding(
+        "stop_gradient",
+        "stop_gradient makes its argument a constant",
+        "take stop_gradient away where x shall learn from this path",
+        step,
+    )
+
+
+def _end_of_history(ancestry: Ancestry, step: Step) -> Step:
+    """The operation behind which floats with a history begin: what is not tracked, or no float, was
+    made from its result."""
+    while True:
+        below = [i for i in ancestry.inputs(step) if not (i.tracked and i.is_float)]
+        if not below or not ancestry.inputs(below[0]):
+            return step
+        step = below[0]
+
+
+def _integer(step: Step) -> Finding:
+    if step.name == "cast":
+        return Finding(
+            "integer",
+            f"a cast to {step.dtype}: from here on it is no float",
+            "keep it floating; straight_through() makes a rounding differentiable",
+            step,
+        )
+    return Finding(
+        "not_differentiable",
+        f"{step.name} gives {step.dtype}, which has no derivative",
+        "use a smooth substitute (softmax for argmax, sigmoid for a comparison), where() for a "
+        "choice, or straight_through()",
+        step,
+    )
+
+
+def _nothing(ancestry: Ancestry) -> Finding:
+    return Finding(
+        "unknown",
+        "a path leads from y to x, and nothing on it says why no gradient passes",
+        "please report this program",
+        ancestry.top,
+    )
+
+
+def _is_float(x: Any) -> bool:
+    return bool(x.dtype.kind == "f")

@@ -1,0 +1,125 @@
+"""Values and cotangents of the steps between y and x, as arrays, and what is said of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .ancestry import Ancestry, Question, Step
+from .unconnected import cotangents_of
+
+Values = dict[int, Any]
+
+
+class Numbers:
+    """The values of the steps between y and x, and the cotangents that reach them."""
+
+    def __init__(self, question: Question, ancestry: Ancestry) -> None:
+        self.ancestry = ancestry
+        self.between = ancestry.descending()
+        tensors = cotangents_of(question, self.between)
+        self.cotangents: Values = _computed(tensors)
+        self.values: Values = _computed(
+            {s.number: s.tensor for s in ancestry.steps.values() if s.tensor is not None}
+        )
+
+    def value(self, step: Step) -> Any:
+        return self.values.get(step.number)
+
+    def cotangent(self, step: Step) -> Any:
+        return self.cotangents.get(step.number)
+
+    def operands(self, step: Step) -> list[Any]:
+        """The values of all inputs of a step; None for those that are gone."""
+        return [self.values.get(i) for i in step.inputs]
+
+
+def _computed(tensors: dict[int, Any]) -> Values:
+    """The arrays of those that can be computed."""
+    known = {n: t for n, t in tensors.items() if t is not None}
+    try:
+        arrays = _core.arrays_of(list(known.values()))
+    except Exception:
+        arrays = [_array_of(t) for t in known.values()]
+    return {n: a for n, a in zip(known, arrays, strict=True) if a is not None}
+
+
+def _array_of(tensor: Any) -> Any:
+    try:
+        return _core.arrays_of([tensor])[0]
+    except Exception:  # a run that fails, as an integer division by zero does
+        return None
+
+
+def is_tiny(gradient: Any, seed: Any) -> bool:
+    """Whether the largest entry is below float32's rounding of what y's cotangent is."""
+    largest, unit = largest_of(gradient), largest_of(seed)
+    return bool(largest and unit and largest < unit * 1.2e-7)
+
+
+def largest_of(array: Any) -> float | None:
+    if array is None or not has_some(array):
+        return None
+    return float(np.abs(array).max())
+
+
+def is_finite(array: Any) -> bool:
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+
+
+def has_any(array: Any) -> bool:
+    return array is not None and bool(np.any(array != 0))
+
+
+def is_alive(cotangent: Any) -> bool:
+    """Whether it is not zero; that of nothing is no zero either."""
+    return cotangent is not None and (cotangent.size == 0 or has_any(cotangent))
+
+
+def has_some(array: Any) -> bool:
+    return array is not None and array.size > 0
+
+
+def share_of(mask: Any) -> float:
+    return float(np.mean(mask)) if np.size(mask) else 0.0
+
+
+def percent(share: float) -> str:
+    return f"{share:.0%}" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{share:.2%}"
+
+
+def count_of(array: Any) -> str:
+    return "" if array is None else str(array.size)
+
+
+def range_of(array: Any) -> str:
+    if array is None:
+        return "a value that is gone"
+    array = np.asarray(array)
+    if array.size == 1:
+        return f"{array.item():.4g}"
+    return f"{array.min():.4g} to {array.max():.4g}"
+
+
+def first_of(mask: Any) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(mask)[0])
+
+
+def at_text(index: tuple[int, ...]) -> str:
+    return f", the first at {list(index)}" if index else ""
+
+
+def given_text(numbers: Numbers, step: Step, index: tuple[int, ...]) -> str:
+    """The operands of an entry, where the operation goes entry by entry."""
+    value = numbers.value(step)
+    shown = []
+    for operand in numbers.operands(step):
+        if operand is None or operand.size == 0:
+            return ""
+        try:
+            shown.append(f"{np.broadcast_to(operand, value.shape)[index]:.4g}")
+        except ValueError:
+            return ""
+    return f", of {' and '.join(shown)}" if shown else ""

@@ -1,0 +1,1 @@
+"""Broken programs and what `explain` says of them."""
