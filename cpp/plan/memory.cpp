@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "plan/positions.h"
 #include "runtime/memory.h"
 
 namespace pullback {
@@ -107,7 +108,10 @@ class InPlace {
     }
     for (int32_t i = 0; i < steps; ++i) {
       if (TileGroup* group = group_of(plan_.steps[i])) join(i, *group, i > last_failing);
-      if (i > last_failing) keep_base(i);
+      // An update by positions looks at all of them before it writes, and only then may it fail.
+      const bool updates = i + 1 < steps && writes_after_looking(plan_, i + 1);
+      const int32_t write = updates ? i + 1 : i;
+      if (write > last_failing || (updates && write == last_failing)) keep_base(i, write);
     }
     for (Step& step : plan_.steps) {
       for_each_view(
@@ -196,8 +200,8 @@ class InPlace {
   }
 
   // A copy of an argument that ends with it, as the base of an update by positions is, needs no
-  // copying in the argument's own memory.
-  void keep_base(int32_t step) {
+  // copying in the argument's own memory. `write` is the step that writes there first.
+  void keep_base(int32_t step, int32_t write) {
     const auto* copy = std::get_if<Layout>(&plan_.steps[step].work);
     if (!copy || copy->clear || copy->add) return;
     if (!is_whole(plan_, copy->in) || !is_whole(plan_, copy->out)) return;
@@ -208,7 +212,7 @@ class InPlace {
     if (slot.kind == SlotKind::Argument && target.kind == SlotKind::Output &&
         lives_[from].last == step && lives_[to].first == step && !donated_[slot.index] &&
         plan_.donors[target.index] < 0) {
-      donate(to, from, step);
+      donate(to, from, write);
     }
   }
 

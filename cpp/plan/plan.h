@@ -165,8 +165,8 @@ struct Plan {
   // run does so where that value dies with it. Such an argument is no output and donates once; its
   // last read is not after the first write to the output, as if both were one slot. (Where that is
   // a copy of all of it, the run has nothing to do.) From step
-  // `point_of_no_return` on, the first that writes donated memory, no step may fail, and a run is
-  // not interrupted.
+  // `point_of_no_return` on, the first that writes donated memory, no step may fail after it has
+  // begun to write, and a run is not interrupted.
   std::vector<int32_t> donors;
   int32_t point_of_no_return = INT32_MAX;
 };

@@ -98,6 +98,14 @@ std::vector<bool> find_checked(const Plan& plan) {
   return out;
 }
 
+bool writes_after_looking(const Plan& plan, size_t step) {
+  if (step == 0) return false;
+  const auto* copy = std::get_if<Layout>(&plan.steps[step - 1].work);
+  const auto* scatter = std::get_if<ScatterAdd>(&plan.steps[step].work);
+  return copy && scatter && !copy->clear && !copy->add && !scatter->clear && is_flat(copy->in) &&
+         is_flat(copy->out) && copy->out.slot == scatter->out.slot;
+}
+
 void mark_checked(Plan* plan) {
   const std::vector<bool> checked = find_checked(*plan);
   for (size_t i = 0; i < plan->steps.size(); ++i) {

@@ -77,7 +77,9 @@ void check_donors(const Plan& plan, const std::vector<Life>& lives) {
     if (lives[plan.arguments[donor]].last > begin) {
       broken(static_cast<size_t>(begin), "a donor that is still read");
     }
-    first_write = std::min(first_write, begin);
+    const auto next = static_cast<size_t>(begin) + 1;
+    const bool looks = next < plan.steps.size() && writes_after_looking(plan, next);
+    first_write = std::min(first_write, looks ? begin + 1 : begin);
   }
   if (first_write == INT32_MAX) return;
   if (plan.point_of_no_return > first_write) {
@@ -91,7 +93,9 @@ void check_donors(const Plan& plan, const std::vector<Life>& lives) {
       broken(i, "positions that nobody has checked");
     }
   }
-  for (auto i = static_cast<size_t>(first_write); i < plan.steps.size(); ++i) {
+  auto no_failure = static_cast<size_t>(first_write);
+  if (writes_after_looking(plan, no_failure)) ++no_failure;
+  for (size_t i = no_failure; i < plan.steps.size(); ++i) {
     if (can_fail(plan.steps[i])) broken(i, "a step that can fail when there is no return");
   }
 }

@@ -119,6 +119,30 @@ def test_a_failure_of_a_step_leaves_the_table() -> None:
     assert np.array_equal(w.numpy(), after[1])
 
 
+def test_at_changes_a_variable_in_place() -> None:
+    v = pb.Variable(np.ones((200_000, 64), np.float32))
+    best = np.inf
+    for k in range(20):
+        ids = rng.integers(0, 200_000, 5)
+        ids[0] = k
+        begin = time.perf_counter()
+        v.assign(v.at[pb.constant(ids) + 0].set(0))  # nobody knows the positions yet
+        float(v[0, 0])
+        best = min(best, time.perf_counter() - begin)
+    assert best < 3e-3
+    assert not v[:20].numpy().any()
+
+    @pb.function
+    def step(ids: Any) -> None:
+        v.assign(v.at[ids].set(7))
+
+    with pytest.raises(IndexError, match="200000"):
+        step(np.array([3, 200_000]))
+    assert not v[:20].numpy().any()
+    step(np.array([3, 21]))
+    assert v[3, 0] == v[21, 63] == 7
+
+
 @pytest.mark.parametrize("name", ["GradientDescent", "Adagrad"])
 @pytest.mark.parametrize("traced", [False, True])
 def test_a_step_costs_the_rows(name: str, traced: bool) -> None:

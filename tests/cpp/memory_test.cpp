@@ -160,8 +160,26 @@ void test_rows() {
                R"(
     at_index in0 to out0
     at_index in1 in2 out0 to out0
+    out0 may take in0
     arena 0)",
-               "positions that nobody has looked at");
+               "positions that nobody has looked at: nothing is written before they are");
+  check_memory(R"(
+    v = argument f32[100,2]
+    w = argument f32[100,2]
+    i = argument i64[3]
+    j = argument i64[3]
+    b = argument f32[3,2]
+    c = at_index v b i axis=0
+    d = at_index w b j axis=0
+    return c d)",
+               R"(
+    at_index in0 to out0
+    at_index in1 in2 out0 to out0
+    at_index in3 to out1
+    at_index in1 in4 out1 to out1
+    out1 may take in3
+    arena 0)",
+               "the last step that can fail");
   check_memory(R"(
     v = argument f32[100,2]
     w = argument f32[99,2]

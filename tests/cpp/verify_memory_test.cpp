@@ -137,6 +137,20 @@ void test_donors() {
        [](Example& e) {
          e.r.plan.steps[5].work = Layout{flat(e.sw), flat(e.updated), false, true};
        }},
+      {"a failure of the step that writes second", "can fail when there is no return",
+       [](Example& e) {
+         const int32_t values = e.r.argument(e.w);
+         const View v = row_view(values, F, {1, 4, 1});
+         const View at = row_view(e.si, DType::Int64, {4});
+         const View out = row_view(e.updated, F, {1, kCount, 1});
+         std::vector<Step>& steps = e.r.plan.steps;
+         steps.erase(steps.begin());  // which looks at the positions
+         e.r.plan.outputs.erase(e.r.plan.outputs.begin());
+         steps[4].work = Layout{flat(e.sw), flat(e.updated)};
+         steps.push_back({ScatterAdd{v, at, out, 1, kCount, 1, Update::Add, false}, Op::at_index});
+         check(e.refusal().empty(), "a step that looks before it writes: " + e.refusal());
+         steps.push_back(steps.back());
+       }},
       {"positions that an earlier step is only said to have checked", "nobody has checked",
        [](Example& e) { e.step<Gather>(0).checked = true; }},
       {"positions in memory that was written to since", "nobody has checked",

@@ -206,6 +206,8 @@ def test_made_by_hand():
     assert run(bare, {bare.indices: [5, 5]}).dense_shape is None
     with pytest.raises(ValueError, match="without dense_shape"):
         tf.convert_to_tensor(bare)
+    twice = tf.scalar_mul(2.0, s)
+    assert listed(list(run(twice))) == [[[2, 4]], [1], [3, 2]]
 
 
 def test_what_makes_no_slices():
@@ -295,4 +297,21 @@ def test_nothing_of_the_size_of_the_table_is_made():
             session.run([step, norm, loss], feed)
             best = min(best, time.perf_counter() - begin)
         assert session.run(loss, feed) < 6400
+    assert best < 2e-3
+
+
+def test_scattering_changes_a_variable_in_place():
+    v, at = tf.Variable(tf.zeros([200_000, 64])), tf.placeholder(tf.int64, [2])
+    step = tf.scatter_add(v, at, tf.ones([2, 64])).op
+    best = np.inf
+    with tf.Session() as session:
+        session.run(v.initializer)
+        for _ in range(20):
+            begin = time.perf_counter()
+            session.run(step, {at: [5, 7]})
+            best = min(best, time.perf_counter() - begin)
+        assert session.run(v[5, 0]) == 20
+        with pytest.raises(tf.errors.InvalidArgumentError, match="200000"):
+            session.run(step, {at: [5, 200_000]})
+        assert session.run(v[5, 0]) == 20
     assert best < 2e-3

@@ -14,6 +14,7 @@ from .dtypes import as_dtype
 from .math_ops import _binary, _unary, maximum, minimum
 from .names import public_names
 from .opdef import like
+from .slices import IndexedSlices
 
 
 def _divide_no_nan(x: Any, y: Any) -> Any:
@@ -167,7 +168,9 @@ def floor_div(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """A number, or a tensor of rank 0, times a tensor."""
+    """A number, or a tensor of rank 0, times a tensor; of an IndexedSlices times the values."""
+    if isinstance(x, IndexedSlices):
+        return x.with_values(scalar_mul(scalar, x.values, name))
     x = convert_to_tensor(x)
     factor = convert_to_tensor(scalar, as_dtype(x.dtype))
     if tuple(factor.shape) != ():
