@@ -183,6 +183,10 @@ def test_tapes_in_eager_mode():
     assert listed([g.indices.numpy(), g.dense_shape.numpy()]) == [[2, 0, 2], [4, 3]]
     assert g.shape == [4, 3]
     assert np.array_equal(tf.convert_to_tensor(g).numpy()[2], 4 * X[2])
+    ids = tf.constant([1, 1])
+    with tf.GradientTape() as other:
+        w = tf.gather(p, ids) * tf.gather(p, ids)
+    assert other.gradient(w, p).indices.numpy().tolist() == [1] * 4
     again = tape.gradient(z, p, output_gradients=g)
     assert isinstance(again, tf.IndexedSlices)
     both = [tf.convert_to_tensor(x).numpy() for x in (again, g)]

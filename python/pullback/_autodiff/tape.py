@@ -36,6 +36,8 @@ class GradientTape:
     (Tensor(27., dtype=float32), Tensor(18., dtype=float32))
     """
 
+    _rows = False  # whether rows that were taken at the same positions stay apart
+
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._tape = _core.Tape(watch_accessed_variables)
         self._persistent = persistent
@@ -136,7 +138,7 @@ class GradientTape:
             )
         if not self._persistent:
             self._stop()
-        answers = _core.gradients(targets, xs, seeds, tape=self._tape)
+        answers = _core.gradients(targets, xs, seeds, tape=self._tape, rows=self._rows)
         self._used = not self._persistent
         found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
         if settings.debugging:

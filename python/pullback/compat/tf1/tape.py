@@ -59,6 +59,8 @@ class GradientTape(pullback.GradientTape):
 class EagerTape(GradientTape):
     """The main namespace's tape; takes TensorFlow's enum too, and gives eager tensors."""
 
+    _rows = True
+
     def watch(self, tensors: Any) -> None:
         super().watch(_plain(tensors))
 
