@@ -50,7 +50,8 @@ class RMSProp(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """a = a + g², from a = `initial_accumulator_value`; v -= r g / √a.
+    """a = a + g², from a = `initial_accumulator_value`; v -= r g / √a. Where only few rows were
+    taken, a step writes these alone, as one of `GradientDescent` does.
 
     Source: Duchi, Hazan and Singer, Adaptive subgradient methods, 2011.
 

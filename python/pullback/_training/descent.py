@@ -16,6 +16,10 @@ from .optimizer import Optimizer, in_range, kept
 class GradientDescent(Optimizer):
     """v -= r g.
 
+    Of a variable of which only few rows were taken, by `pb.take(v, rows, axis=0)` or `v[rows]`, a
+    step writes these rows alone, with the same numbers; in place inside of a `function`, and
+    outside where nobody holds the loss or another result that was made from the old value.
+
     >>> v = pb.Variable(1.0)
     >>> pb.optimizers.GradientDescent(0.125).minimize(lambda: v * v)
     >>> float(v)
