@@ -235,3 +235,29 @@ def test_learning_rates_that_decay():
                 expected = expected - rate(k) * expected * [2.0, 1.0]
             np.testing.assert_allclose(session.run(v), expected, rtol=1e-5, err_msg=name)
             assert tf.train.global_step(session, count) == 15
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        tf.train.AdamOptimizer(0.1),
+        tf.train.MomentumOptimizer(0.1, 0.9),
+        tf.train.FtrlOptimizer(0.1),
+    ],
+)
+def test_a_step_that_waits_for_the_updates_of_batch_normalization(optimizer):
+    """What the step waits for needs a feed; what initializes its slots does not wait for it."""
+    x = tf.placeholder(tf.float32, [None, 3])
+    y = tf.layers.batch_normalization(tf.layers.dense(x, 4), training=True)
+    loss = tf.reduce_mean(tf.square(y - 1.0))
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        count = tf.train.get_or_create_global_step()
+        step = optimizer.minimize(loss, count)
+        mean = tf.assign_moving_average(tf.Variable(0.0, trainable=False), loss, 0.9)
+    moving = next(v for v in tf.global_variables() if "moving_mean" in v.name)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        feed = {x: np.random.default_rng(1).normal(size=(16, 3))}
+        losses = [session.run([loss, step], feed)[0] for _ in range(20)]
+        assert losses[-1] < 0.9 * losses[0] and np.any(session.run(moving) != 0)
+        assert session.run(count) == 20 and session.run(mean, feed) > 0

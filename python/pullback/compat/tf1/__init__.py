@@ -14,11 +14,13 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 
 Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
 rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
-differentiates, `session` runs. Rows and functions: `math_ops`, `array_ops`,
-`choice_ops`, `operators`, `random_ops`, `nn`, `losses`, `clip`; `variables`, `variable_scope` and
-`layers`; `train` and `decay`;
-`custom`, `registry` and `tape` about gradients;
-`slices` about gradients of which only some rows are there; `mode` about eager execution.
+differentiates, `session` runs: a traced program of `instantiate`, or where a Python function wants
+values, `host_run`. Rows and functions: `math_ops`, `scalar_ops`, `linear_ops`, `array_ops`,
+`further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`, `nn` with
+`windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`; `variables`,
+`variable_scope` and `layers`; `train`, `decay`, `saver` and `moving_averages`; `custom`,
+`registry`, `slices`, `hessians` and `tape` about gradients; `mode` about eager execution, `traced`
+about `tf.function`.
 """
 
 from __future__ import annotations

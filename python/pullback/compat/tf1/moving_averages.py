@@ -53,7 +53,8 @@ def _debiasing(variable: Any) -> tuple[Any, Any]:
     found = getattr(variable, "_debiasing", None)
     if found is None:
         name, dtype = variable.name.partition(":")[0], as_dtype(variable.dtype)
-        with get_default_graph().name_scope(None):
+        graph = get_default_graph()
+        with graph.name_scope(None), graph.control_dependencies(None):
             found = (
                 Variable(zeros(variable.shape, dtype), trainable=False, name=f"{name}/biased"),
                 Variable(zeros([], dtype), trainable=False, name=f"{name}/local_step"),

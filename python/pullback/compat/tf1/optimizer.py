@@ -154,8 +154,9 @@ class Optimizer:
             return None
         graph = present[0][1].graph
         with graph.as_default():
-            for _, v in present:
-                self._make_state(v)
+            with graph.control_dependencies(None):  # what the step waits for, no initializer does
+                for _, v in present:
+                    self._make_state(v)
             with graph.name_scope(name or self._name) as scope:
                 return self._apply_in_graph(graph, present, global_step, scope)
 

@@ -238,7 +238,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
     if get_global_step(graph) is not None:
         raise ValueError("create_global_step: the graph has a global step already")
     context = nullcontext() if mode.executing_eagerly() else graph.as_default()
-    with context, graph.name_scope(None):
+    with context, graph.name_scope(None), graph.control_dependencies(None):
         step = Variable(zeros([], int64), trainable=False, name="global_step")
     graph.add_to_collection(GraphKeys.GLOBAL_STEP, step)
     return step
