@@ -121,7 +121,8 @@ def test_a_near_name_or_another_place_is_named():
 
 def test_every_name_that_is_announced_is_there():
     spaces = (tf.nn, tf.train, tf.layers, tf.losses, tf.initializers, tf.math, tf.random,
-              tf.summary, tf.errors, tf.raw_ops, tf.keras, tf.keras.backend)  # fmt: skip
+              tf.summary, tf.errors, tf.raw_ops, tf.keras, tf.keras.backend, tf.linalg, tf.app,
+              tf.debugging, tf.flags, tf.logging)  # fmt: skip
     for space in spaces:
         assert sorted(set(space.__all__)) == sorted(space.__all__)
         for name in space.__all__:

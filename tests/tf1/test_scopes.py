@@ -42,6 +42,18 @@ def test_collections_of_variables_and_their_scopes():
         assert session.run(local) == 0
 
 
+def test_local_variables_by_name():
+    with tf.variable_scope("counts"):
+        v = tf.get_local_variable("n", [2], tf.int32)
+    with tf.variable_scope("counts", reuse=True):
+        assert tf.get_local_variable("n", [2], tf.int32) is v
+    assert tf.local_variables() == [v] and tf.global_variables() == tf.trainable_variables() == []
+    with tf.Session() as session:
+        assert session.run(tf.report_uninitialized_variables()).tolist() == [b"counts/n"]
+        session.run(tf.local_variables_initializer())
+        assert listed(session.run(v)) == [0, 0]
+
+
 # --- scopes of names
 
 

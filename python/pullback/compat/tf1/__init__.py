@@ -25,10 +25,14 @@ about `tf.function`.
 
 from __future__ import annotations
 
+from . import app as app
+from . import debugging as debugging
 from . import errors as errors
+from . import flags as flags
 from . import initializers as initializers
 from . import keras as keras
 from . import layers as layers
+from . import linalg as linalg
 from . import logging as logging
 from . import losses as losses
 from . import math as math

@@ -193,6 +193,22 @@ def get_variable(
     return (made if getter is None else partial(getter, made))(_inside(scope, name), **given)
 
 
+def get_local_variable(
+    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+    regularizer: Any = None, trainable: bool = False, collections: Any = None,
+    caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
+    use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+) -> Any:  # fmt: skip
+    """`get_variable` of a local variable: in `GraphKeys.LOCAL_VARIABLES`, and not trainable."""
+    where = [GraphKeys.LOCAL_VARIABLES, *(collections or ())]
+    return get_variable(
+        name, shape, dtype, initializer, regularizer, False, where, validate_shape=validate_shape,
+        custom_getter=custom_getter, constraint=constraint,
+    )  # fmt: skip
+
+
 def _get(
     scope: VariableScope, own_dtype: bool, full: str, shape: Any = None, dtype: Any = float32,
     initializer: Any = None, regularizer: Any = None, trainable: bool = True,

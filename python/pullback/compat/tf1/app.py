@@ -1,0 +1,24 @@
+"""`tf.app`: how programs of the time begin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from . import flags as flags
+from .names import absent
+
+__all__ = ["flags", "run"]
+
+
+def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None
+        ) -> NoReturn:  # fmt: skip
+    """Reads the flags, calls `main` (that of the program unless given) with what is left of the
+    command line, and exits with what it returns."""
+    left = flags.FLAGS(list(sys.argv if argv is None else argv), known_only=True)
+    function = main if main is not None else sys.modules["__main__"].main
+    sys.exit(function(left))
+
+
+__getattr__ = absent(__name__)

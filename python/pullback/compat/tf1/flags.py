@@ -1,0 +1,132 @@
+"""`tf.flags`: options of the command line, read when one of them is first looked at."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .names import absent, near
+
+__all__ = [
+    "FLAGS",
+    "DEFINE_bool",
+    "DEFINE_boolean",
+    "DEFINE_enum",
+    "DEFINE_float",
+    "DEFINE_integer",
+    "DEFINE_list",
+    "DEFINE_string",
+]  # fmt: skip
+
+
+class _Flags:
+    """The values of the options that a program has defined."""
+
+    def __init__(self) -> None:
+        self._parsers: dict[str, Callable[[str], Any]] = {}
+        self._help: dict[str, str | None] = {}
+        self._defaults: dict[str, Any] = {}
+        self._values: dict[str, Any] | None = None
+
+    def _define(
+        self, name: str, default: Any, help: str | None, parse: Callable[[str], Any]
+    ) -> None:
+        self._parsers[name], self._help[name] = parse, help
+        self._defaults[name] = default
+        if self._values is not None:
+            self._values.setdefault(name, default)
+
+    def __call__(self, argv: Sequence[str], known_only: bool = False) -> list[str]:
+        """Reads the options of a command line; returns what is left, the program first. What is no
+        option of the program is an error, unless `known_only`."""
+        parser = argparse.ArgumentParser(prog=argv[0] if argv else None, allow_abbrev=False)
+        for name, parse in self._parsers.items():
+            options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": self._help[name]}
+            if parse is _truth:
+                parser.add_argument(f"--{name}", nargs="?", const=True, type=parse, **options)
+                parser.add_argument(f"--no{name}", dest=name, action="store_false", **options)
+            else:
+                parser.add_argument(f"--{name}", type=parse, **options)
+        given, left = parser.parse_known_args([*argv[1:]])
+        if not known_only and any(text.startswith("--") for text in left):
+            parser.error(f"unknown options: {' '.join(left)}")
+        self._values = self._defaults | vars(given)
+        return [*argv[:1], *left]
+
+    def flag_values_dict(self) -> dict[str, Any]:
+        """All values by name."""
+        return dict(self._read())
+
+    def _read(self) -> dict[str, Any]:
+        if self._values is None:
+            self(sys.argv, known_only=True)
+        assert self._values is not None
+        return self._values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        values = self._read()
+        if name not in values:
+            raise AttributeError(f"there is no flag {name}{near(name, values)}")
+        return values[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        elif name not in self._read():
+            raise AttributeError(f"there is no flag {name}{near(name, self._read())}")
+        else:
+            self._read()[name] = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._defaults
+
+    def __iter__(self) -> Any:
+        return iter(self._defaults)
+
+
+FLAGS = _Flags()
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "t", "1", "false", "f", "0"):
+        raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
+    return text.lower() in ("true", "t", "1")
+
+
+def _defining(kind: str, parse: Callable[[str], Any]) -> Callable[..., None]:
+    def function(
+        name: str, default: Any, help: str | None, flag_values: Any = FLAGS, **args: Any
+    ) -> None:
+        flag_values._define(name, default, help, parse)
+
+    function.__name__ = function.__qualname__ = f"DEFINE_{kind}"
+    function.__doc__ = f"An option `--name` of the kind {kind}."
+    return function
+
+
+DEFINE_string = _defining("string", str)
+DEFINE_integer = _defining("integer", int)
+DEFINE_float = _defining("float", float)
+DEFINE_boolean = DEFINE_bool = _defining("boolean", _truth)
+DEFINE_list = _defining("list", lambda text: [part.strip() for part in text.split(",")])
+
+
+def DEFINE_enum(
+    name: str, default: Any, enum_values: Sequence[str], help: str | None, flag_values: Any = FLAGS,
+    **args: Any,
+) -> None:  # fmt: skip
+    """An option `--name` that is one of some values."""
+
+    def parse(text: str) -> str:
+        if text not in enum_values:
+            raise argparse.ArgumentTypeError(f"expected one of {', '.join(enum_values)}")
+        return text
+
+    flag_values._define(name, default, help, parse)
+
+
+__getattr__ = absent(__name__)
