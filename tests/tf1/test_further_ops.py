@@ -229,6 +229,13 @@ def test_gathered_and_scattered():
     assert slope(tf.gather_nd(x[0], [[1, 2], [1, 2]]), x)[0][1] == [0.0, 0.0, 2.0, 0.0]
     out = tf.scatter_nd([[1, 0], [1, 0], [0, 2]], tf.constant([5.0, 6.0, 7.0]), [2, 3])
     assert listed(run(out)) == [[0.0, 0.0, 7.0], [11.0, 0.0, 0.0]]
+    wide, at = tf.placeholder(tf.float64, [2, 3]), tf.placeholder(tf.int32, [1, 2])
+    for operation in (
+        tf.gather_nd(wide, at), tf.scatter_nd(at, tf.constant([1.0]), [2, 3]),
+        tf.tensor_scatter_add(wide, at, tf.constant(np.ones(1))),
+    ):  # fmt: skip
+        with pytest.raises(tf.errors.InvalidArgumentError, match="index 4 is out of range"):
+            run(operation, {wide: np.ones((2, 3)), at: [[0, 4]]})
     sums = tf.unsorted_segment_sum(x[0], [1, 0, 1], 2)
     np.testing.assert_array_equal(run(sums), [value[0, 1], value[0, 0] + value[0, 2]])
     np.testing.assert_array_equal(run(tf.reverse(x, [0, 2])), value[::-1, :, ::-1])

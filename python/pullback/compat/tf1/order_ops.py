@@ -154,11 +154,13 @@ def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) ->
 # --- gathered and scattered
 
 
-def _flat_places(indices: Any, dims: Any) -> Any:
-    """Rows of positions as positions in the flattened axes that they name."""
+def flat_places(indices: Any, dims: Any) -> Any:
+    """Rows of positions as positions in the flattened axes that they name; each is checked."""
     flat = _core.constant(0, indices.dtype)
     for axis, length in enumerate(dims):
-        flat = flat * _core.constant(length, indices.dtype) + indices[..., axis]
+        along = _core.constant(np.arange(length, dtype=indices.dtype))
+        place = _core.take(along, indices[..., axis], 0)  # an error where there is none
+        flat = flat * _core.constant(length, indices.dtype) + place
     return flat
 
 
@@ -169,7 +171,7 @@ def _gather_nd(params: Any, indices: Any) -> Any:
     if depth == 0:
         return _core.broadcast_to(params, (*indices.shape[:-1], *params.shape))
     flat = _core.reshape(params, (-1, *params.shape[depth:]))
-    return _core.take(flat, _flat_places(indices, params.shape[:depth]), 0)
+    return _core.take(flat, flat_places(indices, params.shape[:depth]), 0)
 
 
 def _gathered_shape(params: Any, indices: Any) -> Any:
@@ -191,7 +193,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
 def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
     depth = indices.shape[-1]
     size = int(np.prod(shape[:depth]))
-    rows = _core.reshape(_flat_places(indices, shape[:depth]), (-1,))
+    rows = _core.reshape(flat_places(indices, shape[:depth]), (-1,))
     parts = _core.reshape(updates, (-1, *shape[depth:]))
     empty = _core.full((size, *shape[depth:]), _core.constant(0, updates.dtype))
     return _core.reshape(_add_rows(empty, rows, parts), tuple(shape))
@@ -261,4 +263,4 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
     return argsort(x, name=name or "InvertPermutation")
 
 
-__all__ = public_names(globals())
+__all__ = [name for name in public_names(globals()) if name != "flat_places"]

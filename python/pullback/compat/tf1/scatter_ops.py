@@ -12,6 +12,7 @@ from .dtypes import as_dtype
 from .names import public_names
 from .opdef import define
 from .operation import Operation
+from .order_ops import flat_places
 from .tensor import as_core
 
 
@@ -69,9 +70,7 @@ scatter_min = _scattering("min", "min", "takes the smaller of new ones and")
 def _flat(tensor: Any, indices: Any, updates: Any, method: str) -> Any:
     depth = indices.shape[-1]
     rest = tensor.shape[depth:]
-    place = _core.constant(0, indices.dtype)
-    for axis, length in enumerate(tensor.shape[:depth]):
-        place = place * _core.constant(length, indices.dtype) + indices[..., axis]
+    place = flat_places(indices, tensor.shape[:depth])
     rows = _core.reshape(tensor, (-1, *rest))
     given = _core.reshape(updates, (-1, *rest))
     out = _at(rows, _core.reshape(place, (-1,)), given, method)
