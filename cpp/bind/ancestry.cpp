@@ -1,49 +1,36 @@
 // What explanations are made from: ancestors of tensors, with places and looks, as plain tuples.
 
-#include <algorithm>
-
+#include "grad/ancestry.h"
 #include "bind/convert.h"
 #include "bind/rules.h"
 #include "bind/sites.h"
 #include "bind/tensor.h"
-#include "grad/ancestry.h"
 #include "grad/tape.h"
-#include "ops/composite.h"
 #include "ops/ops.h"
 #include "plan/evaluate.h"
 
 namespace pullback {
 namespace {
 
-const char* recorded_name_of(const Record& record) {
-  if (record.composite != Composite::None) return name_of(record.composite);
-  return name_of(record.op);
-}
-
 py::dict described(const Ancestor& ancestor) {
   const Node* node = ancestor.node.get();
-  const Record* record = record_of(ancestor.seq);
   py::dict out;
   out["number"] = ancestor.seq;
-  out["name"] = node ? display_name(node) : record ? recorded_name_of(*record) : "";
+  out["name"] = ancestor.name;
+  out["dtype"] = ancestor.dtype ? py::object(py::cast(*ancestor.dtype)) : py::none();
   out["inputs"] = py::cast(ancestor.inputs);
-  out["dtype"] = node     ? py::object(py::cast(node->dtype))
-                 : record ? py::object(py::cast(record->dtype))
-                          : py::none();
   out["passes"] = ancestor.passes;
   out["stopped"] = ancestor.stopped;
   out["recorded"] = ancestor.recorded;
   out["rule"] = ancestor.rule ? py::object(py::str(ancestor.rule->name)) : py::none();
   out["own_rule"] = ancestor.rule && ancestor.rule->of_library;
-  out["custom"] = node && (node->op == Op::custom || node->op == Op::custom_call) &&
-                  node->attr.composite == Composite::None && ancestor.rule;
-  const uint64_t variable = node ? node->variable : record ? record->variable : 0;
-  out["variable"] = variable;
-  out["variable_name"] = variable ? recorded_name(variable) : "";
-  out["place"] = site_of(record ? record->site : 0);
-  const bool value = node && (node->op != Op::custom_call);
-  out["tensor"] = value ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
-  out["tracked"] = node ? node->tracked() : record && record->tracked;
+  out["custom"] = ancestor.custom;
+  out["scalar"] = ancestor.scalar;
+  out["variable"] = ancestor.variable;
+  out["variable_name"] = ancestor.variable ? recorded_name(ancestor.variable) : "";
+  out["place"] = site_of(ancestor.site);
+  out["tensor"] = node ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
+  out["tracked"] = ancestor.tracked;
   out["traced"] = node && (node->flags & kTraced);
   out["origin"] = node && node->origin ? node->origin->name : "";
   return out;
@@ -68,11 +55,13 @@ py::list ancestors(const std::vector<Ref<Node>>& ys, const py::list& xs, const p
   return out;
 }
 
-// (number of the tensor, number of what was made next, place, how) of every look.
+// (number of the tensor, number of what was made next, place, how, shape, value) of every
+// look.
 py::list looks() {
   py::list out;
   for (const Look& look : recorded_looks()) {
-    out.append(py::make_tuple(look.seq, look.next, site_of(look.site), look.how));
+    out.append(
+        py::make_tuple(look.seq, look.next, site_of(look.site), look.how, look.shape, look.number));
   }
   return out;
 }
@@ -111,12 +100,8 @@ void bind_ancestry(py::module_& m) {
   m.def("looks", &looks);
   m.def("arrays_of", &arrays_of);
   m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none());
-  m.def("place_of", [](const Ref<Node>& node) {
-    const Record* record = record_of(node->seq);
-    return site_of(record ? record->site : 0);
-  });
+  m.def("place_of", [](const Ref<Node>& node) { return site_of(site_number(node.get())); });
   m.def("recording", [] { return recording; });
-  m.def("user_place", [] { return site_of(find_site ? find_site() : 0); });
 }
 
 }  // namespace pullback

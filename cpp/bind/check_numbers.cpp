@@ -2,9 +2,12 @@
 // at once, and the first that is not finite is an error where it was made.
 
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "bind/convert.h"
+#include "bind/no_pickle.h"
 #include "bind/sites.h"
 #include "graph/make.h"
 #include "graph/recorder.h"
@@ -15,8 +18,9 @@
 namespace pullback {
 namespace {
 
-thread_local int checks = 0;  // how often this thread has entered it; …
-int entered = 0;              // … and all threads
+// How often a thread has entered it. A context may be left on another thread.
+thread_local std::shared_ptr<int> checks = std::make_shared<int>(0);
+int entered = 0;  // on any thread
 thread_local bool busy = false;
 
 struct Count {
@@ -36,6 +40,7 @@ Count count(const void* data, int64_t size) {
 }
 
 Count count(const Node* node) {
+  if (node->op == Op::scalar && is_float(node->dtype)) return count<double>(&node->scalar.f, 1);
   if (!node->value || !is_float(node->dtype)) return {};
   return node->dtype == DType::Float32 ? count<float>(node->value->data, node->shape.size())
                                        : count<double>(node->value->data, node->shape.size());
@@ -54,8 +59,7 @@ std::string shown(const Count& bad, const Shape& shape) {
 }
 
 std::string place_of(const Node* node) {
-  const Record* record = record_of(node->seq);
-  const py::object site = site_of(record ? record->site : 0);
+  const py::object site = site_of(site_number(node));
   if (site.is_none()) return "";
   const py::tuple parts = site;
   return text(", made at ", std::string(py::str(parts[0])), ":", std::string(py::str(parts[1])));
@@ -66,7 +70,7 @@ std::string place_of(const Node* node) {
 }
 
 void check(Node* node, const Node* operation) {
-  if (!checks || busy || !is_float(node->dtype) || node->flags & kTraced) return;
+  if (*checks <= 0 || busy || !is_float(node->dtype) || node->flags & kTraced) return;
   if (!operation && (is_leaf(node->op) || node->op == Op::read)) return;
   const Ref<Node> held(node);
   busy = true;
@@ -81,37 +85,60 @@ void check(Node* node, const Node* operation) {
   busy = false;
   const Count bad = count(node);
   if (bad.first < 0) return;
+  if (operation == node) {
+    refuse(text("backward: the cotangent that it starts with is ", shown(bad, node->shape)));
+  }
   if (operation) {
     refuse(text("backward: the slope of ", display_name(operation), place_of(operation),
                 ", sends a cotangent that is ", shown(bad, node->shape)));
   }
+  // Infinities may be meant, as masks are, and go on; NaN never is.
+  bool known = !inputs.empty();
+  bool infinite = false;
   for (const Ref<Node>& input : inputs) {
+    known &= input->has_value();
     const Count before = count(input.get());
-    if (before.first < 0) continue;
+    infinite |= before.infinite > 0;
+    if (before.nan == 0) continue;
     refuse(text(display_name(node), place_of(node), ", is given a ", display_name(input.get()),
                 " that is ", shown(before, input->shape), " already"));
   }
+  if (infinite && bad.nan == 0) return;
   refuse(text(display_name(node), place_of(node), ", gives a value that is ",
-              shown(bad, node->shape), " of finite numbers"));
+              shown(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
 }
 
-void enter() {
-  ++checks;
-  if (entered++ == 0) check_numbers = check;
-}
+// One entry, of the thread that made it.
+class NumberCheck {
+ public:
+  NumberCheck() : count_(checks) {
+    ++*count_;
+    if (entered++ == 0) check_numbers = check;
+  }
+  ~NumberCheck() { leave(); }
+  NumberCheck(const NumberCheck&) = delete;
+  NumberCheck& operator=(const NumberCheck&) = delete;
 
-void leave() {
-  --checks;
-  if (--entered == 0) check_numbers = nullptr;
-}
+  void leave() {
+    if (!count_) return;
+    --*count_;
+    count_ = nullptr;
+    if (--entered == 0) check_numbers = nullptr;
+  }
+
+ private:
+  std::shared_ptr<int> count_;
+};
 
 }  // namespace
 
-bool checking_numbers() { return checks > 0; }
+bool checking_numbers() { return *checks > 0; }
 
 void bind_check_numbers(py::module_& m) {
-  m.def("enter_check_numbers", &enter);
-  m.def("leave_check_numbers", &leave);
+  py::class_<NumberCheck> check(m, "NumberCheck");
+  no_pickle(check).def(py::init<>()).def("leave", &NumberCheck::leave);
+  // Whether the checks of this thread rest; returns whether they did.
+  m.def("rest_checks", [](bool rest) { return std::exchange(busy, rest); });
 }
 
 }  // namespace pullback

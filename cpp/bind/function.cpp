@@ -139,7 +139,9 @@ std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature,
 }
 
 py::object TracedFunction::call(const CallArguments& arguments) {
-  if (Trace::active() || overrides_active() || checking_numbers()) return call_directly(arguments);
+  if (Trace::active() || overrides_active() || inlining || checking_numbers()) {
+    return call_directly(arguments);
+  }
   std::array<std::byte, 2048> room;
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
   Signature signature(&memory);

@@ -110,4 +110,7 @@ class TracedFunction {
 
 void bind_function(py::module_& m);
 
+// While it is not 0, traced functions that this thread calls run as they are written.
+inline thread_local int inlining = 0;
+
 }  // namespace pullback

@@ -11,6 +11,7 @@
 #include "grad/reverse.h"
 #include "grad/rows.h"
 #include "grad/tape.h"
+#include "graph/recompute.h"
 #include "graph/walk.h"
 #include "plan/trace.h"
 
@@ -142,6 +143,19 @@ void bind_trace(py::module_& m) {
       .def_static("active", &Trace::active);
 }
 
+void bind_piece(py::module_& m) {
+  py::class_<Piece> piece(m, "Piece");
+  no_pickle(piece)
+      .def(py::init([](std::vector<Ref<Node>> roots, uint64_t first) {
+             return Piece{std::move(roots), first};
+           }),
+           py::arg("roots"), py::arg("first"))
+      .def("inputs", &Piece::inputs)
+      .def("copy", [](const Piece& piece, const std::vector<Ref<Node>>& inputs,
+                      const std::vector<Ref<Node>>& others) { return piece.copy(inputs, others); });
+  m.def("next_number", &next_seq);
+}
+
 // For each x whether the value of some y is computed from it.
 std::vector<bool> computed_from(const std::vector<Ref<Node>>& ys,
                                 const std::vector<Ref<Node>>& xs) {
@@ -216,6 +230,7 @@ void bind_gradients(py::module_& m) {
   m.def("op_names", &op_names);
   m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
   bind_trace(m);
+  bind_piece(m);
 }
 
 }  // namespace pullback

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bind/convert.h"
@@ -14,7 +15,7 @@ namespace pullback {
 namespace {
 
 struct Site {
-  PyObject* code;  // kept, so that its address means it for ever
+  PyObject* code;
   int line;
 };
 
@@ -27,18 +28,36 @@ int position_of(PyFrameObject* frame) {
 #endif
 }
 
+// A frame is an object: making it must not collect others, whose ends may run anything while a node
+// is being made. From Python 3.12 on that happens between instructions only.
+struct NoCollection {
+#if PY_VERSION_HEX < 0x030C0000
+  const int was = PyGC_Disable();
+  ~NoCollection() {
+    if (was) PyGC_Enable();
+  }
+#else
+  NoCollection() {}  // not trivial: it is used
+#endif
+};
+
 class Sites {
  public:
   Sites() {
     const py::object file = py::module_::import("pullback").attr("__file__");
-    package_ = py::str(py::module_::import("os").attr("path").attr("dirname")(file));
+    const py::module_ os = py::module_::import("os");
+    package_ = py::str(os.attr("path").attr("join")(os.attr("path").attr("dirname")(file), ""));
+  }
+
+  Sites(const Sites&) = delete;
+  Sites& operator=(const Sites&) = delete;
+  ~Sites() {
+    for (const auto& [place, number] : numbers_) Py_DECREF(place.code);
   }
 
   // 0 where no frame is the user's.
   uint32_t find() {
-    // A frame is an object: making it must not collect others, whose ends may run anything while
-    // a node is being made.
-    const int collecting = PyGC_Disable();
+    const NoCollection none;
     uint32_t found = 0;
     PyFrameObject* frame = PyEval_GetFrame();
     Py_XINCREF(frame);
@@ -50,12 +69,11 @@ class Sites {
       Py_DECREF(frame);
       frame = back;
     }
-    if (collecting) PyGC_Enable();
     return found == kOurs ? 0 : found;
   }
 
   py::object describe(uint32_t number) const {
-    if (number == 0) return py::none();
+    if (number == 0 || number > sites_.size()) return py::none();
     const Site& site = sites_[number - 1];
     const py::handle code(site.code);
     return py::make_tuple(code.attr("co_filename"), site.line, code.attr("co_name"));
@@ -118,12 +136,16 @@ class Sites {
   Place recent_[256];
 };
 
-Sites* sites = nullptr;  // never freed: records of any age may ask
+Sites* sites = nullptr;
 
 void set_recording(bool on) {
-  if (!on) return stop_recording();
+  if (!on) {
+    stop_recording();
+    if (!recording) delete std::exchange(sites, nullptr);  // with the records
+    return;
+  }
   if (!sites) sites = new Sites;
-  find_site = []() -> uint32_t { return PyGILState_Check() ? sites->find() : 0; };
+  find_site = [] { return sites->find(); };
   start_recording();
 }
 

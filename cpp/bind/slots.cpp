@@ -95,8 +95,9 @@ constexpr const char* kReturnIt =
 py::object number_of(PyObject* self, const char* who) {
   const Ref<Node> x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
-  if (recording) record_look(x.get(), who);
-  return item_of(x);
+  py::object number = item_of(x);
+  if (recording) record_look(x.get(), who, py::cast<double>(number));
+  return number;
 }
 
 py::array array_of(PyObject* self, const char* who) {

@@ -8,6 +8,7 @@
 #include "grad/connectivity.h"
 #include "grad/tape.h"
 #include "graph/walk.h"
+#include "ops/composite.h"
 #include "ops/ops.h"
 
 namespace pullback {
@@ -42,28 +43,48 @@ class Walk {
   }
 
   void expand(size_t at) {
-    Node* node = found_[at].node.get();
+    Ancestor& own = found_[at];
+    Node* node = own.node.get();
     std::vector<std::pair<uint64_t, Node*>> inputs;
     if (node) {
-      const Connectivity::Exit exit = graph_.exit_of(node);
-      Ancestor& own = found_[at];
+      // A result of an operation with several stands for it.
+      const Node* operation = operation_of(node) ? operation_of(node) : node;
+      const Connectivity::Exit exit = graph_.exit_of(operation);
       own.stopped = graph_.stopped(node);
       own.recorded = !request_.tape || request_.tape->recorded(node);
       own.rule = exit.rule;
+      own.name = display_name(operation);
+      own.dtype = node->dtype;
+      own.variable = node->variable;
+      own.tracked = node->tracked();
+      if (node->op == Op::scalar) {
+        own.scalar = is_float(node->dtype) ? node->scalar.f : static_cast<double>(node->scalar.i);
+      }
+      own.custom = exit.rule && operation->attr.composite == Composite::None &&
+                   (operation->op == Op::custom || operation->op == Op::custom_call);
       // Inside of a custom gradient is what its rule replaces.
-      const auto all = exit.inputs.empty() ? node->inputs() : exit.inputs;
+      const auto all = exit.inputs.empty() ? operation->inputs() : exit.inputs;
       own.passes = !exit.inputs.empty() && graph_.differentiable(node);
       if (node->op != Op::read) {
         for (Node* input : all) inputs.emplace_back(input->seq, input);
       }
     }
-    const Record* record = record_of(found_[at].seq);
+    const Record* record = record_of(own.seq);
+    if (record) own.site = record->site;
+    if (record && !node) {
+      own.name =
+          record->composite == Composite::None ? name_of(record->op) : name_of(record->composite);
+      own.dtype = record->dtype;
+      own.variable = record->variable;
+      own.tracked = record->tracked;
+      if (record->op == Op::scalar) own.scalar = record->number;
+    }
     const bool of_read = record && record->op == Op::read;
     if (record && inputs.empty() && (!of_read || assignments_)) {
       for (uint64_t seq : record->inputs()) inputs.emplace_back(seq, nullptr);
     }
-    found_[at].inputs.clear();
-    for (const auto& [seq, input] : inputs) found_[at].inputs.push_back(seq);
+    own.inputs.clear();
+    for (const auto& [seq, input] : inputs) own.inputs.push_back(seq);
     for (const auto& [seq, input] : inputs) find(seq, input);
   }
 

@@ -3,6 +3,7 @@
 // program records (graph/recorder.h), what has been computed and let go.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,14 @@ namespace pullback {
 
 struct Ancestor {
   uint64_t seq = 0;
-  Ref<Node> node;                // null: it is gone, and only its record is left
+  Ref<Node> node;    // null: it is gone, and only its record is left
+  std::string name;  // of the operation; empty where nothing is known
+  std::optional<DType> dtype;
+  uint64_t variable = 0;         // of a read
+  std::optional<double> scalar;  // a Python number
+  bool tracked = false;
+  bool custom = false;  // by a user's custom_gradient
+  uint32_t site = 0;
   std::vector<uint64_t> inputs;  // what a gradient would go to; what it was made from, if none does
   bool passes = false;           // whether a gradient may go there
   Ref<Rule> rule;                // if another rule than the operation's own says how

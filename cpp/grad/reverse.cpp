@@ -42,6 +42,7 @@ class ReversePass {
       if (!graph_.live(at) && !graph_.is_x(at)) continue;
       Ref<Node> g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
+      if (check_numbers) check_numbers(g.get(), g.get());
       adjoints_[at].add({Cotangent::Value, g}, y->shape);
     }
   }
@@ -84,8 +85,9 @@ class ReversePass {
   void check_sent(const Node* node, const Exit& exit, const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
-      const Ref<Node> g = adjoints_[graph_.position(exit.inputs[k])].dense();
-      if (g) check_numbers(g.get(), node);
+      Adjoint sent = adjoints_[graph_.position(exit.inputs[k])];  // dense() forgets its support
+      const Ref<Node> g = sent.dense();
+      if (g && check_numbers) check_numbers(g.get(), node);
     }
   }
 

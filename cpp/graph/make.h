@@ -39,7 +39,8 @@ extern void (*evaluate_deep)(Node* node);
 constexpr uint32_t kDepthCap = 4096;
 
 // Called for every tensor that a program gets to hold, with null, and for every cotangent in a
-// reverse pass, with the operation that sent it, while some thread checks that numbers are finite.
+// reverse pass, with the operation that sent it
+// (itself where a question starts with it), while some thread checks that numbers are finite.
 // Set by the binding; may throw.
 extern void (*check_numbers)(Node* node, const Node* operation);
 

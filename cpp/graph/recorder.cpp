@@ -52,6 +52,7 @@ void record_node(Node* node, std::span<Node* const> inputs) {
   record.op = node->op;
   record.dtype = node->dtype;
   record.tracked = node->tracked();
+  record.number = is_float(node->dtype) ? node->scalar.f : static_cast<double>(node->scalar.i);
   record.composite = node->attr.composite;
   if (inputs.size() <= 3) {
     record.inputs_count = static_cast<uint32_t>(inputs.size());
@@ -68,6 +69,7 @@ void record_variable(const Node* node, const std::string& name) {
     record->variable = node->variable;
     record->tracked = true;
   }
+  if (recorder->names.size() >= kRecords) recorder->names.clear();
   recorder->names[node->variable] = name;
 }
 
@@ -81,13 +83,18 @@ void record_as(const Node* copy, const Node* original) {
   if (from && to && from->site) to->site = from->site;
 }
 
-void record_look(const Node* node, const char* how) {
-  const Look look{node->seq, next_seq(), find_site ? find_site() : 0, how};
+void record_look(const Node* node, const char* how, std::optional<double> number) {
+  const Look look{node->seq, next_seq(), find_site ? find_site() : 0, how, node->shape, number};
   if (recorder->looks.size() < kLooks) {
     recorder->looks.push_back(look);
   } else {
     recorder->looks[recorder->next_look++ % kLooks] = look;
   }
+}
+
+uint32_t site_number(const Node* node) {
+  const Record* record = record_of(node->seq);
+  return record ? record->site : 0;
 }
 
 const Record* record_of(uint64_t seq) { return recorder ? recorder->find(seq) : nullptr; }

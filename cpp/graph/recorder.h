@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct Record {
   uint64_t seq = 0;  // of the node; 0: none yet
   NodeHandle node;
   uint64_t variable = 0;  // read: number of the variable
+  double number = 0;      // scalar: its value
   uint32_t site = 0;      // where (see find_site); 0: not known
   Op op = Op::value;
   DType dtype = DType::Float32;
@@ -38,6 +40,8 @@ struct Look {
   uint64_t next = 0;  // the number that the next node got
   uint32_t site = 0;
   const char* how = "";
+  Shape shape;
+  std::optional<double> number;  // what it was, of a tensor of one element
 };
 
 constexpr size_t kRecords = size_t{1} << 18;
@@ -57,11 +61,13 @@ void record_node(Node* node, std::span<Node* const> inputs);
 void record_variable(const Node* node, const std::string& name);  // a read's variable
 void record_source(const Node* copy, const Node* source);         // its value is that of another
 void record_as(const Node* copy, const Node* original);           // it was made where that one was
-void record_look(const Node* node, const char* how);
+void record_look(const Node* node, const char* how, std::optional<double> number = std::nullopt);
 
+// Where a node was made; 0 where that is not known.
+uint32_t site_number(const Node* node);
 // Null where the ring has none (any more).
 const Record* record_of(uint64_t seq);
-// Name of a variable that was read while recording; empty where it is not known.
+// Name of a variable that was read while recording; empty where it is not known (any more).
 std::string recorded_name(uint64_t variable);
 // Those there are, oldest first.
 std::vector<Look> recorded_looks();

@@ -101,6 +101,7 @@ from ._array.shape import (
     stack,
     transpose,
 )
+from ._autodiff.checkpoint import checkpoint
 from ._autodiff.custom import custom_gradient
 from ._autodiff.function import function
 from ._autodiff.gradients import (
@@ -182,6 +183,7 @@ __all__ = [
     "cast",
     "ceil",
     "check_numerics",
+    "checkpoint",
     "clip",
     "clip_by_global_norm",
     "clip_by_norm",

@@ -228,7 +228,7 @@ def a_slice_made_after_the_loss() -> tuple[Any, ...]:
     return loss, row
 
 
-@broken("none", "rebound")
+@broken("none", "made_after")
 def a_row_of_the_variable_taken_after_the_loss() -> tuple[Any, ...]:
     rows = pb.Variable(np.eye(3, dtype=np.float32), name="rows")
     loss = pb.sum(rows * rows)
@@ -245,6 +245,40 @@ def a_second_variable_of_the_same_name() -> tuple[Any, ...]:
     _, first = layer(np.ones((3, 2), np.float32))
     out, _ = layer(np.ones((3, 2), np.float32))
     return pb.sum(out), first
+
+
+@broken("none", "unused")
+def a_value_that_is_only_printed() -> tuple[Any, ...]:
+    w, other = weights(1, 2), weights(3, name="other")
+    str(float(pb.sum(w * w)))
+    return pb.sum(other * 2.0), w
+
+
+@broken("none", "assignment")
+def a_value_that_is_printed_and_assigned() -> tuple[Any, ...]:
+    x = weights(1, 2.5, name="x")
+    v = weights(0, 0, name="v")
+    str(float(pb.sum(x)))
+    v.assign(x * x)  # culprit
+    return pb.sum(3 * v), x
+
+
+@broken("none", "made_after")
+def arguments_in_the_wrong_order() -> tuple[Any, ...]:
+    w = weights(1, 2).read()
+    loss = pb.sum(w * w)  # culprit
+    return w, loss
+
+
+@broken("none", "rule_returned_none")
+def a_custom_gradient_of_two_that_returns_none() -> tuple[Any, ...]:
+    @pb.custom_gradient(intentional=True)
+    def both(x: Any) -> Any:
+        return (x * 2, x * 3), lambda g, h: None
+
+    w = weights(1, 2)
+    a, b = both(w)  # culprit
+    return pb.sum(a * b), w
 
 
 @broken("none", "unused")
@@ -454,6 +488,35 @@ def a_sigmoid_that_is_full() -> tuple[Any, ...]:
     return pb.sum(p), w
 
 
+@broken("zero", "confident")
+def a_prediction_that_is_right_already() -> tuple[Any, ...]:
+    logits = weights(0, 0, 800, name="logits")
+    return pb.sparse_softmax_cross_entropy(logits, 2), logits  # culprit
+
+
+@broken("zero", "zero_slope")
+def a_softmax_over_one_entry() -> tuple[Any, ...]:
+    w = pb.Variable(np.ones((3, 1), np.float32), name="w")
+    p = pb.softmax(np.ones((4, 3), np.float32) @ w)  # culprit
+    return pb.sum(p * [[1.0], [2.0], [3.0], [4.0]]), w
+
+
+@broken("zero", "dead_relu")
+def a_mask_and_a_relu() -> tuple[Any, ...]:
+    w = weights(2, 2, 2, -1)
+    on = pb.relu(w)  # culprit
+    return pb.sum(on * [0.0, 0.0, 0.0, 1.0]), w
+
+
+@broken("zero", "vanishing")
+def a_chain_that_underflows() -> tuple[Any, ...]:
+    w = weights(1, 2)
+    h = w * 1.0
+    for _ in range(60):
+        h = h * 0.1  # culprit
+    return pb.sum(h), w
+
+
 # --- tiny
 
 
@@ -478,6 +541,22 @@ def the_length_of_a_zero_vector() -> tuple[Any, ...]:
     w = weights(0, 0)
     length = pb.sqrt(pb.sum(w * w))  # culprit
     return length * 2, w
+
+
+@broken("infinite", "bad_slope")
+def a_root_beside_a_guarded_log() -> tuple[Any, ...]:
+    w = weights(0, 4)
+    safe = pb.sum(pb.where(w > 0, pb.log(w), 0.0))
+    root = pb.sqrt(w)  # culprit
+    return safe + pb.sum(root), w
+
+
+@broken("infinite", "bad_slope")
+def a_root_beside_another_user() -> tuple[Any, ...]:
+    w = weights(0, 4)
+    h = w * 1.0
+    root = pb.sqrt(h)  # culprit
+    return pb.sum(root) + pb.sum(pb.tanh(h)), w
 
 
 @broken("infinite", "bad_slope")

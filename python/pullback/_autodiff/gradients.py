@@ -15,8 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
-from .._explain import questions
-from .._runtime import settings
+from .._runtime import questions, settings
 from .._typing import TensorLike
 from .nests import flatten, leaves_like
 from .rules import op_rule, operation, registered, rule_map, without_gradient
@@ -73,7 +72,7 @@ def gradients(
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
     if settings.debugging:
         stops = flatten([] if stop_gradients is None else stop_gradients)[0]
-        questions.note((answers,), flatten(ys)[0], flatten(xs)[0], None, stops, rules)
+        questions.note((answers,), flatten(ys)[0], flatten(xs)[0], seeds, None, stops, rules)
     return answers
 
 

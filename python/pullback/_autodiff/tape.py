@@ -11,8 +11,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor, Variable
-from .._explain import questions
-from .._runtime import settings
+from .._runtime import questions, settings
 from .gradients import seed_list, wants_zeros, with_zeros
 from .nests import flatten, unflatten
 
@@ -142,7 +141,7 @@ class GradientTape:
         self._used = not self._persistent
         found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
         if settings.debugging:
-            questions.note((self, found), targets, xs, self._tape)
+            questions.note((self, found), targets, xs, seeds, self._tape)
         return found
 
     @contextmanager

@@ -8,7 +8,7 @@ gradient passes it, and, while debugging is on, the line of the user's program; 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -34,8 +34,9 @@ class Place(NamedTuple):
     @property
     def text(self) -> str:
         """The line itself, where the file can be read."""
-        from linecache import getline
+        from linecache import checkcache, getline
 
+        checkcache(self.file)
         return getline(self.file, self.line).strip()
 
 
@@ -52,6 +53,7 @@ class Step:
         self.recorded: bool = fields["recorded"]
         self.rule: str | None = None if fields["own_rule"] else fields["rule"]
         self.custom: bool = fields["custom"]
+        self.scalar: float | None = fields["scalar"]
         self.variable: int = fields["variable"]
         self.variable_name: str = fields["variable_name"]
         self.place = Place(*fields["place"]) if fields["place"] else None
@@ -91,22 +93,27 @@ class Question:
         y: Any,
         x: Any,
         *,
+        seed: Any = None,
         tape: _core.Tape | None = None,
         stops: Iterable[Any] = (),
         overrides: dict[str, Rule] | None = None,
     ) -> None:
         self.y: Tensor = y.read() if isinstance(y, Variable) else y
         self.x = x
+        self.seed = seed
         self.tape = tape
         self.stops = list(stops)
         self.overrides = overrides
 
-    def gradients(self, xs: list[Any], y: Any = None, seed: Any = None) -> list[Any]:
+    def gradients(
+        self, xs: list[Any], y: Any = None, seed: Any = None, stops: Iterable[Any] = ()
+    ) -> list[Any]:
+        """As the question was asked; or those of another y, with its own seed."""
         return _core.gradients(
             [self.y if y is None else y],
             xs,
-            None if seed is None else [seed],
-            self.stops,
+            [self.seed if y is None else seed],
+            [*self.stops, *stops],
             self.overrides,
             self.tape,
         )
@@ -189,15 +196,17 @@ class Ancestry:
             below.update(i.number for i in self.inputs(step))
         return out
 
-    def path(self, through: Step | None = None) -> list[Step]:
-        """The shortest way from y to x, through a step of it."""
-        if through is None:
-            return self._way(self.y, self.is_x)
-        head = self._way(self.y, lambda step: step is through)
-        return head + self._way(through.number, self.is_x)[1:]
+    def path(self, through: Step | None = None, among: Collection[int] | None = None) -> list[Step]:
+        """The shortest way from y to x, through a step of it; `among` some numbers, if it can."""
+        allowed = self.depends if among is None else among
+        if through is not None:
+            head = self._way(self.y, lambda step: step is through, allowed)
+            return head + self._way(through.number, self.is_x, self.depends)[1:]
+        found = self._way(self.y, self.is_x, allowed)
+        return found or self._way(self.y, self.is_x, self.depends)
 
-    def _way(self, start: int, ends: Any) -> list[Step]:
-        if start not in self.depends:
+    def _way(self, start: int, ends: Any, allowed: Collection[int]) -> list[Step]:
+        if start not in allowed:
             return []
         came: dict[int, int | None] = {start: None}
         queue = [start]
@@ -211,7 +220,7 @@ class Ancestry:
                     at = came[at]
                 return way[::-1]
             for below in self.inputs(step):
-                if below.number not in came:
+                if below.number not in came and below.number in allowed:
                     came[below.number] = number
                     queue.append(below.number)
         return []
@@ -233,3 +242,17 @@ def place_of(x: Any) -> Place | None:
         return None
     place = _core.place_of(x)
     return Place(*place) if place else None
+
+
+def shortened(path: list[Step], culprits: set[int]) -> list[Step | None]:
+    """Of a long path both ends, and what is near a culprit; None for what is left out."""
+    near = {i for i, step in enumerate(path) if step.number in culprits}
+    shown = {i for at in near for i in range(at - 3, at + 4)}
+    shown |= set(range(8)) | set(range(len(path) - 8, len(path)))
+    out: list[Step | None] = []
+    for i, step in enumerate(path):
+        if i in shown:
+            out.append(step)
+        elif out[-1] is not None:
+            out.append(None)
+    return out

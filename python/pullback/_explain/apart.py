@@ -14,8 +14,9 @@ def why_apart(question: Question, ancestry: Ancestry) -> Finding:
         _made_after(question, ancestry)
         or (None if counts(question) else not_watched(question, ancestry))
         or _of_same_name(question, ancestry)
-        or _through_numpy(question, ancestry)
+        or _through_numpy(question, ancestry, surely=True)
         or _through_assignment(question)
+        or _through_numpy(question, ancestry, surely=False)
         or _from_call(question, ancestry)
         or _history_gone(question, ancestry)
         or _unused(question, ancestry)
@@ -32,12 +33,28 @@ def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
     common += [s for s in (ancestry.steps[n] for n in shared) if s.name == "read"]
     variables = {s.variable for s in ancestry.steps.values() if s.name == "read"}
     common += [s for s in parents.values() if s.name == "read" and s.variable in variables]
-    common += [ancestry.steps[n] for n in shared if ancestry.steps[n].tensor is not None]
+    common += [ancestry.steps[n] for n in shared if ancestry.steps[n].tracked]
+    if ancestry.y in parents:
+        return Finding(
+            "made_after",
+            "{x} was made from {y}: are the two in the right order?",
+            "explain(y, x) is about the gradient of y by x",
+            made,
+            place_of(question.x),
+        )
+    if common and made.name in ("slice", "take", "reshape", "transpose", "identity"):
+        return Finding(
+            "made_after",
+            f"{{x}} is a new tensor, made by {made} from {common[0]} after {{y}}",
+            f"ask about {common[0]}, and take the part of its gradient",
+            made,
+            place_of(question.x),
+        )
     if common:
         return Finding(
             "rebound",
-            f"x was made by {made} after y; y was made from {common[0]}, of which x was made. An "
-            "assignment to a name such as `w = w - rate * slope` makes a new tensor, and y knows "
+            f"{{x}} was made by {made} after {{y}}, and both were made from {common[0]}. An "
+            "assignment to a name such as `w = w - rate * slope` makes a new tensor, and {y} knows "
             "only the old one",
             "ask before the name is bound again, keep the old tensor, or make it a Variable and "
             "use assign",
@@ -46,8 +63,8 @@ def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
         )
     return Finding(
         "made_after",
-        f"x was made by {made} after y, so y cannot depend on it",
-        "make y from x, or ask about the tensor that y was made from",
+        f"{{x}} was made by {made} after {{y}}, so {{y}} cannot depend on it",
+        "make {y} from {x}, or ask about the tensor that {y} was made from",
         made,
         place_of(question.x),
     )
@@ -62,36 +79,42 @@ def _of_same_name(question: Question, ancestry: Ancestry) -> Finding | None:
         if step.variable_name == x.name:
             return Finding(
                 "another_variable",
-                f"y reads another variable that is named '{x.name}', too",
+                f"{{y}} reads another variable that is named '{x.name}', too",
                 "ask about that one: it was made by another call of Variable",
                 step,
             )
     return None
 
 
-def _through_numpy(question: Question, ancestry: Ancestry) -> Finding | None:
-    """A value of something made from x was looked at, and y goes on from a constant."""
+def _through_numpy(question: Question, ancestry: Ancestry, surely: bool) -> Finding | None:
+    """A value of something made from x was looked at, and y goes on from a constant: from that
+    value, `surely`, or from an array that was made later."""
     looks = _core.looks()
     leaves = [s for s in ancestry.steps.values() if s.name in ("constant", "scalar")]
     if not looks or not leaves:
         return None
     whole = Ancestry(question, {number for number, *_ in looks})
-    best: tuple[tuple[bool, int], Finding] | None = None
-    for number, following, place, how in looks:
+    best: tuple[int, Finding] | None = None
+    for number, following, place, how, shape, value in looks:
         if number not in whole.depends:
             continue
         taken = whole.steps[number]
         for leaf in leaves:
             if leaf.number < following:
                 continue
-            same = _same_value(taken, leaf)
-            rank = not same, leaf.number - following
+            rank = leaf.number - following
             if best and rank >= best[0]:
                 continue
+            same = _same_value(taken, value, leaf)
+            # Constants are everywhere: one of another value and shape has its own reasons.
+            if same != surely or not (same or (leaf.shape and leaf.shape == shape)):
+                continue
             back = f"the constant made at {leaf.place}" if leaf.place else "a constant"
-            goes_on = f"and y goes on from {back}"
+            goes_on = f"and {{y}} goes on from {back}"
             if not same:
-                goes_on = f"and y was made from {back} later, which looks as if it came from there"
+                goes_on = (
+                    f"and {{y}} was made from {back} later, which looks as if it came from there"
+                )
             finding = Finding(
                 "numpy",
                 f"the value of {taken} left the graph with {how}(), {goes_on}",
@@ -104,8 +127,10 @@ def _through_numpy(question: Question, ancestry: Ancestry) -> Finding | None:
     return best[1] if best else None
 
 
-def _same_value(taken: Step, leaf: Step) -> bool:
-    if taken.tensor is None or leaf.tensor is None:
+def _same_value(taken: Step, value: float | None, leaf: Step) -> bool:
+    if leaf.scalar is not None:
+        return leaf.scalar == value
+    if taken.tensor is None or leaf.tensor is None or taken.shape != leaf.shape:
         return False
     a, b = _core.arrays_of([taken.tensor, leaf.tensor])
     return bool(a.shape == b.shape and (a == b).all())
@@ -120,8 +145,8 @@ def _through_assignment(question: Question) -> Finding | None:
             stored = ancestry.steps[step.inputs[0]]
             return Finding(
                 "assignment",
-                f"x went into {step} by an assignment, and no gradient passes an assignment",
-                "make y from the value itself, and assign it beside that",
+                f"{{x}} went into {step} by an assignment, and no gradient passes an assignment",
+                "make {y} from the value itself, and assign it beside that",
                 step,
                 stored.place,
             )
@@ -133,8 +158,8 @@ def _from_call(question: Question, ancestry: Ancestry) -> Finding | None:
         if step.origin and not step.traced:
             return Finding(
                 "not_kept",
-                f"y comes from a call of {step.origin}, which kept no history",
-                f"x counted for nothing when it was called: {WATCH}",
+                f"{{y}} comes from a call of {step.origin}, which kept no history",
+                f"{{x}} counted for nothing when it was called: {WATCH}",
                 step,
             )
     return None
@@ -143,11 +168,28 @@ def _from_call(question: Question, ancestry: Ancestry) -> Finding | None:
 def _history_gone(question: Question, ancestry: Ancestry) -> Finding | None:
     """What y was made from has been computed and let go, and there are no records of it."""
     top = ancestry.top
+    if top.is_leaf and top.name == "constant" and not isinstance(question.y, Variable):
+        return Finding(
+            "not_kept",
+            "{y} has no history: it is a constant, or what a traced function returned that depends "
+            "on nothing that is watched, or behind stop_gradient or integers only",
+            "run the program, the tracing included, under set_debug(True); or explain what the "
+            "function computes without function()",
+            top,
+        )
+    stopped = [s for s in ancestry.steps.values() if s.name == "stop_gradient" and s.is_leaf]
+    if stopped:
+        return Finding(
+            "not_kept",
+            f"{stopped[0]} has let go of what it was made from; if {{x}} is there, that is why",
+            "run the program under set_debug(True), and explain knows",
+            stopped[0],
+        )
     if top.tracked or not top.is_leaf or top.name in LEAVES - {""}:
         return None
     return Finding(
         "not_kept",
-        f"y, made by {top}, is not tracked: it depends on no variable and on nothing that was "
+        f"{{y}}, made by {top}, is not tracked: it depends on no variable and on nothing that was "
         "watched, or every way there passes stop_gradient or an integer, so its history was let go",
         "run the program under set_debug(True), and explain names the line",
         top,
@@ -162,7 +204,7 @@ def _unused(question: Question, ancestry: Ancestry) -> Finding:
     rerun += "" if _core.recording() else "left the graph by numpy() or float()"
     return Finding(
         "unused",
-        f"y was not made from x: it depends on {found}",
-        f"use x where y is made{rerun}",
+        f"{{y}} was not made from {{x}}: it depends on {found}",
+        f"use {{x}} where {{y}} is made{rerun}",
         place=place_of(question.x),
     )

@@ -16,7 +16,8 @@ def check_numerics() -> Iterator[None]:
     as they are written, and so the FloatingPointError comes from the line whose operation made a
     number that is not finite of finite ones. In a reverse pass it names the operation whose slope
     did, and the line that this was made at. Constants may be infinite; what is computed may not.
-    It is for finding faults: everything is slower.
+    What has no values is not looked into: a function that is being traced, and a graph of
+    compat.tf1. It is for finding faults: everything is slower.
 
     >>> x = pb.Variable([4.0, 0.0], name="x")
     >>> with pb.check_numerics():
@@ -26,9 +27,9 @@ def check_numerics() -> Iterator[None]:
     FloatingPointError: check_numerics: backward: the slope of sqrt, ... [1])
     """
     _core.set_recording(True)
-    _core.enter_check_numbers()
+    check = _core.NumberCheck()
     try:
         yield
     finally:
-        _core.leave_check_numbers()
+        check.leave()
         _core.set_recording(False)

@@ -33,7 +33,6 @@ class Box(NamedTuple):
 
     lines: Sequence[str]
     kind: str
-    group: int | None = None
 
 
 class Edge(NamedTuple):

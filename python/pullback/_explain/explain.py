@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from os.path import dirname
 from typing import Any
 
 from .. import _core
@@ -11,12 +11,12 @@ from .._autodiff.nests import flatten
 from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
 from .._core import Tensor, Variable
-from .ancestry import Question, Step
+from .._runtime.questions import last_question
+from .ancestry import Place, Question, Step, shortened
 from .finding import Finding
 from .not_finite import why_not_finite
-from .questions import last_question
-from .unconnected import why_none
-from .values import Numbers, is_tiny
+from .unconnected import nothing_found, why_none
+from .values import Numbers, has_any, is_tiny
 from .vanishing import why_tiny, why_zero
 from .watched import counts
 
@@ -27,6 +27,7 @@ TITLES = {
     "infinite": "is infinite",
     "tiny": "is tiny",
     "flows": "is finite and not zero",
+    "unknown": "exists; its values are not known while a function is traced",
     "error": "cannot be asked for",
 }
 
@@ -34,10 +35,10 @@ TITLES = {
 class Explanation:
     """Why the gradient of y by x is what it is, as `explain` found.
 
-    `status` is "none", "zero", "nan", "infinite", "tiny", "flows" or "error"; `findings` are the
-    causes, `path` the operations from y to x through the first of them. `str` is the text for
-    people, `as_dict` has plain values for programs, `as_html` is a page on its own; notebooks show
-    that.
+    `status` is "none", "zero", "nan", "infinite", "tiny", "flows", "error", or "unknown" while a
+    function is traced; `findings` are the causes, `path` the operations from y to x through the
+    first of them. `str` is the text for people, `as_dict` has plain values for programs, `as_html`
+    is a page on its own; notebooks show that.
 
     >>> x = pb.Variable([1.0, 2.0])
     >>> why = pb.explain(pb.sum(pb.round(x) * x), x)
@@ -122,10 +123,12 @@ class Explanation:
         lines += [f"  note  {note}" for note in self.notes]
         if len(self.path) > 1:
             lines.append("  path, from y to x:")
-            lines += [f"    {line}" for line in _path_lines(self.path, self._culprits())]
+            lines += [f"    {line}" for line in _path_lines(self.path, self.culprits)]
         return "\n".join(lines)
 
-    def _culprits(self) -> set[int]:
+    @property
+    def culprits(self) -> set[int]:
+        """The numbers of the steps that the findings are about."""
         return {finding.step.number for finding in self.findings if finding.step}
 
     def __repr__(self) -> str:
@@ -141,8 +144,11 @@ class Explanations(list[Explanation]):
     def __repr__(self) -> str:
         return "\n\n".join(map(str, self))
 
-    def _repr_html_(self) -> str:
+    def as_html(self) -> str:
         return "\n".join(entry.as_html() for entry in self)
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
 
 
 def _figure(value: Any) -> str:
@@ -150,19 +156,11 @@ def _figure(value: Any) -> str:
 
 
 def _path_lines(path: list[Step], culprits: set[int]) -> list[str]:
-    """A line for each step; of a long path both ends, and what is near a culprit."""
-    near = {i for i, step in enumerate(path) if step.number in culprits}
-    shown = {i for at in near for i in range(at - 3, at + 4)}
-    shown |= set(range(8)) | set(range(len(path) - 8, len(path)))
     lines = []
-    gap = False
-    for i, step in enumerate(path):
-        if i not in shown:
-            if not gap:
-                lines.append("…")
-            gap = True
+    for step in shortened(path, culprits):
+        if step is None:
+            lines.append("…")
             continue
-        gap = False
         mark = "✗" if step.number in culprits else " "
         rule = f"  by the rule {step.rule}" if step.rule and not step.custom else ""
         where = f"  {step.place}" if step.place else ""
@@ -181,8 +179,9 @@ def explain(
     """Why the gradient of y by x is None, zero, NaN, infinite or tiny; or that it flows.
 
     y: a tensor. With x left out: an optimizer, a tape, or what `gradients` or `tape.gradient`
-        answered; then the last question that it was asked is explained, for each of its sources.
-        That needs `set_debug(True)` before the question.
+        answered; then the last question that it was asked is explained, for each of its sources
+        and each y. That needs `set_debug(True)` before the question; while debugging is on, the
+        last one is kept with what it was about.
     x: a tensor or a variable, or a nest of them; for a nest the result is a list.
     tape: the tape that was asked, if one was: what it did not see does not count.
     stop_gradients, overrides: as they were given to `gradients`.
@@ -191,7 +190,8 @@ def explain(
     set, operations carry the line of the program that made them, and the explanation names the
     culprit's, also where a value left the graph by `numpy()` or `float()`; without it, it names
     operations and shapes, as far as they still have their history. It computes the values and the
-    cotangents of all steps between y and x, and keeps them while it lives.
+    cotangents of the steps between y and x, which a graph keeps like all that was computed; what
+    is computed and not tracked lets go of its history, as after any look.
 
     Raises TypeError where y or x are not tensors; ValueError where x is left out and the question
     is not known.
@@ -215,6 +215,8 @@ def explain(
             raise TypeError(f"explain: x is {_core.shown(leaf)}; expected a Tensor or a Variable")
     stops = flatten([] if stop_gradients is None else stop_gradients)[0]
     rules = None if overrides is None else rule_map(overrides, "explain: overrides")
+    if not isinstance(tape, (GradientTape, type(None))):
+        raise TypeError(f"explain: tape is {_core.shown(tape)}; expected a GradientTape")
     inner = None if tape is None else tape._tape
     found = [
         explained(Question(y, leaf, tape=inner, stops=stops, overrides=rules)) for leaf in leaves
@@ -228,19 +230,28 @@ def _of_last(subject: Any) -> Explanations:
     question = last_question(subject)
     if question is None:
         raise ValueError(
-            "explain: nothing is known of a question that this was asked; call set_debug(True) "
-            "before it, or pass y and x"
+            "explain: this is not what the last question was asked by, or its answer; known are an "
+            "optimizer that has minimized, a tape, and what gradients() and tape.gradient() "
+            "returned, while set_debug(True) is on; or pass y and x"
         )
-    ys, xs, tape, stops, overrides = question
+    ys, xs, seeds, tape, stops, overrides = question
     return Explanations(
-        explained(Question(y, x, tape=tape, stops=stops, overrides=overrides))
+        explained(Question(y, x, seed=seed, tape=tape, stops=stops, overrides=overrides))
         for x in xs
-        for y in ys
+        for y, seed in zip(ys, seeds, strict=True)
     )
 
 
 def explained(question: Question) -> Explanation:
     """The answer to one question."""
+    resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
+    try:
+        return _explained(question)
+    finally:
+        _core.rest_checks(resting)
+
+
+def _explained(question: Question) -> Explanation:
     try:
         [gradient] = question.gradients([question.x])
         traced = question.ancestry.top.traced
@@ -255,12 +266,14 @@ def explained(question: Question) -> Explanation:
         return Explanation("none", findings, path, names, _notes(path), {})
     if value is None:
         path = ancestry.path()
-        note = "values are not known while a function is traced"
-        return Explanation("flows", [], path, names, [*_notes(path), note], {})
+        return Explanation("unknown", [], path, names, _notes(path), {})
     numbers = Numbers(question, ancestry)
     seed = numbers.cotangent(ancestry.top)
     status, findings = _judged(numbers, value, seed)
-    path = ancestry.path(_on_path(question, findings))
+    if status != "flows" and not findings:
+        findings = [nothing_found(ancestry)]
+    alive = {s.number for s in numbers.between if has_any(numbers.cotangent(s))}
+    path = ancestry.path(_on_path(question, findings), alive)
     return Explanation(status, findings, path, names, _notes(path), _figures(value))
 
 
@@ -269,7 +282,7 @@ def why_none_of(y: Tensor, xs: list[Any]) -> list[tuple[Any, str]]:
     out = []
     for x in xs:
         finding = why_none(Question(y, x))[0]
-        what = re.sub(r"\bx\b", "the variable", re.sub(r"\by\b", "the loss", finding.what))
+        what = finding.about("the loss", "the variable")
         where = f" ({finding.place})" if finding.place else ""
         out.append((x, what + where))
     return out
@@ -293,8 +306,7 @@ def _figures(value: Any) -> dict[str, Any]:
     import numpy as np
 
     finite = np.abs(value[np.isfinite(value)])
-    largest = float(finite.max()) if finite.size else float("nan")
-    figures: dict[str, Any] = {"largest": largest}
+    figures: dict[str, Any] = {"largest": float(finite.max())} if finite.size else {}
     if value.size > 1:
         figures["zeros"] = f"{int((value == 0).sum())} of {value.size}"
         bad = int((~np.isfinite(value)).sum())
@@ -332,6 +344,11 @@ def _title(x: Any) -> str:
 
 
 def _failed(error: Exception, names: tuple[str, str]) -> Explanation:
+    from traceback import extract_tb
+
     what = f"{type(error).__name__}: {error}"
-    finding = Finding("error", what, "mend that first; the message names the operation")
+    package = dirname(dirname(__file__))
+    frames = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith(package)]
+    place = Place(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name) if frames else None
+    finding = Finding("error", what, "mend that first", place=place)
     return Explanation("error", [finding], [], names, [], {})

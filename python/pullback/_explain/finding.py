@@ -9,7 +9,7 @@ from .ancestry import Place, Step
 
 class Finding:
     """A cause: its kind, the operation and the line that it stands for, what it does, and what to
-    do about it."""
+    do about it. The texts speak of {y} and {x}."""
 
     def __init__(
         self,
@@ -21,11 +21,23 @@ class Finding:
         **figures: Any,
     ) -> None:
         self.reason = reason
-        self.what = what
-        self.advice = advice
+        self._what = what
+        self._advice = advice
         self.step = step
         self.place = place or (step.place if step else None)
         self.figures = figures
+
+    @property
+    def what(self) -> str:
+        return self.about("y", "x")
+
+    @property
+    def advice(self) -> str:
+        return self._advice.replace("{y}", "y").replace("{x}", "x")
+
+    def about(self, y: str, x: str) -> str:
+        """What happened, with other words for y and x."""
+        return self._what.replace("{y}", y).replace("{x}", x)
 
     def as_dict(self) -> dict[str, Any]:
         """For programs: plain values."""

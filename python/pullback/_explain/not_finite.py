@@ -6,7 +6,7 @@ import numpy as np
 
 from .ancestry import Step
 from .finding import Finding
-from .values import Numbers, at_text, first_of, given_text, is_finite, share_of
+from .values import Numbers, at_text, first_of, given_text, has_any, is_finite, share_of
 
 
 def why_not_finite(numbers: Numbers) -> list[Finding]:
@@ -20,15 +20,30 @@ def why_not_finite(numbers: Numbers) -> list[Finding]:
             continue
         if all(v is None or is_finite(v) for v in numbers.operands(step)):
             origins.append(step)
-    within = [s for s in origins if s.number in seen]
+    # What a mask hides has no part in it.
+    within = [s for s in origins if s.number in seen and _matters(numbers, s)]
     # Infinities that others bring are often meant, as masks; NaN never is.
-    beside = within or [s for s in origins if np.isnan(numbers.value(s)).any()]
+    outside = [s for s in origins if s.number not in seen]
+    beside = within or [s for s in outside if np.isnan(numbers.value(s)).any()]
     if beside:
         return [_bad_value(numbers, s) for s in beside]
     backward = _first_bad_slope(numbers)
     if backward is not None:
         return [backward]
-    return [_bad_value(numbers, s) for s in origins]
+    return [_bad_value(numbers, s) for s in outside]
+
+
+def _matters(numbers: Numbers, step: Step) -> bool:
+    """Whether a cotangent comes to an entry that is not finite, or one of its users passes it on as
+    a slope."""
+    value, cotangent = numbers.value(step), numbers.cotangent(step)
+    if cotangent is None or cotangent.shape != value.shape:
+        return has_any(cotangent)
+    if has_any(cotangent[~np.isfinite(value)]):
+        return True
+    users = [user for user in numbers.between if step.number in user.inputs]
+    sent = [numbers.sent(user, i) for user in users for i in numbers.ancestry.inputs(user)]
+    return any(part is not None and not is_finite(part) for part in sent)
 
 
 def _bad_value(numbers: Numbers, step: Step) -> Finding:
@@ -67,6 +82,9 @@ def _first_bad_slope(numbers: Numbers) -> Finding | None:
             slope = numbers.cotangent(below)
             if slope is None or is_finite(slope):
                 continue
+            own = numbers.sent(step, below)
+            if own is not None and is_finite(own):
+                continue  # another user of this input sent it
             bad = ~np.isfinite(slope)
             at = first_of(bad)
             kind = "NaN" if np.isnan(slope).any() else "infinite"
@@ -103,7 +121,7 @@ VALUE_ADVICE = {
 }
 SLOPE_ADVICE = {
     "sqrt": "the slope of sqrt is infinite at 0: add a small number below the root; for a length, "
-    "clip_by_norm and linalg.norm give 0 there",
+    "clip_by_norm gives 0 there",
     "pow": "a power below 1 has an infinite slope at 0: add a small number to the base",
     "log": "the slope of log is infinite at 0: clip from below, or use a loss that takes logits",
     "divide": "the slope of a quotient by its divisor grows with 1 / divisor**2: add a small "

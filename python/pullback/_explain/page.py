@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .ancestry import shortened
 from .drawing import Box, Edge, svg_of
 
 if TYPE_CHECKING:
@@ -40,20 +40,20 @@ def page(why: Explanation) -> str:
 
 
 def _drawn(why: Explanation) -> str:
-    culprits = {finding.step.number for finding in why.findings if finding.step}
     color = {"zero": "zero", "tiny": "zero", "flows": "flows"}.get(why.status, "bad")
-    boxes = {}
-    beyond = False  # from y's side: what is behind a culprit gets nothing
-    for step in why.path:
-        kind = color if step.number in culprits else "apart" if beyond else "flows"
-        beyond = beyond or step.number in culprits
+    shown = shortened(why.path, why.culprits)
+    boxes: dict[int, Box] = {}
+    kind = "flows"
+    for at, step in enumerate(shown):  # from y on: what is behind a culprit gets nothing
+        number = len(shown) - at  # x is drawn at the top
+        if step is None:
+            boxes[number] = Box(["…"], kind)
+            continue
         lines = [str(step)]
         if step.place:
             lines.append(f"{Path(step.place.file).name}:{step.place.line}")
-        boxes[step.number] = Box(lines, kind)
-    numbers = [step.number for step in why.path]
-    edges = [
-        Edge(below, above, "apart" if boxes[below].kind == "apart" else "flows")
-        for above, below in pairwise(numbers)
-    ]
+        culprit = step.number in why.culprits
+        boxes[number] = Box(lines, color if culprit else kind)
+        kind = "apart" if culprit else kind
+    edges = [Edge(n, n + 1, "apart" if boxes[n].kind == "apart" else "flows") for n in boxes]
     return svg_of(boxes, edges)

@@ -9,10 +9,11 @@ from .._array.arguments import integer
 from .._core import Tensor, Variable
 from .ancestry import Ancestry, Question, Step
 
-ADDITIONS = {"add", "subtract"}
-# What hands a sum on to the additions below it: the parts of the sum stay parts.
+ADDITIONS = {"add", "concat", "subtract"}
+# What hands a sum on to the additions below it, where all else is constant: the parts of the sum
+# stay parts.
 THROUGH = {
-    "broadcast_to", "cast", "identity", "mean", "negative", "permute_dims", "reshape", "sum",
+    "broadcast_to", "cast", "divide", "identity", "mean", "multiply", "negative", "reshape", "sum",
     "transpose",
 }  # fmt: skip
 
@@ -21,7 +22,8 @@ class GradientPath:
     """A part of a gradient: what came through one input of each addition on the way.
 
     `share` is its part of the gradient, a number: the projection on the whole, so that all shares
-    add up to 1 and one that pulls the other way is negative; None where the whole is zero.
+    add up to 1 and one that pulls the other way is negative; None where the whole is zero or
+    not finite.
     `gradient` is the part itself, `through` the terms it came through, from y on.
 
     >>> w = pb.Variable([3.0, 4.0], name="w")
@@ -54,7 +56,7 @@ class GradientPaths(list[GradientPath]):
     """The parts of a gradient, the largest first: a list that prints as a table."""
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join(map(str, self)) or "no gradient: explain(y, x) says why"
 
 
 def gradient_paths(y: Any, x: Any, limit: int = 16) -> GradientPaths:
@@ -62,8 +64,8 @@ def gradient_paths(y: Any, x: Any, limit: int = 16) -> GradientPaths:
 
     A loss is a sum of terms: at each addition and subtraction the gradient is divided into what
     comes through either term, and again below it, the largest part first, until there are `limit`
-    parts. Between additions only what keeps sums apart is passed (reshapes, sums, casts and the
-    like), so that a network is not taken to pieces.
+    parts. Between additions only what keeps sums apart is passed (reshapes, sums, constant factors
+    and the like), so that a network is not taken to pieces.
 
     y: a tensor; x: a tensor or a variable. Returns a list of parts with `gradient`, `share`, `norm`
     and `through`; it is empty where the gradient is None.
@@ -104,7 +106,7 @@ def gradient_paths(y: Any, x: Any, limit: int = 16) -> GradientPaths:
             closed.append(part)
     scale = float(np.abs(total).max(initial=0))
     along = total.astype(np.float64) / (scale or 1)  # its square does not vanish
-    unit = float(np.vdot(along, along))
+    unit = float(np.vdot(along, along)) if np.isfinite(scale) else 0.0
     out = [
         GradientPath(
             part.gradient,
@@ -132,6 +134,8 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
     step, cotangent = part.step, part.cotangent
     terms = ancestry.inputs(step)
     while step.name in THROUGH | ADDITIONS and step.rule is None and len(terms) == 1:
+        if step.name == "divide" and step.inputs[0] != terms[0].number:
+            return []
         if terms[0].tensor is None:
             return []
         [cotangent] = question.gradients([terms[0].tensor], step.tensor, cotangent)

@@ -18,8 +18,8 @@ def why_none(question: Question) -> list[Finding]:
         return [
             Finding(
                 "integer",
-                f"x is {question.x.dtype}, and only floats have gradients",
-                "make x of a floating dtype",
+                f"{{x}} is {question.x.dtype}, and only floats have gradients",
+                "make {x} of a floating dtype",
                 place=place_of(question.x),
             )
         ]
@@ -28,7 +28,7 @@ def why_none(question: Question) -> list[Finding]:
         return [_integer(_end_of_history(ancestry, top) if ancestry.connected else top)]
     if not ancestry.connected:
         return [why_apart(question, ancestry)]
-    return _cuts(question, ancestry) or [_nothing(ancestry)]
+    return _cuts(question, ancestry) or [nothing_found(ancestry)]
 
 
 # --- y was made from x, and something cuts
@@ -80,8 +80,8 @@ def _not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fi
         ):
             return Finding(
                 "watched_late",
-                f"{step} was made before the tape watched x; a tape counts what is made after that",
-                "watch x before it is used",
+                f"{step} was made before the tape watched {{x}}; it counts what is made after",
+                "watch {x} before it is used",
                 step,
             )
     return None
@@ -89,7 +89,8 @@ def _not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fi
 
 def cotangents_of(question: Question, steps: list[Step]) -> dict[int, Any]:
     """The gradient of y by what each step made; without an entry where it has none."""
-    asked = [s for s in steps if s.tensor is not None and s.is_float and s.tracked]
+    tracked = [s for s in steps if s.tracked or question.ancestry.is_x(s)]
+    asked = [s for s in tracked if s.tensor is not None and s.is_float]
     answers = question.gradients([s.tensor for s in asked])
     return {s.number: g for s, g in zip(asked, answers, strict=True) if g is not None}
 
@@ -107,7 +108,7 @@ def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     if step.rule is not None:
         return Finding(
             "rule_returned_none",
-            f"the gradient rule {step.rule} of {step.name} returned None",
+            f"the gradient rule {step.rule}{_of(step)} returned None",
             "return a gradient for each input, or zeros where that is meant",
             step,
             rule=step.rule,
@@ -127,7 +128,7 @@ def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
         return Finding(
             "not_tracked",
             f"{step} kept no history when it was made",
-            f"x counted for nothing there: {WATCH}",
+            f"{{x}} counted for nothing there: {WATCH}",
             step,
         )
     return Finding(
@@ -139,11 +140,15 @@ def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     )
 
 
+def _of(step: Step) -> str:
+    return "" if step.custom else f" of {step.name}"
+
+
 def _stopped(step: Step) -> Finding:
     return Finding(
         "stop_gradient",
         "stop_gradient makes its argument a constant",
-        "take stop_gradient away where x shall learn from this path",
+        "take stop_gradient away where {x} shall learn from this path",
         step,
     )
 
@@ -175,11 +180,11 @@ def _integer(step: Step) -> Finding:
     )
 
 
-def _nothing(ancestry: Ancestry) -> Finding:
+def nothing_found(ancestry: Ancestry) -> Finding:
     return Finding(
         "unknown",
-        "a path leads from y to x, and nothing on it says why no gradient passes",
-        "please report this program",
+        "a path leads from {y} to {x}, and nothing on it says why the gradient is like this",
+        "draw(y, x) shows where it flows; please report this program",
         ancestry.top,
     )
 

@@ -17,19 +17,32 @@ class Numbers:
     """The values of the steps between y and x, and the cotangents that reach them."""
 
     def __init__(self, question: Question, ancestry: Ancestry) -> None:
+        self.question = question
         self.ancestry = ancestry
         self.between = ancestry.descending()
-        tensors = cotangents_of(question, self.between)
-        self.cotangents: Values = _computed(tensors)
-        self.values: Values = _computed(
-            {s.number: s.tensor for s in ancestry.steps.values() if s.tensor is not None}
-        )
+        self.tensors = cotangents_of(question, self.between)
+        self.cotangents: Values = _computed(self.tensors)
+        seen = {n for s in self.between for n in (s.number, *s.inputs)}
+        known = {n: ancestry.steps[n].tensor for n in seen}
+        self.values: Values = _computed({n: t for n, t in known.items() if t is not None})
 
     def value(self, step: Step) -> Any:
         return self.values.get(step.number)
 
     def cotangent(self, step: Step) -> Any:
         return self.cotangents.get(step.number)
+
+    def sent(self, step: Step, below: Step) -> Any:
+        """What a step itself adds to the cotangent of one of its inputs; None where that is not
+        known."""
+        if step.tensor is None or below.tensor is None or step.number not in self.tensors:
+            return None
+        inputs = [self.ancestry.steps[n].tensor for n in step.inputs if n != below.number]
+        others = [t for t in inputs if t is not None and t is not below.tensor]
+        [sent] = self.question.gradients(
+            [below.tensor], step.tensor, self.tensors[step.number], others
+        )
+        return None if sent is None else _array_of(sent)
 
     def operands(self, step: Step) -> list[Any]:
         """The values of all inputs of a step; None for those that are gone."""
@@ -54,15 +67,14 @@ def _array_of(tensor: Any) -> Any:
 
 
 def is_tiny(gradient: Any, seed: Any) -> bool:
-    """Whether the largest entry is below float32's rounding of what y's cotangent is."""
-    largest, unit = largest_of(gradient), largest_of(seed)
-    return bool(largest and unit and largest < unit * 1.2e-7)
+    """Whether all of it together is below the rounding of y's cotangent. Not its largest entry:
+    those of a mean are small where it is over many."""
+    return total_of(gradient) < total_of(seed) * float(np.finfo(gradient.dtype).eps)
 
 
-def largest_of(array: Any) -> float | None:
-    if array is None or not has_some(array):
-        return None
-    return float(np.abs(array).max())
+def total_of(array: Any) -> float:
+    """The sum of the absolute values."""
+    return 0.0 if array is None else float(np.sum(np.abs(array), dtype=np.float64))
 
 
 def is_finite(array: Any) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .ancestry import Step
+from math import prod
+from typing import Any
+
+from .ancestry import Ancestry, Step
 from .finding import Finding
 from .values import (
     Numbers,
@@ -10,17 +13,13 @@ from .values import (
     has_any,
     has_some,
     is_alive,
-    largest_of,
     percent,
     range_of,
     share_of,
+    total_of,
 )
 
-# What keeps every entry of a cotangent: a zero behind it is a sum of terms that cancel.
-LINEAR = {
-    "add", "broadcast_to", "cast", "difference", "identity", "mean", "negative",
-    "permute_dims", "reshape", "subtract", "sum", "transpose",
-}  # fmt: skip
+UNDERFLOW = 1e-30  # of a cotangent; float32 ends at 1e-45
 JOINING = {"at_index", "at_window", "concat", "stack"}
 SELECTING = {
     "max", "min", "pick", "slice", "sparse_softmax_cross_entropy",
@@ -41,26 +40,45 @@ def why_zero(numbers: Numbers) -> list[Finding]:
             )
         ]
     reached = {top.number}
-    out = []
+    cancelled: set[int] = set()
+    out: list[Finding] = []
     for step in numbers.between:
         if step.number not in reached:
             continue
         below = ancestry.inputs(step)
         alive = [i for i in below if is_alive(numbers.cotangent(i))]
         reached.update(i.number for i in alive)
-        if below and not alive:
-            out.append(_dies(numbers, step, below))
+        if below and not alive and not cancelled.issuperset(i.number for i in below):
+            finding = _dies(numbers, step, below)
+            if finding.reason == "cancels":
+                cancelled.update(i.number for i in below)
+            out.append(finding)
     return out
 
 
 def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
     ancestry = numbers.ancestry
+    loss = next((s for s in ancestry.path(step) if s.name.endswith("cross_entropy")), None)
+    if loss is not None:
+        return Finding(
+            "confident",
+            f"{loss.name} has nothing left to say: the probabilities are the labels, to rounding",
+            "the prediction is right already, or the logits are far too large",
+            loss,
+        )
+    if any(has_any(numbers.sent(step, i)) for i in below):
+        return Finding(
+            "cancels",
+            f"what reaches {below[0]} along several ways, {step.name} among them, adds up to zero",
+            "y does not change with x: gradient_paths(y, x) shows the parts",
+            step,
+        )
     values = numbers.operands(step)
     first = values[0] if values else None
     if step.rule is not None:
         return Finding(
             "rule_returned_zeros",
-            f"the gradient rule {step.rule} of {step.name} returned zeros",
+            f"the gradient rule {step.rule} returned zeros",
             "look at the rule; that of straight_through() passes gradients on",
             step,
             rule=step.rule,
@@ -72,6 +90,36 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             "look at the bounds of the slice or the condition that left none",
             step,
         )
+    largest = float(abs(numbers.cotangent(step)).max())
+    if step.name not in STEPS and largest < UNDERFLOW:
+        return Finding(
+            "vanishing",
+            f"what reaches {step} is at most {largest:.2g}, and vanishes in rounding behind it",
+            "many slopes below 1 are multiplied: scale the loss, use float64, or shorten the chain",
+            step,
+        )
+    if step.name in ("softmax", "log_softmax"):
+        cotangent = numbers.cotangent(step)
+        made = numbers.value(step)
+        if (
+            made is not None
+            and made.size
+            and (made == made.flat[0]).all()
+            and made.flat[0] in (0, 1)
+        ):
+            return Finding(
+                "zero_slope",
+                f"{step.name} over an axis with one entry is constant",
+                "look at the shape and at axis",
+                step,
+            )
+        if (cotangent == cotangent.flat[0]).all():
+            return Finding(
+                "zero_slope",
+                f"all entries of {step.name} count the same in y, and they add up to a constant",
+                "y does not change with x: weigh the entries, as a loss does",
+                step,
+            )
     if step.name in STEPS:
         return Finding(
             "steps",
@@ -84,9 +132,10 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         at_most = "" if first is None else f" (the largest is {first.max():.4g})"
         return Finding(
             "dead_relu",
-            f"relu is off for {percent(share)} of its {count_of(first)} inputs{at_most}",
+            f"relu is off for {percent(share)} of its {count_of(first)} inputs{at_most}"
+            + _others(numbers, step, share),
             "look at the bias and the scale of what goes in, lower the learning rate, or use a "
-            "unit that is never off (softplus, gelu, a leaky relu)",
+            "unit that is never off, as softplus",
             step,
             share=share,
         )
@@ -96,7 +145,8 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         return Finding(
             "clip_bound",
             f"{percent(share)} of the {count_of(first)} inputs of clip are beyond its bounds "
-            f"({range_of(first)}, bounds {range_of(low)} and {range_of(high)})",
+            f"({range_of(first)}, bounds {range_of(low)} and {range_of(high)})"
+            + _others(numbers, step, share),
             "clip the gradient instead of the value (clip_gradient), or widen the bounds; "
             "straight_through() passes gradients on",
             step,
@@ -120,12 +170,13 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         )
     if step.name in ("multiply", "multiply_no_nan", "matmul", "divide", "dot", "einsum"):
         zero = [
-            v for i, v in zip(step.inputs, values, strict=True) if v is not None and not has_any(v)
+            i for i, v in zip(step.inputs, values, strict=True) if v is not None and not has_any(v)
         ]
         if zero:
             return Finding(
                 "times_zero",
-                f"{step.name} has an operand of zeros, and the slope by one operand is the other",
+                f"{step.name} has an operand of zeros, {ancestry.steps[zero[0]]}, and the slope by "
+                "one operand is the other",
                 "look at what makes the zeros: weights that start at zero, a mask, a factor",
                 step,
             )
@@ -137,13 +188,6 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             f"{chooser.name} takes none of the entries that depend on x",
             "look at the indices, or at which entry is the extreme one",
             chooser,
-        )
-    if step.name in LINEAR:
-        return Finding(
-            "cancels",
-            f"what reaches {below[0]} along several ways, {step.name} among them, adds up to zero",
-            "y does not change with x: gradient_paths(y, x) shows the parts",
-            step,
         )
     saturated = "saturated" if step.name in SATURATING else "zero_slope"
     return Finding(
@@ -157,28 +201,47 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
     )
 
 
+def _others(numbers: Numbers, step: Step, share: float) -> str:
+    """What is to be said of the entries that let something pass."""
+    return "" if share == 1 else ", and y does not depend on the others"
+
+
 def why_tiny(numbers: Numbers) -> list[Finding]:
     """The steps at which the cotangent shrinks most."""
     ancestry = numbers.ancestry
-    found = []
+    # By line and operation: what a loop does goes together.
+    together: dict[tuple[str, Any], list[float]] = {}
+    steps: dict[tuple[str, Any], Step] = {}
     for step in numbers.between:
-        above = largest_of(numbers.cotangent(step))
-        below = ancestry.inputs(step)
-        sent = [n for i in below if (n := largest_of(numbers.cotangent(i))) is not None]
-        if above and sent and max(sent) < above:
-            found.append((max(sent) / above, step))
-    found.sort(key=lambda entry: (entry[0], -entry[1].number))
+        if _of_mean(ancestry, step):
+            continue
+        above = total_of(numbers.cotangent(step))
+        sent = [numbers.sent(step, i) for i in ancestry.inputs(step)]
+        below = sum(total_of(part) for part in sent)
+        if above and any(part is not None for part in sent) and below < above:
+            key = step.name, step.place or step.number
+            together.setdefault(key, []).append(below / above)
+            steps.setdefault(key, step)
     out = []
-    for ratio, step in found[:3]:
+    for key in sorted(together, key=lambda key: prod(together[key]))[:3]:
+        ratios, step = together[key], steps[key]
         operands = [v for v in numbers.operands(step) if v is not None and has_some(v)]
         given = f" (its input: {range_of(operands[0])})" if operands else ""
+        times = f" in {len(ratios)} steps" if len(ratios) > 1 else ""
         out.append(
             Finding(
                 "vanishing",
-                f"the slope shrinks by a factor of {ratio:.2g} at {step.name}{given}",
+                f"the slope shrinks by a factor of {prod(ratios):.2g} at {step.name}{times}{given}",
                 "keep what goes in where the function changes, or scale the loss",
                 step,
-                factor=float(ratio),
+                factor=prod(ratios),
             )
         )
     return out
+
+
+def _of_mean(ancestry: Ancestry, step: Step) -> bool:
+    """The division of a mean: the sum gives back what it takes."""
+    return step.name == "divide" and any(
+        user.name == "mean" and step.number in user.inputs for user in ancestry.steps.values()
+    )

@@ -44,9 +44,9 @@ def not_watched(question: Question, ancestry: Ancestry) -> Finding:
     if question.tape and source is not None:
         return Finding(
             "not_watched",
-            f"x was made by {made} from {source} before the tape recorded it, so it is no longer "
-            "the variable: an assignment to a name such as `w = w - rate * slope` makes a new "
-            "tensor",
+            f"{{x}} was made by {made} from {source} before the tape recorded it, so it is not "
+            "the variable any more: an assignment to a name such as `w = w - rate * slope` makes a "
+            "new tensor",
             "update the variable with assign or assign_sub, or watch the new tensor",
             made,
             place,
@@ -54,14 +54,14 @@ def not_watched(question: Question, ancestry: Ancestry) -> Finding:
     if question.tape:
         return Finding(
             "not_watched",
-            f"the tape does not watch x, which was made by {made}",
+            f"the tape does not watch {{x}}, which was made by {made}",
             "call tape.watch(x) before it is used",
             made,
             place,
         )
     return Finding(
         "not_watched",
-        f"x, made by {made}, is a plain tensor: nobody watched it, so no history was kept",
+        f"{{x}}, made by {made}, is a plain tensor: nobody watched it, so no history was kept",
         WATCH,
         made,
         place,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._array.arguments import integer
-from .._explain import questions
+from . import questions
 
 bool_ = numpy.dtype("bool")
 int32 = numpy.dtype("int32")

@@ -19,8 +19,7 @@ import numpy as np
 from .. import _core
 from .._autodiff.nests import flatten, leaves_like
 from .._core import Tensor, Variable
-from .._explain import questions
-from .._runtime import settings
+from .._runtime import questions, settings
 from .rows import update_rows
 from .slots import Slots
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-Asked = tuple[list[Any], list[Any], Any, list[Any], Any]  # ys, xs, tape, stops, overrides
+# ys, xs, seeds of the ys, tape, stops, overrides
+Asked = tuple[list[Any], list[Any], list[Any], Any, list[Any], Any]
 
 _last: tuple[tuple[Any, ...], Asked] | None = None
 
@@ -14,13 +15,14 @@ def note(
     subjects: tuple[Any, ...],
     ys: list[Any],
     xs: list[Any],
+    seeds: list[Any] | None = None,
     tape: Any = None,
     stops: Any = None,
     overrides: Any = None,
 ) -> None:
     """Keeps a question, and what it may be asked for by: the asker and the answer."""
     global _last
-    _last = subjects, (ys, xs, tape, stops or [], overrides)
+    _last = subjects, (ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides)
 
 
 def forget() -> None:

@@ -1,0 +1,29 @@
+// What checkpoint() needs of the graph: the piece that a function has made, and copies of it on
+// other inputs, so that its values are computed where they are needed instead of being kept.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// A piece of graph: what lies between `roots` and the nodes that are older than `first`, leaves,
+// and reads of variables.
+struct Piece {
+  std::vector<Ref<Node>> roots;
+  uint64_t first = 0;
+
+  // What the piece is made on, as far as it is tracked: by creation.
+  std::vector<Ref<Node>> inputs() const;
+  // The roots once more, with `others` for the inputs.
+  std::vector<Ref<Node>> copy(std::span<const Ref<Node>> inputs,
+                              std::span<const Ref<Node>> others) const;
+
+ private:
+  bool inside(const Node* node) const;
+  std::vector<Node*> nodes() const;
+};
+
+}  // namespace pullback

@@ -1,0 +1,97 @@
+"""`checkpoint`: computes again on the way back what it would otherwise keep.
+
+The operations that the function makes are a piece of graph that is never computed itself. A first
+copy of it, on constants, gives the values, and is let go as it is computed. The gradient rule makes
+a second copy, on the inputs times a one that is known only when the cotangent is, so that no
+planner can compute it earlier, or take it for the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from .. import _core
+from .._core import Rule, Tensor
+from .nests import flatten, unflatten
+from .rules import place
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def checkpoint(f: F) -> F:
+    """A function like f whose inside is computed again for the gradient instead of being kept.
+
+    What the call keeps is what f was made from: its arguments, and what it reads of variables and
+    tensors outside. A chain of blocks, each a checkpoint, needs the memory of its ends and of one
+    block, at the price of computing each block twice. Values and gradients of every order are
+    those of f, random numbers included; f itself runs once for each call, takes and returns any
+    nest, and may be called inside of `function`. Traced functions that f calls are run as they are
+    written. Looking at values inside of f keeps them.
+
+    >>> block = pb.checkpoint(lambda x, w: pb.tanh(x @ w))
+    >>> x, w = pb.Variable([[1.0, 2.0]]), pb.Variable([[0.5], [0.25]])
+    >>> y = block(x, w)
+    >>> pb.gradients(pb.sum(y), [x])
+    [Tensor([[0.20998716, 0.10499358]], dtype=float32)]
+    """
+    if not callable(f):
+        raise TypeError(f"checkpoint: expected a function, got {_core.shown(f)}")
+
+    @wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        first = _core.next_number()
+        _core.inline_functions(1)
+        try:
+            returned = f(*args, **kwargs)
+        finally:
+            _core.inline_functions(-1)
+        leaves, structure = flatten(returned)
+        own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and _is_new(y, first)]
+        piece = _core.Piece([leaves[i] for i in own], first)
+        inputs = piece.inputs()
+        if not inputs:
+            return returned
+        values = piece.copy(inputs, [_core.stop_gradient(x) for x in inputs])
+        floats = [k for k, y in enumerate(values) if y.dtype.kind == "f"]
+        if floats:
+            rule = Rule(_Recomputed(piece, floats), place(f))
+            outputs = _core.custom([values[k] for k in floats], inputs, rule)
+            for k, y in zip(floats, outputs, strict=True):
+                values[k] = y
+        for i, y in zip(own, values, strict=True):
+            leaves[i] = y
+        return unflatten(structure, leaves)
+
+    return call  # type: ignore[return-value]
+
+
+def _is_new(y: Tensor, first: int) -> bool:
+    return bool(_core.identity_of(y, None)[0] >= first)
+
+
+class _Recomputed:
+    """The rule: the gradients of a copy of the piece, made on the inputs of the moment."""
+
+    def __init__(self, piece: _core.Piece, floats: list[int]) -> None:
+        self.piece = piece
+        self.floats = floats
+
+    def __call__(
+        self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
+    ) -> list[Any]:
+        later = _one_after(cotangents)
+        xs = [_core.multiply(x, _core.cast(later, x.dtype)) if x.dtype.kind == "f" else x
+              for x in inputs]  # fmt: skip
+        results = self.piece.copy(self.piece.inputs(), xs)
+        return _core.gradients([results[k] for k in self.floats], xs, cotangents)
+
+
+def _one_after(cotangents: list[Any]) -> Tensor:
+    """A one that depends on a cotangent, as far as a planner can know."""
+    for g in cotangents:
+        if g is not None and g.size:
+            entry = _core.reshape(g, (-1,))[0]
+            return _core.where(_core.equal(entry, entry), 1.0, 1.0)
+    return _core.constant(1.0)
