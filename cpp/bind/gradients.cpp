@@ -151,8 +151,11 @@ void bind_piece(py::module_& m) {
            }),
            py::arg("roots"), py::arg("first"))
       .def("inputs", &Piece::inputs)
+      .def("never_keep", &Piece::never_keep)
       .def("copy", [](const Piece& piece, const std::vector<Ref<Node>>& inputs,
-                      const std::vector<Ref<Node>>& others) { return piece.copy(inputs, others); });
+                      const std::vector<Ref<Node>>& others, bool keep) {
+        return piece.copy(inputs, others, keep ? Keep::Always : Keep::Never);
+      });
   m.def("next_number", &next_seq);
 }
 

@@ -28,6 +28,13 @@ struct AxisOrder {
   }
 };
 
+// What checkpoint() says of the nodes it makes.
+enum class Keep : uint8_t {
+  Default,  // where it is expensive and somebody may still need it
+  Never,    // it is computed again
+  Always,   // where somebody may still need it
+};
+
 struct Attr {
   AxisMask axes = 0;  // sum … any: those that are folded
   bool keepdims = false;
@@ -35,8 +42,8 @@ struct Attr {
   Update update = Update::Set;  // at_window, at_index
   bool unique = false;          // at_index: no position is known to come twice
   Composite composite = Composite::None;  // custom
-  uint8_t unused = 0;
-  AxisOrder order;  // transpose: output axis i is input axis order[i]
+  Keep keep = Keep::Default;              // whether its value outlives an evaluation
+  AxisOrder order;                        // transpose: output axis i is input axis order[i]
 
   bool operator==(const Attr& other) const { return !std::memcmp(this, &other, sizeof other); }
 };

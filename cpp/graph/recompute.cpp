@@ -29,8 +29,14 @@ std::vector<Ref<Node>> Piece::inputs() const {
   return out;
 }
 
+void Piece::never_keep() const {
+  for (Node* node : nodes()) {
+    if (inside(node)) node->attr.keep = Keep::Never;
+  }
+}
+
 std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
-                                   std::span<const Ref<Node>> others) const {
+                                   std::span<const Ref<Node>> others, Keep keep_roots) const {
   std::unordered_map<const Node*, Ref<Node>> made;
   for (size_t i = 0; i < inputs.size(); ++i) made[inputs[i].get()] = others[i];
   std::vector<Node*> below;
@@ -43,9 +49,13 @@ std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
     below.clear();
     for (const Node* input : node->inputs()) below.push_back(made.at(input).get());
     made[node] = copy_node(node, below);
+    made[node]->attr.keep = Keep::Never;
   }
   std::vector<Ref<Node>> out;
-  for (const Ref<Node>& root : roots) out.push_back(made.at(root.get()));
+  for (const Ref<Node>& root : roots) {
+    out.push_back(made.at(root.get()));
+    if (inside(root.get())) out.back()->attr.keep = keep_roots;
+  }
   return out;
 }
 

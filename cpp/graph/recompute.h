@@ -17,9 +17,13 @@ struct Piece {
 
   // What the piece is made on, as far as it is tracked: by creation.
   std::vector<Ref<Node>> inputs() const;
-  // The roots once more, with `others` for the inputs.
-  std::vector<Ref<Node>> copy(std::span<const Ref<Node>> inputs,
-                              std::span<const Ref<Node>> others) const;
+  // The roots once more, with `others` for the inputs. What lies between is never kept; the roots
+  // are, or not either.
+  std::vector<Ref<Node>> copy(std::span<const Ref<Node>> inputs, std::span<const Ref<Node>> others,
+                              Keep keep_roots) const;
+
+  // Nothing of it outlives an evaluation, but what somebody holds.
+  void never_keep() const;
 
  private:
   bool inside(const Node* node) const;

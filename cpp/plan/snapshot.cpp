@@ -31,6 +31,18 @@ bool expensive(const Node* node, const Limits& limits) {
   return false;
 }
 
+bool worth_keeping(const Node* node, const Limits& limits) {
+  switch (node->attr.keep) {
+    case Keep::Default:
+      return expensive(node, limits);
+    case Keep::Never:
+      return false;
+    case Keep::Always:
+      return true;
+  }
+  return false;
+}
+
 // Shows a part of another value, or all of it in another order or repeated.
 bool is_window(const Node* node) {
   const ViewKind view = traits(node->op).view;
@@ -143,7 +155,8 @@ class Numbering {
 
   // Marks what is computed here and kept, because it will be asked for again:
   //   - what somebody holds: a tensor of the program, a variable, a tape;
-  //   - what is expensive and outlives this evaluation: somebody outside of the walk has it as an
+  //   - what is worth keeping and outlives this evaluation: somebody outside of the walk has it as
+  //   an
   //     input, or a node that outlives it keeps it as its history;
   //   - now and then (kRecomputed) what somebody outside of the walk has as an input, since a loop
   //     may go on from there without ever holding it.
@@ -158,7 +171,7 @@ class Numbering {
       snapshot_.outlives[i] |= mark.outside > 0;
       if (!snapshot_.outlives[i] || mark.leaf) continue;
       const Node* node = snapshot_.nodes[i];
-      if (expensive(node, limits)) snapshot_.wanted[i] = 1;
+      if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
       if (mark.holders > 0) keep_held(static_cast<uint32_t>(i));
       again |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
@@ -227,6 +240,7 @@ class Numbering {
       if (marks_[i].leaf || snapshot_.wanted[i]) continue;
       for (uint32_t input : edges_of(i)) chain[i] = std::max(chain[i], chain[input] + 1);
       if (chain[i] < kRecomputed || marks_[i].outside <= 0) continue;
+      if (snapshot_.nodes[i]->attr.keep == Keep::Never) continue;
       snapshot_.wanted[i] = 1;
       chain[i] = 0;
     }

@@ -20,8 +20,8 @@ FUNCTIONS = {
 }
 # Not about arrays: what they are given first is a function, a name, a setting or anything.
 OTHERS = {
-    "check_numerics", "custom_gradient", "draw", "evaluate", "explain", "function",
-    "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
+    "check_numerics", "checkpoint", "custom_gradient", "draw", "evaluate", "explain",
+    "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
     "num_threads", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
     "value_and_grad",

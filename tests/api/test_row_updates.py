@@ -3,11 +3,11 @@ the rows, in place."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 import pytest
+from support.memory import bytes_beside
 
 import pullback as pb
 
@@ -121,15 +121,15 @@ def test_a_failure_of_a_step_leaves_the_table() -> None:
 
 def test_at_changes_a_variable_in_place() -> None:
     v = pb.Variable(np.ones((200_000, 64), np.float32))
-    best = np.inf
-    for k in range(20):
+    first = iter(range(20))
+
+    def change() -> None:
         ids = rng.integers(0, 200_000, 5)
-        ids[0] = k
-        begin = time.perf_counter()
+        ids[0] = next(first)
         v.assign(v.at[pb.constant(ids) + 0].set(0))  # nobody knows the positions yet
         float(v[0, 0])
-        best = min(best, time.perf_counter() - begin)
-    assert best < 3e-3
+
+    assert bytes_beside(change, 20) < 1_000_000  # of the 51 MB that it has
     assert not v[:20].numpy().any()
 
     @pb.function
@@ -146,7 +146,7 @@ def test_at_changes_a_variable_in_place() -> None:
 @pytest.mark.parametrize("name", ["GradientDescent", "Adagrad"])
 @pytest.mark.parametrize("traced", [False, True])
 def test_a_step_costs_the_rows(name: str, traced: bool) -> None:
-    """51 MB take milliseconds to write; two tables, of which one is read twice."""
+    """Nothing of the 51 MB of a table is made; two tables, of which one is read twice."""
     v, w = (pb.Variable(np.ones((200_000, 64), np.float32)) for _ in range(2))
     optimizer = OPTIMIZERS[name]()
     ids = rng.integers(0, 200_000, 100)
@@ -159,10 +159,9 @@ def test_a_step_costs_the_rows(name: str, traced: bool) -> None:
         optimizer.minimize(lambda: loss(at))
 
     run = pb.function(step) if traced else step
-    best = np.inf
-    for _ in range(20):
-        begin = time.perf_counter()
+
+    def look() -> None:
         run(ids)
         float(v[0, 0])
-        best = min(best, time.perf_counter() - begin)
-    assert best < 3e-3
+
+    assert bytes_beside(look) < 1_000_000

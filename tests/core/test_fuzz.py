@@ -40,6 +40,7 @@ def test_every_public_function_is_in_some_program() -> None:
 # What computes nothing, and what has no one answer.
 WITHOUT_PROGRAMS = {
     "check_numerics",
+    "checkpoint",
     "draw",
     "evaluate",
     "explain",

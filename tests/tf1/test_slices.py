@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
+from support.memory import bytes_beside
 from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
@@ -284,7 +283,6 @@ def test_clipping_clips_the_values(mode, request):
 
 
 def test_nothing_of_the_size_of_the_table_is_made():
-    """51 MB take milliseconds to write."""
     table = tf.Variable(tf.zeros([200_000, 64]))
     ids = tf.placeholder(tf.int32, [None])
     loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, ids) - 1))
@@ -292,30 +290,22 @@ def test_nothing_of_the_size_of_the_table_is_made():
     pairs = optimizer.compute_gradients(loss)
     clipped, norm = tf.clip_by_global_norm([g for g, _ in pairs], 5.0)
     step = optimizer.apply_gradients(zip(clipped, [v for _, v in pairs], strict=True))
-    best = np.inf
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         feed = {ids: np.arange(0, 200_000, 2000)}
-        for _ in range(30):
-            begin = time.perf_counter()
-            session.run([step, norm, loss], feed)
-            best = min(best, time.perf_counter() - begin)
+        beside = bytes_beside(lambda: session.run([step, norm, loss], feed), 30)
+        assert beside < 1_000_000  # the table has 51 MB
         assert session.run(loss, feed) < 6400
-    assert best < 2e-3
 
 
 def test_scattering_changes_a_variable_in_place():
     v, at = tf.Variable(tf.zeros([200_000, 64])), tf.placeholder(tf.int64, [2])
     step = tf.scatter_add(v, at, tf.ones([2, 64])).op
-    best = np.inf
     with tf.Session() as session:
         session.run(v.initializer)
-        for _ in range(20):
-            begin = time.perf_counter()
-            session.run(step, {at: [5, 7]})
-            best = min(best, time.perf_counter() - begin)
+        beside = bytes_beside(lambda: session.run(step, {at: [5, 7]}), 20)
+        assert beside < 1_000_000
         assert session.run(v[5, 0]) == 20
         with pytest.raises(tf.errors.InvalidArgumentError, match="200000"):
             session.run(step, {at: [5, 200_000]})
         assert session.run(v[5, 0]) == 20
-    assert best < 2e-3

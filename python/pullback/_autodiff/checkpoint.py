@@ -53,10 +53,10 @@ def checkpoint(f: F) -> F:
         inputs = piece.inputs()
         if not inputs:
             return returned
-        values = piece.copy(inputs, [_core.stop_gradient(x) for x in inputs])
+        values = piece.copy(inputs, [_core.stop_gradient(x) for x in inputs], True)
         floats = [k for k, y in enumerate(values) if y.dtype.kind == "f"]
         if floats:
-            rule = Rule(_Recomputed(piece, floats), place(f))
+            rule = Rule(_Recomputed(piece, inputs, floats), place(f))
             outputs = _core.custom([values[k] for k in floats], inputs, rule)
             for k, y in zip(floats, outputs, strict=True):
                 values[k] = y
@@ -74,18 +74,41 @@ def _is_new(y: Tensor, first: int) -> bool:
 class _Recomputed:
     """The rule: the gradients of a copy of the piece, made on the inputs of the moment."""
 
-    def __init__(self, piece: _core.Piece, floats: list[int]) -> None:
+    def __init__(self, piece: _core.Piece, made_on: list[Tensor], floats: list[int]) -> None:
         self.piece = piece
+        self.made_on = made_on
         self.floats = floats
 
     def __call__(
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
+        first = _core.next_number()
         later = _one_after(cotangents)
-        xs = [_core.multiply(x, _core.cast(later, x.dtype)) if x.dtype.kind == "f" else x
-              for x in inputs]  # fmt: skip
-        results = self.piece.copy(self.piece.inputs(), xs)
-        return _core.gradients([results[k] for k in self.floats], xs, cotangents)
+        # What depends on variables alone is rarely worth a second time. All are new tensors: one
+        # input may have been made from another.
+        reads = [_core.identity_of(x, None)[1] > 0 for x in inputs]
+        xs = [
+            _core.identity(x)
+            if x.dtype.kind != "f" or (read and not all(reads))
+            else _times(x, later)
+            for x, read in zip(inputs, reads, strict=True)
+        ]
+        tape = _core.Tape(False)  # the one that watched the inputs may have ended
+        tape.start()
+        try:
+            for x in xs:
+                tape.watch(x)
+            results = self.piece.copy(self.made_on, xs, False)
+        finally:
+            tape.stop()
+        answers = _core.gradients([results[k] for k in self.floats], xs, cotangents)
+        # Neither are the cotangents of the inside kept, which would be of use for the next order.
+        _core.Piece([g for g in answers if g is not None], first).never_keep()
+        return answers
+
+
+def _times(x: Tensor, one: Tensor) -> Tensor:
+    return _core.multiply(x, _core.cast(one, x.dtype))
 
 
 def _one_after(cotangents: list[Any]) -> Tensor:
