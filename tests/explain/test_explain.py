@@ -264,3 +264,23 @@ print(pb.explain(pb.sum(hidden), w).place)
 """
     out = run(script, PULLBACK_DEBUG="1")
     assert ":4" in out
+
+
+def test_what_a_loop_does_is_said_once(debugging: None) -> None:
+    w = weights(1, 2)
+    y = w * 0
+    for i in range(50):
+        y = y + pb.relu(w - 10 - i)  # off
+    [finding] = pb.explain(pb.sum(y), w).findings[1:] or pb.explain(pb.sum(y), w).findings
+    assert finding.reason in ("dead_relu", "times_zero")
+
+
+def test_large_graphs(debugging: None) -> None:
+    """No more than a few seconds and pages, whatever the length."""
+    w = weights(1, 2)
+    y = w
+    for _ in range(1500):
+        y = pb.mean(pb.tanh(y) / 1.001) + w * 1e-3
+    why = pb.explain(pb.sum(y), w)
+    assert why.status in ("flows", "tiny")
+    assert len(str(why).splitlines()) < 60 and len(why.as_html()) < 100_000

@@ -263,13 +263,14 @@ def _explained(question: Question) -> Explanation:
     if gradient is None or not counts(question):
         findings = why_none(question)
         path = ancestry.path(_on_path(question, findings)) if ancestry.connected else []
-        return Explanation("none", findings, path, names, _notes(path), {})
+        return Explanation("none", _each_once(findings), path, names, _notes(path), {})
     if value is None:
         path = ancestry.path()
         return Explanation("unknown", [], path, names, _notes(path), {})
     numbers = Numbers(question, ancestry)
     seed = numbers.cotangent(ancestry.top)
     status, findings = _judged(numbers, value, seed)
+    findings = _each_once(findings)
     if status != "flows" and not findings:
         findings = [nothing_found(ancestry)]
     alive = {s.number for s in numbers.between if has_any(numbers.cotangent(s))}
@@ -300,6 +301,15 @@ def _judged(numbers: Numbers, value: Any, seed: Any) -> tuple[str, list[Finding]
     if is_tiny(value, seed):
         return "tiny", why_tiny(numbers)
     return "flows", []
+
+
+def _each_once(findings: list[Finding]) -> list[Finding]:
+    """What a loop does again and again is said once."""
+    found: dict[Any, Finding] = {}
+    for finding in findings:
+        operation = finding.step.name if finding.step else None
+        found.setdefault((finding.reason, operation, finding.place or id(finding)), finding)
+    return list(found.values())
 
 
 def _figures(value: Any) -> dict[str, Any]:

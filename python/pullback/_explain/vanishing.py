@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .ancestry import Ancestry, Step
+from .ancestry import Step
 from .finding import Finding
 from .values import (
     Numbers,
@@ -212,8 +212,10 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
     # By line and operation: what a loop does goes together.
     together: dict[tuple[str, Any], list[float]] = {}
     steps: dict[tuple[str, Any], Step] = {}
+    # The division of a mean: the sum gives back what it takes.
+    of_means = {i for step in ancestry.steps.values() if step.name == "mean" for i in step.inputs}
     for step in numbers.between:
-        if _of_mean(ancestry, step):
+        if step.number in of_means:
             continue
         above = total_of(numbers.cotangent(step))
         sent = [numbers.sent(step, i) for i in ancestry.inputs(step)]
@@ -238,10 +240,3 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
             )
         )
     return out
-
-
-def _of_mean(ancestry: Ancestry, step: Step) -> bool:
-    """The division of a mean: the sum gives back what it takes."""
-    return step.name == "divide" and any(
-        user.name == "mean" and step.number in user.inputs for user in ancestry.steps.values()
-    )
