@@ -2,6 +2,7 @@
 // at once, and the first that is not finite is an error where it was made.
 
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -119,6 +120,12 @@ class NumberCheck {
   NumberCheck(const NumberCheck&) = delete;
   NumberCheck& operator=(const NumberCheck&) = delete;
 
+  // An object of Python that was made by __new__ alone is one that was left.
+  static void* operator new(size_t size) {
+    return ::new (::operator new(size)) NumberCheck(nullptr);
+  }
+  static void operator delete(void* check) { ::operator delete(check); }
+
   void leave() {
     if (!count_) return;
     --*count_;
@@ -127,6 +134,8 @@ class NumberCheck {
   }
 
  private:
+  explicit NumberCheck(std::nullptr_t) {}
+
   std::shared_ptr<int> count_;
 };
 

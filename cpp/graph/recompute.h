@@ -2,6 +2,7 @@
 // other inputs, so that its values are computed where they are needed instead of being kept.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace pullback {
 struct Piece {
   std::vector<Ref<Node>> roots;
   uint64_t first = 0;
+
+  // An object of Python that was made by __new__ alone is a piece, too: an empty one.
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Piece; }
+  static void operator delete(void* piece) { ::operator delete(piece); }
 
   // What the piece is made on, as far as it is tracked: by creation.
   std::vector<Ref<Node>> inputs() const;

@@ -14,8 +14,8 @@ CLASSES = [name for name in dir(_core) if isinstance(getattr(_core, name), type)
 
 
 def test_all_classes_are_here() -> None:
-    expected = {"Function", "Rule", "Structure", "Tape", "Tensor", "Trace", "Variable"}
-    assert set(CLASSES) == expected  # a new one needs an object in USE
+    expected = {"Function", "NumberCheck", "Piece", "Rule", "Structure", "Tape", "Tensor", "Trace"}
+    assert set(CLASSES) == expected | {"Variable"}  # a new one needs an object in USE
 
 
 # Each step prints its name first, so that the last line names the one that ended the process.
@@ -32,6 +32,8 @@ USE = """if True:
         "Function": lambda: pb.function(lambda x: 2 * x),
         "Rule": lambda: _core.Rule(lambda op, g: g, "rule"),
         "Structure": lambda: _core.flatten([1, {"a": variable}])[1],
+        "NumberCheck": _core.NumberCheck,
+        "Piece": lambda: _core.Piece([pb.Variable(1.0) * 2], 1),
         "Tape": lambda: _core.Tape(True),
         "Tensor": lambda: variable * 2.0,
         "Trace": lambda: _core.Trace("trace"),
