@@ -1,11 +1,19 @@
 """What a program of this folder answers, as JSON: TensorFlow runs it to record, pullback to replay.
 
-`tensorflow` is the module under that name: TensorFlow's v1 API or pullback.compat.tf1.
+    python answers.py (tensorflow | pullback) (graph | eager)
+
+prints the answers to all programs, in a process of its own: TensorFlow can be in one mode only.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import json
+import logging
+import os
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +24,10 @@ FOLDER = Path(__file__).parent
 
 
 def programs(mode: str) -> Iterator[tuple[str, str]]:
-    """(heading, program) for each program of graph.txt or eager.txt."""
+    """(heading, program) for each program of graph*.txt or eager*.txt."""
     heading, blocks = "", False
-    for part in (FOLDER / f"{mode}.txt").read_text().split("\n\n"):
+    files = [file.read_text().rstrip() for file in sorted(FOLDER.glob(f"{mode}*.txt"))]
+    for part in "\n\n".join(files).split("\n\n"):
         lines = part.strip().split("\n")
         if lines[0].startswith("# "):
             continue
@@ -77,21 +86,57 @@ class Machine:
     def _show(self, value: Any, feed: Any) -> Any:
         if value is None or isinstance(value, (bool, int, str)):
             return value
+        if hasattr(value, "_fields"):
+            return self._show(value._asdict(), feed)
         if isinstance(value, (list, tuple)) and not isinstance(value, self.tf.TensorShape):
             return [self._show(v, feed) for v in value]
         if isinstance(value, dict):
             return {str(k): self._show(v, feed) for k, v in value.items()}
         if isinstance(value, (float, np.floating, np.integer, np.bool_, np.ndarray)):
             return _number(np.asarray(value))
+        if isinstance(value, self.tf.IndexedSlices):
+            return {"rows of": str(value.dtype), **self._show(self._rows(value, feed), feed)}
         if isinstance(value, (self.tf.Tensor, self.tf.Variable)) or hasattr(value, "assign"):
             computed = value.numpy() if self.eager else self.run(value, feed)
             shape = "" if self.eager else f" {value.shape}"
             return {"is": f"{np.asarray(computed).dtype.name}{shape}", **_number(computed)}
         if isinstance(value, (self.tf.TensorShape, self.tf.DType)):
             return str(value)
+        if isinstance(value, self.tf.Operation):
+            return value.type
         raise NoAnswerError(f"a {type(value).__name__} is no answer")
+
+    def _rows(self, value: Any, feed: Any) -> Any:
+        parts = {"values": value.values, "indices": value.indices, "of": value.dense_shape}
+        known = {name: part for name, part in parts.items() if part is not None}
+        if self.eager:
+            return {name: part.numpy() for name, part in known.items()}
+        return self.run(known, feed)
 
 
 def _number(value: Any) -> Any:
     array = np.asarray(value)
     return {"value": [repr(v) for v in array.reshape(-1).tolist()], "shape": list(array.shape)}
+
+
+def main(library: str, mode: str) -> dict[str, Any]:
+    os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_USE_LEGACY_KERAS": "1"}  # tf.layers needs it
+    warnings.simplefilter("ignore")
+    name = {"tensorflow": "tensorflow.compat.v1", "pullback": "pullback.compat.tf1"}[library]
+    tensorflow = importlib.import_module(name)
+    logging.getLogger("tensorflow").setLevel(logging.CRITICAL)
+    if mode == "eager":
+        tensorflow.enable_eager_execution()
+    else:
+        tensorflow.disable_v2_behavior()
+    return {
+        "tensorflow": getattr(tensorflow, "__version__", library),
+        "programs": {
+            program: {"about": heading, **Machine(tensorflow, mode == "eager").answer(program)}
+            for heading, program in programs(mode)
+        },
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))
