@@ -27,6 +27,7 @@ from . import mode
 from .built_in import built_in
 from .create import apply, convert_to_tensor, graph_of
 from .dtypes import as_dtype
+from .function_gradients import gradients_in_function
 from .inference import FAILURES
 from .opdef import OpDef, define
 from .operation import Operation
@@ -93,19 +94,23 @@ def gradients(
     ...     print(session.run(tf.gradients(x * x, [x])))
     [array([2., 4.], dtype=float32)]
     """
-    if mode.executing_eagerly():
-        raise RuntimeError("tf.gradients does not work in eager mode; use tf.GradientTape")
-    zero = unconnected(unconnected_gradients) is UnconnectedGradients.ZERO
+    choice = unconnected(unconnected_gradients)
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError(
             f"unknown aggregation_method {aggregation_method!r}; see AggregationMethod"
         )
+    if ys is None or xs is None:
+        raise TypeError("gradients: ys or xs is None; expected tensors or variables")
+    if mode.executing_eagerly():
+        weights = None if grad_ys is None else as_list(grad_ys)
+        given = [as_list(group) for group in (ys, xs, stop_gradients)]
+        return gradients_in_function(given, weights, choice.value)
     targets = [_target(y, i) for i, y in enumerate(as_list(ys))]
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]
     with graph_of([*targets, *sources]).as_default() as graph, graph.name_scope(name):
         answers = pull_back(targets, checked_seeds(targets, grad_ys), sources, stops)
-        if not zero:
+        if choice is UnconnectedGradients.NONE:
             return answers
         return [
             apply("ZerosLike", x, name="zeros_like") if answer is None else answer

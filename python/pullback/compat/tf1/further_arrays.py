@@ -86,7 +86,9 @@ def _rolled(x: Any, shift: Any, axis: Any) -> Any:
     for count, a in pairs:
         n = x.shape[a]
         if n:
-            x = _core.take(x, np.roll(np.arange(n), count), a)
+            # Never along the first axis: the gradient is dense, not an IndexedSlices.
+            places, axis = np.roll(np.arange(n), count), a + 1 if a >= 0 else a
+            x = _core.squeeze(_core.take(_core.expand_dims(x, 0), places, axis), (0,))
     return x
 
 

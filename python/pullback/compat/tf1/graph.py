@@ -304,6 +304,7 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
         self.eager = False
+        self.in_function = False  # a `tf.function` is being traced in eager mode
 
 
 _stack = _Stack()

@@ -44,8 +44,10 @@ def _unary(
 
 
 def _sqrt_slope(g: Any, y: Any) -> Any:
-    # The slope at 0 is infinite, but a cotangent of 0 stays 0.
-    return _core.where(g == like(g, 0), like(g, 0), g * like(g, 0.5) / y)
+    # The slope at 0 is infinite, but a cotangent of 0 stays 0. The mask is there only: elsewhere
+    # the derivative by a cotangent of 0 counts, as in forward mode by two gradients.
+    infinite = (g == like(g, 0)) & (y == like(y, 0))
+    return g * like(g, 0.5) / _core.where(infinite, like(y, 1), y)
 
 
 negative = _unary("negative", "Neg", _core.negative, "-x.", "number", value=np.negative)
@@ -117,9 +119,11 @@ def _first_if(holds: Any) -> Any:
 
 
 def _base_slope(g: Any, ins: list[Any]) -> Any:
-    slope = pulled_back(_core.pow, ins, [g])[0]
-    # A cotangent of 0 stays 0 where the slope is infinite.
-    return _core.where(summed(g, ins[0]) == like(g, 0), like(g, 0), slope)
+    x, y = ins
+    # A cotangent of 0 stays 0 where the slope is infinite, and nowhere else is masked.
+    infinite = (g == like(g, 0)) & (x == like(x, 0)) & (y < like(y, 1))
+    base = _core.where(infinite, like(x, 1), x)
+    return summed(pulled_back(_core.pow, [base, y], [g])[0], x)
 
 
 def _exponent_slope(g: Any, ins: list[Any], y: Any) -> Any:

@@ -101,10 +101,16 @@ l2_loss = operation(
     "l2_loss", domain="float", shape=shape_functions.scalar, fresh=True,
 )  # fmt: skip
 
+
+def _relu6_slope(g: Any, y: Any) -> Any:
+    return _core.where((y > like(y, 0)) & (y < like(y, 6)), g, like(g, 0))
+
+
 relu6 = operation(
-    "Relu6", lambda x: _core.clip(x, 0, 6), "features", "min(max(x, 0), 6).", "relu6",
+    "Relu6", lambda x: _core.clip(x, 0, 6), "features",
+    "min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "relu6",
     domain="number", shape=shape_functions.unchanged, fresh=True,
-    from_output=lambda g, y: _core.where((y > like(y, 0)) & (y < like(y, 6)), g, like(g, 0)),
+    from_output=_relu6_slope, slopes={0: lambda g, ins, y: _relu6_slope(g, y)},
 )  # fmt: skip
 elu = operation(
     "Elu", lambda x: _core.where(x < like(x, 0), _core.expm1(_core.minimum(x, like(x, 0))), x),

@@ -14,8 +14,8 @@ import pullback as pb
 
 from ... import _core
 from . import choice_ops, shape_functions
+from .array_ops import expand_dims, reshape, squeeze
 from .array_ops import range as range_of
-from .array_ops import reshape
 from .arrays import on_values
 from .choice_ops import concat, gather
 from .create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
@@ -99,8 +99,17 @@ def _argsort(values: Any, axis: int, descending: bool) -> Any:
 
 define("ArgSort", on_values(_argsort), flows=False, host=True, domain="number", dtype=int32,
        shape=shape_functions.unchanged, fresh=True)  # fmt: skip
-define("TakeAlongAxis", lambda x, i, axis: pb.take_along_axis(x, i, axis=axis), fresh=True,
-       shape=lambda x, i, axis: i.dims)  # fmt: skip
+
+
+def _along_axis(x: Any, i: Any, axis: int) -> Any:
+    if len(x.shape) > 1:
+        return pb.take_along_axis(x, i, axis=axis)
+    # Along a second axis: the gradient of a sort is dense, not an IndexedSlices.
+    row = pb.take_along_axis(_core.expand_dims(x, 0), _core.expand_dims(i, 0), axis=1)
+    return _core.squeeze(row, (0,))
+
+
+define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims)
 
 
 def _descending(direction: str) -> bool:
@@ -229,7 +238,9 @@ def boolean_mask(
             lengths = apply("Shape", x, out_type=int32)
             x = reshape(x, concat([lengths[:at], [-1], lengths[at + len(shape) :]], 0))
             m = reshape(m, [-1])
-        return gather(x, reshape(where(m), [-1]), axis=at)
+        # Along a second axis: the gradient is dense, not an IndexedSlices.
+        chosen = gather(expand_dims(x, 0), reshape(where(m), [-1]), axis=at + 1)
+        return squeeze(chosen, [0])
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,

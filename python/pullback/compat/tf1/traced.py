@@ -11,6 +11,7 @@ import pullback
 from ..._core import flatten, unflatten
 from . import mode
 from .create import convert_to_tensor, is_tensor
+from .graph import _stack as stack
 from .graph import get_default_graph
 from .shapes import TensorShape
 from .slices import IndexedSlices
@@ -27,8 +28,9 @@ def function(
 ) -> Any:  # fmt: skip
     """Decorates a function that is traced once for each signature, then replayed.
 
-    In eager mode this is `pullback.function`; overrides of the block around a call do not reach
-    inside, those of a block inside it count. In a graph, a call adds the function's operations.
+    In eager mode this is `pullback.function`, in which `tf.gradients` works too; overrides of the
+    block around a call do not reach inside, those of a block inside it count. In a graph, a call
+    adds the function's operations.
     Python's `if` and `while` are not rewritten: they run while the function is traced. With an
     `input_signature` the arguments must be tensors of these shapes and dtypes.
     """
@@ -43,10 +45,11 @@ def function(
         args, keywords = unflatten(structure, [as_eager(x) for x in leaves])
         graph = get_default_graph()
         outside, graph._overrides = graph._overrides, []
+        around, stack.in_function = stack.in_function, True
         try:
             results, form = flatten(inner(*args, **keywords))
         finally:
-            graph._overrides = outside
+            graph._overrides, stack.in_function = outside, around
         dense = (convert_to_tensor(y) if isinstance(y, IndexedSlices) else y for y in results)
         return unflatten(form, [as_core(y) for y in dense])
 

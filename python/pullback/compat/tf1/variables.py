@@ -242,8 +242,8 @@ class EagerVariable(Operators, _core.Variable):
         return as_core(tensor)
 
     def value(self) -> Any:
-        """The present value as a tensor."""
-        return as_eager(self.read())
+        """The present value as a tensor of its own: as a source of a tape, this read alone."""
+        return as_eager(_core.identity(self.read()))
 
     read_value = value
 
