@@ -97,7 +97,8 @@ class ExponentialMovingAverage:
     def apply(self, var_list: Any = None) -> Any:
         """An operation that moves the averages of these variables and tensors, by default of the
         trainable variables. The averages are made here and begin with the variables' initial
-        values, those of tensors with zeros. TypeError for what is not floating."""
+        values, those of tensors with zeros. TypeError for what is not floating. Below control
+        dependencies, such as a step of an optimizer, the variables are read after these."""
         if mode.executing_eagerly() and var_list is None:
             raise ValueError("ExponentialMovingAverage.apply: in eager mode give var_list")
         items = trainable_variables() if var_list is None else list(var_list)
@@ -111,7 +112,7 @@ class ExponentialMovingAverage:
             decay = self._decay_now()
             updates = [
                 assign_moving_average(
-                    self.average(x), x, decay, self._zero_debias and not _is_variable(x)
+                    self.average(x), _now(x), decay, self._zero_debias and not _is_variable(x)
                 )
                 for x in items
             ]  # fmt: skip
@@ -120,7 +121,7 @@ class ExponentialMovingAverage:
     def _decay_now(self) -> Any:
         if self._updates is None:
             return self._decay
-        n = _as(self._updates, as_dtype("float32"))
+        n = _as(_now(self._updates), as_dtype("float32"))
         return minimum(_as(self._decay, as_dtype("float32")), (1.0 + n) / (10.0 + n))
 
     def _made(self, x: Any) -> Any:
@@ -164,3 +165,8 @@ class ExponentialMovingAverage:
 
 def _is_variable(x: Any) -> bool:
     return hasattr(x, "assign_sub")
+
+
+def _now(x: Any) -> Any:
+    """A variable's value behind the control dependencies that there are; all else as it is."""
+    return x.read_value() if _is_variable(x) else x

@@ -147,6 +147,10 @@ class SymbolicTensor(Tensor):
     def get_shape(self) -> TensorShape:
         return self.shape
 
+    def consumers(self) -> list[Operation]:
+        """The operations of the graph that this is an input of."""
+        return [op for op in self.graph._operations if any(x is self for x in op.inputs)]
+
     def set_shape(self, shape: Any) -> None:
         """Says more about the shape than is known so far; ValueError if it contradicts that."""
         self.dims = self.shape.merge_with(shape)._dims
