@@ -29,6 +29,18 @@ def pullback_look(small: bool) -> Case:
     return Case("evaluate(a + b)", {"a": a, "b": b, "evaluate": pb.evaluate})
 
 
+def add_while_debugging(debug: bool, small: bool) -> float:
+    """µs of an operation that notes its line, or does not: a process of its own, as it stays on."""
+    from timeit import repeat
+
+    import pullback as pb
+
+    pb.set_debug(debug)
+    a, b = pb.Variable(VALUES).read(), pb.Variable(VALUES).read()
+    loops = 1000 if small else 200_000
+    return 1e6 * min(repeat("a + b", globals={"a": a, "b": b}, number=loops, repeat=3)) / loops
+
+
 def torch_add(small: bool) -> Case:
     import torch
 
@@ -126,5 +138,14 @@ ROWS = {
             ("limit", "two timedeltas"): binding,
         },
         goal=Goal(0.3, style="a + b"),
+    ),
+    "op-debug": Row(
+        "a + b on 3 floats from Python, tracked, in the same loop",
+        "µs",
+        {
+            ("pullback", f"debugging {name}"): partial(add_while_debugging, name == "on")
+            for name in ("off", "on")
+        },
+        repeat="process",
     ),
 }

@@ -9,11 +9,6 @@ import numpy as np
 import pullback as pb
 
 
-@pb.custom_gradient
-def reverse(x):
-    return pb.identity(x), lambda upstream: -upstream
-
-
 def accuracy(logits, source):
     return float(pb.mean(pb.equal(logits > 0.0, source > 0.5)))
 
@@ -31,12 +26,12 @@ def main(reversal=True, steps=400):
     reader = pb.Variable(random.normal(0, 0.5, 3).astype(np.float32), name="reader")
     critic = pb.Variable(random.normal(0, 0.5, 3).astype(np.float32), name="critic")
     variables = [features, reader, critic]
-    optimizer = pb.optimizers.Momentum(0.05, 0.9)
+    optimizer = pb.optimizers.GradientDescent(0.5)
 
     def losses():
         h = x @ features
         digits = h @ reader
-        sources = (reverse(h) if reversal else pb.stop_gradient(h)) @ critic
+        sources = (pb.reverse_gradient(h, 0.3) if reversal else pb.stop_gradient(h)) @ critic
         return digits, sources
 
     def cross_entropy(labels, logits):
@@ -47,6 +42,7 @@ def main(reversal=True, steps=400):
         with pb.GradientTape() as tape:
             digits, sources = losses()
             loss = cross_entropy(digit, digits) + cross_entropy(source, sources)
+            loss += 0.1 * pb.sum(critic**2)  # without it the two players circle for ever
         gradients = tape.gradient(loss, variables)
         optimizer.apply_gradients(zip(gradients, variables, strict=True))
 

@@ -15,6 +15,7 @@
 #include "grad/registry.h"
 #include "grad/tape.h"
 #include "graph/make.h"
+#include "graph/recorder.h"
 #include "graph/rule.h"
 #include "ops/ops.h"
 
@@ -84,7 +85,9 @@ bool TracedFunction::is_static(const CallArguments& arguments, Py_ssize_t i) con
 
 void TracedFunction::read_signature(const CallArguments& arguments, Signature* signature) const {
   signature->word(static_cast<uint64_t>(default_float()) |
-                  static_cast<uint64_t>(arguments.positional) << 8);
+                  static_cast<uint64_t>(arguments.positional) << 8 |
+                  // While lines are noted, those inside are wanted, too.
+                  static_cast<uint64_t>(recording) << 7);
   // A gradient inside the function may have asked for a rule that is another by now.
   signature->word(registry_epoch());
   in_order(arguments, [&](Py_ssize_t i) {

@@ -13,6 +13,7 @@
 #include "grad/tape.h"
 #include "graph/recompute.h"
 #include "graph/walk.h"
+#include "ops/batch.h"
 #include "plan/trace.h"
 
 namespace pullback {
@@ -172,6 +173,35 @@ std::vector<bool> computed_from(const std::vector<Ref<Node>>& ys,
   return out;
 }
 
+// What an operation was told besides its inputs, under the names of the public functions.
+py::dict attributes_of(const Ref<Node>& node) {
+  py::dict out;
+  const Attr& attr = node->attr;
+  const Composite composite = node->op == Op::custom ? attr.composite : Composite::None;
+  const bool folds = is_fold(node->op) || composite == Composite::mean ||
+                     composite == Composite::prod || composite == Composite::max ||
+                     composite == Composite::min || composite == Composite::logsumexp;
+  if (folds) {
+    py::list axes;
+    for (int64_t d = 0; d < kMaxRank; ++d) {
+      if (attr.axes >> d & 1) axes.append(d);
+    }
+    // A computed node may have let its inputs go; a rule is asked before.
+    const auto inputs = node->inputs();
+    out["axis"] = py::tuple(axes);
+    out["keepdims"] = !inputs.empty() && inputs.back()->shape.rank == node->shape.rank;
+  } else if (composite == Composite::softmax || composite == Composite::log_softmax ||
+             node->op == Op::concat || node->op == Op::take || node->op == Op::argmax ||
+             node->op == Op::argmin) {
+    out["axis"] = static_cast<int64_t>(attr.axis);
+  } else if (node->op == Op::transpose) {
+    py::list axes;
+    for (int64_t d = 0; d < node->shape.rank; ++d) axes.append(attr.order[d]);
+    out["axes"] = py::tuple(axes);
+  }
+  return out;
+}
+
 }  // namespace
 
 PyObject* callable_of(Rule* rule) {
@@ -204,6 +234,15 @@ void bind_gradients(py::module_& m) {
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false);
   m.def(
+      "over_rows",
+      [](std::vector<Ref<Node>> roots, const std::vector<Ref<Node>>& inputs,
+         const std::vector<Ref<Node>>& rows) {
+        std::vector<Node*> arguments;
+        for (const Ref<Node>& input : inputs) arguments.push_back(input.get());
+        return over_rows(std::move(roots), arguments, rows);
+      },
+      py::arg("roots"), py::arg("inputs"), py::arg("rows"));
+  m.def(
       "rows_of",
       [](const Ref<Node>& x, bool as_added) -> py::object {
         const auto rows = rows_of(x, as_added ? RowOrder::AsAdded : RowOrder::AsTaken);
@@ -231,6 +270,7 @@ void bind_gradients(py::module_& m) {
     return rule ? py::cast(RuleHandle{rule}) : py::none();
   });
   m.def("op_names", &op_names);
+  m.def("attributes_of", &attributes_of, py::arg("x"));
   m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
   bind_trace(m);
   bind_piece(m);

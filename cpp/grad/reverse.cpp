@@ -43,8 +43,17 @@ class ReversePass {
       Ref<Node> g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
       if (check_numbers) check_numbers(g.get(), g.get());
-      adjoints_[at].add({Cotangent::Value, g}, y->shape);
+      const Ref<Node> mask = chosen_by(g.get());
+      adjoints_[at].add({Cotangent::Value, g, mask, true}, y->shape, graph_.zeros(at));
     }
+  }
+
+  // What is given as `where(mask, g, 0)` has structural zeros; null: it is not.
+  static Ref<Node> chosen_by(const Node* g) {
+    if (g->op != Op::where || g->inputs_count != 3 || g->rule) return nullptr;
+    const Node* other = g->in[2];
+    const bool zero = other->op == Op::scalar && is_float(other->dtype) && other->scalar.f == 0;
+    return zero ? Ref<Node>(g->in[0]) : nullptr;
   }
 
   void pull_back() {

@@ -134,6 +134,11 @@ NodeRef with_axis(NodeRef node, int64_t axis) {
   return node;
 }
 
+NodeRef with_axes(NodeRef node, AxisMask axes) {
+  node->attr.axes = axes;
+  return node;
+}
+
 }  // namespace
 
 const char* name_of(Composite composite) {
@@ -153,9 +158,7 @@ const char* name_of(Composite composite) {
 }
 
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) {
-  NodeRef node = compose(op == Op::max ? Composite::max : Composite::min, inside, {x});
-  node->attr.axes = axes;
-  return node;
+  return with_axes(compose(op == Op::max ? Composite::max : Composite::min, inside, {x}), axes);
 }
 
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
@@ -172,7 +175,8 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
   // The number of elements is known from the shapes; an empty mean is 0/0, as in NumPy.
   const int64_t size = total->shape.size();
   const double count = size ? static_cast<double>(x->shape.size()) / size : 1.0;
-  return compose(Composite::mean, Expr(total) / count, {x});
+  return with_axes(compose(Composite::mean, Expr(total) / count, {x}),
+                   axes_mask(x->shape, axes, "mean"));
 }
 
 // A tree of halves: no division, so zeros are exact at every order.
@@ -194,7 +198,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   if (length == 0) {
     // The product of nothing is one, and still depends on x: its gradient is an empty array.
     const Expr nothing = reduce(Op::sum, all, axes, keepdims);
-    return compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all});
+    return with_axes(compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all}), mask);
   }
   NodeRef x = reshape(transpose(all, order), {length, result.size()});
   std::vector<NodeRef> odd;
@@ -205,7 +209,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     x = Expr(parts[0]) * Expr(parts[1]);
   }
   for (const NodeRef& part : odd) x = Expr(x) * Expr(part);
-  return compose(Composite::prod, reshape(x, result), {all});
+  return with_axes(compose(Composite::prod, reshape(x, result), {all}), mask);
 }
 
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
@@ -217,9 +221,7 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   }
   const Exponentials e = exponentials(Op::difference, x, all);
   const NodeRef value = reshape(log(e.total) + e.top, folded(x->shape, mask, keepdims));
-  NodeRef node = compose(Composite::logsumexp, value, {x});
-  node->attr.axes = mask;
-  return node;
+  return with_axes(compose(Composite::logsumexp, value, {x}), mask);
 }
 
 NodeRef softmax(const NodeRef& input, int64_t wish) {

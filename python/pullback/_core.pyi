@@ -31,6 +31,7 @@ __all__: list[str] = [
     "argmin",
     "arrays_of",
     "at_index",
+    "attributes_of",
     "broadcast_to",
     "build_info",
     "cast",
@@ -110,6 +111,7 @@ __all__: list[str] = [
     "num_threads",
     "one_hot",
     "op_names",
+    "over_rows",
     "permutation",
     "pick",
     "place",
@@ -483,6 +485,7 @@ def at_index(
     arg4: str,
     arg5: bool,
 ) -> Tensor: ...
+def attributes_of(x: typing.Any) -> dict[str, typing.Any]: ...
 def broadcast_to(
     arg0: typing.Any, arg1: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
 ) -> Tensor: ...
@@ -640,6 +643,11 @@ def one_hot(
     axis: typing.SupportsIndex = -1,
 ) -> Tensor: ...
 def op_names() -> list[str]: ...
+def over_rows(
+    roots: collections.abc.Sequence[typing.Any],
+    inputs: collections.abc.Sequence[typing.Any],
+    rows: collections.abc.Sequence[typing.Any],
+) -> list[Tensor]: ...
 def permutation(arg0: typing.SupportsIndex) -> Tensor: ...
 def pick(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def place(arg0: typing.Any, arg1: typing.Any, arg2: typing.SupportsIndex) -> Tensor: ...

@@ -243,6 +243,37 @@ def test_what_a_rule_sees():
     assert "matmul" in repr(op)
 
 
+@pytest.mark.parametrize(
+    "name, run, expected",
+    [
+        ("sum", lambda x: pb.sum(x, axis=(-1,)), {"axis": (2,), "keepdims": False}),
+        ("max", lambda x: pb.max(x, axis=1, keepdims=True), {"axis": (1,), "keepdims": True}),
+        ("mean", lambda x: pb.mean(x), {"axis": (0, 1, 2), "keepdims": False}),
+        ("prod", lambda x: pb.prod(x, axis=(0, 2)), {"axis": (0, 2), "keepdims": False}),
+        ("logsumexp", lambda x: pb.logsumexp(x, axis=0), {"axis": (0,), "keepdims": False}),
+        ("softmax", lambda x: pb.softmax(x, axis=-2), {"axis": 1}),
+        ("concat", lambda x: pb.concat([x, x], axis=-1), {"axis": 2}),
+        ("take", lambda x: pb.take(x, np.array([0, 1]), axis=1), {"axis": 1}),
+        ("transpose", lambda x: pb.permute_dims(x, (2, 0, 1)), {"axes": (2, 0, 1)}),
+        ("tanh", pb.tanh, {}),
+    ],
+)
+def test_attributes_that_a_rule_sees(name, run, expected):
+    seen = {}
+
+    def rule(op, g):
+        seen.update({key: op.get_attr(key) for key in expected})
+        with pytest.raises(ValueError, match=f"{name}: no attribute 'no_such'; it has"):
+            op.get_attr("no_such")
+        return [None] * len(op.inputs)
+
+    x = pb.Variable(np.ones((2, 3, 4)))
+    with pb.gradient_override_map({name: rule}):
+        y = run(x)
+    assert pb.gradients(y, x) == [None]
+    assert seen == expected
+
+
 @pytest.mark.parametrize("number", [0, 2, 2.5, np.float32(3), np.int64(4), True])
 def test_numbers_become_tensors(number):
     x = pb.Variable(np.ones((2, 2)))

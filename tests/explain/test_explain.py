@@ -54,6 +54,29 @@ def test_it_says_how_to_see_more() -> None:
     assert "set_debug(True)" in str(pb.explain(y, w))
 
 
+def test_a_function_that_was_traced_before_has_its_lines() -> None:
+    traces = []
+
+    @pb.function
+    def f(x: Any) -> Any:
+        traces.append(1)
+        return pb.sum(pb.round(x))  # jumps
+
+    x = pb.Variable([1.5, 2.5])
+    f(x)
+    pb.set_debug(True)
+    try:
+        why = pb.explain(f(x), x)
+    finally:
+        pb.set_debug(False)
+    assert why.reason == "steps" and len(traces) == 2
+    assert (
+        f":{line_of(test_a_function_that_was_traced_before_has_its_lines, '# jumps')} " in why.place
+    )
+    f(x)
+    assert len(traces) == 2
+
+
 # --- what flows
 
 

@@ -34,7 +34,7 @@ def test_gradient_reversal():
     digits, sources = module.main(reversal=False)
     assert digits > 0.95 and sources > 0.9
     digits, sources = module.main(reversal=True)
-    assert digits > 0.85 and abs(sources - 0.5) < 0.15
+    assert digits > 0.95 and abs(sources - 0.5) < 0.1
 
 
 def test_scipy_minimize():

@@ -83,14 +83,14 @@ class _Recomputed:
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
         first = _core.next_number()
-        later = _one_after(cotangents)
+        later = one_after(cotangents)
         # What depends on variables alone is rarely worth a second time. All are new tensors: one
         # input may have been made from another.
         reads = [_core.identity_of(x, None)[1] > 0 for x in inputs]
         xs = [
             _core.identity(x)
             if x.dtype.kind != "f" or (read and not all(reads))
-            else _times(x, later)
+            else times(x, later)
             for x, read in zip(inputs, reads, strict=True)
         ]
         tape = _core.Tape(False)  # the one that watched the inputs may have ended
@@ -107,11 +107,11 @@ class _Recomputed:
         return answers
 
 
-def _times(x: Tensor, one: Tensor) -> Tensor:
+def times(x: Tensor, one: Tensor) -> Tensor:
     return _core.multiply(x, _core.cast(one, x.dtype))
 
 
-def _one_after(cotangents: list[Any]) -> Tensor:
+def one_after(cotangents: list[Any]) -> Tensor:
     """A one that depends on a cotangent, as far as a planner can know."""
     for g in cotangents:
         if g is not None and g.size:

@@ -9,10 +9,11 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _core
-from .._core import Rule, Tensor, Variable
+from .._core import Rule, Tensor
 from .._runtime.settings import check_verification
+from .custom_rule import CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
 from .nests import flatten, unflatten
-from .rules import as_cotangents, place
+from .rules import place
 from .verification import Verification
 
 P = ParamSpec("P")
@@ -26,18 +27,24 @@ Verify = Literal["first_call", "always", "never"]
 def custom_gradient(
     f: Callable[P, tuple[R, Callable[..., Any]]],
     *,
+    second: Callable[..., Any] | None = None,
     verify: Verify | None = None,
     intentional: bool = False,
 ) -> Callable[P, R]: ...
 @overload
 def custom_gradient(
-    f: None = None, *, verify: Verify | None = None, intentional: bool = False
+    f: None = None,
+    *,
+    second: Callable[..., Any] | None = None,
+    verify: Verify | None = None,
+    intentional: bool = False,
 ) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
 @overload
 def custom_gradient(
     f: Callable[P, R],
     *,
     jvp: Callable[..., Any],
+    second: Callable[..., Any] | None = None,
     verify: Verify | None = None,
     intentional: bool = False,
 ) -> Callable[P, R]: ...
@@ -46,6 +53,7 @@ def custom_gradient(
     f: None = None,
     *,
     jvp: Callable[..., Any],
+    second: Callable[..., Any] | None = None,
     verify: Verify | None = None,
     intentional: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
@@ -53,6 +61,7 @@ def custom_gradient(
     f: Any = None,
     *,
     jvp: Callable[..., Any] | None = None,
+    second: Callable[..., Any] | None = None,
     verify: Verify | None = None,
     intentional: bool = False,
 ) -> Any:
@@ -76,6 +85,11 @@ def custom_gradient(
     jvp: a rule the other way round; then f returns the result alone. jvp(primals, tangents) gets
         two tuples, the tensors and floats among the arguments and a tangent for each, and returns
         the tangent of the result, in its structure. It is linear in the tangents, and transposed.
+    second: the gradient of the rule, for second derivatives. second(primals, upstream, directions)
+        gets three tuples: the tensors among the arguments, what the rule got, and a cotangent for
+        each gradient that it returned (None where it said None). It returns a pair: a gradient for
+        each of the primals, and one for each upstream gradient. Not for a rule that takes
+        `variables`.
     verify: "first_call" compares the rule with differences of f's values at the first call for each
         kind of arguments, "always" at every call, "never" not; without it
         `set_gradient_verification` says when. f is called some dozens of times for that. Nothing is
@@ -102,15 +116,17 @@ def custom_gradient(
     >>> pb.gradients(cube(x), x)
     [Tensor(12., dtype=float32)]
     """
+    options = {"jvp": jvp, "second": second, "verify": verify, "intentional": intentional}
     if f is None:
-        return partial(custom_gradient, jvp=jvp, verify=verify, intentional=intentional)
+        return partial(custom_gradient, **options)
     if not callable(f):
         raise TypeError(f"custom_gradient: expected a function, got {f!r}")
-    if jvp is not None and not callable(jvp):
-        raise TypeError(f"custom_gradient: jvp: expected a function, got {jvp!r}")
+    for name in ("jvp", "second"):
+        if options[name] is not None and not callable(options[name]):
+            raise TypeError(f"custom_gradient: {name}: expected a function, got {options[name]!r}")
     if verify is not None:
         check_verification(verify, "custom_gradient: verify")
-    from inspect import signature
+    from inspect import BoundArguments, signature
 
     try:
         parameters = signature(f)
@@ -127,38 +143,47 @@ def custom_gradient(
             except TypeError as error:
                 raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
             arguments = bound.arguments
-        given_leaves = flatten(list(arguments.values()))[0]
-        inputs = [x for x in given_leaves if _is_tensor(x)]
+        given_leaves, given_structure = flatten(list(arguments.values()))
+        inputs = [x for x in given_leaves if is_tensor(x)]
         tape = _core.Tape(True)
         tape.start()
         try:
             returned = f(*args, **kwargs)
         finally:
             tape.stop()
-        if jvp is not None:
-            result, fn = returned, transposed(jvp, given_leaves, f)
-        elif not isinstance(returned, (tuple, list)) or len(returned) != 2:
-            raise TypeError(f"custom_gradient: {place(f)} must return (result, rule)")
-        else:
-            result, fn = returned
-        if not callable(fn):
-            raise TypeError(f"custom_gradient: the rule that {place(f)} returned is {fn!r}")
+        result, fn = _parts(f, jvp, returned, given_leaves)
         leaves, structure = flatten(result)
         leaves = [_as_tensor(y, inputs) for y in leaves]
-        inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if _is_tensor(y)]
+        inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if is_tensor(y)]
         variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
         plain = undecorated(fn)
 
         def ordinary(cotangents: list[Any]) -> list[Any]:
             return _core.gradients(inside, variables, cotangents, tape=tape)
 
-        rule = CustomRule(f, plain, [_kind(x) for x in given_leaves], variables, ordinary)
+        rule = CustomRule(f, plain, [kind_of(x) for x in given_leaves], variables, ordinary)
+        if second is not None:
+
+            def rule_at(primals: Sequence[Any]) -> CustomRule:
+                left = iter(primals)
+                leaves = [next(left) if is_tensor(x) else x for x in given_leaves]
+                others = dict(zip(arguments, unflatten(given_structure, leaves), strict=True))
+                if parameters is None:
+                    made = f(*others["args"], **others["kwargs"])
+                else:
+                    bound = BoundArguments(parameters, others)
+                    made = f(*bound.args, **bound.kwargs)
+                fn = undecorated(_parts(f, jvp, made, leaves)[1])
+                return CustomRule(f, fn, rule.kinds, [], ordinary)
+
+            decorate = partial(custom_gradient, verify=verify, intentional=intentional)
+            rule = RuleWithSecond(rule, second, inputs, rule_at, decorate)
         # constant() settles a Python float that a `function` was given in its dtype.
         given = [_core.constant(x) for x in (*inputs, *variables)]
         if not intentional:
             verification.at_call(call, arguments, given_leaves, fn)
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
-        return unflatten(structure, [next(outputs) if _is_tensor(y) else y for y in leaves])
+        return unflatten(structure, [next(outputs) if is_tensor(y) else y for y in leaves])
 
     verification = Verification(f, parameters, verify)
 
@@ -170,36 +195,18 @@ def custom_gradient(
     return call
 
 
-def transposed(
-    jvp: Callable[..., Any], leaves: list[Any], f: Callable[..., Any]
-) -> Callable[..., Any]:
-    """The rule that a jvp is the transpose of: the gradient of what is linear in the tangents, by
-    the tangents."""
-
-    # Floats are tensors inside of a `function`: they have their place in both.
-    primals = tuple(x for x in leaves if _is_tensor(x) or isinstance(x, float))
-
-    @wraps(jvp)
-    def rule(*upstream: Tensor) -> list[Any]:
-        zeros = [_core.constant(0.0 if isinstance(x, float) else _core.full(x.shape, 0, x.dtype))
-                 for x in primals]  # fmt: skip
-        tangents = [t for t, x in zip(zeros, primals, strict=True) if _is_tensor(x)]
-        tape = _core.Tape(False)
-        tape.start()
-        try:
-            for tangent in tangents:
-                tape.watch(tangent)
-            out = [t for t in flatten(jvp(primals, tuple(zeros)))[0] if _is_tensor(t)]
-        finally:
-            tape.stop()
-        if [t.shape for t in out] != [g.shape for g in upstream]:
-            raise ValueError(
-                f"custom_gradient: {place(f)}: the jvp {place(jvp)} returned tangents of shapes "
-                f"{[t.shape for t in out]} for results of {[g.shape for g in upstream]}"
-            )
-        return list(_core.gradients(out, tangents, list(upstream), tape=tape))
-
-    return rule
+def _parts(
+    f: Callable[..., Any], jvp: Callable[..., Any] | None, returned: Any, leaves: list[Any]
+) -> tuple[Any, Callable[..., Any]]:
+    """The result and the rule of one call of f with these arguments."""
+    if jvp is not None:
+        return returned, transposed(jvp, leaves, f)
+    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        raise TypeError(f"custom_gradient: {place(f)} must return (result, rule)")
+    result, fn = returned
+    if not callable(fn):
+        raise TypeError(f"custom_gradient: the rule that {place(f)} returned is {fn!r}")
+    return result, fn
 
 
 class Decoration(NamedTuple):
@@ -226,106 +233,3 @@ def undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
     if not isinstance(decoration, Decoration) or decoration.of is not own:
         return fn
     return decoration.plain if own is fn else partial(decoration.plain, fn.__self__)  # type: ignore[attr-defined]
-
-
-# What an argument may be: a tensor or a variable; a tensor that stands for a number which a
-# `function` was given; a number or an array; anything else.
-TENSOR, TRACED_NUMBER, NUMBER, OTHER = range(4)
-
-
-def _kind(x: Any) -> int:
-    if _is_tensor(x):
-        return TRACED_NUMBER if _core.is_number(x) else TENSOR
-    return NUMBER if isinstance(x, (int, float, np.ndarray, np.generic)) else OTHER
-
-
-class CustomRule:
-    """The rule of one call: the gradients of the arguments, then of the variables.
-
-    `kinds` are those of the arguments. `ordinary` gives the gradients of the variables where the
-    rule does not ask for them.
-    """
-
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        fn: Callable[..., Any],
-        kinds: list[int],
-        variables: list[Any],
-        ordinary: Callable[[list[Any]], list[Any]],
-    ) -> None:
-        self.f = f
-        self.fn = fn
-        self.kinds = kinds
-        self.variables = variables
-        self.asked = bool(variables) and _takes_variables(fn)
-        # It holds what was computed, which a rule that asks for the variables does not need.
-        self.ordinary = ordinary if variables and not self.asked else None
-
-    def __call__(
-        self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
-    ) -> list[Any]:
-        answers = self.answers(cotangents)
-        # What a number's dtype is, only its neighbours know; where it is one, an answer may be of
-        # their shape, as a rule says it for numbers that are not traced, which have none.
-        kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
-        for i, kind in enumerate(kinds):
-            if kind == TRACED_NUMBER and isinstance(answers[i], Tensor):
-                answers[i] = _core.cast(_core.sum(answers[i]), inputs[i].dtype)
-        return as_cotangents(answers, inputs)
-
-    def answers(self, cotangents: list[Any]) -> list[Any]:
-        if self.asked:
-            pair = self.fn(*cotangents, variables=list(self.variables))
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise ValueError(
-                    f"{self._name()} takes `variables`, so it must return a pair: the gradients of "
-                    "the arguments and those of the variables"
-                )
-            answers = self._of_arguments(pair[0])
-            answers += self._counted(flatten(pair[1])[0], len(self.variables), "variables")
-        else:
-            answers = self._of_arguments(self.fn(*cotangents))
-        if self.ordinary:
-            answers += self.ordinary(cotangents)
-        return answers
-
-    def _of_arguments(self, answer: Any) -> list[Any]:
-        """One for each tensor. The rule may leave out what is no tensor, and numbers that are
-        tensors only because they are traced; or it has an entry for everything."""
-        answers: Sequence[Any] = flatten(answer)[0]
-        tensors = sum(kind <= TRACED_NUMBER for kind in self.kinds)
-        for last in (TRACED_NUMBER, NUMBER, OTHER, TENSOR):
-            asked = [i for i, kind in enumerate(self.kinds) if kind <= last]
-            entries = dict(zip(asked, answers, strict=False))
-            extra = [entries.get(i) for i, kind in enumerate(self.kinds) if kind == OTHER]
-            if len(asked) == len(answers) and all(entry is None for entry in extra):
-                return [entries.get(i) for i, k in enumerate(self.kinds) if k <= TRACED_NUMBER]
-        return self._counted(answers, tensors, "arguments")
-
-    def _counted(self, answers: Sequence[Any], expected: int, what: str) -> list[Any]:
-        if expected == 0 and answers == [None]:
-            return []
-        if len(answers) != expected:
-            raise ValueError(
-                f"{self._name()} returned {len(answers)} gradients for {expected} {what}; "
-                "it answers for tensors and variables, in order"
-            )
-        return list(answers)
-
-    def _name(self) -> str:
-        return f"custom_gradient: {place(self.f)}: the rule {place(self.fn)}"
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, (Tensor, Variable))
-
-
-def _takes_variables(fn: Callable[..., Any]) -> bool:
-    from inspect import Parameter, signature
-
-    try:
-        parameters = signature(fn).parameters.values()
-    except ValueError:  # some functions written in C do not say
-        return False
-    return any(p.name == "variables" or p.kind is Parameter.VAR_KEYWORD for p in parameters)

@@ -76,8 +76,18 @@ class Op:
         return self.type
 
     def get_attr(self, name: str) -> Any:
-        """Operations here have no attributes by name: always a ValueError."""
-        raise ValueError(f"{self.type}: no attribute {name!r}; a rule sees inputs and outputs")
+        """What the operation was told besides its inputs, under the public function's name for it.
+
+        `axis` (a tuple of integers from 0, and `keepdims`) of reductions, `axis` (an integer) of
+        softmax, log_softmax, concat and take, `axes` of transpose; ValueError for other names.
+        """
+        known = _core.attributes_of(self.outputs[0]) if len(self.outputs) == 1 else {}
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise ValueError(
+                f"{self.type}: no attribute {name!r}; {has}: a rule sees inputs and outputs"
+            )
+        return known[name]
 
     def __repr__(self) -> str:
         return f"<op {self.type}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"

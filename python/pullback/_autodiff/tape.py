@@ -13,6 +13,7 @@ from .. import _core
 from .._core import Tensor, Variable
 from .._runtime import questions, settings
 from .gradients import seed_list, wants_zeros, with_zeros
+from .jacobian import jacobian, with_zero_blocks
 from .nests import flatten, unflatten
 
 
@@ -128,21 +129,86 @@ class GradientTape:
         targets = _tensors(target, "target")
         xs = _tensors(sources, "sources")
         seeds = seed_list(output_gradients, target, targets, "gradient: output_gradients")
-        if not self._entered:
-            raise RuntimeError("gradient: this tape has recorded nothing: it was never entered")
-        if self._used and not self._persistent:
-            raise RuntimeError(
-                "gradient: a tape that is not persistent answers one set of gradients; make it "
-                "with GradientTape(persistent=True), or ask for all sources at once"
-            )
-        if not self._persistent:
-            self._stop()
+        self._check_unused("gradient")
         answers = _core.gradients(targets, xs, seeds, tape=self._tape, rows=self._rows)
         self._used = not self._persistent
         found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
         if settings.debugging:
             questions.note((self, found), targets, xs, seeds, self._tape)
         return found
+
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
+        """The derivative of each element of the target by each element of the sources.
+
+        target: one tensor or variable; sources: a tensor or a variable, or a nest of them. The
+            result has the structure of the sources, with tensors of shape target.shape +
+            source.shape.
+        unconnected_gradients: "none" gives None for a source that the target does not depend on as
+            recorded, "zero" gives zeros.
+
+        All rows are computed at once, by one reverse pass with a cotangent for each element of the
+        target; so its memory is that of so many reverse passes. A rule in Python is called once for
+        all of them, or for one after the other where it looks at values. A tape that is not
+        persistent answers once, as for `gradient`; errors are those of `gradient`.
+
+        >>> x = pb.Variable([1.0, 2.0])
+        >>> with pb.GradientTape() as outer:
+        ...     with pb.GradientTape() as inner:
+        ...         y = x[0] ** 2 * x[1]
+        ...     slope = inner.gradient(y, x)
+        >>> outer.jacobian(slope, x)
+        Tensor([[4., 2.],
+                [2., 0.]], dtype=float32)
+        """
+        y = _one_tensor(target, "jacobian: target")
+        xs = _tensors(sources, "sources", "jacobian")
+        zeros = wants_zeros(unconnected_gradients, "jacobian")
+        self._check_unused("jacobian")
+        found = jacobian(y, xs, self._tape)
+        self._used = not self._persistent
+        if zeros:
+            found = with_zero_blocks(found, y.shape, xs)
+        return unflatten(flatten(sources)[1], found)
+
+    def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str = "none") -> Any:
+        """The jacobian of each row of the target by the row of the source at the same place.
+
+        target, source: tensors or variables of rank 2 or more whose first axes have one length, b.
+            The result has shape (b, *target.shape[1:], *source.shape[1:]). Row i of the target must
+            depend on row i of the source alone; what other rows contribute is added to it.
+        unconnected_gradients: as in `jacobian`.
+
+        Computes as many rows as one row of the target has elements; see `jacobian`. Raises
+        ValueError where a rank or a first axis does not fit.
+
+        >>> x = pb.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> with pb.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x)
+        Tensor([[[2., 0.],
+                 [0., 4.]],
+        <BLANKLINE>
+                [[6., 0.],
+                 [0., 8.]]], dtype=float32)
+        """
+        y = _one_tensor(target, "batch_jacobian: target")
+        x = _one_tensor(source, "batch_jacobian: source")
+        zeros = wants_zeros(unconnected_gradients, "batch_jacobian")
+        for name, tensor in (("target", y), ("source", x)):
+            if len(tensor.shape) < 2:
+                raise ValueError(
+                    f"batch_jacobian: {name} has shape {tensor.shape}; expected rank 2 or more, "
+                    "with the batch as first axis"
+                )
+        if y.shape[0] != x.shape[0]:
+            raise ValueError(
+                f"batch_jacobian: the first axes must match: target has shape {y.shape}, source "
+                f"{x.shape}"
+            )
+        self._check_unused("batch_jacobian")
+        found = jacobian(y, [x], self._tape, batched=True)
+        self._used = not self._persistent
+        return (with_zero_blocks(found, y.shape, [x], batched=True) if zeros else found)[0]
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -189,6 +255,18 @@ class GradientTape:
         """
         return tuple(self._tape.watched_variables())
 
+    def _check_unused(self, who: str) -> None:
+        """Raises where the tape cannot be asked; one that answers once stops recording."""
+        if not self._entered:
+            raise RuntimeError(f"{who}: this tape has recorded nothing: it was never entered")
+        if self._used and not self._persistent:
+            raise RuntimeError(
+                f"{who}: a tape that is not persistent answers one set of gradients; make it "
+                "with GradientTape(persistent=True), or ask for all sources at once"
+            )
+        if not self._persistent:
+            self._stop()
+
     def _check_recording(self, who: str) -> None:
         if not self._entered:
             raise RuntimeError(f"{who}: this tape was never entered")
@@ -196,12 +274,18 @@ class GradientTape:
             raise ValueError(f"{who}: this tape is not recording")
 
 
-def _tensors(nest: Any, name: str) -> list[Any]:
+def _tensors(nest: Any, name: str, who: str = "gradient") -> list[Any]:
     leaves = flatten(nest)[0]
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, (Tensor, Variable)):
             raise TypeError(
-                f"gradient: entry {i} of {name} is a {type(leaf).__name__}; "
+                f"{who}: entry {i} of {name} is a {type(leaf).__name__}; "
                 "expected a Tensor or a Variable"
             )
     return leaves
+
+
+def _one_tensor(x: Any, who: str) -> Tensor:
+    if not isinstance(x, (Tensor, Variable)):
+        raise TypeError(f"{who}: expected one Tensor or Variable, got a {type(x).__name__}")
+    return x if isinstance(x, Tensor) else x.read()

@@ -19,8 +19,8 @@ values, `host_run`. Rows and functions: `math_ops`, `scalar_ops`, `linear_ops`, 
 `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`, `nn` with
 `windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`; `variables`,
 `variable_scope` and `layers`; `train`, `decay`, `saver` and `moving_averages`; `custom`,
-`registry`, `slices`, `hessians` and `tape` about gradients; `mode` about eager execution, `traced`
-about `tf.function`.
+`recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about eager
+execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from .errors import OpError as OpError
 from .further_arrays import *
 from .graph import *
 from .grouping import *
-from .hessians import *
+from .jacobians import *
 from .linear_ops import *
 from .math_ops import *
 from .mode import *
@@ -68,6 +68,7 @@ from .order_ops import *
 from .placeholders import *
 from .printing import *
 from .random_ops import *
+from .recompute import *
 from .registry import *
 from .scalar_ops import *
 from .scaled_initializers import (

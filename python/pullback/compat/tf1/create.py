@@ -193,6 +193,8 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
                 v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
                 inputs.append(convert_to_tensor(v, kind, row.label(i)))
                 wish = wish or (inputs[-1].dtype if row.same and not fixed[i] else None)
+    if row.draws and graph._drawn:
+        return unpacked(graph._drawn.pop(0).outputs)
     check_dtypes(row, inputs)
     op = graph.create(row, inputs, attrs, full)
     return unpacked(graph.complete(op, infer(op)).outputs)

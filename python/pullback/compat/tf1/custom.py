@@ -15,7 +15,8 @@ from typing import Any
 import pullback
 
 from ... import _core
-from ..._autodiff.custom import TENSOR, CustomRule, Decoration, undecorated
+from ..._autodiff.custom import Decoration, undecorated
+from ..._autodiff.custom_rule import TENSOR, CustomRule
 from ..._core import flatten, unflatten
 from . import mode, shape_functions
 from .backprop import pull_back

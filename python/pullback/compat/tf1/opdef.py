@@ -62,6 +62,10 @@ class OpDef:
     host: bool = False
     sampled: Callable[..., Any] | None = None
 
+    @property
+    def draws(self) -> bool:
+        return self.random or self.sampled is not None
+
     def which_static(self, inputs: Sequence[Any]) -> list[bool]:
         count = len(inputs)
         return [i in self.static or i - count in self.static for i in range(count)]

@@ -16,10 +16,11 @@ from . import mode
 from .backprop import UnconnectedGradients, ancestors, checked_seeds, pull_back, unconnected
 from .create import apply, convert_to_tensor, graph_of
 from .graph import get_default_graph
+from .jacobians import check_batches, jacobians, zero_block
 from .operation import Operation
 from .slices import IndexedSlices, eager_slices
 from .tensor import SymbolicTensor as Tensor
-from .tensor import as_core
+from .tensor import as_core, as_eager
 from .variables import Variable
 
 __all__ = ["GradientTape"]
@@ -52,7 +53,43 @@ class GradientTape(pullback.GradientTape):
         choice = unconnected(unconnected_gradients)
         return self._answer(target, sources, output_gradients, choice)
 
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of each element of the target, which is one tensor, by each of the
+        sources, in their structure, of shape target.shape + source.shape.
+
+        All rows are computed at once, whatever the last two arguments say; it takes no persistent
+        tape.
+        """
+        choice = unconnected(unconnected_gradients)
+        return self._jacobians(target, sources, choice is UnconnectedGradients.ZERO, False)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The jacobian of each row of the target by the same row of the source, of shape
+        target.shape + source.shape[1:]; zeros where there is no path.
+
+        ValueError where a rank is below 2 or the first axes differ.
+        """
+        unconnected(unconnected_gradients)
+        return self._jacobians(target, source, True, True)
+
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
+        raise NotImplementedError
+
+    def _jacobians(self, target: Any, sources: Any, zeros: bool, batched: bool) -> Any:
         raise NotImplementedError
 
 
@@ -69,6 +106,12 @@ class EagerTape(GradientTape):
         answer = pullback.GradientTape.gradient(self, given, wanted, _plain(weights), choice.value)
         (answers, structure), xs = flatten(answer), flatten(wanted)[0]
         return unflatten(structure, [eager_slices(g, x) for g, x in zip(answers, xs, strict=True)])
+
+    def _jacobians(self, target: Any, sources: Any, zeros: bool, batched: bool) -> Any:
+        ask = pullback.GradientTape.batch_jacobian if batched else pullback.GradientTape.jacobian
+        answer = ask(self, _plain(target), _plain(sources), "zero" if zeros else "none")
+        answers, structure = flatten(answer)
+        return unflatten(structure, [as_eager(g) for g in answers])
 
 
 def _plain(nest: Any) -> Any:
@@ -145,20 +188,35 @@ class GraphTape(GradientTape):
             raise RuntimeError("watch: enter the tape first: `with GradientTape() as tape:`")
         self._seen.watched.update(_by_handle(flatten(tensors)[0], "watch", ValueError))
 
+    def _asked(self, targets: list[Any], xs: list[Any], who: str) -> tuple[list[Any], list[Any]]:
+        """The targets as tensors and the handles of the sources, when the tape may be asked."""
+        _by_handle(targets, who, TypeError)
+        handles = [handle for handle, _ in _by_handle(xs, who, TypeError)]
+        self._check_unused(who)
+        ys = [convert_to_tensor(t) for t in targets]
+        self._used = not self._persistent
+        return ys, handles
+
+    def _jacobians(self, target: Any, sources: Any, zeros: bool, batched: bool) -> Any:
+        who = "batch_jacobian" if batched else "jacobian"
+        if isinstance(target, (list, tuple, dict)):
+            raise TypeError(f"{who}: expected one tensor as target, got a {type(target).__name__}")
+        xs, structure = flatten(sources)
+        if batched:
+            check_batches(target, sources)
+        (y,), handles = self._asked([target], xs, who)
+        with graph_of([y]).as_default() as graph, graph.name_scope("gradient_tape"):
+            answers = jacobians(y, handles, self._edge([y], set(handles)), batched)
+            for i, (x, handle) in enumerate(zip(xs, handles, strict=True)):
+                if not (self._seen.counts(x, handle) or x is target):
+                    answers[i] = None
+                if answers[i] is None and zeros:
+                    answers[i] = zero_block(y, x, batched)
+        return unflatten(structure, answers)
+
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
         targets, (xs, structure) = flatten(target)[0], flatten(sources)
-        _by_handle(targets, "gradient", TypeError)
-        handles = [handle for handle, _ in _by_handle(xs, "gradient", TypeError)]
-        if not self._entered or self._used:
-            raise RuntimeError(
-                "a tape that is not persistent answers one set of gradients, after it has "
-                "recorded; make it with GradientTape(persistent=True), or ask for all sources "
-                "at once"
-            )
-        ys = [convert_to_tensor(t) for t in targets]
-        if not self._persistent:
-            self._used = True
-            self._stop()
+        ys, handles = self._asked(targets, xs, "gradient")
         with graph_of(ys).as_default() as graph, graph.name_scope("gradient_tape"):
             seeds = checked_seeds(ys, None if weights is None else flatten(weights)[0])
             answers = pull_back(ys, seeds, handles, self._edge(ys, set(handles)))

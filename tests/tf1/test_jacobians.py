@@ -1,4 +1,4 @@
-"""Second derivatives by `hessians`, and `tf.function`."""
+"""Jacobians by tapes, second derivatives by `hessians`, and `tf.function`."""
 
 from __future__ import annotations
 
@@ -66,8 +66,25 @@ def test_through_rules_of_programs():
     x = tf.constant([1.0, 2.0])
     assert listed(run(tf.hessians(cube(x), x))) == [[[7.0, 0.0], [0.0, 7.0]]]
     z = tf.placeholder(tf.float32, [None])
-    with pytest.raises(ValueError, match="must be known"):
-        tf.hessians(cube(z), z)
+    assert listed(run(tf.hessians(cube(z), z)[0], {z: [3.0]})) == [[7.0]]
+
+
+def test_a_rule_that_sees_the_cotangents_of_the_rows():
+    @tf.custom_gradient
+    def halved(g):
+        return g / 2, lambda upstream: upstream  # not linear to those who differentiate it
+
+    @tf.custom_gradient
+    def cube(x):
+        return x**3, lambda g: halved(g) * x
+
+    x = tf.constant([1.0, 2.0])
+    (h,) = tf.hessians(cube(x) ** 2, x)
+    expected = run(tf.gradients(tf.gradients(cube(x) ** 2, x)[0], x)[0])
+    np.testing.assert_allclose(run(h), np.diag(expected))
+    z = tf.placeholder(tf.float32, [None])
+    with pytest.raises(ValueError, match="must be known behind rules of programs"):
+        tf.hessians(cube(z) ** 2, z)
 
 
 def test_third_derivative_and_product_with_a_vector():
@@ -84,6 +101,97 @@ def test_third_derivative_and_product_with_a_vector():
 def test_not_in_eager_mode():
     with pytest.raises(RuntimeError, match="eager"):
         tf.hessians(tf.constant(1.0), tf.constant(1.0))
+
+
+# --- tapes
+
+
+@pytest.fixture(params=["eager", "graph"])
+def value_of(request):
+    """Values of what a tape answers, in both modes."""
+    if request.param == "eager":
+        request.getfixturevalue("eager")
+        return lambda x, feeds=None: x.numpy()
+    return run
+
+
+def test_jacobians_by_tapes(value_of):
+    x, z = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch([x, z])
+        y = x * x * 3.0
+    by_x, by_z = tape.jacobian(y, [x, z], unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    assert value_of(by_x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    assert value_of(by_z).tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="persistent"):
+        tape.jacobian(y, x)
+
+
+def test_a_hessian_by_two_tapes(value_of):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x[0] ** 2 * x[1]
+        slope = inner.gradient(y, x)
+    hessian = outer.jacobian(slope, x, experimental_use_pfor=False)
+    assert value_of(hessian).tolist() == [[4.0, 2.0], [2.0, 0.0]]
+
+
+def test_rows_of_a_table_are_dense(value_of):
+    table = tf.constant(np.ones((3, 2), np.float32))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(table)
+        y = tf.reduce_sum(tf.gather(table, [0, 2, 2]) ** 2, axis=1)
+    got = value_of(tape.jacobian(y, table))
+    assert got[1].tolist() == got[2].tolist() == [[0, 0], [0, 0], [2, 2]]
+    assert tape.jacobian(y, {"none": tf.constant(1.0)})["none"] is None
+
+
+def test_batch_jacobians_by_tapes(value_of):
+    x, other = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([[1.0], [2.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, other])
+        y = x * x
+    got = value_of(tape.batch_jacobian(y, x))
+    assert got.tolist() == [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+    zeros = value_of(tape.batch_jacobian(y, other))
+    assert zeros.shape == (2, 2, 1) and not zeros.any()
+    with pytest.raises(ValueError, match="expected rank 2 or more"):
+        tape.batch_jacobian(y, x[0])
+    with pytest.raises(ValueError, match="first axes must match"):
+        tape.batch_jacobian(y, x[:1])
+    with pytest.raises(TypeError, match=r"jacobian: .*expected one"):
+        tape.jacobian([y], x)
+
+
+def test_a_jacobian_of_a_shape_that_only_the_run_knows():
+    x = tf.placeholder(tf.float32, [None, 2])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.sqrt(x)
+        total = tf.reduce_sum(x)
+    full, rows = tape.jacobian(y, x), tape.batch_jacobian(y, x)
+    assert full.shape.as_list() == [None, 2, None, 2] and rows.shape.as_list() == [None, 2, 2]
+    feeds = {x: [[0.0, 1.0], [4.0, 16.0]]}
+    assert run(rows, feeds).tolist() == [[[np.inf, 0], [0, 0.5]], [[0.25, 0], [0, 0.125]]]
+    assert run(full, feeds)[1, 0].tolist() == [[0, 0], [0.25, 0]]
+    assert run(tape.jacobian(total, x), feeds).tolist() == [[1, 1], [1, 1]]
+    assert run(full, {x: np.zeros((0, 2))}).shape == (0, 2, 0, 2)
+
+
+def test_a_variable_and_a_rule_of_the_program(value_of):
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.custom_gradient
+    def cube(x):
+        return x**3, lambda g: g * 7 * x
+
+    with tf.GradientTape(persistent=True) as tape:
+        y = cube(v * 1.0)
+    got = tape.jacobian(y, v)
+    assert value_of(got).tolist() == [[7.0, 0.0], [0.0, 14.0]]
 
 
 # --- tf.function

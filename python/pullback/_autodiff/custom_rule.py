@@ -1,0 +1,216 @@
+"""What the core calls for the rule of one custom_gradient: counting answers, rules for variables, a
+rule that is given as a jvp, and one that has a rule itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Tensor, Variable
+from .nests import flatten
+from .rules import as_cotangents, place
+
+# What an argument may be: a tensor or a variable; a tensor that stands for a number which a
+# `function` was given; a number or an array; anything else.
+TENSOR, TRACED_NUMBER, NUMBER, OTHER = range(4)
+
+
+def kind_of(x: Any) -> int:
+    if is_tensor(x):
+        return TRACED_NUMBER if _core.is_number(x) else TENSOR
+    return NUMBER if isinstance(x, (int, float, np.ndarray, np.generic)) else OTHER
+
+
+def transposed(
+    jvp: Callable[..., Any], leaves: list[Any], f: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The rule that a jvp is the transpose of: the gradient of what is linear in the tangents, by
+    the tangents."""
+
+    # Floats are tensors inside of a `function`: they have their place in both.
+    primals = tuple(x for x in leaves if is_tensor(x) or isinstance(x, float))
+
+    @wraps(jvp)
+    def rule(*upstream: Tensor) -> list[Any]:
+        zeros = [_core.constant(0.0 if isinstance(x, float) else _core.full(x.shape, 0, x.dtype))
+                 for x in primals]  # fmt: skip
+        tangents = [t for t, x in zip(zeros, primals, strict=True) if is_tensor(x)]
+        tape = _core.Tape(False)
+        tape.start()
+        try:
+            for tangent in tangents:
+                tape.watch(tangent)
+            out = [t for t in flatten(jvp(primals, tuple(zeros)))[0] if is_tensor(t)]
+        finally:
+            tape.stop()
+        if [t.shape for t in out] != [g.shape for g in upstream]:
+            raise ValueError(
+                f"custom_gradient: {place(f)}: the jvp {place(jvp)} returned tangents of shapes "
+                f"{[t.shape for t in out]} for results of {[g.shape for g in upstream]}"
+            )
+        return list(_core.gradients(out, tangents, list(upstream), tape=tape))
+
+    return rule
+
+
+class CustomRule:
+    """The rule of one call: the gradients of the arguments, then of the variables.
+
+    `kinds` are those of the arguments. `ordinary` gives the gradients of the variables where the
+    rule does not ask for them.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        fn: Callable[..., Any],
+        kinds: list[int],
+        variables: list[Any],
+        ordinary: Callable[[list[Any]], list[Any]],
+    ) -> None:
+        self.f = f
+        self.fn = fn
+        self.kinds = kinds
+        self.variables = variables
+        self.asked = bool(variables) and _takes_variables(fn)
+        # It holds what was computed, which a rule that asks for the variables does not need.
+        self.ordinary = ordinary if variables and not self.asked else None
+
+    def __call__(
+        self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
+    ) -> list[Any]:
+        answers = self.answers(cotangents)
+        # What a number's dtype is, only its neighbours know; where it is one, an answer may be of
+        # their shape, as a rule says it for numbers that are not traced, which have none.
+        kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
+        for i, kind in enumerate(kinds):
+            if kind == TRACED_NUMBER and isinstance(answers[i], Tensor):
+                answers[i] = _core.cast(_core.sum(answers[i]), inputs[i].dtype)
+        return as_cotangents(answers, inputs)
+
+    def answers(self, cotangents: list[Any]) -> list[Any]:
+        if self.asked:
+            pair = self.fn(*cotangents, variables=list(self.variables))
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(
+                    f"{self.name()} takes `variables`, so it must return a pair: the gradients of "
+                    "the arguments and those of the variables"
+                )
+            answers = self.of_arguments(pair[0])
+            answers += self._counted(flatten(pair[1])[0], len(self.variables), "variables")
+        else:
+            answers = self.of_arguments(self.fn(*cotangents))
+        if self.ordinary:
+            answers += self.ordinary(cotangents)
+        return answers
+
+    def of_arguments(self, answer: Any) -> list[Any]:
+        """One for each tensor. The rule may leave out what is no tensor, and numbers that are
+        tensors only because they are traced; or it has an entry for everything."""
+        answers: Sequence[Any] = flatten(answer)[0]
+        tensors = sum(kind <= TRACED_NUMBER for kind in self.kinds)
+        for last in (TRACED_NUMBER, NUMBER, OTHER, TENSOR):
+            asked = [i for i, kind in enumerate(self.kinds) if kind <= last]
+            entries = dict(zip(asked, answers, strict=False))
+            extra = [entries.get(i) for i, kind in enumerate(self.kinds) if kind == OTHER]
+            if len(asked) == len(answers) and all(entry is None for entry in extra):
+                return [entries.get(i) for i, k in enumerate(self.kinds) if k <= TRACED_NUMBER]
+        return self._counted(answers, tensors, "arguments")
+
+    def _counted(self, answers: Sequence[Any], expected: int, what: str) -> list[Any]:
+        if expected == 0 and answers == [None]:
+            return []
+        if len(answers) != expected:
+            raise ValueError(
+                f"{self.name()} returned {len(answers)} gradients for {expected} {what}; "
+                "it answers for tensors and variables, in order"
+            )
+        return list(answers)
+
+    def name(self) -> str:
+        return f"custom_gradient: {place(self.f)}: the rule {place(self.fn)}"
+
+
+def is_tensor(value: Any) -> bool:
+    return isinstance(value, (Tensor, Variable))
+
+
+def _takes_variables(fn: Callable[..., Any]) -> bool:
+    try:
+        parameters = signature(fn).parameters.values()
+    except ValueError:  # some functions written in C do not say
+        return False
+    return any(p.name == "variables" or p.kind is Parameter.VAR_KEYWORD for p in parameters)
+
+
+class RuleWithSecond(CustomRule):
+    """A rule whose own gradient is given: `second`.
+
+    `primals` are the tensors and variables among the arguments, `rule_at` gives the rule for other
+    ones, which only a verification asks for; `decorate` makes a custom gradient.
+    """
+
+    def __init__(
+        self,
+        rule: CustomRule,
+        second: Callable[..., Any],
+        primals: Sequence[Any],
+        rule_at: Callable[[Sequence[Any]], CustomRule],
+        decorate: Callable[..., Any],
+    ) -> None:
+        if rule.asked:
+            raise ValueError(
+                f"{rule.name()} takes `variables`, and there is a `second`; give the variables as "
+                "arguments instead"
+            )
+        self.__dict__.update(rule.__dict__)
+        self.first = rule
+        self.second = second
+        self.primals = tuple(primals)
+        self.rule_at = rule_at
+        self.decorate = decorate
+
+    def answers(self, cotangents: list[Any]) -> list[Any]:
+        live: list[int] = []
+
+        def slope(primals: Any, upstream: Any) -> Any:
+            rule = self.first if primals is self.primals else self.rule_at(primals)
+            found = as_cotangents(rule.of_arguments(rule.fn(*upstream)), primals)
+            live[:] = [k for k, g in enumerate(found) if g is not None]
+
+            @wraps(self.second)
+            def pulled(*directions: Any) -> list[Any]:
+                given = dict(zip(live, directions, strict=True))
+                every = tuple(given.get(k) for k in range(len(found)))
+                return self._checked(self.second(primals, upstream, every), primals, upstream)
+
+            return [found[k] for k in live], pulled
+
+        slope.__wrapped__ = self.second  # type: ignore[attr-defined]  # errors name that one
+        slope.__signature__ = Signature(  # type: ignore[attr-defined]
+            [Parameter(name, Parameter.POSITIONAL_ONLY) for name in ("primals", "upstream")]
+        )
+        found = self.decorate(slope)(self.primals, tuple(cotangents))
+        own = dict(zip(live, found, strict=True))
+        answers = [own.get(k) for k in range(len(self.primals))]
+        return answers + (self.ordinary(cotangents) if self.ordinary else [])
+
+    def _checked(self, answer: Any, primals: Any, upstream: Any) -> list[Any]:
+        who = f"custom_gradient: {place(self.f)}: its second rule {place(self.second)}"
+        if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+            raise ValueError(
+                f"{who} must return a pair: the gradients of the primals and those of upstream"
+            )
+        out: list[Any] = []
+        pairs = zip(answer, (primals, upstream), ("primals", "upstream gradients"), strict=True)
+        for part, asked, what in pairs:
+            entries = flatten(part)[0]
+            if len(entries) != len(asked):
+                raise ValueError(f"{who} returned {len(entries)} gradients for {len(asked)} {what}")
+            out += entries
+        return out

@@ -1,0 +1,116 @@
+"""custom_gradient(second=…): a rule whose own gradient is given."""
+
+from __future__ import annotations
+
+import pytest
+
+import pullback as pb
+
+
+def tagged(primals, upstream, directions):
+    """Not the derivative: it shows."""
+    (x,), (u,), (v,) = primals, upstream, directions
+    return 1000 * v * u, v * 3 * x**2
+
+
+@pb.custom_gradient(second=tagged, intentional=True)
+def cube(x):
+    return x**3, lambda upstream: upstream * 3 * x**2
+
+
+def product_second(primals, upstream, directions):
+    (x, y), (u,), (a, b) = primals, upstream, directions
+    return (u * b, u * a), a * y + b * x
+
+
+def product(**options):
+    @pb.custom_gradient(second=product_second, **options)
+    def multiply(x, y):
+        return x * y, lambda upstream: (upstream * y, upstream * x)
+
+    return multiply
+
+
+def test_in_every_mode():
+    x = pb.Variable(2.0)
+    (first,) = pb.gradients(cube(x), x)
+    assert (float(first), float(pb.gradients(first, x)[0])) == (12.0, 1000.0)
+    with pb.GradientTape() as outer:
+        with pb.GradientTape() as inner:
+            y = cube(x)
+        first = inner.gradient(y, x)
+    assert (float(first), float(outer.gradient(first, x))) == (12.0, 1000.0)
+    second = pb.grad(pb.grad(cube))
+    assert float(second(2.0)) == float(pb.function(second)(2.0)) == 1000.0
+
+
+def test_third_derivatives_are_those_of_the_second_rule():
+    f = product(verify="always")
+    third = pb.grad(pb.grad(pb.grad(lambda x: f(x, f(x, x)))))
+    assert float(third(5.0)) == 6.0
+
+
+def test_a_constant_argument_and_one_without_a_gradient():
+    f = product()
+    assert float(pb.grad(pb.grad(lambda x: f(x, 3.0 * x)))(2.0)) == 6.0
+
+    def second(primals, upstream, directions):
+        assert directions[1] is None
+        return (directions[0] * 7, None), directions[0] * 2 * primals[0]
+
+    @pb.custom_gradient(second=second, intentional=True)
+    def half(x, y):
+        return x * x + y, lambda upstream: (upstream * 2 * x, None)
+
+    x, y = pb.Variable(3.0), pb.Variable(1.0)
+    (first,) = pb.gradients(half(x, y), x)
+    assert [g if g is None else float(g) for g in pb.gradients(first, [x, y])] == [7.0, None]
+
+
+def test_with_a_jvp():
+    def jvp(primals, tangents):
+        return 3 * primals[0] ** 2 * tangents[0]
+
+    f = pb.custom_gradient(lambda x: x**3, jvp=jvp, second=tagged, intentional=True)
+    assert float(pb.grad(pb.grad(f))(2.0)) == 1000.0
+
+
+def test_it_is_verified():
+    def wrong(primals, upstream, directions):
+        (x, y), (u,), (a, b) = primals, upstream, directions
+        return (u * b, 2 * u * a), a * y + b * x
+
+    @pb.custom_gradient(second=wrong, verify="always")
+    def multiply(x, y):
+        return x * y, lambda upstream: (upstream * y, upstream * x)
+
+    first = pb.grad(multiply)
+    with pytest.raises(pb.testing.GradientError, match=r"wrong .*derivative by argument 'primals'"):
+        pb.grad(lambda x: first(x, x * x))(3.0)
+    good = product(verify="always")
+    assert float(pb.grad(lambda x: pb.grad(good)(x, x * x))(3.0)) == 6.0
+    pb.testing.check_gradients(good, 2.0, 3.0)
+
+
+def test_bad_rules():
+    def run(answer):
+        @pb.custom_gradient(second=lambda *_: answer, intentional=True)
+        def f(x):
+            return x * x, lambda upstream: upstream * 2 * x
+
+        return pb.grad(pb.grad(f))(2.0)
+
+    with pytest.raises(ValueError, match="must return a pair: the gradients of the primals and"):
+        run(3.0)
+    with pytest.raises(ValueError, match="returned 2 gradients for 1 primals"):
+        run(([1.0, 2.0], 1.0))
+    with pytest.raises(TypeError, match="second: expected a function, got 3"):
+        pb.custom_gradient(lambda x: (x, None), second=3)
+    v = pb.Variable(2.0)
+
+    @pb.custom_gradient(second=tagged)
+    def reads(x):
+        return x * v, lambda upstream, variables: (upstream * v, [upstream * x])
+
+    with pytest.raises(ValueError, match="takes `variables`, and there is a `second`"):
+        reads(pb.Variable(1.0))

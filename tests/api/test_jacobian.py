@@ -1,0 +1,225 @@
+"""GradientTape.jacobian and batch_jacobian. That every operation goes over rows is in
+core/test_rows.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+
+def numerical(f, x, step=1e-6):
+    """The jacobian of a NumPy function by central differences."""
+    columns = []
+    for d in np.eye(x.size).reshape(x.size, *x.shape) * step:
+        columns.append((f(x + d) - f(x - d)) / (2 * step))
+    return np.stack(columns, -1).reshape(*columns[0].shape, *x.shape)
+
+
+def test_against_differences():
+    random = np.random.default_rng(0)
+    x, mix = random.normal(size=(2, 3)), random.normal(size=(3, 4))
+    v = pb.Variable(x)
+    with pb.GradientTape() as tape:
+        y = pb.tanh(v @ mix) * pb.sum(v)
+    got = tape.jacobian(y, v)
+    assert got.shape == (2, 4, 2, 3)
+    np.testing.assert_allclose(got, numerical(lambda x: np.tanh(x @ mix) * x.sum(), x), atol=1e-8)
+
+
+def test_the_structure_of_the_sources():
+    a, b, c = pb.Variable([1.0, 2.0]), pb.Variable(3.0), pb.Variable([[1.0]])
+    with pb.GradientTape(persistent=True) as tape:
+        y = a * b
+    got = tape.jacobian(y, {"a": a, "rest": (b, c)})
+    assert got["a"].numpy().tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    assert got["rest"][0].numpy().tolist() == [1.0, 2.0]
+    assert got["rest"][1] is None
+    zeros = tape.jacobian(y, [c], unconnected_gradients="zero")[0]
+    assert zeros.shape == (2, 1, 1) and not zeros.numpy().any()
+
+
+def test_a_scalar_an_empty_target_and_a_variable():
+    v = pb.Variable([1.0, 2.0])
+    with pb.GradientTape(persistent=True) as tape:
+        total, none = pb.sum(v * v), v[:0] * 2.0
+    assert tape.jacobian(total, v).numpy().tolist() == [2.0, 4.0]
+    assert tape.jacobian(none, v).shape == (0, 2)
+    assert tape.jacobian(v, v).numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_a_hessian_and_its_gradient():
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as top:
+        with pb.GradientTape() as outer:
+            with pb.GradientTape() as inner:
+                y = x[0] ** 2 * x[1]
+            slope = inner.gradient(y, x)
+        hessian = outer.jacobian(slope, x)
+    assert hessian.numpy().tolist() == [[4.0, 2.0], [2.0, 0.0]]
+    third = top.jacobian(hessian, x).numpy()
+    assert third.tolist() == [[[0.0, 2.0], [2.0, 0.0]], [[2.0, 0.0], [0.0, 0.0]]]
+
+
+def test_entries_that_do_not_depend_are_zero_even_where_a_slope_is_infinite():
+    x = pb.Variable([0.0, 1.0, 4.0])
+    with pb.GradientTape() as tape:
+        y = pb.sqrt(x)
+    assert tape.jacobian(y, x).numpy().tolist() == [[np.inf, 0, 0], [0, 0.5, 0], [0, 0, 0.25]]
+
+
+def test_inside_and_through_a_function():
+    @pb.function
+    def f(v):
+        with pb.GradientTape() as tape:
+            tape.watch(v)
+            y = pb.sin(v) * pb.sum(v)
+        return tape.jacobian(y, v)
+
+    x = np.array([0.5, 1.5, -1.0])
+    expected = numerical(lambda x: np.sin(x) * x.sum(), x)
+    for _ in range(2):
+        np.testing.assert_allclose(f(x), expected, atol=1e-8)
+    inner = pb.function(lambda v: pb.sin(v) * pb.sum(v))
+    v = pb.Variable(x)
+    for _ in range(2):
+        with pb.GradientTape() as tape:
+            y = inner(v)
+        np.testing.assert_allclose(tape.jacobian(y, v), expected, atol=1e-8)
+
+
+def test_rules_are_called_once_and_may_look():
+    calls = []
+
+    def cube(look):
+        @pb.custom_gradient
+        def f(x):
+            def rule(upstream):
+                calls.append(1)
+                if look and not np.isfinite(upstream.numpy()).all():
+                    raise AssertionError
+                return 7 * upstream * x
+
+            return x**3, rule
+
+        return f
+
+    x = pb.Variable([1.0, 2.0, 3.0])
+    for look, expected_calls in ((False, 1), (True, 4)):
+        calls.clear()
+        with pb.GradientTape() as tape:
+            y = cube(look)(x)
+        got = tape.jacobian(y, x).numpy()
+        assert got.tolist() == np.diag([7.0, 14.0, 21.0]).tolist()
+        # One that looks is refused once, and then asked for each row.
+        assert len(calls) == expected_calls
+
+
+def test_a_rule_in_the_way_of_the_second_order():
+    """Rows of an operation with a rule of its own: the rule sees one at a time."""
+    shapes = []
+
+    @pb.custom_gradient
+    def doubled(x):
+        def rule(upstream):
+            shapes.append(upstream.shape)
+            return 2 * clipped(upstream)
+
+        return x + 0.0, rule
+
+    @pb.custom_gradient
+    def clipped(x):
+        norm = pb.sqrt(pb.sum(x * x))
+        return x / norm, lambda upstream: 5 * upstream
+
+    x = pb.Variable([3.0, 4.0])
+    with pb.GradientTape() as outer:
+        with pb.GradientTape() as inner:
+            y = doubled(x * x)
+        rows = inner.jacobian(y, x)
+    assert shapes == [(2,)]
+    assert rows.numpy().tolist() == [[12.0, 0.0], [0.0, 16.0]]
+    # d rows / dx: only through 2x, the cotangent being constant.
+    assert outer.jacobian(rows, x).numpy().tolist() == [[[4, 0], [0, 0]], [[0, 0], [0, 4]]]
+
+
+def test_rules_with_several_results():
+    @pb.custom_gradient
+    def both(x):
+        return (x * x, x * 3), lambda g, h: g * 2 * x + h * 3
+
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        a, b = both(x)
+        y = a * b
+    assert tape.jacobian(y, x).numpy().tolist() == [[9.0, 0.0], [0.0, 36.0]]
+
+
+def test_what_was_taken_from_a_table():
+    table = pb.Variable(np.arange(6.0).reshape(3, 2))
+    with pb.GradientTape() as tape:
+        y = pb.sum(pb.take(table, np.array([0, 2, 2]), axis=0) ** 2, axis=1)
+    got = tape.jacobian(y, table).numpy()
+    assert got.shape == (3, 3, 2)
+    assert got[1].tolist() == got[2].tolist() == [[0, 0], [0, 0], [8, 10]]
+
+
+# --- batch_jacobian
+
+
+def test_batches():
+    x = pb.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with pb.GradientTape() as tape:
+        y = x * x
+    got = tape.batch_jacobian(y, x).numpy()
+    assert got.tolist() == [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+
+
+def test_batches_of_more_axes_are_the_diagonal_of_the_jacobian():
+    random = np.random.default_rng(1)
+    x, mix = pb.Variable(random.normal(size=(4, 2, 3))), random.normal(size=(3, 5))
+    with pb.GradientTape(persistent=True) as tape:
+        y = pb.softmax(x @ mix, axis=-1)
+    batched, full = tape.batch_jacobian(y, x), tape.jacobian(y, x).numpy()
+    assert batched.shape == (4, 2, 5, 2, 3)
+    np.testing.assert_allclose(batched, [full[i, :, :, i] for i in range(4)], atol=1e-14)
+
+
+def test_batches_without_a_path():
+    x, z = pb.Variable(np.ones((2, 3))), pb.Variable(np.ones((2, 4)))
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * x
+    assert tape.batch_jacobian(y, z) is None
+    assert tape.batch_jacobian(y, z, unconnected_gradients="zero").shape == (2, 3, 4)
+
+
+# --- errors
+
+
+def test_the_tape_answers_once():
+    x = pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        y = x * x
+    with pytest.raises(TypeError, match="jacobian: target: expected one Tensor or Variable"):
+        tape.jacobian([y], x)
+    with pytest.raises(ValueError, match=r"batch_jacobian: target has shape .2,.; expected"):
+        tape.batch_jacobian(y, x)
+    tape.jacobian(y, x)
+    for ask in (tape.jacobian, tape.gradient):
+        with pytest.raises(RuntimeError, match="persistent=True"):
+            ask(y, x)
+
+
+def test_bad_arguments():
+    x, z = pb.Variable(np.ones((2, 3))), pb.Variable(np.ones((4, 3)))
+    with pb.GradientTape(persistent=True) as tape:
+        y = x * x
+    with pytest.raises(TypeError, match="jacobian: entry 1 of sources is a float"):
+        tape.jacobian(y, [x, 1.0])
+    with pytest.raises(ValueError, match=r"first axes must match: target has shape \(2, 3\)"):
+        tape.batch_jacobian(y, z)
+    with pytest.raises(ValueError, match="unconnected_gradients is 'none' or 'zero', got 'no'"):
+        tape.jacobian(y, x, unconnected_gradients="no")
+    with pytest.raises(RuntimeError, match="jacobian: this tape has recorded nothing"):
+        pb.GradientTape().jacobian(y, x)
