@@ -31,18 +31,22 @@ answers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(answers)
 
 
-def deliberate() -> Iterator[tuple[str, Any]]:
-    """(program, what pullback answers) for each program of differences.txt."""
+def deliberate() -> Iterator[tuple[str, str, Any]]:
+    """(reason, program, what pullback answers) for each program of differences.txt."""
+    reason = ""
     for part in (FOLDER / "differences.txt").read_text().split("\n\n"):
-        lines = [x for x in part.strip().split("\n") if not x.startswith(("## ", "# "))]
+        lines = [x for x in part.strip().split("\n") if not x.startswith("# ")]
+        if lines and lines[0].startswith("## "):
+            reason = lines.pop(0)[3:]
         if lines:
             answer = lines.pop().removeprefix("=> ")
             name = answer.removeprefix("raises ")
             known = {"error": [name]} if name != answer else {"answer": json.loads(answer)}
-            yield "\n".join(lines), known
+            yield reason, "\n".join(lines), known
 
 
-DELIBERATE = dict(deliberate())
+DELIBERATE = {program: answer for _, program, answer in deliberate()}
+INTEGERS = [program for reason, program, _ in deliberate() if reason.startswith("integers are")]
 
 
 def table(which: str) -> list[Any]:
@@ -108,6 +112,16 @@ def test_eager(program: str, recorded: Any, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(graph._stack, "graphs", [])
     monkeypatch.setattr(mode, "enabled", True)
     check(answers.Machine(tf, True).answer(program), recorded)
+
+
+@pytest.mark.parametrize("program", INTEGERS)
+def test_later_integers(program: str) -> None:
+    """With the later behaviour switched on, integers answer as they do there."""
+    tf.set_integer_gradients(False)
+    try:
+        check(answers.Machine(tf, False).answer(program), RECORD["graph"]["programs"][program])
+    finally:
+        tf.set_integer_gradients(True)
 
 
 def test_all_are_recorded() -> None:

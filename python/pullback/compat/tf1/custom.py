@@ -12,11 +12,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import pullback
 
 from ... import _core
 from ..._autodiff.custom import Decoration, undecorated
-from ..._autodiff.custom_rule import TENSOR, CustomRule
+from ..._autodiff.custom_rule import NUMBER, OTHER, TENSOR, CustomRule
 from ..._core import flatten, unflatten
 from . import mode, shape_functions
 from .backprop import pull_back
@@ -36,9 +38,10 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
     `grad_fn(*upstreams)` gets one upstream gradient for each tensor of the result and returns one
     gradient (or None) for each tensor among the arguments, keywords included; other arguments pass
-    through. If f reads trainable variables that are not arguments, grad_fn may take
-    `variables=None` and then returns a pair, the second entry with one gradient for each of these
-    variables, by name; if it does not take it, they have their ordinary gradients.
+    through, with None for each of them or without. If f reads trainable variables that are not
+    arguments, grad_fn may take `variables=None` and then returns a pair, the second entry with one
+    gradient for each of these variables, by name; if it does not take it, they have their ordinary
+    gradients.
 
     >>> from pullback.compat import tf1 as tf
     >>> @tf.custom_gradient
@@ -101,7 +104,8 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         outputs, result_structure = flatten(result)
         results = [convert_to_tensor(y) for y in outputs]
         variables = _variables_read(graph, first, results, leaves)
-        op = _operation(f, grad_fn, results, given, variables)
+        kinds = [_kind(leaf) for leaf in leaves]
+        op = _operation(f, grad_fn, results, given, kinds, variables)
         return unflatten(result_structure, list(op.outputs))
 
 
@@ -129,9 +133,16 @@ def _variables_read(graph: Any, first: int, results: list[Any], leaves: list[Any
     return sorted(found.values(), key=lambda v: str(v.name))
 
 
+def _kind(leaf: Any) -> int:
+    if is_tensor(leaf):
+        return TENSOR
+    return NUMBER if isinstance(leaf, (int, float, np.ndarray, np.generic)) else OTHER
+
+
 def _operation(
-    f: Callable[..., Any], grad_fn: Any, results: list[Any], given: list[Any], variables: list[Any]
-) -> Operation:
+    f: Callable[..., Any], grad_fn: Any, results: list[Any], given: list[Any], kinds: list[int],
+    variables: list[Any],
+) -> Operation:  # fmt: skip
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
     # A gradient reaches the arguments and the variables, never what is inside f.
@@ -142,7 +153,7 @@ def _operation(
     own = CustomRule(
         f,
         plain,
-        [TENSOR] * len(given),
+        kinds,
         variables,
         lambda gs: pull_back(results, gs, handles, []),
     )
