@@ -53,7 +53,9 @@ class Walk {
       own.stopped = graph_.stopped(node);
       own.recorded = !request_.tape || request_.tape->recorded(node);
       own.rule = exit.rule;
-      own.name = display_name(operation);
+      const bool is_result = operation->op == Op::custom && !operation->rule &&
+                             operation->attr.composite == Composite::None;
+      own.name = is_result ? "function" : display_name(operation);
       own.dtype = node->dtype;
       own.variable = node->variable;
       own.tracked = node->tracked();

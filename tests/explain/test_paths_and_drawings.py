@@ -17,6 +17,18 @@ from explain.broken import weights
 # --- gradient_paths
 
 
+def test_terms_inside_of_a_function() -> None:
+    def loss(w: Any) -> Any:
+        return pb.sum(w * w) + 0.5 * pb.sum(w)
+
+    w = pb.Variable([3.0, 4.0])
+    plain = [(part.share, part.through[-1].name) for part in pb.gradient_paths(loss(w), w)]
+    traced = pb.gradient_paths(pb.function(loss)(w), w)
+    assert [(part.share, part.through[-1].name) for part in traced] == plain
+    both = pb.gradient_paths(pb.sum(w * w) + pb.function(lambda w: 0.5 * pb.sum(w))(w), w)
+    assert [(part.share, part.through[-1].name) for part in both] == plain
+
+
 def test_an_auxiliary_loss() -> None:
     w = weights(3, 4)
     main, auxiliary = pb.sum(w * w), 0.01 * pb.sum(w)

@@ -13,8 +13,8 @@ ADDITIONS = {"add", "concat", "subtract"}
 # What hands a sum on to the additions below it, where all else is constant: the parts of the sum
 # stay parts.
 THROUGH = {
-    "broadcast_to", "cast", "divide", "identity", "mean", "multiply", "negative", "reshape", "sum",
-    "transpose",
+    "broadcast_to", "cast", "divide", "function", "identity", "mean", "multiply", "negative",
+    "reshape", "sum", "transpose",
 }  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
 
 
 def _named(ancestry: Ancestry, term: Step) -> Step:
-    """What a term is called after: behind additions of constants."""
-    while term.name in ADDITIONS and len(below := ancestry.inputs(term)) == 1:
+    """What a term is called after: behind additions of constants, and inside of a function."""
+    while term.name in {*ADDITIONS, "function"} and len(below := ancestry.inputs(term)) == 1:
         term = below[0]
     return term
