@@ -153,6 +153,10 @@ void set_recording(bool on) {
 
 py::object site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
 
-void bind_recorder(py::module_& m) { m.def("set_recording", &set_recording, py::arg("on")); }
+void bind_recorder(py::module_& m) {
+  m.def("set_recording", &set_recording, py::arg("on"));
+  // (file, line, function) of the user's program now; None while nothing is recorded.
+  m.def("current_site", [] { return recording ? site_of(find_site()) : py::none(); });
+}
 
 }  // namespace pullback

@@ -45,6 +45,7 @@ __all__: list[str] = [
     "concat",
     "constant",
     "cos",
+    "current_site",
     "custom",
     "default_float",
     "describe_plan",
@@ -512,6 +513,7 @@ def computed_from(
 def concat(arg0: collections.abc.Sequence[typing.Any], arg1: typing.SupportsIndex) -> Tensor: ...
 def constant(value: typing.Any, dtype: typing.Any = None, who: str = "constant") -> Tensor: ...
 def cos(a: typing.Any) -> Tensor: ...
+def current_site() -> typing.Any: ...
 def custom(
     arg0: collections.abc.Sequence[typing.Any],
     arg1: collections.abc.Sequence[typing.Any],

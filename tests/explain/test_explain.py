@@ -298,6 +298,14 @@ def test_what_a_loop_does_is_said_once(debugging: None) -> None:
     assert finding.reason in ("dead_relu", "times_zero")
 
 
+def test_what_is_stopped_beside_what_is_dead_is_said_too(debugging: None) -> None:
+    w = weights(1, 2)
+    y = pb.sum(pb.stop_gradient(w)) + pb.sum(pb.relu(w - 10))
+    why = pb.explain(y, w)
+    assert why.status == "zero"
+    assert {finding.reason for finding in why.findings} == {"stop_gradient", "dead_relu"}
+
+
 def test_large_graphs(debugging: None) -> None:
     """No more than a few seconds and pages, whatever the length."""
     w = weights(1, 2)

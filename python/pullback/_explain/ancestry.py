@@ -8,12 +8,16 @@ gradient passes it, and, while debugging is on, the line of the user's program; 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from .._core import Rule, Tensor, Variable
+from .._core import Rule, Variable
+
+if TYPE_CHECKING:
+    from .finding import Finding
 
 LEAVES = {"constant", "scalar", "argument", "read", ""}
 
@@ -43,9 +47,12 @@ class Place(NamedTuple):
 class Step:
     """An operation that was carried out, or a leaf."""
 
+    label = ""  # what finds it again without a line, if anything does
+
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.number: int = fields["number"]
         self.name: str = fields["name"]
+        self.kind = self.name  # the operation, whatever the step itself is called
         self.dtype: Any = fields["dtype"]
         self.inputs: list[int] = fields["inputs"]
         self.passes: bool = fields["passes"]
@@ -57,7 +64,7 @@ class Step:
         self.variable: int = fields["variable"]
         self.variable_name: str = fields["variable_name"]
         self.place = Place(*fields["place"]) if fields["place"] else None
-        self.tensor: Tensor | None = fields["tensor"]
+        self.tensor: Any = fields["tensor"]  # None: it is gone
         self.tracked: bool = fields["tracked"]
         self.traced: bool = fields["traced"]
         self.origin: str = fields["origin"]
@@ -67,8 +74,18 @@ class Step:
         return None if self.tensor is None else self.tensor.shape
 
     @property
+    def size(self) -> int | None:
+        """How many elements it has; None where that is not known."""
+        return None if self.tensor is None else self.tensor.size
+
+    @property
     def is_float(self) -> bool:
         return self.dtype is None or bool(self.dtype.kind == "f")
+
+    @property
+    def carries(self) -> bool:
+        """Whether a gradient by it can be asked for."""
+        return self.tensor is not None and self.is_float
 
     @property
     def is_leaf(self) -> bool:
@@ -80,13 +97,21 @@ class Step:
             name = f"variable '{self.variable_name}'" if self.variable_name else "a variable"
         elif self.custom:
             name = f"custom_gradient with the rule {self.name}"
-        if self.tensor is None:
-            return name
-        return f"{name} {self.tensor.dtype}{list(self.tensor.shape)}"
+        return f"{name} {self.form}".rstrip()
+
+    @property
+    def form(self) -> str:
+        """Its dtype and shape, where they are known."""
+        return "" if self.tensor is None else f"{self.tensor.dtype}{list(self.tensor.shape)}"
 
 
 class Question:
-    """What a gradient was asked about: of which tensor, by which source, and how."""
+    """What a gradient was asked about: of which tensor, by which source, and how.
+
+    One about tensors of another kind overrides what differs for them; see asking.py.
+    """
+
+    unknown = "a function is being traced"  # why there are no values, if there are none
 
     def __init__(
         self,
@@ -98,7 +123,7 @@ class Question:
         stops: Iterable[Any] = (),
         overrides: dict[str, Rule] | None = None,
     ) -> None:
-        self.y: Tensor = y.read() if isinstance(y, Variable) else y
+        self.y: Any = y.read() if isinstance(y, Variable) else y
         self.x = x
         self.seed = seed
         self.tape = tape
@@ -121,6 +146,56 @@ class Question:
     @cached_property
     def ancestry(self) -> Ancestry:
         return Ancestry(self)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """All that is asked is asked inside."""
+        resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
+        try:
+            yield
+        finally:
+            _core.rest_checks(resting)
+
+    def arrays_of(self, tensors: list[Any]) -> list[Any]:
+        """The values of tensors."""
+        return _core.arrays_of(tensors)
+
+    def ones(self) -> Any:
+        """The cotangent of y where the question has none."""
+        return _core.full(self.y.shape, 1, self.y.dtype)
+
+    @property
+    def x_dtype(self) -> Any:
+        return self.x.dtype
+
+    def x_title(self) -> str:
+        """What x is called."""
+        if isinstance(self.x, Variable):
+            return f"Variable '{self.x.name}'"
+        found = self.ancestry.steps.get(self.ancestry.x)
+        return str(found) if found else f"a tensor {self.x.dtype}{list(self.x.shape)}"
+
+    def x_place(self) -> Place | None:
+        """Where x was made."""
+        return place_of(self.x)
+
+    # What another kind of question knows itself; None leaves it to what is asked of all.
+
+    def why_failed(self, error: Exception) -> Finding | None:
+        """Why the gradient cannot be asked for."""
+        return None
+
+    def why_unseen(self) -> Finding | None:
+        """Why a path does not count."""
+        return None
+
+    def why_apart(self) -> Finding | None:
+        """Why y was not made from x."""
+        return None
+
+    def why_cut(self, step: Step) -> Finding | None:
+        """Why no gradient comes through a step."""
+        return None
 
 
 def name_reads(steps: dict[int, Step], xs: Iterable[Any]) -> None:

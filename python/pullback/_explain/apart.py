@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from .. import _core
 from .._core import Variable
-from .ancestry import LEAVES, Ancestry, Place, Question, Step, ancestors_of, maker_of, place_of
+from .ancestry import LEAVES, Ancestry, Place, Question, Step, ancestors_of, place_of
 from .finding import Finding
 from .watched import WATCH, counts, not_watched
+
+# What takes a part of a tensor, or the whole in another form.
+VIEWS = {"identity", "reshape", "slice", "take", "transpose"}
 
 
 def why_apart(question: Question, ancestry: Ancestry) -> Finding:
@@ -26,13 +29,18 @@ def why_apart(question: Question, ancestry: Ancestry) -> Finding:
 def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
     if not ancestry.x or ancestry.x < ancestry.y:
         return None
-    parents = ancestors_of(question.x)
-    made = maker_of(parents, question.x)
+    return made_after(question, ancestry, ancestors_of(question.x))
+
+
+def made_after(question: Question, ancestry: Ancestry, parents: dict[int, Step]) -> Finding | None:
+    """Why x is newer than y, or beside it; `parents` are the steps that lead to x."""
+    made = parents[ancestry.x]
+    place = question.x_place()
     shared = [n for n in sorted(parents, reverse=True) if n in ancestry.steps and n != ancestry.x]
-    common = [ancestry.steps[n] for n in shared if ancestry.steps[n].name not in LEAVES]
-    common += [s for s in (ancestry.steps[n] for n in shared) if s.name == "read"]
-    variables = {s.variable for s in ancestry.steps.values() if s.name == "read"}
-    common += [s for s in parents.values() if s.name == "read" and s.variable in variables]
+    common = [ancestry.steps[n] for n in shared if ancestry.steps[n].kind not in LEAVES]
+    common += [s for s in (ancestry.steps[n] for n in shared) if s.kind == "read"]
+    variables = {s.variable for s in ancestry.steps.values() if s.kind == "read"}
+    common += [s for s in parents.values() if s.kind == "read" and s.variable in variables]
     common += [ancestry.steps[n] for n in shared if ancestry.steps[n].tracked]
     if ancestry.y in parents:
         return Finding(
@@ -40,15 +48,15 @@ def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
             "{x} was made from {y}: are the two in the right order?",
             "explain(y, x) is about the gradient of y by x",
             made,
-            place_of(question.x),
+            place,
         )
-    if common and made.name in ("slice", "take", "reshape", "transpose", "identity"):
+    if common and made.kind in VIEWS:
         return Finding(
             "made_after",
             f"{{x}} is a new tensor, made by {made} from {common[0]} after {{y}}",
             f"ask about {common[0]}, and take the part of its gradient",
             made,
-            place_of(question.x),
+            place,
         )
     if common:
         return Finding(
@@ -59,7 +67,7 @@ def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
             "ask before the name is bound again, keep the old tensor, or make it a Variable and "
             "use assign",
             made,
-            place_of(question.x),
+            place,
         )
     return Finding(
         "made_after",

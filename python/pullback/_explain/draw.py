@@ -8,9 +8,10 @@ from typing import Any
 
 from .. import _core
 from .._autodiff.nests import flatten
-from .._core import Tensor, Variable
 from .ancestry import Ancestry, Question, Step, name_reads
+from .asking import is_askable, question_of
 from .drawing import Box, Edge, svg_of
+from .unconnected import cotangents_of
 from .values import Numbers
 
 MOST = 400  # operations; more are no picture
@@ -45,7 +46,7 @@ class Drawing:
         return f"<Drawing of {self._what}; save('graph.svg') writes it>"
 
 
-def draw(y: Any, xs: Any = None) -> Drawing:
+def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) -> Drawing:
     """A drawing of what a tensor was made from, and of where its gradient flows.
 
     y: a tensor; or the text of a plan, as `function(f).plan(*args)` gives: then each box is a step,
@@ -53,6 +54,8 @@ def draw(y: Any, xs: Any = None) -> Drawing:
     xs: tensors or variables, one or a nest of them: what depends on them is coloured by the
         gradient of y there, which flows, is zero, is stopped, or is not finite; the values are
         computed for that. None draws the operations alone.
+    session, feed_dict: of a graph of `compat.tf1`, what gives it values; without them it is only
+        known where the gradient is stopped.
 
     A box has the operation, its dtype and shape, what it costs (bytes of the result; for a product
     its multiplications and additions), and, while `set_debug(True)` is set, the line that made it.
@@ -69,24 +72,26 @@ def draw(y: Any, xs: Any = None) -> Drawing:
     """
     if isinstance(y, str) and y.startswith("plan:"):
         return _draw_plan(y)
-    if not isinstance(y, (Tensor, Variable)):
+    if not is_askable(y):
         raise TypeError(f"draw: y is {_core.shown(y)}; expected a Tensor, or the text of a plan")
     sources = [] if xs is None else flatten(xs)[0]
     for x in sources:
-        if not isinstance(x, (Tensor, Variable)):
+        if not is_askable(x):
             raise TypeError(f"draw: an x is {_core.shown(x)}; expected a Tensor or a Variable")
     steps: dict[int, Step] = {}
     kinds: dict[int, str] = {}
     for x in sources or [y]:
-        question = Question(y, x)
+        question = question_of("draw", y, x, session=session, feed_dict=feed_dict)
         steps = question.ancestry.steps
         if not sources:
             break
-        for number, kind in _kinds(question).items():
+        with question.asking():
+            found = _kinds(question)
+        for number, kind in found.items():
             if RANK[kind] > RANK[kinds.get(number, "apart")]:
                 kinds[number] = kind
     name_reads(steps, sources)
-    steps = {n: s for n, s in steps.items() if s.name != "scalar"}
+    steps = {n: s for n, s in steps.items() if s.kind != "scalar"}
     shown = {n: steps[n] for n in sorted(steps)[-MOST:]}
     boxes = {n: Box(_lines(s, shown), kinds.get(n, "apart")) for n, s in shown.items()}
     edges = [
@@ -109,6 +114,13 @@ def _kinds(question: Question) -> dict[int, str]:
     ancestry: Ancestry = question.ancestry
     if not ancestry.connected:
         return {}
+    if ancestry.top.traced:  # no values are known
+        between = ancestry.descending()
+        try:
+            known = cotangents_of(question, between)
+        except LookupError:  # an operation of a graph has no rule
+            known = {}
+        return {s.number: "flows" if s.number in known else "stopped" for s in between}
     numbers = Numbers(question, ancestry)
     out = {}
     for step in numbers.between:
@@ -128,9 +140,9 @@ def _edge(source: str, target: str) -> str:
 
 
 def _lines(step: Step, steps: dict[int, Step]) -> list[str]:
-    lines = [step.variable_name or "variable"] if step.name == "read" else [step.name or "?"]
+    lines = [step.variable_name or "variable"] if step.kind == "read" else [step.name or "?"]
     if step.tensor is not None:
-        lines.append(f"{step.tensor.dtype}{list(step.tensor.shape)} {_cost(step, steps)}".strip())
+        lines.append(f"{step.form} {_cost(step, steps)}".strip())
     if step.rule and not step.custom:
         lines.append(f"rule {step.rule.split(' (')[0]}")
     if step.place and not step.is_leaf:
@@ -139,12 +151,11 @@ def _lines(step: Step, steps: dict[int, Step]) -> list[str]:
 
 
 def _cost(step: Step, steps: dict[int, Step]) -> str:
-    tensor = step.tensor
-    if tensor is None or (step.is_leaf and step.name != "read"):
+    if step.size is None or (step.is_leaf and step.kind != "read"):
         return ""
-    size = tensor.size * tensor.dtype.itemsize
-    if step.name == "matmul" and (left := steps.get(step.inputs[0])) and left.shape:
-        return f"{_short(size)}B, {_short(2 * tensor.size * left.shape[-1])}flop"
+    size = step.size * step.dtype.itemsize
+    if step.kind == "matmul" and (left := steps.get(step.inputs[0])) and left.shape:
+        return f"{_short(size)}B, {_short(2 * step.size * left.shape[-1])}flop"
     return f"{_short(size)}B"
 
 

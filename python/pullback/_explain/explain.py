@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from os.path import dirname
 from typing import Any
 
@@ -10,12 +10,12 @@ from .. import _core
 from .._autodiff.nests import flatten
 from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
-from .._core import Tensor, Variable
 from .._runtime.questions import last_question
-from .ancestry import Place, Question, Step, shortened
+from .ancestry import Ancestry, Place, Question, Step, shortened
+from .asking import question_of
 from .finding import Finding
 from .not_finite import why_not_finite
-from .unconnected import nothing_found, why_none
+from .unconnected import cotangents_of, nothing_found, why_none
 from .values import Numbers, has_any, is_tiny
 from .vanishing import why_tiny, why_zero
 from .watched import counts
@@ -27,7 +27,7 @@ TITLES = {
     "infinite": "is infinite",
     "tiny": "is tiny",
     "flows": "is finite and not zero",
-    "unknown": "exists; its values are not known while a function is traced",
+    "unknown": "exists; its values are not known",
     "error": "cannot be asked for",
 }
 
@@ -36,9 +36,9 @@ class Explanation:
     """Why the gradient of y by x is what it is, as `explain` found.
 
     `status` is "none", "zero", "nan", "infinite", "tiny", "flows", "error", or "unknown" while a
-    function is traced; `findings` are the causes, `path` the operations from y to x through the
-    first of them. `str` is the text for people, `as_dict` has plain values for programs, `as_html`
-    is a page on its own; notebooks show that.
+    function is traced and where a graph is not run; `findings` are the causes, `path` the
+    operations from y to x through the first of them. `str` is the text for people, `as_dict` has
+    plain values for programs, `as_html` is a page on its own; notebooks show that.
 
     >>> x = pb.Variable([1.0, 2.0])
     >>> why = pb.explain(pb.sum(pb.round(x) * x), x)
@@ -115,10 +115,10 @@ class Explanation:
             lines[0] += f" ({shown})"
         for finding in self.findings:
             lines.append(f"  why   {finding.what}")
-            if finding.place:
-                lines.append(f"  where {finding.place}")
-                if finding.place.text:
-                    lines.append(f"            {finding.place.text}")
+            if finding.where:
+                lines.append(f"  where {finding.where}")
+            if finding.place and finding.place.text:
+                lines.append(f"            {finding.place.text}")
             lines.append(f"  do    {finding.advice}")
         lines += [f"  note  {note}" for note in self.notes]
         if len(self.path) > 1:
@@ -175,6 +175,8 @@ def explain(
     tape: GradientTape | None = None,
     stop_gradients: Any = None,
     overrides: Mapping[Any, Any] | None = None,
+    session: Any = None,
+    feed_dict: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Why the gradient of y by x is None, zero, NaN, infinite or tiny; or that it flows.
 
@@ -185,6 +187,9 @@ def explain(
     x: a tensor or a variable, or a nest of them; for a nest the result is a list.
     tape: the tape that was asked, if one was: what it did not see does not count.
     stop_gradients, overrides: as they were given to `gradients`.
+    session, feed_dict: of a graph of `compat.tf1`, what gives it values (the default session where
+        only feeds are given); without them the answer is about its operations alone. What is
+        looked at is run on a copy of the session, whose variables stay as they are.
 
     Returns an `Explanation`, which prints as text. While `set_debug(True)` or PULLBACK_DEBUG=1 is
     set, operations carry the line of the program that made them, and the explanation names the
@@ -193,8 +198,8 @@ def explain(
     cotangents of the steps between y and x, which a graph keeps like all that was computed; what
     is computed and not tracked lets go of its history, as after any look.
 
-    Raises TypeError where y or x are not tensors; ValueError where x is left out and the question
-    is not known.
+    Raises TypeError where y or x are not tensors, or a session is given that has nothing to say of
+    them; ValueError where x is left out and the question is not known.
 
     >>> x = pb.Variable([1.0, -2.0], name="x")
     >>> why = pb.explain(pb.sum(pb.relu(x - 5)), x)
@@ -206,27 +211,24 @@ def explain(
     ...
     """
     if x is None:
-        return _of_last(y)
-    if not isinstance(y, (Tensor, Variable)):
-        raise TypeError(f"explain: y is {_core.shown(y)}; expected a Tensor")
-    leaves = flatten(x)[0]
-    for leaf in leaves:
-        if not isinstance(leaf, (Tensor, Variable)):
-            raise TypeError(f"explain: x is {_core.shown(leaf)}; expected a Tensor or a Variable")
+        return _of_last(y, session, feed_dict)
     stops = flatten([] if stop_gradients is None else stop_gradients)[0]
     rules = None if overrides is None else rule_map(overrides, "explain: overrides")
     if not isinstance(tape, (GradientTape, type(None))):
         raise TypeError(f"explain: tape is {_core.shown(tape)}; expected a GradientTape")
     inner = None if tape is None else tape._tape
-    found = [
-        explained(Question(y, leaf, tape=inner, stops=stops, overrides=rules)) for leaf in leaves
-    ]
-    if isinstance(x, (Tensor, Variable)):
-        return found[0]
-    return Explanations(found)
+    questions = [
+        question_of(
+            "explain", y, leaf, tape=inner, stops=stops, overrides=rules, session=session,
+            feed_dict=feed_dict,
+        )
+        for leaf in flatten(x)[0]
+    ]  # fmt: skip
+    found = Explanations(map(explained, questions))
+    return found[0] if len(found) == 1 and questions[0].x is x else found
 
 
-def _of_last(subject: Any) -> Explanations:
+def _of_last(subject: Any, session: Any, feed_dict: Any) -> Explanations:
     question = last_question(subject)
     if question is None:
         raise ValueError(
@@ -235,8 +237,10 @@ def _of_last(subject: Any) -> Explanations:
             "returned, while set_debug(True) is on; or pass y and x"
         )
     ys, xs, seeds, tape, stops, overrides = question
+    given = {"tape": tape, "stops": stops, "overrides": overrides}
+    given |= {"session": session, "feed_dict": feed_dict}
     return Explanations(
-        explained(Question(y, x, seed=seed, tape=tape, stops=stops, overrides=overrides))
+        explained(question_of("explain", y, x, seed=seed, **given))
         for x in xs
         for y, seed in zip(ys, seeds, strict=True)
     )
@@ -244,20 +248,17 @@ def _of_last(subject: Any) -> Explanations:
 
 def explained(question: Question) -> Explanation:
     """The answer to one question."""
-    resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
-    try:
+    with question.asking():
         return _explained(question)
-    finally:
-        _core.rest_checks(resting)
 
 
 def _explained(question: Question) -> Explanation:
     try:
         [gradient] = question.gradients([question.x])
         traced = question.ancestry.top.traced
-        value = None if gradient is None or traced else _core.arrays_of([gradient])[0]
+        value = None if gradient is None or traced else question.arrays_of([gradient])[0]
     except Exception as error:  # a rule may raise anything
-        return _failed(error, (_title(question.y), _title(question.x)))
+        return _failed(question, error)
     ancestry = question.ancestry
     names = _names(question)
     if gradient is None or not counts(question):
@@ -265,27 +266,36 @@ def _explained(question: Question) -> Explanation:
         path = ancestry.path(_on_path(question, findings)) if ancestry.connected else []
         return Explanation("none", _each_once(findings), path, names, _notes(path), {})
     if value is None:
-        path = ancestry.path()
-        return Explanation("unknown", [], path, names, _notes(path), {})
+        between = ancestry.descending()
+        path = ancestry.path(None, _passing(ancestry, between, cotangents_of(question, between)))
+        return Explanation("unknown", [], path, names, [question.unknown, *_notes(path)], {})
     numbers = Numbers(question, ancestry)
     seed = numbers.cotangent(ancestry.top)
     status, findings = _judged(numbers, value, seed)
     findings = _each_once(findings)
     if status != "flows" and not findings:
         findings = [nothing_found(ancestry)]
-    alive = {s.number for s in numbers.between if has_any(numbers.cotangent(s))}
-    path = ancestry.path(_on_path(question, findings), alive)
+    alive = [n for n, cotangent in numbers.cotangents.items() if has_any(cotangent)]
+    way = _passing(ancestry, numbers.between, alive)
+    path = ancestry.path(_on_path(question, findings), way)
     return Explanation(status, findings, path, names, _notes(path), _figures(value))
 
 
-def why_none_of(y: Tensor, xs: list[Any]) -> list[tuple[Any, str]]:
+def why_none_of(y: Any, xs: list[Any]) -> list[tuple[Any, str]]:
     """Why each gradient is None, in a sentence, for the message of an optimizer."""
     out = []
     for x in xs:
-        finding = why_none(Question(y, x))[0]
-        what = finding.about("the loss", "the variable")
-        where = f" ({finding.place})" if finding.place else ""
-        out.append((x, what + where))
+        question = question_of("explain", y, x)
+        with question.asking():
+            findings = _each_once(why_none(question))
+        shown = [
+            finding.about("the loss", "the variable")
+            + (f" ({finding.where})" if finding.where else "")
+            for finding in findings
+        ]
+        on_path = findings[0].step and findings[0].step.number in question.ancestry.depends
+        start = "every path from the loss to it is cut: " if on_path else ""
+        out.append((x, start + "; ".join(shown)))
     return out
 
 
@@ -301,6 +311,12 @@ def _judged(numbers: Numbers, value: Any, seed: Any) -> tuple[str, list[Finding]
     if is_tiny(value, seed):
         return "tiny", why_tiny(numbers)
     return "flows", []
+
+
+def _passing(ancestry: Ancestry, steps: list[Step], reached: Collection[int]) -> set[int]:
+    """Of the steps those that are reached and pass something on."""
+    passing = (s.number for s in steps if s.passes or ancestry.is_x(s))
+    return set(reached).intersection(passing)
 
 
 def _each_once(findings: list[Finding]) -> list[Finding]:
@@ -341,24 +357,18 @@ def _notes(path: list[Step]) -> list[str]:
 
 
 def _names(question: Question) -> tuple[str, str]:
-    x = question.x
-    step = question.ancestry.top
-    found = None if isinstance(x, Variable) else question.ancestry.steps.get(question.ancestry.x)
-    return str(step), str(found) if found else _title(x)
+    return str(question.ancestry.top), question.x_title()
 
 
-def _title(x: Any) -> str:
-    if isinstance(x, Variable):
-        return f"Variable '{x.name}'"
-    return f"a tensor {x.dtype}{list(x.shape)}"
-
-
-def _failed(error: Exception, names: tuple[str, str]) -> Explanation:
+def _failed(question: Question, error: Exception) -> Explanation:
     from traceback import extract_tb
 
-    what = f"{type(error).__name__}: {error}"
-    package = dirname(dirname(__file__))
-    frames = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith(package)]
-    place = Place(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name) if frames else None
-    finding = Finding("error", what, "mend that first", place=place)
-    return Explanation("error", [finding], [], names, [], {})
+    finding = question.why_failed(error)
+    if finding is None:
+        what = f"{type(error).__name__}: {error}"
+        package = dirname(dirname(__file__))
+        at = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith(package)]
+        place = Place(at[-1].filename, at[-1].lineno or 0, at[-1].name) if at else None
+        finding = Finding("error", what, "mend that first", place=place)
+    path = question.ancestry.path(finding.step) if finding.step else []
+    return Explanation("error", [finding], path, _names(question), [], {})

@@ -35,6 +35,12 @@ class Finding:
     def advice(self) -> str:
         return self._advice.replace("{y}", "y").replace("{x}", "x")
 
+    @property
+    def where(self) -> str:
+        """What finds it again: a name in a graph, the line of the program; empty without either."""
+        label = self.step.label if self.step else ""
+        return ", ".join(filter(None, (label, str(self.place or ""))))
+
     def about(self, y: str, x: str) -> str:
         """What happened, with other words for y and x."""
         return self._what.replace("{y}", y).replace("{x}", x)

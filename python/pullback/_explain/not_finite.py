@@ -66,7 +66,7 @@ def _bad_value(numbers: Numbers, step: Step) -> Finding:
     return Finding(
         "bad_value",
         f"{step.name} makes {kind} of finite numbers: {many}{at_text(at)}{given}",
-        VALUE_ADVICE.get(step.name, "keep its operands where the result is finite"),
+        VALUE_ADVICE.get(step.kind, "keep its operands where the result is finite"),
         step,
         share=share_of(bad),
         index=at,
@@ -95,7 +95,7 @@ def _first_bad_slope(numbers: Numbers) -> Finding | None:
                 "bad_slope",
                 f"all values are finite, and the slope of {step.name}{rule} is {kind} for "
                 f"{int(bad.sum())} of {bad.size} entries{at_text(at)}{there}",
-                SLOPE_ADVICE.get(step.name, "keep its input where the slope is finite"),
+                SLOPE_ADVICE.get(step.kind, "keep its input where the slope is finite"),
                 step,
                 share=share_of(bad),
                 index=at,

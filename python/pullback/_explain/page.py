@@ -24,10 +24,10 @@ def page(why: Explanation) -> str:
     parts = [f"<h3>{escape(lines[0])}</h3>"]
     for finding in why.findings:
         parts.append(f"<p><b>{escape(finding.what)}</b><br>")
-        if finding.place:
-            parts.append(f"<code>{escape(str(finding.place))}</code>")
-            if finding.place.text:
-                parts.append(f"<pre>{escape(finding.place.text)}</pre>")
+        if finding.where:
+            parts.append(f"<code>{escape(finding.where)}</code>")
+        if finding.place and finding.place.text:
+            parts.append(f"<pre>{escape(finding.place.text)}</pre>")
         parts.append(f"{escape(finding.advice)}</p>")
     parts += [f"<p>{escape(note)}</p>" for note in why.notes]
     if why.path:

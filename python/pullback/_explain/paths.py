@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
 from .._array.arguments import integer
-from .._core import Tensor, Variable
 from .ancestry import Ancestry, Question, Step
+from .asking import question_of
 
 ADDITIONS = {"add", "concat", "subtract"}
 # What hands a sum on to the additions below it, where all else is constant: the parts of the sum
 # stay parts.
 THROUGH = {
-    "broadcast_to", "cast", "divide", "function", "identity", "mean", "multiply", "negative",
-    "reshape", "sum", "transpose",
+    "average", "broadcast_to", "cast", "divide", "function", "identity", "mean", "multiply",
+    "negative", "reshape", "sum", "transpose",
 }  # fmt: skip
 
 
@@ -59,7 +58,9 @@ class GradientPaths(list[GradientPath]):
         return "\n".join(map(str, self)) or "no gradient: explain(y, x) says why"
 
 
-def gradient_paths(y: Any, x: Any, limit: int = 16) -> GradientPaths:
+def gradient_paths(
+    y: Any, x: Any, limit: int = 16, *, session: Any = None, feed_dict: Any = None
+) -> GradientPaths:
     """How much of the gradient of y by x comes along which way.
 
     A loss is a sum of terms: at each addition and subtraction the gradient is divided into what
@@ -67,10 +68,12 @@ def gradient_paths(y: Any, x: Any, limit: int = 16) -> GradientPaths:
     parts. Between additions only what keeps sums apart is passed (reshapes, sums, constant factors
     and the like), so that a network is not taken to pieces.
 
-    y: a tensor; x: a tensor or a variable. Returns a list of parts with `gradient`, `share`, `norm`
-    and `through`; it is empty where the gradient is None.
+    y: a tensor; x: a tensor or a variable; session, feed_dict: where they are of a graph of
+    `compat.tf1`, what gives it values. Returns a list of parts with `gradient`, `share`, `norm` and
+    `through`; it is empty where the gradient is None.
 
-    Raises TypeError where y or x are not tensors, ValueError where `limit` is below 1.
+    Raises TypeError where y or x are not tensors, ValueError where `limit` is below 1 or a graph
+    has no values.
 
     >>> w = pb.Variable([3.0, 4.0], name="w")
     >>> loss = pb.sum(w * w) + 0.5 * pb.sum(w)
@@ -79,22 +82,23 @@ def gradient_paths(y: Any, x: Any, limit: int = 16) -> GradientPaths:
     93.4% through sum
     6.6% through multiply
     """
-    import numpy as np
-
-    for value, name in ((y, "y"), (x, "x")):
-        if not isinstance(value, (Tensor, Variable)):
-            raise TypeError(f"gradient_paths: {name} is {_core.shown(value)}; expected a Tensor")
     limit = integer(limit, "gradient_paths: limit")
     if limit < 1:
         raise ValueError(f"gradient_paths: limit is at least 1, got {limit}")
-    question = Question(y, x)
-    [whole] = question.gradients([x])
+    question = question_of("gradient_paths", y, x, session=session, feed_dict=feed_dict)
+    with question.asking():
+        return _paths(question, limit)
+
+
+def _paths(question: Question, limit: int) -> GradientPaths:
+    import numpy as np
+
+    [whole] = question.gradients([question.x])
     if whole is None:
         return GradientPaths()
     ancestry = question.ancestry
-    [total] = _core.arrays_of([whole])
-    seed = _core.full(question.y.shape, 1, question.y.dtype)
-    open_parts = [_Part(ancestry.steps[ancestry.y], seed, total, [])]
+    [total] = question.arrays_of([whole])
+    open_parts = [_Part(ancestry.top, question.ones(), total, [])]
     closed: list[_Part] = []
     while open_parts and len(open_parts) + len(closed) < limit:
         open_parts.sort(key=lambda part: float(np.linalg.norm(part.gradient)))
@@ -133,8 +137,8 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
     """The part by the terms of the first addition below it; empty where there is none."""
     step, cotangent = part.step, part.cotangent
     terms = ancestry.inputs(step)
-    while step.name in THROUGH | ADDITIONS and step.rule is None and len(terms) == 1:
-        if step.name == "divide" and step.inputs[0] != terms[0].number:
+    while step.kind in THROUGH | ADDITIONS and step.rule is None and len(terms) == 1:
+        if step.kind == "divide" and step.inputs[0] != terms[0].number:
             return []
         if terms[0].tensor is None:
             return []
@@ -143,31 +147,27 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
         terms = ancestry.inputs(step)
         if cotangent is None:
             return []
-    if step.name not in ADDITIONS or step.rule is not None or len(terms) < 2:
+    if step.kind not in ADDITIONS or step.rule is not None or len(terms) < 2:
         return []
     out = []
     for term in terms:
         if term.tensor is None:
             return []
         # By the term as an input of this addition alone: nothing that it is made from counts.
-        [at_term] = _core.gradients(
-            [step.tensor],
-            [term.tensor],
-            [cotangent],
-            [other.tensor for other in terms if other is not term],
-        )
+        others = [other.tensor for other in terms if other is not term]
+        [at_term] = question.gradients([term.tensor], step.tensor, cotangent, others)
         if at_term is None:
             continue
         [gradient] = question.gradients([question.x], term.tensor, at_term)
         if gradient is None:
             continue
-        [array] = _core.arrays_of([gradient])
+        [array] = question.arrays_of([gradient])
         out.append(_Part(term, at_term, array, [*part.through, _named(ancestry, term)]))
     return out
 
 
 def _named(ancestry: Ancestry, term: Step) -> Step:
     """What a term is called after: behind additions of constants, and inside of a function."""
-    while term.name in {*ADDITIONS, "function"} and len(below := ancestry.inputs(term)) == 1:
+    while term.kind in {*ADDITIONS, "function"} and len(below := ancestry.inputs(term)) == 1:
         term = below[0]
     return term

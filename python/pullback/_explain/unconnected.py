@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .ancestry import Ancestry, Question, Step, place_of
+from .ancestry import Ancestry, Question, Step
 from .apart import why_apart
 from .finding import Finding
 from .watched import WATCH, counts, descends_from_watched, not_watched
@@ -14,20 +14,20 @@ from .watched import WATCH, counts, descends_from_watched, not_watched
 def why_none(question: Question) -> list[Finding]:
     """The causes, the most telling first; never empty."""
     ancestry = question.ancestry
-    if not _is_float(question.x):
+    if question.x_dtype.kind != "f":
         return [
             Finding(
                 "integer",
-                f"{{x}} is {question.x.dtype}, and only floats have gradients",
+                f"{{x}} is {question.x_dtype}, and only floats have gradients",
                 "make {x} of a floating dtype",
-                place=place_of(question.x),
+                place=question.x_place(),
             )
         ]
-    if not _is_float(question.y):
-        top = ancestry.top
+    top = ancestry.top
+    if not top.is_float:
         return [_integer(_end_of_history(ancestry, top) if ancestry.connected else top)]
     if not ancestry.connected:
-        return [why_apart(question, ancestry)]
+        return [question.why_apart() or why_apart(question, ancestry)]
     return _cuts(question, ancestry) or [nothing_found(ancestry)]
 
 
@@ -36,10 +36,13 @@ def why_none(question: Question) -> list[Finding]:
 
 def _cuts(question: Question, ancestry: Ancestry) -> list[Finding]:
     between = ancestry.descending()
+    unseen = question.why_unseen()
+    if unseen:
+        return [unseen]
     if not counts(question):
         return [not_watched(question, ancestry)]
     if question.tape:
-        unseen = _not_seen(question, ancestry, between)
+        unseen = not_seen(question, ancestry, between)
         if unseen is None and not descends_from_watched(question):
             unseen = not_watched(question, ancestry)
         if unseen:
@@ -54,11 +57,11 @@ def _cuts(question: Question, ancestry: Ancestry) -> list[Finding]:
         passed = [i for i in below if cotangents.get(i.number) is not None]
         reached.update(i.number for i in passed)
         if below and not passed and not ancestry.is_x(step):
-            out.append(_why_cut(question, ancestry, step))
+            out.append(why_cut(question, ancestry, step))
     return out
 
 
-def _not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Finding | None:
+def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Finding | None:
     """What a tape did not see: a step that was made while it did not record, or before it watched
     x."""
     steps = [s for s in between if not ancestry.is_x(s)]
@@ -90,12 +93,15 @@ def _not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fi
 def cotangents_of(question: Question, steps: list[Step]) -> dict[int, Any]:
     """The gradient of y by what each step made; without an entry where it has none."""
     tracked = [s for s in steps if s.tracked or question.ancestry.is_x(s)]
-    asked = [s for s in tracked if s.tensor is not None and s.is_float]
+    asked = [s for s in tracked if s.carries]
     answers = question.gradients([s.tensor for s in asked])
     return {s.number: g for s, g in zip(asked, answers, strict=True) if g is not None}
 
 
-def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
+def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
+    known = question.why_cut(step)
+    if known:
+        return known
     if step.stopped:
         return Finding(
             "stop_gradients",
@@ -103,7 +109,7 @@ def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
             "leave it out of stop_gradients",
             step,
         )
-    if step.name == "stop_gradient" and step.rule is None:
+    if step.kind == "stop_gradient" and step.rule is None:
         return _stopped(step)
     if step.rule is not None:
         return Finding(
@@ -118,13 +124,13 @@ def _why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     # A tape does not count what comes out of an operation that stops.
     stopping = [i for i in ancestry.inputs(step) if not i.passes and not ancestry.is_x(i)]
     if question.tape and stopping:
-        return _why_cut(question, ancestry, stopping[0])
+        return why_cut(question, ancestry, stopping[0])
     end = _end_of_history(ancestry, step)
-    if end.name == "stop_gradient":
+    if end.kind == "stop_gradient":
         return _stopped(end)
     if not end.is_float:
         return _integer(end)
-    if step.name in _core.op_names() and not step.tracked:
+    if step.kind in _core.op_names() and not step.tracked:
         return Finding(
             "not_tracked",
             f"{step} kept no history when it was made",
@@ -164,7 +170,7 @@ def _end_of_history(ancestry: Ancestry, step: Step) -> Step:
 
 
 def _integer(step: Step) -> Finding:
-    if step.name == "cast":
+    if step.kind == "cast":
         return Finding(
             "integer",
             f"a cast to {step.dtype}: from here on it is no float",
@@ -187,7 +193,3 @@ def nothing_found(ancestry: Ancestry) -> Finding:
         "draw(y, x) shows where it flows; please report this program",
         ancestry.top,
     )
-
-
-def _is_float(x: Any) -> bool:
-    return bool(x.dtype.kind == "f")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import _core
 from .ancestry import Ancestry, Question, Step
 from .unconnected import cotangents_of
 
 Values = dict[int, Any]
+Key = TypeVar("Key")
 
 
 class Numbers:
@@ -21,10 +22,11 @@ class Numbers:
         self.ancestry = ancestry
         self.between = ancestry.descending()
         self.tensors = cotangents_of(question, self.between)
-        self.cotangents: Values = _computed(self.tensors)
+        self.cotangents: Values = self._computed(self.tensors)
         seen = {n for s in self.between for n in (s.number, *s.inputs)}
         known = {n: ancestry.steps[n].tensor for n in seen}
-        self.values: Values = _computed({n: t for n, t in known.items() if t is not None})
+        self._sent: dict[tuple[int, int], Any] = {}
+        self.values: Values = self._computed({n: t for n, t in known.items() if t is not None})
 
     def value(self, step: Step) -> Any:
         return self.values.get(step.number)
@@ -35,6 +37,19 @@ class Numbers:
     def sent(self, step: Step, below: Step) -> Any:
         """What a step itself adds to the cotangent of one of its inputs; None where that is not
         known."""
+        self.send([(step, below)])
+        return self._sent[step.number, below.number]
+
+    def send(self, pairs: Iterable[tuple[Step, Step]]) -> None:
+        """Computes together what `sent` shall answer."""
+        new = {
+            (step.number, below.number): self._sent_tensor(step, below)
+            for step, below in pairs
+            if (step.number, below.number) not in self._sent
+        }
+        self._sent.update(dict.fromkeys(new) | self._computed(new))
+
+    def _sent_tensor(self, step: Step, below: Step) -> Any:
         if step.tensor is None or below.tensor is None or step.number not in self.tensors:
             return None
         inputs = [self.ancestry.steps[n].tensor for n in step.inputs if n != below.number]
@@ -42,28 +57,28 @@ class Numbers:
         [sent] = self.question.gradients(
             [below.tensor], step.tensor, self.tensors[step.number], others
         )
-        return None if sent is None else _array_of(sent)
+        return sent
 
     def operands(self, step: Step) -> list[Any]:
         """The values of all inputs of a step; None for those that are gone."""
         return [self.values.get(i) for i in step.inputs]
 
+    def _computed(self, tensors: dict[Key, Any]) -> dict[Key, Any]:
+        """The arrays of those that can be computed."""
+        known = {n: t for n, t in tensors.items() if t is not None}
+        if not known:
+            return {}
+        try:
+            arrays = self.question.arrays_of(list(known.values()))
+        except Exception:
+            arrays = [self._array_of(t) for t in known.values()]
+        return {n: a for n, a in zip(known, arrays, strict=True) if a is not None}
 
-def _computed(tensors: dict[int, Any]) -> Values:
-    """The arrays of those that can be computed."""
-    known = {n: t for n, t in tensors.items() if t is not None}
-    try:
-        arrays = _core.arrays_of(list(known.values()))
-    except Exception:
-        arrays = [_array_of(t) for t in known.values()]
-    return {n: a for n, a in zip(known, arrays, strict=True) if a is not None}
-
-
-def _array_of(tensor: Any) -> Any:
-    try:
-        return _core.arrays_of([tensor])[0]
-    except Exception:  # a run that fails, as an integer division by zero does
-        return None
+    def _array_of(self, tensor: Any) -> Any:
+        try:
+            return self.question.arrays_of([tensor])[0]
+        except Exception:  # a run that fails, as an integer division by zero does
+            return None
 
 
 def is_tiny(gradient: Any, seed: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .ancestry import Step
 from .finding import Finding
+from .unconnected import why_cut
 from .values import (
     Numbers,
     count_of,
@@ -49,7 +50,10 @@ def why_zero(numbers: Numbers) -> list[Finding]:
         alive = [i for i in below if is_alive(numbers.cotangent(i))]
         reached.update(i.number for i in alive)
         if below and not alive and not cancelled.issuperset(i.number for i in below):
-            finding = _dies(numbers, step, below)
+            cut = all(i.tensor is not None and numbers.sent(step, i) is None for i in below)
+            finding = (
+                why_cut(numbers.question, ancestry, step) if cut else _dies(numbers, step, below)
+            )
             if finding.reason == "cancels":
                 cancelled.update(i.number for i in below)
             out.append(finding)
@@ -58,7 +62,7 @@ def why_zero(numbers: Numbers) -> list[Finding]:
 
 def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
     ancestry = numbers.ancestry
-    loss = next((s for s in ancestry.path(step) if s.name.endswith("cross_entropy")), None)
+    loss = next((s for s in ancestry.path(step) if s.kind.endswith("cross_entropy")), None)
     if loss is not None:
         return Finding(
             "confident",
@@ -91,14 +95,14 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
         )
     largest = float(abs(numbers.cotangent(step)).max())
-    if step.name not in STEPS and largest < UNDERFLOW:
+    if step.kind not in STEPS and largest < UNDERFLOW:
         return Finding(
             "vanishing",
             f"what reaches {step} is at most {largest:.2g}, and vanishes in rounding behind it",
             "many slopes below 1 are multiplied: scale the loss, use float64, or shorten the chain",
             step,
         )
-    if step.name in ("softmax", "log_softmax"):
+    if step.kind in ("softmax", "log_softmax"):
         cotangent = numbers.cotangent(step)
         made = numbers.value(step)
         if (
@@ -120,14 +124,14 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
                 "y does not change with x: weigh the entries, as a loss does",
                 step,
             )
-    if step.name in STEPS:
+    if step.kind in STEPS:
         return Finding(
             "steps",
             f"{step.name} is flat between its jumps: its derivative is zero everywhere",
             "use straight_through(), or a rule of your own with gradient_override_map",
             step,
         )
-    if step.name == "relu":
+    if step.kind == "relu":
         share = share_of(first <= 0) if first is not None else 1.0
         at_most = "" if first is None else f" (the largest is {first.max():.4g})"
         return Finding(
@@ -139,7 +143,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
             share=share,
         )
-    if step.name == "clip" and first is not None:
+    if step.kind == "clip" and first is not None:
         low, high = values[1], values[2]
         share = share_of((first < low) | (first > high))
         return Finding(
@@ -152,7 +156,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
             share=share,
         )
-    if step.name in ("maximum", "minimum"):
+    if step.kind in ("maximum", "minimum"):
         return Finding(
             "clip_bound",
             f"the other operand of {step.name} wins everywhere",
@@ -160,7 +164,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
             share=1.0,
         )
-    if step.name == "where":
+    if step.kind == "where":
         return Finding(
             "masked",
             "where takes none of the entries that depend on x",
@@ -168,7 +172,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
             share=1.0,
         )
-    if step.name in ("multiply", "multiply_no_nan", "matmul", "divide", "dot", "einsum"):
+    if step.kind in ("multiply", "multiply_no_nan", "matmul", "divide", "dot", "einsum"):
         zero = [
             i for i, v in zip(step.inputs, values, strict=True) if v is not None and not has_any(v)
         ]
@@ -180,16 +184,16 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
                 "look at what makes the zeros: weights that start at zero, a mask, a factor",
                 step,
             )
-    if step.name in SELECTING or step.name in JOINING:
+    if step.kind in SELECTING or step.kind in JOINING:
         above = reversed(ancestry.path(step)[: ancestry.path(step).index(step) + 1])
-        chooser = next((s for s in above if s.name in SELECTING), step)
+        chooser = next((s for s in above if s.kind in SELECTING), step)
         return Finding(
             "not_selected",
             f"{chooser.name} takes none of the entries that depend on x",
             "look at the indices, or at which entry is the extreme one",
             chooser,
         )
-    saturated = "saturated" if step.name in SATURATING else "zero_slope"
+    saturated = "saturated" if step.kind in SATURATING else "zero_slope"
     return Finding(
         saturated,
         f"the slope of {step.name} is zero for {'' if first is None else range_of(first)}",
@@ -213,7 +217,8 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
     together: dict[tuple[str, Any], list[float]] = {}
     steps: dict[tuple[str, Any], Step] = {}
     # The division of a mean: the sum gives back what it takes.
-    of_means = {i for step in ancestry.steps.values() if step.name == "mean" for i in step.inputs}
+    of_means = {i for step in ancestry.steps.values() if step.kind == "mean" for i in step.inputs}
+    numbers.send((step, i) for step in numbers.between for i in ancestry.inputs(step))
     for step in numbers.between:
         if step.number in of_means:
             continue

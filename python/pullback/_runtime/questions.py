@@ -25,6 +25,18 @@ def note(
     _last = subjects, (ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides)
 
 
+def also_asked_by(subject: Any) -> None:
+    """The last question may be asked for by this, too."""
+    global _last
+    if _last is not None:
+        _last = (*_last[0], subject), _last[1]
+
+
+def last_about(x: Any) -> list[Any]:
+    """The ys of the last question, if it was about this x."""
+    return _last[1][0] if _last is not None and any(x is known for known in _last[1][1]) else []
+
+
 def forget() -> None:
     global _last
     _last = None

@@ -55,6 +55,7 @@ from .dtypes import *
 from .errors import OpError as OpError
 from .further_arrays import *
 from .graph import *
+from .graph_questions import *
 from .grouping import *
 from .jacobians import *
 from .linear_ops import *

@@ -23,6 +23,7 @@ import numpy as np
 
 from ... import _core
 from ..._autodiff.gradients import with_zeros
+from ..._runtime import questions, settings
 from . import mode
 from .built_in import built_in
 from .create import apply, convert_to_tensor, graph_of
@@ -109,13 +110,14 @@ def gradients(
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]
     with graph_of([*targets, *sources]).as_default() as graph, graph.name_scope(name):
-        answers = pull_back(targets, checked_seeds(targets, grad_ys), sources, stops)
-        if choice is UnconnectedGradients.NONE:
-            return answers
-        return [
-            apply("ZerosLike", x, name="zeros_like") if answer is None else answer
-            for x, answer in zip(sources, answers, strict=True)
-        ]
+        seeds = checked_seeds(targets, grad_ys)
+        answers = pull_back(targets, seeds, sources, stops)
+        if choice is UnconnectedGradients.ZERO:
+            for i in [i for i, g in enumerate(answers) if g is None]:
+                answers[i] = apply("ZerosLike", sources[i], name="zeros_like")
+    if settings.debugging:
+        questions.note((answers,), targets, as_list(xs), seeds, None, stops)
+    return answers
 
 
 def unconnected(value: Any) -> UnconnectedGradients:
@@ -237,10 +239,10 @@ def _rules_between(
 def differentiable_inputs(op: Operation) -> list[int]:
     """The inputs of an operation with its own rule that a gradient may go to."""
     first = op.attrs.get("results", 0) if op.rule is not None else 0
-    return [i for i, x in enumerate(op.inputs) if i >= first and _carries(x)]
+    return [i for i, x in enumerate(op.inputs) if i >= first and carries(x)]
 
 
-def _carries(x: Tensor) -> bool:
+def carries(x: Tensor) -> bool:
     return x.dtype.is_floating or (_integer_gradients and x.dtype.is_integer)
 
 
@@ -380,7 +382,7 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
     """The inputs of an operation and the cotangents that its rule gives them."""
     with op.graph.name_scope(f"{op.name}_grad"):
         upstream = [
-            apply("ZerosLike", y) if g is None and _carries(y) else g for y, g in cotangents.items()
+            apply("ZerosLike", y) if g is None and carries(y) else g for y, g in cotangents.items()
         ]
         rule = op.rule or find_rule(op.type, op.name, op.override)
         if rule is None:

@@ -15,8 +15,10 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from typing import Any
 
+from ... import _core
 from .names import near, public_names
 from .opdef import ALIASES, OPS, OpDef
 from .operation import Operation, operation_of
@@ -88,6 +90,8 @@ class Graph:
         self.variable_store: dict[str, Any] = {}
         self.variable_scopes: list[Any] = []
         self.variable_scope_names: set[str] = set()
+        self.looks: list[Any] = []  # while debugging: what runs have answered; see graph_looks.py
+        self.fed_looks: dict[Any, list[Any]] = {}
 
     # --- operations
 
@@ -107,7 +111,9 @@ class Graph:
         held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
         kind, full = type or definition.type, self.unique_name(name)
         override = self.override_of(kind)
-        return Operation(self, definition, kind, full, tuple(inputs), attrs, held, override)
+        op = Operation(self, definition, kind, full, tuple(inputs), attrs, held, override)
+        op.place = _core.current_site()
+        return op
 
     def complete(self, op: Operation, outputs: Iterable[Any]) -> Operation:
         """Adds an operation with (dtype, dimensions, …) of each output."""
@@ -170,6 +176,19 @@ class Graph:
     def finalize(self) -> None:
         """Makes the graph read-only."""
         self.finalized = True
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """What is made inside is forgotten afterwards; what blocks around it have set does not
+        hold for it."""
+        kept = dict(vars(self))
+        vars(self).update((name, copy(value)) for name, value in kept.items())
+        self._collections = {name: list(items) for name, items in self._collections.items()}
+        self._scope, self._controls, self._overrides, self.finalized = "", [], [], False
+        try:
+            yield
+        finally:
+            vars(self).update(kept)
 
     # --- names
 

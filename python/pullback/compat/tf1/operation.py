@@ -31,6 +31,7 @@ class Operation:
     number: int = -1
     outputs: tuple[SymbolicTensor, ...] = ()
     rule: Any = None  # custom_gradient's own rule
+    place: tuple[str, int, str] | None = None  # while debugging: file, line, function of the user's
 
     device = ""  # the CPU; there is no other
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from ..._runtime import questions
 from ..._training.rows import update_rows
 from ..._training.update_rules import Rule
 from . import mode
@@ -114,7 +115,9 @@ class Optimizer:
                 tape.watch(given or [])
                 loss = checked_loss(loss())
             variables = list(tape.watched_variables()) if given is None else given
-            return list(zip(tape.gradient(loss, variables, weights), variables, strict=True))
+            answers = tape.gradient(loss, variables, weights)
+            questions.also_asked_by(self)
+            return list(zip(answers, variables, strict=True))
         if mode.executing_eagerly():
             raise RuntimeError("in eager mode the loss must be a function without arguments")
         loss = checked_loss(convert_to_tensor(loss))
@@ -123,6 +126,7 @@ class Optimizer:
         if not variables:
             raise ValueError("no variables to optimize: the graph has no trainable ones")
         answers = gradients(loss, variables, weights, aggregation_method=aggregation_method)
+        questions.also_asked_by(self)
         if gate_gradients == self.GATE_GRAPH:
             answers = gated(answers)
         return list(zip(answers, variables, strict=True))

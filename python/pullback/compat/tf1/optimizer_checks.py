@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _core
-from .backprop import ancestors, as_list
+from ..._explain.explain import why_none_of
+from ..._runtime import questions
+from .backprop import as_list
 from .create import convert_to_tensor, is_tensor
 from .dtypes import as_dtype
 from .shapes import TensorShape, as_dims
 from .slices import IndexedSlices
-from .tensor import SymbolicTensor as Tensor
 from .variables import Variable
 
 
@@ -71,16 +72,16 @@ def checked_slices(g: IndexedSlices, v: Any) -> IndexedSlices:
 
 
 def no_gradients(variables: list[Any], loss: Any) -> str:
-    lines = [f"  {v.name}: {_reason(v, loss)}" for v in variables]
     about = "" if loss is None else f" by the loss {loss!r:.100}"
+    lines = [f"  {v.name}: {_reason(v, loss)}" for v in variables]
     return "No gradients provided for any variable" + about + ":\n" + "\n".join(lines)
 
 
 def _reason(v: Any, loss: Any) -> str:
     if not as_dtype(v.dtype).is_floating:
         return f"{as_dtype(v.dtype).name} is not differentiable"
-    if isinstance(loss, Tensor) and isinstance(v, Variable):
-        if v.op not in ancestors([loss]):
-            return "the loss does not depend on it"
-        return "every path from the loss to it passes stop_gradient or what has no gradient"
-    return "its gradient is None"
+    ys = [loss] if is_tensor(loss) else questions.last_about(v)
+    if not ys:
+        return "its gradient is None; pb.explain(loss, variable) says why"
+    [(_, why)] = why_none_of(ys[0], [v])
+    return why

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from ..._runtime import settings
 from .defaults import get_default_session as get_default_session
 from .defaults import stack
 from .errors import InvalidArgumentError
 from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, mapped
 from .graph import Graph, get_default_graph
+from .graph_looks import note_run
 from .host_run import run_now
 from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
 from .mode import executing_eagerly
@@ -110,9 +112,15 @@ class Session:
             )
         elements = flat_fetches(self.graph, fetches)
         pairs = feed_pairs(self.graph, feed_dict)
-        results = self._results(elements, pairs)
-        values = (as_value(e, r) for e, r in zip(elements, results, strict=True))
+        answers = self._values(elements, pairs)
+        if settings.debugging:
+            note_run(self.graph, pairs, elements, answers)
+        values = iter(answers)
         return mapped(lambda _: next(values), fetches)
+
+    def _values(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
+        results = self._results(elements, pairs)
+        return [as_value(e, r) for e, r in zip(elements, results, strict=True)]
 
     def _results(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
         which = (*elements, None, *(tensor for tensor, _ in pairs))
@@ -189,6 +197,19 @@ class Session:
         if seed != self._random[0]:
             self._random = (seed, 0)
         return self._random
+
+    def _rehearsed(self, fetches: list[Any], feeds: Mapping[Tensor, Any]) -> list[Any]:
+        """What `run` would answer now; afterwards the session is as it was."""
+        copy = Session(graph=self.graph)
+        with _drawing, _draws_from(*self._position()):
+            copy._random, copy._samples = self._random, self._samples
+            for variable, slot in self._slots.items():
+                if slot.initialized:
+                    value = slot.core.read()
+                    copy._slots[variable] = Slot(
+                        _core.slot_variable(value, variable.op.name), initialized=True
+                    )
+            return copy._values(fetches, list(feeds.items()))
 
     def _slot(self, variable: Any) -> Slot:
         return self._slots.setdefault(variable, Slot())

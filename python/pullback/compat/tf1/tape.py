@@ -12,6 +12,7 @@ from typing import Any
 import pullback
 
 from ..._core import flatten, unflatten
+from ..._runtime import questions, settings
 from . import mode
 from .backprop import UnconnectedGradients, ancestors, checked_seeds, pull_back, unconnected
 from .create import apply, convert_to_tensor, graph_of
@@ -158,6 +159,12 @@ class _Intervals:
         made = bool(handle.op.inputs) and self.recorded(handle.op) and not isinstance(x, Variable)
         return handle in self.watched or made
 
+    def edge(self, ys: list[Tensor], sources: set[Tensor]) -> list[Tensor]:
+        """What recorded operations use of others, which is constant, but for the sources."""
+        recorded = self.recorded
+        used = [x for op in ancestors(ys) if recorded(op) for x in op.inputs]
+        return [x for x in dict.fromkeys([*used, *ys]) if not recorded(x.op) and x not in sources]
+
     def watched_variables(self) -> list[Any]:
         found = {v for v in self.watched.values() if isinstance(v, Variable)}
         for op in self.graph._operations if self.accessed and self.graph else ():
@@ -206,7 +213,7 @@ class GraphTape(GradientTape):
             check_batches(target, sources)
         (y,), handles = self._asked([target], xs, who)
         with graph_of([y]).as_default() as graph, graph.name_scope("gradient_tape"):
-            answers = jacobians(y, handles, self._edge([y], set(handles)), batched)
+            answers = jacobians(y, handles, self._seen.edge([y], set(handles)), batched)
             for i, (x, handle) in enumerate(zip(xs, handles, strict=True)):
                 if not (self._seen.counts(x, handle) or x is target):
                     answers[i] = None
@@ -219,16 +226,13 @@ class GraphTape(GradientTape):
         ys, handles = self._asked(targets, xs, "gradient")
         with graph_of(ys).as_default() as graph, graph.name_scope("gradient_tape"):
             seeds = checked_seeds(ys, None if weights is None else flatten(weights)[0])
-            answers = pull_back(ys, seeds, handles, self._edge(ys, set(handles)))
+            answers = pull_back(ys, seeds, handles, self._seen.edge(ys, set(handles)))
             for i, (x, handle) in enumerate(zip(xs, handles, strict=True)):
                 if not (self._seen.counts(x, handle) or any(x is t for t in targets)):
                     answers[i] = None
                 if answers[i] is None and choice is UnconnectedGradients.ZERO:
                     answers[i] = apply("ZerosLike", x)
-        return unflatten(structure, answers)
-
-    def _edge(self, ys: list[Tensor], sources: set[Tensor]) -> list[Tensor]:
-        """What recorded operations use of others, which is constant, but for the sources."""
-        recorded = self._seen.recorded
-        used = [x for op in ancestors(ys) if recorded(op) for x in op.inputs]
-        return [x for x in dict.fromkeys([*used, *ys]) if not recorded(x.op) and x not in sources]
+        found = unflatten(structure, answers)
+        if settings.debugging:
+            questions.note((self, found), ys, xs, seeds, self._tape)
+        return found
