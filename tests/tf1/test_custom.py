@@ -6,6 +6,7 @@ import functools
 import gc
 import weakref
 
+import numpy as np
 import pytest
 from support.tf1 import eager, fresh_graph, listed, run, slope  # noqa: F401
 
@@ -162,6 +163,23 @@ def test_rule_without_variables_leaves_their_ordinary_gradients():
 
     x = tf.constant(2.0)
     assert listed(run(tf.gradients(5 * f(x), [x, v]))) == [500.0, 60.0]
+
+
+def test_ordinary_gradients_of_variables_stop_at_the_arguments():
+    """Where the argument depends on the variable too, that part comes along the argument alone."""
+    v = tf.Variable([3.0, -1.0])
+
+    def plain(x):
+        return tf.sigmoid(x * v)
+
+    @tf.custom_gradient
+    def own(x):
+        return plain(x), lambda d: d * plain(x) * (1 - plain(x)) * v
+
+    x = tf.constant([1.0, 2.0])
+    for f in (own, tf.recompute_grad(plain)):
+        got, expected = (run(tf.gradients(g(g(x)), [x, v])) for g in (f, plain))
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 def test_variables_keep_their_default_where_none_is_read():

@@ -105,7 +105,8 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         results = [convert_to_tensor(y) for y in outputs]
         variables = _variables_read(graph, first, results, leaves)
         kinds = [_kind(leaf) for leaf in leaves]
-        op = _operation(f, grad_fn, results, given, kinds, variables)
+        own = [x for x in inside if is_tensor(x)]
+        op = _operation(f, grad_fn, results, (given, own), kinds, variables)
         return unflatten(result_structure, list(op.outputs))
 
 
@@ -140,9 +141,11 @@ def _kind(leaf: Any) -> int:
 
 
 def _operation(
-    f: Callable[..., Any], grad_fn: Any, results: list[Any], given: list[Any], kinds: list[int],
-    variables: list[Any],
+    f: Callable[..., Any], grad_fn: Any, results: list[Any], arguments: tuple[list[Any], list[Any]],
+    kinds: list[int], variables: list[Any],
 ) -> Operation:  # fmt: skip
+    """The arguments: outside, and as f sees them."""
+    given, inside = arguments
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
     # A gradient reaches the arguments and the variables, never what is inside f.
@@ -155,7 +158,7 @@ def _operation(
         plain,
         kinds,
         variables,
-        lambda gs: pull_back(results, gs, handles, []),
+        lambda gs: pull_back(results, gs, handles, inside),  # what f reads, not its arguments
     )
     op.rule = Rule(grad_fn, "")
     op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))

@@ -69,7 +69,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 made = flatten(f(*given, **named))[0]
             handles = [v.handle for v in variables or ()]
             ys = [convert_to_tensor(y) for y in made]
-            answers = pull_back(ys, list(upstream), [*later.values(), *handles], [])
+            copies = [*later.values()]  # where the gradients of what f reads itself end
+            answers = pull_back(ys, list(upstream), [*copies, *handles], copies)
             own, others = answers[: len(later)], answers[len(later) :]
             return (own, others) if variables else own
 
