@@ -96,7 +96,8 @@ class Fuser {
   }
 
   // Moves nodes that only later levels use to the first of these, if that stores nothing more: what
-  // they read is in memory, or moves along because nobody else reads it earlier.
+  // they read is in memory, or moves along because nobody else reads it earlier, or, in a large
+  // space, takes no more memory than they would.
   void sink() {
     constexpr uint32_t kNever = UINT32_MAX;
     std::vector<uint32_t> unseen(size_, 0);          // uses by nodes that are not decided yet
@@ -108,12 +109,20 @@ class Fuser {
     const auto movable = [&](uint32_t i) {
       const uint32_t to = first_use[i];
       if (to == kNever || to <= level_[i] || !joins[i]) return false;
+      const bool stored = analysis_.stored[i] || out_.cheap[i];
+      const bool large = analysis_.elements(i) >= limits_.large_space;
+      int64_t saved = large && !stored ? analysis_.node(i)->bytes() : 0;
+      uint32_t counted = kNever;
       for (const Read& read : analysis_.reads(i)) {
         const uint32_t base = read.base;
+        if (base == counted) continue;
         const bool in_memory = !analysis_.tile(base) || analysis_.stored[base] ||
                                level_[base] < level_[i] || out_.cheap[base];
         const bool follows = unseen[base] == 1 && first_use[base] >= to;
-        if (!in_memory && !follows) return false;
+        if (in_memory || follows) continue;
+        saved -= analysis_.node(base)->bytes();
+        counted = base;
+        if (saved < 0) return false;
       }
       return true;
     };
@@ -220,7 +229,8 @@ class Fuser {
   }
 
   // Any order is right that respects what units read. Oldest first keeps little memory alive, since
-  // it is nearly the program's own; a group follows the product that it was waiting for.
+  // it is nearly the program's own; a group follows the product that it was waiting for. Numbers
+  // come first: an optimizer's rate for this step must be there when the first gradient is.
   void schedule() {
     const size_t units = out_.units.size();
     std::vector<std::vector<uint32_t>> readers(units);
@@ -239,7 +249,10 @@ class Fuser {
     }
     using Entry = std::pair<uint32_t, uint32_t>;  // newest member, unit
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    const auto push = [&](uint32_t u) { ready.push({out_.units[u].members.back(), u}); };
+    const auto push = [&](uint32_t u) {
+      const Unit& unit = out_.units[u];
+      ready.push({unit.tiles && unit.count == 1 ? 0 : unit.members.back(), u});
+    };
     for (uint32_t u = 0; u < units; ++u) {
       if (waits[u] == 0) push(u);
     }

@@ -176,6 +176,43 @@ void test_levels() {
     step: p, then
     16: e)",
               "what is used before does not");
+  // Both a and b read g: either they are stored, or g is, or all wait for r.
+  const auto waiting = [](const std::string& shape) {
+    return "x = argument f32" + shape + R"(
+      y = argument f32[]
+      r = exp y
+      g = exp x
+      a = sin g
+      b = multiply g g
+      c = multiply a r
+      d = add c b
+      return d)";
+  };
+  check_fused(waiting("[200]"), R"(
+    1: r
+    200: g a b c d)",
+              "in a large space several sink together");
+  check_fused(waiting("[20]"), R"(
+    1: r
+    20: g a b
+    20: c d)",
+              "in a small one they stay");
+  check_fused(R"(
+    x = argument f32[4,4]
+    v = argument f32[4,4]
+    t = argument f32[]
+    p = matmul x x
+    g = matmul p x
+    r = exp t
+    s = multiply g r
+    w = subtract v s
+    return w)",
+              R"(
+    1: r
+    step: p
+    step: g, then
+    16: s w)",
+              "numbers come first, so that nothing waits for them");
 }
 
 void test_large() {
