@@ -95,6 +95,13 @@ std::string dump(const Plan& plan) {
     const Step& step = plan.steps[i];
     out += text(static_cast<int64_t>(i), "  ", std::visit(Printer{plan}, step.work), "\n");
   }
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
+    if (slot.kind != SlotKind::Output || plan.donors.empty() || plan.donors[slot.index] < 0)
+      continue;
+    const int32_t from = plan.arguments[plan.donors[slot.index]];
+    out += text("in place: out", static_cast<int64_t>(s), " of arg", from, "\n");
+  }
   return out;
 }
 

@@ -317,7 +317,9 @@ void PlanRun::run(const CachedPlan& cached) {
   }
   const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();
   const Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
-  for (const Ref<Buffer>& buffer : vectors_.arguments) vectors_.inputs.push_back(buffer->data);
+  for (const Ref<Buffer>& buffer : vectors_.arguments) {
+    vectors_.inputs.push_back(buffer ? buffer->data : nullptr);
+  }
   Status status;
   {
     const Running running;

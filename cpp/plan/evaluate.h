@@ -39,7 +39,8 @@ class PlanRun {
   PlanRun& operator=(const PlanRun&) = delete;
 
   // In the order of the plan. `dying`: nobody asks for the node's value after the run, if no buffer
-  // is shared; then the plan may take its memory for an output (Plan::donors).
+  // is shared; then the plan may take its memory for an output (Plan::donors). Without a value it
+  // must be one that no step reads.
   void add_argument(Node* node, bool dying);
   void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
   // Results: one buffer per plan output. Raises what the plan reports; then nothing has changed.

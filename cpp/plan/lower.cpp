@@ -39,6 +39,7 @@ Plan Lowering::run() {
     if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
   }
   for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[analysis_.view[position].base]);
+  plan_.replaced = s.replaced;
   return std::move(plan_);
 }
 

@@ -87,7 +87,8 @@ bool is_whole(const Plan& plan, const View& view) {
 
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and
 // that no instruction reads after the one that makes the stored value. Between temporaries and
-// outputs the two slots become one; the memory of an argument may be taken at run time (donors).
+// outputs the two slots become one; the memory of an argument may be taken at run time (donors). An
+// output that replaces an argument takes its memory wherever that is read no more.
 class InPlace {
  public:
   InPlace(Plan* plan, std::vector<Lifetime>* lives)
@@ -101,6 +102,7 @@ class InPlace {
     for (int32_t slot : plan_.outputs) {
       if (plan_.slots[slot].kind == SlotKind::Argument) donated_[plan_.slots[slot].index] = 1;
     }
+    find_replaced();
     int32_t last_failing = -1;
     const auto steps = static_cast<int32_t>(plan_.steps.size());
     for (int32_t i = 0; i < steps; ++i) {
@@ -113,6 +115,13 @@ class InPlace {
       const int32_t write = updates ? i + 1 : i;
       if (write > last_failing || (updates && write == last_failing)) keep_base(i, write);
     }
+    for (int32_t to = 0; to < static_cast<int32_t>(replaced_.size()); ++to) {
+      const int32_t from = replaced_[to];
+      const int32_t begin = lives_[to].first;
+      if (from >= 0 && may_take(to, from) && lives_[from].last < begin && begin > last_failing) {
+        donate(to, from, begin);
+      }
+    }
     for (Step& step : plan_.steps) {
       for_each_view(
           step, [&](const View& view, bool) { const_cast<View&>(view).slot = find(view.slot); });
@@ -121,6 +130,23 @@ class InPlace {
   }
 
  private:
+  void find_replaced() {
+    if (plan_.replaced.empty()) return;
+    replaced_.assign(plan_.slots.size(), -1);
+    for (const auto& [argument, output] : plan_.replaced) {
+      replaced_[plan_.outputs[output]] = plan_.arguments[argument];
+    }
+  }
+
+  // Whether an output may take the memory of an argument that is read no more.
+  bool may_take(int32_t to, int32_t from) const {
+    const Slot& slot = plan_.slots[from];
+    const Slot& target = plan_.slots[to];
+    return slot.kind == SlotKind::Argument && target.kind == SlotKind::Output &&
+           slot.bytes == target.bytes && !donated_[slot.index] && plan_.donors[target.index] < 0 &&
+           (replaced_.empty() || replaced_[to] == from);
+  }
+
   // Shortens the way: a chain of updates in place is as long as the program.
   int32_t find(int32_t slot) {
     while (memory_of_[slot] != slot) slot = memory_of_[slot] = memory_of_[memory_of_[slot]];
@@ -150,9 +176,10 @@ class InPlace {
     std::vector<int32_t> temporaries, arguments;
   };
 
-  // Of the loads that no instruction reads after a stored value is made, a store takes the one that
-  // is read last: temporaries first, since they certainly die; of arguments the late ones, as the
-  // old value of a variable is by its update, since not all that could be taken may be at run time.
+  // Of the loads that no instruction reads after a stored value is made, a store takes that of the
+  // argument which it replaces, or the one that is read last: temporaries first, since they
+  // certainly die; of arguments the late ones, as the old value of a variable is by its update,
+  // since not all that could be taken may be at run time.
   void join(int32_t step, const TileGroup& group, bool may_donate) {
     std::unordered_map<int32_t, int> reads;  // of each slot by this step
     for_each_view(plan_.steps[step], [&](const View& view, bool write) {
@@ -188,11 +215,17 @@ class InPlace {
       const Slot& target = plan_.slots[to];
       if (lives_[to].first != step || !is_whole(plan_, store->view)) continue;
       Free& same = free[{store->view.dtype, target.bytes}];
-      if (!same.temporaries.empty()) {
+      const auto ended = [&](int32_t from) {
+        return lives_[from].last < step || std::find(same.arguments.begin(), same.arguments.end(),
+                                                     from) != same.arguments.end();
+      };
+      const int32_t own = replaced_.empty() ? -1 : replaced_[to];
+      if (own >= 0 && may_donate && may_take(to, own) && ended(own)) {
+        donate(to, own, step);
+      } else if (!same.temporaries.empty()) {
         share(to, same.temporaries.back());
         same.temporaries.pop_back();
-      } else if (!same.arguments.empty() && target.kind == SlotKind::Output &&
-                 plan_.donors[target.index] < 0) {
+      } else if (!same.arguments.empty() && may_take(to, same.arguments.back())) {
         donate(to, same.arguments.back(), step);
         same.arguments.pop_back();
       }
@@ -207,11 +240,7 @@ class InPlace {
     if (!is_whole(plan_, copy->in) || !is_whole(plan_, copy->out)) return;
     const int32_t from = find(copy->in.slot);
     const int32_t to = find(copy->out.slot);
-    const Slot& slot = plan_.slots[from];
-    const Slot& target = plan_.slots[to];
-    if (slot.kind == SlotKind::Argument && target.kind == SlotKind::Output &&
-        lives_[from].last == step && lives_[to].first == step && !donated_[slot.index] &&
-        plan_.donors[target.index] < 0) {
+    if (lives_[from].last == step && lives_[to].first == step && may_take(to, from)) {
       donate(to, from, write);
     }
   }
@@ -239,6 +268,7 @@ class InPlace {
   std::vector<Lifetime>& lives_;
   std::vector<int32_t> memory_of_;
   std::vector<uint8_t> donated_;
+  std::vector<int32_t> replaced_;  // of each slot the argument that it replaces; empty: not known
 };
 
 // A place for each temporary, by best fit, while it lives.

@@ -45,7 +45,8 @@ int64_t bytes_of(const TileGroup& group) {
 
 int64_t bytes_of(const Plan& plan) {
   int64_t bytes = bytes_of(plan.slots) + bytes_of(plan.steps) + bytes_of(plan.arguments) +
-                  bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.donors);
+                  bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.replaced) +
+                  bytes_of(plan.donors);
   for (const Step& step : plan.steps) {
     if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
   }

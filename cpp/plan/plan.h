@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -159,6 +160,10 @@ struct Plan {
   std::vector<int32_t> arguments;     // slot of each argument
   std::vector<int32_t> outputs;       // slot of each output; may repeat, may be an argument's slot
   std::vector<int64_t> output_bytes;  // of each Output slot: what a run allocates
+  // Arguments that are replaced, and the place among `outputs` of what replaces them. Where there
+  // are any, no other argument ends with the run, and each gives its memory to none but this
+  // output: while a run writes there, others may wait to see the new value of a variable.
+  std::vector<std::pair<uint32_t, uint32_t>> replaced;
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
   // For each Output slot the argument whose memory it may take, -1 for none; empty: none at all. A

@@ -88,11 +88,18 @@ class KeyWriter {
     for (const Node* input : inputs) put(node->index - input->index);
   }
 
-  // Last, with their number at the very end, so that no two snapshots write the same bytes.
-  void finish(std::span<const uint32_t> outputs) {
-    make_room((outputs.size() + 1) * sizeof(uint32_t));
+  // Last, with their numbers at the very end, so that no two snapshots write the same bytes.
+  void finish() {
+    const auto& outputs = snapshot_.outputs;
+    const auto& replaced = snapshot_.replaced;
+    make_room((outputs.size() + 2 * replaced.size() + 2) * sizeof(uint32_t));
     for (uint32_t output : outputs) put(output);
+    for (const auto& [argument, output] : replaced) {
+      put(argument);
+      put(output);
+    }
     put(static_cast<uint32_t>(outputs.size()));
+    put(static_cast<uint32_t>(replaced.size()));
     out_.resize(size_);
   }
 
@@ -152,6 +159,12 @@ class Numbering {
     snapshot_.wanted.resize(snapshot_.nodes.size(), 0);
     snapshot_.wanted[node->index] = 1;
   }
+  void replace(const Replacement& replacement) {
+    if (replacement.new_value->has_value()) return;
+    if (!placed(replacement.old_value)) leaf(replacement.old_value);
+    snapshot_.wanted.resize(snapshot_.nodes.size(), 0);
+    snapshot_.replaced.emplace_back(replacement.old_value->index, replacement.new_value->index);
+  }
 
   // Marks what is computed here and kept, because it will be asked for again:
   //   - what somebody holds: a tensor of the program, a variable, a tape;
@@ -188,7 +201,15 @@ class Numbering {
     for (uint32_t i = 0; i < snapshot_.nodes.size(); ++i) {
       if (snapshot_.wanted[i]) snapshot_.outputs.push_back(i);
     }
-    writer_.finish(snapshot_.outputs);
+    const auto place_in = [](const std::vector<uint32_t>& sorted, uint32_t position) {
+      const auto found = std::lower_bound(sorted.begin(), sorted.end(), position);
+      return static_cast<uint32_t>(found - sorted.begin());
+    };
+    for (auto& [argument, output] : snapshot_.replaced) {
+      argument = place_in(snapshot_.arguments, argument);
+      output = place_in(snapshot_.outputs, output);
+    }
+    writer_.finish();
   }
 
  private:
@@ -312,7 +333,8 @@ class Numbering {
 
 }  // namespace
 
-Snapshot take_snapshot(std::span<Node* const> roots, bool traced) {
+Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
+                       std::span<const Replacement> replacements) {
   Snapshot snapshot;
   snapshot.traced = traced;
   std::vector<Node*> pending;
@@ -326,6 +348,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced) {
   Numbering numbering(&snapshot, sorted.size());
   numbering.number(sorted);
   for (Node* root : pending) numbering.root(root);
+  for (const Replacement& replacement : replacements) numbering.replace(replacement);
   if (!traced) numbering.mark_kept();
   numbering.finish();
   snapshot.hash = hash_bytes(snapshot.key.data(), snapshot.key.size());

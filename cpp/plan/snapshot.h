@@ -7,11 +7,19 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/node.h"
 
 namespace pullback {
+
+// What a traced function assigns to a variable: the argument that stands for its value before, and
+// the new value. Nobody asks for the old one after the call, unless they hold it.
+struct Replacement {
+  Node* old_value;
+  Node* new_value;
+};
 
 struct Snapshot {
   std::vector<Node*> nodes;         // inputs before users, leaves late; Node::index is the position
@@ -20,6 +28,9 @@ struct Snapshot {
   std::vector<uint32_t> arguments;  // positions of the leaves with a buffer
   std::vector<uint32_t> scalars;    // positions of the scalar leaves that are no constants
   std::vector<uint32_t> outputs;    // positions of the wanted nodes
+  // Of each replacement: places among the arguments and among the outputs. An argument that nothing
+  // reads is one all the same.
+  std::vector<std::pair<uint32_t, uint32_t>> replaced;
   std::vector<unsigned char> key;
   uint64_t hash = 0;
   bool traced = false;
@@ -38,6 +49,7 @@ inline bool is_input(const Node* node) { return node->has_value() || node->op ==
 // Unless `traced`, values that will be asked for again are wanted too (see mark_kept), so that a
 // value that somebody holds is computed at most once; nobody holds what is inside a traced
 // function.
-Snapshot take_snapshot(std::span<Node* const> roots, bool traced = false);
+Snapshot take_snapshot(std::span<Node* const> roots, bool traced = false,
+                       std::span<const Replacement> replacements = {});
 
 }  // namespace pullback

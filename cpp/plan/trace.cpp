@@ -86,9 +86,20 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
   for (const State& state : states_) inputs_.push_back(state.initial.get());
   record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
   record();
-  const Snapshot snapshot = take_snapshot(roots, true);
+  // A value that is assigned and was not read gives its memory too, if it is there in a call.
+  std::vector<Ref<Node>> unread;
+  std::vector<Replacement> replacements;
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    const State& state = states_[assigned_[k]];
+    Ref<Node> before = state.initial;
+    if (!before) {
+      before = unread.emplace_back(make_argument(state.variable->dtype, state.variable->shape));
+    }
+    replacements.push_back({before.get(), roots[returned_ + k]});
+  }
+  const Snapshot snapshot = take_snapshot(roots, true, replacements);
   if (!snapshot.nodes.empty()) plan_ = find_plan(snapshot);
-  bind_inputs(snapshot);
+  bind_inputs(snapshot, replacements);
   bind_outputs(snapshot);
 }
 
@@ -134,9 +145,12 @@ void Trace::refuse_stranger(const Node* node, const Origin* origin) const {
        " was used; it has no value here: return it from there and pass it as an argument");
 }
 
-void Trace::bind_inputs(const Snapshot& snapshot) {
+void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements) {
   std::unordered_map<const Node*, size_t> numbers;
   for (size_t i = 0; i < inputs_.size(); ++i) numbers[inputs_[i]] = i;
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    numbers[replacements[k].old_value] = arguments_.size() + assigned_[k];
+  }
   for (uint32_t i : snapshot.arguments) {
     Node* node = snapshot.nodes[i];
     const auto found = numbers.find(node);

@@ -98,7 +98,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
 
   State& state_of(Variable* variable);
   void record();
-  void bind_inputs(const Snapshot& snapshot);
+  void bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements);
   void bind_outputs(const Snapshot& snapshot);
   [[noreturn]] void refuse_stranger(const Node* node, const Origin* origin) const;
 
@@ -107,6 +107,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
            std::span<const Fate> fates);
   bool run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
                 std::span<const Fate> fates);
+  const Ref<Node>& bound(const Binding& binding, std::span<const Ref<Node>> inputs) const;
   bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
   void finish_updates();
   void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);

@@ -74,16 +74,26 @@ void Trace::call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resu
 }
 
 // Whether an argument of the plan is a variable's value that this call replaces and nobody else
-// holds: the variable does, and the list of inputs.
+// holds: the variable does, and the list of inputs if the function reads it.
 bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const {
   if (binding.captured || binding.input < arguments_.size()) return false;
   if (!kept.empty() && kept[binding.input]) return false;
   const State& state = states_[binding.input - arguments_.size()];
-  if (state.current == state.initial) return false;
+  if (state.current == state.initial || !node->value) return false;
   // What the variable keeps for its next reader, if nobody holds it, shares the memory.
   Ref<Node>& reading = state.variable->reading;
   if (reading && reading->refs == 1) reading = nullptr;
-  return node->refs == 2;
+  // Who looked at a variable and let go does not make every step of a training take new memory.
+  // (Elsewhere the mark stays: a run in place is not interrupted.)
+  if (node->value->refs == 1) node->value->exported = false;
+  return node->refs == 1 + (state.initial ? 1 : 0);
+}
+
+// Null among the inputs is what the function does not read: it gives its memory, if it is there.
+const Ref<Node>& Trace::bound(const Binding& binding, std::span<const Ref<Node>> inputs) const {
+  if (binding.captured) return binding.captured;
+  const Ref<Node>& input = inputs[binding.input];
+  return input ? input : states_[binding.input - arguments_.size()].variable->current;
 }
 
 // With `fates`, one for each result: those that are kept remember the call.
@@ -116,7 +126,7 @@ bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> 
   const Ref<Call> call = keeps ? remembered(inputs, kept) : nullptr;
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
-    const Ref<Node>& node = binding.captured ? binding.captured : inputs[binding.input];
+    const Ref<Node>& node = bound(binding, inputs);
     const bool dying = dies(binding, node.get(), kept);  // first: it counts who holds the node
     plan_run.add_argument(as_value(node).get(), dying);
   }

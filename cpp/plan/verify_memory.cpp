@@ -132,6 +132,12 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
     if (plan.slots[slot].kind == SlotKind::Argument) stays[plan.slots[slot].index] = 1;
   }
   require(plan.donors.empty() || plan.donors.size() == output.size(), "donors of other outputs");
+  std::vector<int32_t> replaced_by(stays.size(), -1);  // by arguments: the slot
+  for (const auto& [argument, place] : plan.replaced) {
+    require(argument < stays.size() && place < plan.outputs.size(),
+            "a replacement of nothing, or by nothing");
+    replaced_by[argument] = plan.outputs[place];
+  }
   for (size_t k = 0; k < plan.donors.size(); ++k) {
     const int32_t donor = plan.donors[k];
     if (donor < 0) continue;
@@ -140,6 +146,8 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
     const int32_t from = plan.arguments[donor];
     require(output[k] >= 0 && plan.slots[from].bytes == plan.output_bytes[k],
             "a donor of another size");
+    require(plan.replaced.empty() || replaced_by[donor] == output[k],
+            "a donor to an output that does not replace it");
     memory[from] = output[k];
   }
   return memory;

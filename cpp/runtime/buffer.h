@@ -11,7 +11,7 @@ struct Buffer {
   int64_t refs = 0;
   int64_t bytes = 0;      // as asked for
   void* data = nullptr;   // 64-byte aligned
-  bool exported = false;  // a NumPy array looks at it: never written again
+  bool exported = false;  // a NumPy array looked at it: not written as long as this is set
 };
 
 void add_ref(Buffer* buffer);

@@ -149,6 +149,59 @@ void test_one_variable_on_several_threads() {
   check(live_nodes() == before, "nodes are left over");
 }
 
+// Two variables of one size that are made from each other: one is even, one is odd. Who waits for
+// the memory of one must not find the other there.
+void test_each_variable_keeps_its_memory() {
+  const Ref<Variable> even = make_variable(filled(kLength, 0), false, "even");
+  const Ref<Variable> odd = make_variable(filled(kLength, 1), false, "odd");
+  const auto step = std::make_shared<Trace>("step");
+  step->open();
+  const Expr next_even = Expr(read(odd.get())) + Expr(1.0);
+  const Expr next_odd = Expr(read(even.get())) + Expr(1.0);
+  assign(even.get(), next_even, "assign");
+  assign(odd.get(), next_odd, "assign");
+  step->close({});
+  int wrong = 0;
+  const auto stepping = [&] {
+    for (int i = 0; i < kRounds; ++i) step->replay({}, {});
+  };
+  const auto seeing = [&](const Ref<Variable>& variable, float rest) {
+    return [&wrong, &variable, rest] {
+      for (int i = 0; i < kRounds; ++i) {
+        wrong += std::fmod(first_entry(read(variable.get())), 2) != rest;
+        yield_lock();
+      }
+    };
+  };
+  in_threads({stepping, seeing(even, 0), seeing(odd, 1), seeing(even, 0), seeing(odd, 1)});
+  check(wrong == 0, "numbers of another variable");
+  check(first_entry(read(even.get())) == kRounds, "the last even number");
+}
+
+// A function may assign what it does not read, also where that is not computed yet.
+void test_assigned_without_a_look() {
+  const Ref<Variable> w = make_variable(filled(kLength, 1), true, "w");
+  const auto step = std::make_shared<Trace>("step");
+  step->open();
+  const NodeRef x = step->add_argument(DType::Float32, {kLength}, false);
+  assign(w.get(), Expr(x) + Expr(1.0), "assign");
+  step->close({});
+  const auto call = [&](float value) {
+    const NodeRef argument = filled(kLength, value);
+    step->replay(std::span(&argument, 1), {});
+    return static_cast<const void*>(w->current->value->data);
+  };
+  const void* first = call(2);
+  check(call(3) == first && first_entry(read(w.get())) == 4, "in its memory");
+  const NodeRef held = read(w.get());
+  check(call(4) != first, "not where somebody holds it");
+  check(first_entry(held) == 4 && first_entry(read(w.get())) == 5, "what is held and what is new");
+  assign(w.get(), Expr(read(w.get())) * Expr(2.0), "assign");
+  check(w->pending(), "an update that is not computed");
+  call(5);
+  check(first_entry(read(w.get())) == 6, "an update that nobody sees");
+}
+
 // What waits for a run on another thread holds nothing of the graph as it was before.
 void test_updates_are_collected_again() {
   const Ref<Variable> w = make_variable(filled(kLength, 1), true, "w");
@@ -240,6 +293,8 @@ int main() {
   the_lock.acquire();
   test_one_variable_on_several_threads();
   test_updates_are_collected_again();
+  test_each_variable_keeps_its_memory();
+  test_assigned_without_a_look();
   test_the_walk_survives_the_last_epoch();
   test_memory_that_cannot_be_had();
   the_lock.release();

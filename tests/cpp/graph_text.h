@@ -8,8 +8,8 @@
 //
 // A line is a name, an operation, and in any order its operands, a shape in brackets and settings.
 // `number` is a scalar of the run, `constant` one of our own formulas. What is returned is asked
-// for; `hold` names what somebody still holds. A node that a builder adds by itself goes by its
-// operation.
+// for; `hold` names what somebody still holds; `replace x by y` says that y is assigned to the
+// variable which had the value x. A node that a builder adds by itself goes by its operation.
 #pragma once
 
 #include <algorithm>
@@ -47,10 +47,12 @@ class GraphText {
   Snapshot snapshot(bool traced = false) {
     std::vector<Node*> roots;
     for (const NodeRef& node : returned_) roots.push_back(node.get());
+    std::vector<Replacement> replacements;
+    for (const auto& [x, y] : replaced_) replacements.push_back({x.get(), y.get()});
     std::erase_if(nodes_, [&](const auto& item) {
       return std::find(held_.begin(), held_.end(), item.first) == held_.end();
     });
-    return take_snapshot(roots, traced);
+    return take_snapshot(roots, traced, replacements);
   }
 
   std::string name(const Node* node) const {
@@ -81,6 +83,12 @@ class GraphText {
       return;
     }
     in >> word >> op_;
+    if (name == "replace") {
+      const NodeRef before = nodes_.at(word);
+      in >> word;
+      replaced_.emplace_back(before, nodes_.at(word));
+      return;
+    }
     settings_.clear();
     shape_ = {};
     dtype_ = DType::Float32;
@@ -165,6 +173,7 @@ class GraphText {
   std::map<std::string, NodeRef> nodes_;
   std::map<const Node*, std::string> names_;
   std::vector<NodeRef> returned_;
+  std::vector<std::pair<NodeRef, NodeRef>> replaced_;
   std::vector<std::string> held_;
   // The line that is being read.
   std::string op_;

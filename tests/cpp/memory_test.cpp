@@ -242,6 +242,139 @@ void test_rows() {
                "some of the positions");
 }
 
+// What a traced function assigns to variables.
+void test_replaced() {
+  const std::string momentum = R"(
+    m = argument f32[20]
+    g = argument f32[20]
+    v = argument f32[20]
+    n = add m g
+    w = subtract v n)";
+  check_memory(momentum + "\nreturn n w\nreplace m by n\nreplace v by w", R"(
+    subtract in0 in1 in2 to out0 out1
+    out0 may take in0
+    out1 may take in2
+    arena 0)",
+               "no other argument gives its memory");
+  check_memory(momentum + "\nreturn n w\nreplace v by w", R"(
+    subtract in0 in1 in2 to out0 out1
+    out1 may take in2
+    arena 0)",
+               "what replaces nothing takes nothing");
+  check_memory(R"(
+    v = argument f32[4,4]
+    x = argument f32[4,4]
+    g = matmul x x
+    w = subtract v g
+    return w
+    replace v by w)",
+               R"(
+    matmul in0 in0 in1 @0 to @0 out0
+    out0 may take in1
+    arena 64)",
+               "not the memory of a temporary");
+  check_memory(R"(
+    v = argument f32[4,4]
+    x = argument f32[4,4]
+    y = matmul v x
+    z = matmul y x
+    w = matmul z x
+    return w
+    replace v by w)",
+               R"(
+    matmul in0 in1 to @0
+    matmul @0 in1 to @64
+    matmul @64 in1 to out0
+    out0 may take in0
+    arena 128)",
+               "what an earlier step has read");
+  check_memory(R"(
+    v = argument f32[4,4]
+    x = argument f32[4,4]
+    w = matmul v x
+    return w
+    replace v by w)",
+               R"(
+    matmul in0 in1 to out0
+    arena 0)",
+               "not what the same product reads");
+  check_memory(R"(
+    v = argument f32[20]
+    x = argument f32[20]
+    w = exp x
+    return w
+    replace v by w)",
+               R"(
+    exp in0 to out0
+    out0 may take in1
+    arena 0)",
+               "what nothing reads");
+  check_memory(R"(
+    a = argument f32[20]
+    b = argument f32[20]
+    c = exp b
+    d = exp a
+    return c d
+    replace a by c
+    replace b by d)",
+               R"(
+    exp in0 to out0
+    exp in1 to out1
+    out1 may take in0
+    arena 0)",
+               "each variable in its own memory, not in that of the other");
+  check_memory(R"(
+    v = argument f32[20]
+    x = argument f32[20]
+    i = argument i64[3]
+    w = exp v
+    t = take x i axis=0
+    return w t
+    replace v by w)",
+               R"(
+    exp in0 to out0
+    take in1 in2 to out1
+    arena 0)",
+               "not before a step that can fail");
+  check_memory(R"(
+    v = argument f32[100,2]
+    u = argument f32[100,2]
+    i = argument i64[3]
+    b = argument f32[3,2]
+    w = at_index v b i axis=0
+    return w
+    replace u by w)",
+               R"(
+    at_index in0 to out0
+    at_index in1 in2 out0 to out0
+    arena 0)",
+               "the base of an update that stays");
+  check_memory(R"(
+    v = argument f32[100,2]
+    i = argument i64[3]
+    b = argument f32[3,2]
+    w = at_index v b i axis=0
+    return w
+    replace v by w)",
+               R"(
+    at_index in0 to out0
+    at_index in1 in2 out0 to out0
+    out0 may take in0
+    arena 0)",
+               "the base of an update that goes");
+  check_memory(R"(
+    v = argument f32[20]
+    x = argument f32[20]
+    u = reshape v [4,5]
+    w = exp x
+    return u w
+    replace v by w)",
+               R"(
+    exp in1 to out0
+    arena 0)",
+               "not what leaves the plan");
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -250,5 +383,6 @@ int main() {
   test_arena();
   test_in_place();
   test_rows();
+  test_replaced();
   return report();
 }

@@ -53,6 +53,17 @@ void test_order() {
     y = exp x wanted
     z = sin y wanted)",
                  "two results");
+  check_snapshot(R"(
+    x = argument f32[3]
+    v = argument f32[3]
+    y = exp x
+    return y
+    replace v by y)",
+                 R"(
+    x = constant
+    y = exp x wanted
+    v = constant)",
+                 "what is replaced and not read comes last");
 }
 
 void test_kept() {
@@ -148,6 +159,12 @@ void test_key() {
   const std::string traced = x + "c = number is=1" + add + "\nreturn y";
   const std::string other = x + "c = number is=2" + add + "\nreturn y";
   check(key_of(traced, true) != key_of(other, true), "floats of a traced function are structure");
+  const std::string two = x + "v = argument f32[3]\ny = exp x\nz = sin v\nreturn y z\n";
+  const std::string first = two + "replace x by y\n", second = two + "replace v by z\n";
+  check(key_of(two) != key_of(first), "a result that takes the place of an argument");
+  check(key_of(first) != key_of(second), "which argument is replaced");
+  check(key_of(first) != key_of(two + "replace x by z"), "what replaces it");
+  check(key_of(first + "replace v by z") != key_of(first), "how many are");
 }
 
 }  // namespace

@@ -174,6 +174,17 @@ void test_donors() {
       {"an output too", twice, [](Example& e) { e.r.plan.outputs.push_back(e.sw); }},
       {"of another size", "a donor of another size", [](Example& e) { e.r.plan.donors[0] = 0; }},
       {"that is none", twice, [](Example& e) { e.r.plan.donors[2] = 7; }},
+      {"replaced by another output", "a donor to an output that does not replace it",
+       [](Example& e) {
+         e.r.plan.replaced = {{1, 2}};  // w by the third output, `updated`
+         check(e.refusal().empty(), "a donor that is replaced: " + e.refusal());
+         e.r.plan.replaced = {{1, 1}};
+       }},
+      {"not replaced", "a donor to an output that does not replace it",
+       [](Example& e) { e.r.plan.replaced = {{0, 1}}; }},
+      {"no argument", "a replacement of nothing", [](Example& e) { e.r.plan.replaced = {{3, 2}}; }},
+      {"replaced by no output", "a replacement of nothing, or by nothing",
+       [](Example& e) { e.r.plan.replaced = {{1, 3}}; }},
       {"a failure afterwards", "can fail when there is no return",
        [](Example& e) { e.r.plan.steps.push_back(e.r.plan.steps[0]); }},
       {"a point too late", "before there is no return",

@@ -71,10 +71,11 @@ def function(
     gradients inside, or record it with a tape. The rule of a `custom_gradient` inside may look at
     its upstream, but not at what f computed.
 
-    What a function assigns takes the memory of the old value where it can. A result that depends on
-    a trainable variable which the function assigns, as the loss of a training step does, therefore
-    has no history outside of a tape unless an argument is tracked: its gradient by such a variable
-    is a RuntimeError. Results that depend on other variables only are differentiable as ever.
+    What a function assigns takes the memory of the old value where nobody holds that (the lines "in
+    place" of a plan). A result that depends on a trainable variable which the function assigns, as
+    the loss of a training step does, therefore has no history outside of a tape unless an argument
+    is tracked: its gradient by such a variable is a RuntimeError. Results that depend on other
+    variables only are differentiable as ever.
 
     The result of the decorator has further attributes: `cache_info()` with the numbers of hits,
     misses and traces; `clear_cache()`; `plan(*args, **kwargs)` and `graph(*args, **kwargs)`,

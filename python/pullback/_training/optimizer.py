@@ -221,9 +221,9 @@ class Optimizer:
         step = None
         if self._counts or callable(rate):
             finished = self._slots.get(None, "steps")
-            new[finished] = step = finished + 1
             if callable(rate):
                 rate = rate(_core.cast(finished, "float64"))
+            new[finished] = step = finished + 1  # last: in the memory of what was read before
         for g, v in pairs:
             self._update(v, g, rate, step, new)
 
