@@ -270,6 +270,7 @@ void bind_gradients(py::module_& m) {
     return rule ? py::cast(RuleHandle{rule}) : py::none();
   });
   m.def("op_names", &op_names);
+  m.def("is_computed", [](const Ref<Node>& x) { return x->has_value(); }, py::arg("x"));
   m.def("attributes_of", &attributes_of, py::arg("x"));
   m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
   bind_trace(m);

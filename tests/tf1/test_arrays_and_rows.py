@@ -187,3 +187,19 @@ def test_switches_of_later_versions(capfd):
     finally:
         tf.logging.set_verbosity(before)
     assert "not shown" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "call", [tf.gather, tf.nn.embedding_lookup, lambda x, i: tf.gather_nd(x, [i])]
+)
+def test_positions_below_0_are_out_of_range(call):
+    x, i = tf.constant([1.0, 2.0, 3.0]), tf.placeholder(tf.int32, [])
+    y = call(x, i)
+    assert run(y, {i: 2}) in (3.0, [3.0])
+    for position in (-1, 3):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+            run(y, {i: position})
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="-1 is out of range for an axis of len"
+    ):
+        run(call(x, tf.constant(-1)))

@@ -123,7 +123,23 @@ def split(
 
 # --- chosen
 
-define("GatherV2", lambda x, indices, axis: _core.take(x, indices, axis), static=(2,),
+
+def from_start(indices: Any, length: int) -> Any:
+    """Positions of which those below 0 are out of range, too: TensorFlow does not count from the
+    end."""
+    if not _core.is_computed(indices):
+        return _core.where(_core.less(indices, 0), indices - length, indices)
+    bad = indices.numpy()
+    if (bad < 0).any():
+        raise IndexError(f"index {bad[bad < 0][0]} is out of range for an axis of length {length}")
+    return indices
+
+
+def _gathered(x: Any, indices: Any, axis: int) -> Any:
+    return _core.take(x, from_start(indices, x.shape[axis]), axis)
+
+
+define("GatherV2", _gathered, static=(2,),
        labels=("params", "indices", "axis"), shape=shape_functions.gathered,
        value=lambda x, indices, axis: None if np.isnan(indices).any() else
        np.take(x, indices.astype(int), axis))  # fmt: skip

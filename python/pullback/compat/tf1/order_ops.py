@@ -17,7 +17,7 @@ from . import choice_ops, shape_functions
 from .array_ops import expand_dims, reshape, squeeze
 from .array_ops import range as range_of
 from .arrays import on_values
-from .choice_ops import concat, gather
+from .choice_ops import concat, from_start, gather
 from .create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
 from .dtypes import as_dtype, int32
 from .dtypes import bool as tf_bool
@@ -168,7 +168,8 @@ def flat_places(indices: Any, dims: Any) -> Any:
     flat = _core.constant(0, indices.dtype)
     for axis, length in enumerate(dims):
         along = _core.constant(np.arange(length, dtype=indices.dtype))
-        place = _core.take(along, indices[..., axis], 0)  # an error where there is none
+        # An error where there is none.
+        place = _core.take(along, from_start(indices[..., axis], length), 0)
         flat = flat * _core.constant(length, indices.dtype) + place
     return flat
 
