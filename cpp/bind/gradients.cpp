@@ -71,8 +71,9 @@ std::vector<Source> sources(const py::list& list, const char* what) {
 
 py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& grad_ys,
                       const py::list& stop, const py::object& overrides, const Tape* tape,
-                      bool integers, bool rows) {
+                      bool integers, bool rows, const std::vector<Ref<Node>>& masks) {
   GradientRequest request;
+  request.masks = masks;
   for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
   request.xs = sources(xs, "xs");
   request.stop = sources(stop, "stop_gradients");
@@ -82,7 +83,14 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
     }
   }
   OverrideMap map;
-  if (!overrides.is_none()) {
+  if (py::isinstance<py::bool_>(overrides)) {
+    // Those of the gradient that calls this rule: for what is a part of the graph that it was asked
+    // about, only not made yet.
+    if (const OverrideMap* given = overrides_of_caller()) {
+      map = *given;  // the rule may outlive the call
+      request.overrides = &map;
+    }
+  } else if (!overrides.is_none()) {
     map = override_map(overrides);
     request.overrides = &map;
   }
@@ -186,10 +194,8 @@ py::dict attributes_of(const Ref<Node>& node) {
     for (int64_t d = 0; d < kMaxRank; ++d) {
       if (attr.axes >> d & 1) axes.append(d);
     }
-    // A computed node may have let its inputs go; a rule is asked before.
-    const auto inputs = node->inputs();
     out["axis"] = py::tuple(axes);
-    out["keepdims"] = !inputs.empty() && inputs.back()->shape.rank == node->shape.rank;
+    out["keepdims"] = attr.keepdims;
   } else if (composite == Composite::softmax || composite == Composite::log_softmax ||
              node->op == Op::concat || node->op == Op::take || node->op == Op::argmax ||
              node->op == Op::argmin) {
@@ -232,16 +238,15 @@ void bind_gradients(py::module_& m) {
   bind_tape(m);  // before what takes one
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
-        py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false);
+        py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
+        py::arg("masks") = std::vector<Ref<Node>>());
   m.def(
-      "over_rows",
+      "batched",
       [](std::vector<Ref<Node>> roots, const std::vector<Ref<Node>>& inputs,
-         const std::vector<Ref<Node>>& rows) {
-        std::vector<Node*> arguments;
-        for (const Ref<Node>& input : inputs) arguments.push_back(input.get());
-        return over_rows(std::move(roots), arguments, rows);
+         const std::vector<Ref<Node>>& batches) {
+        return batched(std::move(roots), inputs, batches);
       },
-      py::arg("roots"), py::arg("inputs"), py::arg("rows"));
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"));
   m.def(
       "rows_of",
       [](const Ref<Node>& x, bool as_added) -> py::object {

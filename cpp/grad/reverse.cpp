@@ -7,6 +7,7 @@
 #include "grad/reverse.h"
 
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "grad/adjoint.h"
@@ -19,6 +20,21 @@
 
 namespace pullback {
 namespace {
+
+thread_local const OverrideMap* callers_overrides = nullptr;
+
+// While a rule is called.
+class Calling {
+ public:
+  explicit Calling(const OverrideMap* overrides)
+      : before_(std::exchange(callers_overrides, overrides)) {}
+  ~Calling() { callers_overrides = before_; }
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+
+ private:
+  const OverrideMap* before_;
+};
 
 class ReversePass {
  public:
@@ -43,17 +59,9 @@ class ReversePass {
       Ref<Node> g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
       if (check_numbers) check_numbers(g.get(), g.get());
-      const Ref<Node> mask = chosen_by(g.get());
+      const Ref<Node> mask = i < request_.masks.size() ? request_.masks[i] : nullptr;
       adjoints_[at].add({Cotangent::Value, g, mask, true}, y->shape, graph_.zeros(at));
     }
-  }
-
-  // What is given as `where(mask, g, 0)` has structural zeros; null: it is not.
-  static Ref<Node> chosen_by(const Node* g) {
-    if (g->op != Op::where || g->inputs_count != 3 || g->rule) return nullptr;
-    const Node* other = g->in[2];
-    const bool zero = other->op == Op::scalar && is_float(other->dtype) && other->scalar.f == 0;
-    return zero ? Ref<Node>(g->in[0]) : nullptr;
   }
 
   void pull_back() {
@@ -120,7 +128,8 @@ class ReversePass {
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
     Ref<Node> product;
-    if (node->op == Op::matmul && !support.everywhere()) {
+    // Of a jacobian it would be an operand for each row.
+    if (node->op == Op::matmul && !support.everywhere() && request_.masks.empty()) {
       product = guarded_product(node, support, wanted, zeros_below(node->in[0]),
                                 zeros_below(node->in[1]));
     }
@@ -205,7 +214,11 @@ class ReversePass {
       inputs[1] = exponent.get();
     }
     const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, inputs, outputs, gs};
-    std::vector<Cotangent> out = exit.rule->apply(call);
+    std::vector<Cotangent> out;
+    {
+      const Calling calling(request_.overrides);
+      out = exit.rule->apply(call);
+    }
     if (out.size() != wanted.size()) {
       fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
            static_cast<int64_t>(out.size()), " gradients for ", static_cast<int64_t>(wanted.size()),
@@ -279,6 +292,8 @@ class ReversePass {
 };
 
 }  // namespace
+
+const OverrideMap* overrides_of_caller() { return callers_overrides; }
 
 std::vector<Ref<Node>> gradients(const GradientRequest& request) {
   return ReversePass(request).run();

@@ -20,12 +20,17 @@ struct GradientRequest {
   std::vector<Ref<Node>> ys;
   std::vector<Source> xs;
   std::vector<Ref<Node>> grad_ys;  // empty, or one per y; a null entry means ones
+  std::vector<Ref<Node>> masks;    // empty, or one per y: its cotangent is zero where it is false
   std::vector<Source> stop;        // constants with respect to every x
   const OverrideMap* overrides = nullptr;
   const Tape* tape = nullptr;  // only what it recorded from what it watched
   bool integers = false;       // integer tensors are differentiable through ring operations
   bool rows = false;           // takes at the same positions are not summed: see rows_of
 };
+
+// The overrides of the reverse pass that is calling a rule on this thread; null where none is, or
+// it has none.
+const OverrideMap* overrides_of_caller();
 
 // One entry per x: null where no differentiable path exists (or every rule on it answered None).
 std::vector<Ref<Node>> gradients(const GradientRequest& request);

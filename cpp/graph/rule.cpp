@@ -25,6 +25,7 @@ struct OverrideStack : std::vector<Overriding> {
   OverrideStack& operator=(const OverrideStack&) = delete;
 };
 thread_local OverrideStack override_stack;
+thread_local int overrides_rest = 0;
 }  // namespace
 
 void add_ref(Rule* rule) { ++rule->refs; }
@@ -77,10 +78,13 @@ bool ends_history(const Node* node) {
          !(has_registered_rule && has_registered_rule(name_of(node->op)));
 }
 
-bool overrides_active_here() { return !override_stack.empty(); }
+bool overrides_active_here() { return !overrides_rest && !override_stack.empty(); }
+
+NoOverrides::NoOverrides() { ++overrides_rest; }
+NoOverrides::~NoOverrides() { --overrides_rest; }
 
 Ref<Rule> stamped_override(const char* name) {
-  for (size_t i = override_stack.size(); i-- > 0;) {
+  for (size_t i = overrides_rest ? 0 : override_stack.size(); i-- > 0;) {
     const OverrideMap& map = override_stack[i].map;
     const auto found = map.find(name);
     if (found != map.end()) return found->second;

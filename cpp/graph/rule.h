@@ -93,5 +93,12 @@ inline int64_t entered_overrides = 0;  // on any thread
 bool overrides_active_here();
 inline bool overrides_active() { return entered_overrides && overrides_active_here(); }
 Ref<Rule> stamped_override(const char* name);
+// While one lives, what this thread makes is stamped by nobody.
+struct NoOverrides {
+  NoOverrides();
+  ~NoOverrides();
+  NoOverrides(const NoOverrides&) = delete;
+  NoOverrides& operator=(const NoOverrides&) = delete;
+};
 
 }  // namespace pullback

@@ -1,5 +1,6 @@
 // How each kind of operation takes a first axis more: elementwise operations and products broadcast
-// over it, what names axes counts from one further, what names positions shares them.
+// over it, what names axes counts from one further, what names positions shares them, and
+// composites are made again, so that they keep their names and rules.
 #include "ops/batch.h"
 
 #include <algorithm>
@@ -7,21 +8,21 @@
 #include "base/error.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
+#include "graph/rule.h"
 #include "ops/ops.h"
 
 namespace pullback {
 namespace {
 
-// What stands for a node of the piece: one tensor with all rows, or, for an operation that has no
-// value of its own, a copy for each row.
-struct Rows {
-  Ref<Node> all;
-  std::vector<Ref<Node>> each;
+// What stands for a node of the piece: with a batch axis, or the same for the whole batch.
+struct Made {
+  Ref<Node> node;
+  bool has_batch = true;
 };
 
-Shape with_rows(int64_t rows, const Shape& shape, int64_t rank) {
+Shape with_batch(int64_t count, const Shape& shape, int64_t rank) {
   Shape out;
-  out.append(rows);
+  out.append(count);
   for (int64_t d = shape.rank; d < rank; ++d) out.append(1);
   for (int64_t n : shape) out.append(n);
   return out;
@@ -38,88 +39,120 @@ Window shifted(const Window& window) {
   return out;
 }
 
-Ref<Node> row_of(const Ref<Node>& all, int64_t row) {
-  Window window(all->shape.rank);
-  window.start[0] = row;
-  Shape one = all->shape;
+Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
+  Window window(batch->shape.rank);
+  window.start[0] = i;
+  Shape one = batch->shape;
   one[0] = 1;
-  return squeeze(slice(all, one, window), Axes{{0}});
+  return squeeze(slice(batch, one, window), Axes{{0}});
+}
+
+// True whatever the batch is: it depends on an input for the planner's sake alone, see
+// checkpoint().
+bool always_true(const Node* node) {
+  if (node->op != Op::logical_or || node->inputs_count != 2) return false;
+  const Node* a = node->in[0];
+  const Node* b = node->in[1];
+  return a->op == Op::equal && b->op == Op::not_equal && a->inputs_count == 2 &&
+         b->inputs_count == 2 && a->in[0] == a->in[1] && a->in[0] == b->in[0] &&
+         b->in[0] == b->in[1];
+}
+
+bool by_users_rule(const Node* node) {
+  return (node->rule && !node->rule->of_library) || node->op == Op::custom_call ||
+         node->op == Op::result;
 }
 
 class Batching {
  public:
-  explicit Batching(int64_t rows) : rows_(rows) {}
+  explicit Batching(int64_t count) : count_(count) {}
 
-  // `in`: what stands for the inputs of the node; null where an input does not depend on a row.
-  Rows made(const Node* node, std::span<const Rows* const> in) {
+  // Null where it cannot be. `in`: what stands for the inputs of the node; null where an input does
+  // not depend on the batch.
+  Made make(const Node* node, std::span<const Made* const> in) {
     node_ = node;
     in_ = in;
-    return at_once() ? Rows{all_rows(), {}} : one_by_one();
+    if (node->shape.rank == kMaxRank) return {};
+    const StepKind step = traits(node->op).step;
+    const bool places_differ = step == StepKind::Indexed && has_batch(node->inputs_count - 1);
+    if (places_differ || node->op == Op::sum_duplicates || step == StepKind::Random) return {};
+    if (always_true(node)) return {first_entry(), false};
+    if (std::ranges::none_of(in, [](const Made* one) { return one && one->has_batch; })) {
+      std::vector<Node*> inputs;
+      for (size_t k = 0; k < in.size(); ++k) inputs.push_back(input(k).get());
+      return {copy_node(node, inputs), false};
+    }
+    return {whole()};
   }
 
  private:
-  bool at_once() const {
-    if (node_->op == Op::custom_call || node_->op == Op::result) return false;
-    if (node_->rule && !node_->rule->of_library) return false;
-    const StepKind step = traits(node_->op).step;
-    if (node_->op == Op::sum_duplicates || step == StepKind::Random) return false;
-    return step != StepKind::Indexed || !in_[node_->inputs_count - 1];
-  }
-
-  bool batched(size_t k) const { return in_[k] != nullptr; }
-  // Input k, with rows only where it depends on them; then there are `rank` axes behind these.
+  bool has_batch(size_t k) const { return in_[k] && in_[k]->has_batch; }
+  Ref<Node> input(size_t k) const { return in_[k] ? in_[k]->node : Ref<Node>(node_->inputs()[k]); }
+  // Input k, with a batch only where it depends on one; then there are `rank` axes behind that.
   Ref<Node> broadcasting(size_t k, int64_t rank) const {
-    if (!batched(k)) return Ref<Node>(node_->inputs()[k]);
-    return reshape(in_[k]->all, with_rows(rows_, node_->inputs()[k]->shape, rank));
+    if (!has_batch(k)) return input(k);
+    return reshape(input(k), with_batch(count_, node_->inputs()[k]->shape, rank));
   }
-  // Input k with a row for each.
+  // Input k with the batch axis.
   Ref<Node> full(size_t k) const {
-    if (batched(k)) return in_[k]->all;
-    const Ref<Node> input(node_->inputs()[k]);
-    return broadcast_to(input, with_rows(rows_, input->shape, input->shape.rank));
+    if (has_batch(k)) return input(k);
+    const Ref<Node> same = input(k);
+    return broadcast_to(same, with_batch(count_, same->shape, same->shape.rank));
   }
 
-  Ref<Node> same(const std::vector<Ref<Node>>& inputs, const Attr& attr) const {
+  // The node for the first entry of the batch.
+  Ref<Node> first_entry() const {
+    std::vector<Ref<Node>> inputs;
     std::vector<Node*> below;
-    for (const Ref<Node>& input : inputs) below.push_back(input.get());
-    const Shape shape = with_rows(rows_, node_->shape, node_->shape.rank);
+    for (size_t k = 0; k < in_.size(); ++k) {
+      inputs.push_back(has_batch(k) ? entry_of(input(k), 0) : input(k));
+      below.push_back(inputs.back().get());
+    }
+    return copy_node(node_, below);
+  }
+
+  Ref<Node> like(const std::vector<Ref<Node>>& inputs, const Attr& attr) const {
+    std::vector<Node*> below;
+    for (const Ref<Node>& one : inputs) below.push_back(one.get());
+    const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
     Ref<Node> out = make_node(node_->op, node_->dtype, shape, below, attr);
     if (node_->window) out->window = std::make_unique<Window>(shifted(*node_->window));
+    out->part = node_->part;
+    out->rule = node_->rule;
     return out;
   }
 
-  Ref<Node> all_rows() const {
+  Ref<Node> whole() const {
     const OpTraits& of = traits(node_->op);
     Attr attr = node_->attr;
     std::vector<Ref<Node>> inputs;
-    const size_t count = node_->inputs_count;
     switch (of.kind) {
       case OpKind::Leaf:
         break;
       case OpKind::View:
         return view(of.view);
       case OpKind::Elementwise:
-        for (size_t k = 0; k < count; ++k) inputs.push_back(broadcasting(k, node_->shape.rank));
-        return same(inputs, attr);
+        for (size_t k = 0; k < in_.size(); ++k) {
+          inputs.push_back(broadcasting(k, node_->shape.rank));
+        }
+        return like(inputs, attr);
       case OpKind::Fold:
         attr.axes = static_cast<AxisMask>(attr.axes << 1);
-        return same({full(0)}, attr);
+        return like({full(0)}, attr);
       case OpKind::Pick:
       case OpKind::Place:
-        return same({full(0), full(1)}, attr);
+        return like({full(0), full(1)}, attr);
       case OpKind::Step:
         return step(of.step, attr);
     }
-    fail(ErrorKind::Runtime, "jacobian: ", of.name, " has no rows");
+    return nullptr;
   }
 
   Ref<Node> view(ViewKind kind) const {
-    const Shape shape = with_rows(rows_, node_->shape, node_->shape.rank);
+    const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
     switch (kind) {
       case ViewKind::Alias:
-        // A composite's own rule is for its shape; its parts say the same.
-        if (node_->op == Op::custom) return batched(0) ? identity(in_[0]->all) : full(0);
-        return same({full(0)}, node_->attr);
+        return node_->op == Op::custom ? composite() : like({full(0)}, node_->attr);
       case ViewKind::Reshape:
         return reshape(full(0), shape);
       case ViewKind::Transpose: {
@@ -130,91 +163,122 @@ class Batching {
       case ViewKind::Broadcast:
         return broadcast_to(broadcasting(0, node_->shape.rank), shape);
       case ViewKind::Slice:
-        return same({full(0)}, node_->attr);
+        return like({full(0)}, node_->attr);
       case ViewKind::None:
         break;
     }
-    fail(ErrorKind::Runtime, "jacobian: ", name_of(node_->op), " has no rows");
+    return nullptr;
+  }
+
+  // Input 0 has the value, the others are what it was made from.
+  Ref<Node> composite() const {
+    const Attr& attr = node_->attr;
+    std::vector<int64_t> axes;
+    for (int64_t d = 0; d < kMaxRank; ++d) {
+      if (attr.axes >> d & 1) axes.push_back(d + 1);
+    }
+    switch (attr.composite) {
+      case Composite::None:  // a result of a traced function
+        return full(0);
+      case Composite::mean:
+        return mean(full(1), axes, attr.keepdims);
+      case Composite::prod:
+        return prod(full(1), axes, attr.keepdims);
+      case Composite::max:
+        return reduce(Op::max, full(1), axes, attr.keepdims);
+      case Composite::min:
+        return reduce(Op::min, full(1), axes, attr.keepdims);
+      case Composite::logsumexp:
+        return logsumexp(full(1), axes, attr.keepdims);
+      case Composite::softmax:
+        return softmax(full(1), attr.axis + 1);
+      case Composite::log_softmax:
+        return log_softmax(full(1), attr.axis + 1);
+      case Composite::softmax_cross_entropy:
+        return softmax_cross_entropy(full(1), full(2));
+      case Composite::pow: {
+        if (has_batch(2)) return nullptr;
+        Node* inputs[] = {in_[1]->node.get(), node_->inputs()[2]};
+        return elementwise(Op::pow, inputs);
+      }
+      case Composite::sparse_softmax_cross_entropy:  // its labels are inside alone
+      case Composite::count:
+        break;
+    }
+    return nullptr;
   }
 
   Ref<Node> step(StepKind kind, Attr attr) const {
     std::vector<Ref<Node>> inputs;
-    const size_t count = node_->inputs_count;
     switch (kind) {
       case StepKind::Product: {
         const int64_t rank = node_->shape.rank;
-        return matmul(broadcasting(0, rank), broadcasting(1, rank));
+        return like_product(broadcasting(0, rank), broadcasting(1, rank));
       }
       case StepKind::Concat:
         ++attr.axis;
-        for (size_t k = 0; k < count; ++k) inputs.push_back(full(k));
-        return same(inputs, attr);
+        for (size_t k = 0; k < in_.size(); ++k) inputs.push_back(full(k));
+        return like(inputs, attr);
       case StepKind::ArgFold:
         ++attr.axis;
-        return same({full(0)}, attr);
+        return like({full(0)}, attr);
       case StepKind::Embed:
-        return same({full(0)}, attr);
+        return like({full(0)}, attr);
       case StepKind::AtWindow:
-        return same({full(0), full(1)}, attr);
-      case StepKind::Indexed:  // with the positions last, the same for all rows
+        return like({full(0), full(1)}, attr);
+      case StepKind::Indexed:  // with the positions last, the same for the whole batch
         ++attr.axis;
-        for (size_t k = 0; k + 1 < count; ++k) inputs.push_back(full(k));
-        inputs.emplace_back(node_->inputs()[count - 1]);
-        return same(inputs, attr);
+        for (size_t k = 0; k + 1 < in_.size(); ++k) inputs.push_back(full(k));
+        inputs.push_back(input(in_.size() - 1));
+        return like(inputs, attr);
       case StepKind::Iota:
       case StepKind::Random:
       case StepKind::None:
         break;
     }
-    fail(ErrorKind::Runtime, "jacobian: ", name_of(node_->op), " has no rows");
+    return nullptr;
   }
 
-  Rows one_by_one() const {
-    Rows out;
-    for (int64_t row = 0; row < rows_; ++row) {
-      std::vector<Ref<Node>> inputs;
-      std::vector<Node*> below;
-      for (size_t k = 0; k < in_.size(); ++k) {
-        inputs.push_back(!batched(k)            ? Ref<Node>(node_->inputs()[k])
-                         : in_[k]->each.empty() ? row_of(in_[k]->all, row)
-                                                : in_[k]->each[row]);
-        below.push_back(inputs.back().get());
-      }
-      out.each.push_back(copy_node(node_, below));
-    }
-    if (node_->op == Op::custom_call) return out;
-    out.all = out.each.empty() ? zeros(with_rows(0, node_->shape, node_->shape.rank), node_->dtype)
-                               : stack(out.each, 0);
-    out.each.clear();
+  Ref<Node> like_product(const Ref<Node>& a, const Ref<Node>& b) const {
+    Ref<Node> out = matmul(a, b);
+    out->part = node_->part;
+    out->rule = node_->rule;
     return out;
   }
 
-  int64_t rows_;
-  const Node* node_ = nullptr;
-  std::span<const Rows* const> in_;
+  int64_t count_;
+  const Node* node_ = nullptr;       // the one that is made now, and …
+  std::span<const Made* const> in_;  // … what stands for its inputs
 };
 
-}  // namespace
-
-std::vector<Ref<Node>> over_rows(std::vector<Ref<Node>> roots, std::span<Node* const> inputs,
-                                 std::span<const Ref<Node>> rows) {
+void check(std::span<const Ref<Node>> inputs, std::span<const Ref<Node>> batches) {
+  if (inputs.empty() || inputs.size() != batches.size()) {
+    fail(ErrorKind::Value, "batched: ", static_cast<int64_t>(batches.size()), " batches for ",
+         static_cast<int64_t>(inputs.size()), " inputs");
+  }
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const Shape& shape = rows[k]->shape;
-    if (shape.rank == 0 || shape[0] != rows[0]->shape[0] ||
-        !(shape == with_rows(shape[0], inputs[k]->shape, inputs[k]->shape.rank))) {
-      fail(ErrorKind::Value, "over_rows: rows of shape ", shape, " for an input of shape ",
-           inputs[k]->shape);
+    const Node* input = inputs[k].get();
+    const Node* batch = batches[k].get();
+    if (input->op != Op::argument || input->dtype != batch->dtype || batch->shape.rank == 0 ||
+        batch->shape[0] != batches[0]->shape[0] ||
+        !(batch->shape == with_batch(batch->shape[0], input->shape, input->shape.rank))) {
+      fail(ErrorKind::Value, "batched: a batch of ", batch->dtype, " ", batch->shape,
+           " for an argument of ", input->dtype, " ", input->shape);
     }
   }
-  const int64_t count = rows[0]->shape[0];
-  const Subgraph piece(std::move(roots), inputs, [](const Node*) { return false; });
-  std::vector<Rows> made(piece.size());
+}
+
+// All at once; nothing where some operation cannot be.
+std::optional<std::vector<Ref<Node>>> at_once(const Subgraph& piece,
+                                              std::span<const Ref<Node>> batches) {
+  const int64_t count = batches[0]->shape[0];
+  std::vector<Made> made(piece.size());
   Batching batching(count);
-  std::vector<const Rows*> below;
+  std::vector<const Made*> below;
   for (size_t i = 0; i < piece.size(); ++i) {
     const Subgraph::Entry& entry = piece[i];
     if (entry.input >= 0) {
-      made[i].all = rows[entry.input];
+      made[i].node = batches[entry.input];
       continue;
     }
     below.clear();
@@ -222,17 +286,55 @@ std::vector<Ref<Node>> over_rows(std::vector<Ref<Node>> roots, std::span<Node* c
       const int32_t at = piece.link(i, k);
       below.push_back(at == Subgraph::kOutside ? nullptr : &made[at]);
     }
-    made[i] = batching.made(entry.node, below);
+    made[i] = batching.make(entry.node, below);
+    if (!made[i].node) return std::nullopt;
   }
   std::vector<Ref<Node>> out;
   for (size_t k = 0; k < piece.roots().size(); ++k) {
-    const Ref<Node>& root = piece.roots()[k];
     const int32_t at = piece.root_at(k);
-    out.push_back(at == Subgraph::kOutside
-                      ? broadcast_to(root, with_rows(count, root->shape, root->shape.rank))
-                      : made[at].all);
+    const Ref<Node> root = at == Subgraph::kOutside ? piece.roots()[k] : made[at].node;
+    const bool has_batch = at != Subgraph::kOutside && made[at].has_batch;
+    out.push_back(has_batch ? root
+                            : broadcast_to(root, with_batch(count, root->shape, root->shape.rank)));
   }
   return out;
+}
+
+std::vector<Ref<Node>> one_by_one(const Subgraph& piece, std::span<const Ref<Node>> batches) {
+  const int64_t count = batches[0]->shape[0];
+  std::vector<std::vector<Ref<Node>>> entries(piece.roots().size());
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<Ref<Node>> inputs;
+    for (const Ref<Node>& batch : batches) inputs.push_back(entry_of(batch, i));
+    const auto copies = piece.rebuild(
+        inputs, [](size_t, const Node* node, auto below) { return copy_node(node, below); });
+    for (size_t k = 0; k < copies.size(); ++k) entries[k].push_back(copies[k]);
+  }
+  std::vector<Ref<Node>> out;
+  for (size_t k = 0; k < entries.size(); ++k) {
+    const Ref<Node>& root = piece.roots()[k];
+    out.push_back(count ? stack(entries[k], 0)
+                        : zeros(with_batch(0, root->shape, root->shape.rank), root->dtype));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<Ref<Node>>> batched(std::vector<Ref<Node>> roots,
+                                              std::span<const Ref<Node>> inputs,
+                                              std::span<const Ref<Node>> batches) {
+  check(inputs, batches);
+  // What is made here stands for operations that were made before, by whoever made these.
+  const NoOverrides none;
+  std::vector<Node*> arguments;
+  for (const Ref<Node>& input : inputs) arguments.push_back(input.get());
+  const Subgraph piece(std::move(roots), arguments, [](const Node*) { return false; });
+  for (size_t i = 0; i < piece.size(); ++i) {
+    if (by_users_rule(piece[i].node)) return std::nullopt;
+  }
+  auto out = batches[0]->shape[0] ? at_once(piece, batches) : std::nullopt;
+  return out ? std::move(out) : one_by_one(piece, batches);
 }
 
 }  // namespace pullback

@@ -134,8 +134,9 @@ NodeRef with_axis(NodeRef node, int64_t axis) {
   return node;
 }
 
-NodeRef with_axes(NodeRef node, AxisMask axes) {
+NodeRef with_axes(NodeRef node, AxisMask axes, bool keepdims) {
   node->attr.axes = axes;
+  node->attr.keepdims = keepdims;
   return node;
 }
 
@@ -157,8 +158,9 @@ const char* name_of(Composite composite) {
   return names[static_cast<int>(composite)];
 }
 
-NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes) {
-  return with_axes(compose(op == Op::max ? Composite::max : Composite::min, inside, {x}), axes);
+NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, bool keepdims) {
+  return with_axes(compose(op == Op::max ? Composite::max : Composite::min, inside, {x}), axes,
+                   keepdims);
 }
 
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
@@ -176,7 +178,7 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
   const int64_t size = total->shape.size();
   const double count = size ? static_cast<double>(x->shape.size()) / size : 1.0;
   return with_axes(compose(Composite::mean, Expr(total) / count, {x}),
-                   axes_mask(x->shape, axes, "mean"));
+                   axes_mask(x->shape, axes, "mean"), keepdims);
 }
 
 // A tree of halves: no division, so zeros are exact at every order.
@@ -198,7 +200,8 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   if (length == 0) {
     // The product of nothing is one, and still depends on x: its gradient is an empty array.
     const Expr nothing = reduce(Op::sum, all, axes, keepdims);
-    return with_axes(compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all}), mask);
+    return with_axes(compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all}), mask,
+                     keepdims);
   }
   NodeRef x = reshape(transpose(all, order), {length, result.size()});
   std::vector<NodeRef> odd;
@@ -209,7 +212,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     x = Expr(parts[0]) * Expr(parts[1]);
   }
   for (const NodeRef& part : odd) x = Expr(x) * Expr(part);
-  return with_axes(compose(Composite::prod, reshape(x, result), {all}), mask);
+  return with_axes(compose(Composite::prod, reshape(x, result), {all}), mask, keepdims);
 }
 
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
@@ -221,7 +224,7 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   }
   const Exponentials e = exponentials(Op::difference, x, all);
   const NodeRef value = reshape(log(e.total) + e.top, folded(x->shape, mask, keepdims));
-  return with_axes(compose(Composite::logsumexp, value, {x}), mask);
+  return with_axes(compose(Composite::logsumexp, value, {x}), mask, keepdims);
 }
 
 NodeRef softmax(const NodeRef& input, int64_t wish) {

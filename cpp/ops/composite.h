@@ -7,7 +7,7 @@ namespace pullback {
 
 const char* name_of(Composite composite);
 // max or min of x over `axes` (as bits), computed as `inside`.
-NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes);
+NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, bool keepdims);
 // x to the power of a small whole number, computed as `inside`: what means pow means this, too.
 // The exponent, a weak number, is settled when a rule asks for it.
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent);

@@ -97,7 +97,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   NodeRef y = x;
   for (int i = 0; i < count; ++i) y = fold_block(op, y, blocks[i], true);
   y = reshape(y, result);
-  return is_float(x->dtype) && op != Op::sum ? extremum(op, y, x, mask) : y;
+  return is_float(x->dtype) && op != Op::sum ? extremum(op, y, x, mask, keepdims) : y;
 }
 
 NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {

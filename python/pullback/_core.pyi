@@ -32,6 +32,7 @@ __all__: list[str] = [
     "arrays_of",
     "at_index",
     "attributes_of",
+    "batched",
     "broadcast_to",
     "build_info",
     "cast",
@@ -113,7 +114,6 @@ __all__: list[str] = [
     "num_threads",
     "one_hot",
     "op_names",
-    "over_rows",
     "permutation",
     "pick",
     "place",
@@ -488,6 +488,11 @@ def at_index(
     arg5: bool,
 ) -> Tensor: ...
 def attributes_of(x: typing.Any) -> dict[str, typing.Any]: ...
+def batched(
+    roots: collections.abc.Sequence[typing.Any],
+    inputs: collections.abc.Sequence[typing.Any],
+    batches: collections.abc.Sequence[typing.Any],
+) -> list[Tensor] | None: ...
 def broadcast_to(
     arg0: typing.Any, arg1: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
 ) -> Tensor: ...
@@ -572,6 +577,7 @@ def gradients(
     tape: Tape | None = None,
     integers: bool = False,
     rows: bool = False,
+    masks: collections.abc.Sequence[typing.Any] = [],
 ) -> list[typing.Any]: ...
 def greater(a: typing.Any, b: typing.Any) -> Tensor: ...
 def greater_equal(a: typing.Any, b: typing.Any) -> Tensor: ...
@@ -647,11 +653,6 @@ def one_hot(
     axis: typing.SupportsIndex = -1,
 ) -> Tensor: ...
 def op_names() -> list[str]: ...
-def over_rows(
-    roots: collections.abc.Sequence[typing.Any],
-    inputs: collections.abc.Sequence[typing.Any],
-    rows: collections.abc.Sequence[typing.Any],
-) -> list[Tensor]: ...
 def permutation(arg0: typing.SupportsIndex) -> Tensor: ...
 def pick(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def place(arg0: typing.Any, arg1: typing.Any, arg2: typing.SupportsIndex) -> Tensor: ...

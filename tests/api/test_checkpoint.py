@@ -38,6 +38,54 @@ def test_values_and_gradients_are_the_same(order: int) -> None:
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5)
 
 
+def test_overrides_of_the_call_reach_the_inside():
+    x = pb.Variable([1.0, 2.0])
+    rule = {"tanh": lambda op, upstream: upstream * 9}
+    inside = pb.checkpoint(pb.tanh)
+    for f in (inside, pb.function(inside), pb.checkpoint(inside)):
+        assert pb.gradients(f(x), x, overrides=rule)[0].numpy().tolist() == [9.0, 9.0]
+        assert pb.gradients(f(x), x)[0].numpy().tolist() != [9.0, 9.0]
+
+
+@pytest.mark.parametrize("way", ["gradients", "tape", "value_and_grad"])
+def test_less_memory_inside_of_a_function(way):
+    random = np.random.default_rng(0)
+    start = random.normal(size=(256, 64))
+    weights = [pb.Variable(random.normal(size=s) / 8) for s in [(64, 256), (256, 64)] * 12]
+
+    def block(x, w1, w2):
+        h = x @ w1
+        return x + (pb.tanh(h) * pb.sigmoid(h)) @ w2
+
+    def step(block):
+        def loss(weights):
+            y = pb.constant(start)
+            for w1, w2 in zip(weights[::2], weights[1::2], strict=True):
+                y = block(y, w1, w2)
+            return pb.mean(y * y)
+
+        if way == "value_and_grad":
+            inner = pb.function(pb.value_and_grad(loss))
+            return lambda: inner([w.read() for w in weights])
+
+        @pb.function
+        def both():
+            with pb.GradientTape() as tape:
+                value = loss(weights)
+            if way == "tape":
+                return value, tape.gradient(value, weights)
+            return value, pb.gradients(value, weights)
+
+        return both
+
+    results, peaks = [], []
+    for f in (step(block), step(pb.checkpoint(block))):
+        peaks.append(bytes_beside(lambda f=f: pb.evaluate(*f()), times=4))
+        results.append(f()[1][0].numpy())
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-12)
+    assert peaks[1] < 0.5 * peaks[0]
+
+
 def test_in_every_mode(mode: Any) -> None:
     f = pb.checkpoint(network)
     [expected] = mode(lambda x: network(x, pb.constant(W)), X)

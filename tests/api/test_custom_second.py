@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
+import numpy as np
 import pytest
 
 import pullback as pb
+from pullback import _core
 
 
 def tagged(primals, upstream, directions):
@@ -90,6 +94,78 @@ def test_it_is_verified():
     good = product(verify="always")
     assert float(pb.grad(lambda x: pb.grad(good)(x, x * x))(3.0)) == 6.0
     pb.testing.check_gradients(good, 2.0, 3.0)
+
+
+def test_a_number_is_no_primal_inside_of_a_function_either():
+    @pb.custom_gradient(second=tagged, intentional=True)
+    def scaled(x, k=5.0):
+        return k * x**3, lambda upstream: upstream * k * 3 * x**2
+
+    second = pb.grad(pb.grad(scaled))
+    assert float(second(2.0)) == 1000.0
+    assert float(pb.function(lambda x, k: pb.grad(pb.grad(scaled))(x, k=k))(2.0, 5.0)) == 1000.0
+
+
+def test_a_variable_has_the_value_of_the_call():
+    seen = []
+
+    def second(primals, upstream, directions):
+        seen.append(float(primals[0]))
+        return directions[0] * 6 * primals[0] * upstream[0], directions[0] * 3 * primals[0] ** 2
+
+    @pb.custom_gradient(second=second)
+    def f(x):
+        return x**3, lambda upstream: upstream * 3 * x**2
+
+    x = pb.Variable(2.0)
+    (first,) = pb.gradients(f(x), x)
+    x.assign(10.0)
+    assert float(pb.gradients(first, x)[0]) == 12.0 and seen == [2.0]
+
+
+def test_nothing_is_left_of_a_call():
+    gc.collect()
+    gc.disable()
+    try:
+        before = _core.status()["live_nodes"]
+        for _ in range(20):
+            x = pb.Variable(np.ones(1000))
+            pb.evaluate(pb.gradients(pb.gradients(cube(x), x)[0], x)[0])
+            del x
+        assert _core.status()["live_nodes"] == before
+    finally:
+        gc.enable()
+
+
+def test_one_entry_for_each_argument_with_defaults():
+    @pb.custom_gradient
+    def power(x, n=2, *, more=None):
+        return x**n, lambda upstream: (upstream * 7, None, None)
+
+    x = pb.Variable(2.0)
+    for y in (power(x), power(x, 3), power(x, n=3), power(x, more=1)):
+        assert float(pb.gradients(y, x)[0]) == 7.0
+
+
+def test_a_verification_leaves_the_random_numbers():
+    @pb.custom_gradient(verify="always")
+    def dropped(x):
+        mask = pb.random.uniform(x.shape) < 0.5
+        return pb.where(mask, x, 0.0) * x, lambda up: pb.where(mask, 2 * up * x, 0.0)
+
+    draws = []
+    for verified in (dropped, lambda x: pb.random.uniform(x.shape)):
+        pb.random.seed(3)
+        pb.evaluate(verified(pb.constant(np.ones(50))))
+        draws.append(pb.random.uniform((4,)).numpy())
+    np.testing.assert_array_equal(*draws)
+
+
+def test_a_jvp_that_is_not_linear():
+    f = pb.custom_gradient(lambda x: x**2, jvp=lambda p, t: 2 * p[0] * t[0] ** 2)
+    x = pb.Variable(2.0)
+    with pytest.raises(ValueError, match=r"the jvp .* is not linear in the tangents"):
+        pb.gradients(f(x), x)
 
 
 def test_bad_rules():

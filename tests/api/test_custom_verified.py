@@ -167,10 +167,21 @@ def test_what_is_not_finite_is_not_compared(x: Any) -> None:
 
 
 def test_what_is_random_is_not_compared() -> None:
-    f = pb.custom_gradient(
-        lambda x: (x + pb.random.uniform((2,)), lambda g: 3 * g), verify="always"
-    )
+    random = np.random.default_rng(0)
+    f = pb.custom_gradient(lambda x: (x + random.random(2), lambda g: 3 * g), verify="always")
     f(pb.Variable([1.0, 2.0]))
+
+
+def test_random_numbers_of_this_library_are_the_same_at_each_call() -> None:
+    def of(slope: float) -> Any:
+        return pb.custom_gradient(
+            lambda x: (x + pb.random.uniform((2,)), lambda g: slope * g), verify="always"
+        )
+
+    x = pb.Variable([1.0, 2.0])
+    of(1.0)(x)
+    with pytest.raises(pb.testing.GradientError):
+        of(3.0)(x)
 
 
 # --- jvp

@@ -1,5 +1,5 @@
 """GradientTape.jacobian and batch_jacobian. That every operation goes over rows is in
-core/test_rows.py."""
+core/test_batch.py."""
 
 from __future__ import annotations
 
@@ -116,32 +116,136 @@ def test_rules_are_called_once_and_may_look():
         assert len(calls) == expected_calls
 
 
-def test_a_rule_in_the_way_of_the_second_order():
-    """Rows of an operation with a rule of its own: the rule sees one at a time."""
-    shapes = []
+def nested(x):
+    """x³, whose rule is a function with a rule of its own, that holds what it is given."""
 
     @pb.custom_gradient
-    def doubled(x):
+    def slope(x, upstream):
+        return 3 * upstream * x**2, lambda v: (6 * v * upstream * x, 3 * v * x**2)
+
+    return x**3, lambda upstream: slope(x, upstream)
+
+
+def by_second(x):
+    def second(primals, upstream, directions):
+        return 6 * primals[0] * upstream[0] * directions[0], 3 * primals[0] ** 2 * directions[0]
+
+    rule = pb.custom_gradient(lambda x: (x**3, lambda u: u * 3 * x**2), second=second)
+    return rule(x)
+
+
+FUNCTIONS = {
+    "nested": lambda x: pb.custom_gradient(nested)(x),
+    "second": by_second,
+    "hook": lambda x: pb.with_gradient(x, lambda g: g * 1.0) ** 3,
+    "checkpoint": pb.checkpoint(lambda x: x**3),
+    "checkpoint of second": pb.checkpoint(by_second),
+    "function": pb.function(lambda x: pb.custom_gradient(nested)(x)),
+    "plain": lambda x: x**3,
+}
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_jacobians_of_jacobians(name, traced):
+    def both(v):
+        with pb.GradientTape() as outer:
+            outer.watch(v)
+            with pb.GradientTape() as inner:
+                inner.watch(v)
+                y = FUNCTIONS[name](v)
+            rows = inner.jacobian(y, v)
+        return rows, outer.jacobian(rows, v)
+
+    x = np.array([1.0, 2.0])
+    first, second = (pb.function(both) if traced else both)(pb.constant(x))
+    np.testing.assert_allclose(first, np.diag(3 * x**2))
+    expected = np.zeros((2, 2, 2))
+    expected[[0, 1], [0, 1], [0, 1]] = 6 * x
+    np.testing.assert_allclose(second, expected)
+
+
+def test_errors_of_rules_are_not_lost():
+    def ask(target, raised):
+        @pb.custom_gradient
+        def f(x):
+            def rule(upstream):
+                raise raised
+
+            return x * 2, rule
+
+        x, z = pb.Variable([1.0, 2.0, 3.0]), pb.Variable([1.0, 2.0])
+        with pb.GradientTape() as tape:
+            y = target(f(x))
+        return tape.jacobian(y, [x, z])
+
+    for error in (RuntimeError("device lost"), NotImplementedError("later"), KeyError("k")):
+        for target in (lambda y: y, lambda y: y[:0], lambda y: pb.sum(y)):
+            with pytest.raises(type(error), match=str(error.args[0])):
+                ask(target, error)
+
+
+def test_an_empty_target_knows_what_it_is_made_of():
+    x, z = pb.Variable([1.0, 2.0, 3.0]), pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        y = x[:0] * 2
+    by_x, by_z = tape.jacobian(y, [x, z])
+    assert by_x.shape == (0, 3) and by_z is None
+
+
+@pytest.mark.parametrize("look", [False, True])
+def test_zeros_below_a_rule_that_looks(look):
+    @pb.custom_gradient
+    def f(x):
         def rule(upstream):
-            shapes.append(upstream.shape)
-            return 2 * clipped(upstream)
+            if look:
+                upstream.numpy()
+            return upstream
 
         return x + 0.0, rule
 
-    @pb.custom_gradient
-    def clipped(x):
-        norm = pb.sqrt(pb.sum(x * x))
-        return x / norm, lambda upstream: 5 * upstream
+    x = pb.Variable([0.0, 4.0])
+    with pb.GradientTape() as tape:
+        y = pb.sqrt(f(x))
+    assert tape.jacobian(y, x).numpy().tolist() == [[np.inf, 0.0], [0.0, 0.25]]
 
-    x = pb.Variable([3.0, 4.0])
-    with pb.GradientTape() as outer:
-        with pb.GradientTape() as inner:
-            y = doubled(x * x)
-        rows = inner.jacobian(y, x)
-    assert shapes == [(2,)]
-    assert rows.numpy().tolist() == [[12.0, 0.0], [0.0, 16.0]]
-    # d rows / dx: only through 2x, the cotangent being constant.
-    assert outer.jacobian(rows, x).numpy().tolist() == [[[4, 0], [0, 0]], [[0, 0], [0, 4]]]
+
+def test_a_checkpoint_computes_its_inside_once_for_all_rows():
+    random = np.random.default_rng(0)
+    inner, outer = random.normal(size=(20, 400)), random.normal(size=(400, 4))
+
+    def f(x):
+        return pb.tanh(x @ inner) @ outer
+
+    def rows(g):
+        def jacobian(x):
+            with pb.GradientTape() as tape:
+                tape.watch(x)
+                y = g(x)
+            return tape.jacobian(y, x)
+
+        return jacobian
+
+    x = pb.constant(random.normal(size=20))
+    again = rows(pb.checkpoint(f))
+    np.testing.assert_allclose(again(x), rows(f)(x), rtol=1e-12)
+    plain, more = (
+        sum(step.operations for step in pb.profile(g, x).steps) for g in (rows(f), again)
+    )
+    assert more - plain < 1.5 * 2 * inner.size  # not once for each of the four rows
+
+
+def test_the_most_axes():
+    x = pb.Variable(np.ones((1,) * 15 + (2,)))
+    with pb.GradientTape(persistent=True) as tape:
+        y, rows = pb.sum(x * x), pb.reshape(x * x, (2,))
+    assert tape.jacobian(y, x).shape == x.shape
+    with pytest.raises(ValueError, match=r"jacobian: of shape .* it has 17 axes; the most"):
+        tape.jacobian(rows, x)
+    small = pb.Variable([1.0, 2.0])
+    with pb.GradientTape() as tape:
+        y = pb.reshape(pb.reshape(small * small, (1,) * 15 + (2,)) * 3.0, (2,))
+    assert tape.jacobian(y, small).numpy().tolist() == [[6.0, 0.0], [0.0, 12.0]]
 
 
 def test_rules_with_several_results():

@@ -360,3 +360,12 @@ def test_hessian_vector_product():
     v = tf.Variable([1.0, 2.0])
     (g,) = tf.gradients(v[0] ** 2 * v[1], v)
     assert grads(tf.reduce_sum(g * tf.stop_gradient([1.0, 1.0])), v) == [[6.0, 2.0]]
+
+
+def test_tensors_of_two_graphs():
+    x = tf.constant(1.0)
+    with tf.Graph().as_default():
+        y = tf.constant(2.0) * 3.0
+    for ask in (tf.gradients, tf.hessians):
+        with pytest.raises(ValueError, match="is not of the same graph"):
+            ask(y, x)

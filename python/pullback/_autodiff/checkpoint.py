@@ -101,7 +101,8 @@ class _Recomputed:
             results = self.piece.copy(self.made_on, xs, False)
         finally:
             tape.stop()
-        answers = _core.gradients([results[k] for k in self.floats], xs, cotangents)
+        ys = [results[k] for k in self.floats]
+        answers = _core.gradients(ys, xs, cotangents, overrides=True)  # the caller's
         # Neither are the cotangents of the inside kept, which would be of use for the next order.
         _core.Piece([g for g in answers if g is not None], first).never_keep()
         return answers
@@ -112,9 +113,10 @@ def times(x: Tensor, one: Tensor) -> Tensor:
 
 
 def one_after(cotangents: list[Any]) -> Tensor:
-    """A one that depends on a cotangent, as far as a planner can know."""
+    """A one that depends on a cotangent, as far as a planner can know: what folds constants sees
+    none here, NaN being neither equal nor anything else. (cpp/ops/batch.cpp knows it.)"""
     for g in cotangents:
         if g is not None and g.size:
             entry = _core.reshape(g, (-1,))[0]
-            return _core.where(_core.equal(entry, entry), 1.0, 1.0)
-    return _core.constant(1.0)
+            return _core.logical_or(_core.equal(entry, entry), _core.not_equal(entry, entry))
+    return _core.constant(True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
+from weakref import ref
 
 import numpy as np
 
 from .. import _core
-from .._core import Rule, Tensor
+from .._core import Rule, Tensor, Variable
 from .._runtime.settings import check_verification
-from .custom_rule import CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
+from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
 from .nests import flatten, unflatten
 from .rules import place
 from .verification import Verification
@@ -86,10 +87,10 @@ def custom_gradient(
         two tuples, the tensors and floats among the arguments and a tangent for each, and returns
         the tangent of the result, in its structure. It is linear in the tangents, and transposed.
     second: the gradient of the rule, for second derivatives. second(primals, upstream, directions)
-        gets three tuples: the tensors among the arguments, what the rule got, and a cotangent for
-        each gradient that it returned (None where it said None). It returns a pair: a gradient for
-        each of the primals, and one for each upstream gradient. Not for a rule that takes
-        `variables`.
+        gets three tuples: the tensors among the arguments, as of the call; what the rule got; and a
+        cotangent for each gradient that it returned (None where it said None). It returns a pair: a
+        gradient for each of the primals, and one for each upstream gradient. Not for a rule that
+        takes `variables`.
     verify: "first_call" compares the rule with differences of f's values at the first call for each
         kind of arguments, "always" at every call, "never" not; without it
         `set_gradient_verification` says when. f is called some dozens of times for that. Nothing is
@@ -142,6 +143,7 @@ def custom_gradient(
                 bound = parameters.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
+            bound.apply_defaults()  # a rule may have an entry for what was left out, too
             arguments = bound.arguments
         given_leaves, given_structure = flatten(list(arguments.values()))
         inputs = [x for x in given_leaves if is_tensor(x)]
@@ -155,33 +157,35 @@ def custom_gradient(
         leaves, structure = flatten(result)
         leaves = [_as_tensor(y, inputs) for y in leaves]
         inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if is_tensor(y)]
-        variables = [v for v in tape.watched_variables() if not any(v is x for x in inputs)]
+        known = [*inputs, *getattr(f, "known_variables", ())]
+        variables = [v for v in tape.watched_variables() if not any(v is x for x in known)]
         plain = undecorated(fn)
 
         def ordinary(cotangents: list[Any]) -> list[Any]:
             return _core.gradients(inside, variables, cotangents, tape=tape)
 
-        rule = CustomRule(f, plain, [kind_of(x) for x in given_leaves], variables, ordinary)
+        kinds = [kind_of(x) for x in given_leaves]
+        rule: Any = CustomRule(f, plain, kinds, variables, ordinary)
         if second is not None:
 
             def rule_at(primals: Sequence[Any]) -> CustomRule:
                 left = iter(primals)
-                leaves = [next(left) if is_tensor(x) else x for x in given_leaves]
+                leaves = [next(left) if kind_of(x) == TENSOR else x for x in given_leaves]
                 others = dict(zip(arguments, unflatten(given_structure, leaves), strict=True))
                 if parameters is None:
                     made = f(*others["args"], **others["kwargs"])
                 else:
                     bound = BoundArguments(parameters, others)
                     made = f(*bound.args, **bound.kwargs)
-                fn = undecorated(_parts(f, jvp, made, leaves)[1])
-                return CustomRule(f, fn, rule.kinds, [], ordinary)
+                return CustomRule(f, undecorated(_parts(f, jvp, made, leaves)[1]), kinds, [])
 
             decorate = partial(custom_gradient, verify=verify, intentional=intentional)
-            rule = RuleWithSecond(rule, second, inputs, rule_at, decorate)
+            own = [x for x in inputs if isinstance(x, Variable)]
+            rule = RuleWithSecond(rule, second, own, rule_at, decorate)
         # constant() settles a Python float that a `function` was given in its dtype.
         given = [_core.constant(x) for x in (*inputs, *variables)]
         if not intentional:
-            verification.at_call(call, arguments, given_leaves, fn)
+            verification.at_call(itself(), arguments, given_leaves, fn)
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))
         return unflatten(structure, [next(outputs) if is_tensor(y) else y for y in leaves])
 
@@ -191,7 +195,8 @@ def custom_gradient(
         returned = f(*args, **kwargs)
         return returned if jvp is not None else returned[0]
 
-    call._decoration = Decoration(call, plain_call)  # type: ignore[attr-defined]
+    itself: Any = ref(call)  # a function that is made for one call goes with it
+    call._decoration = Decoration(itself, plain_call)  # type: ignore[attr-defined]
     return call
 
 
@@ -213,7 +218,7 @@ class Decoration(NamedTuple):
     """What a decorated function is without its rule. It names the function that it belongs to: a
     wrapper made with functools.wraps has its attributes, and is another function."""
 
-    of: Callable[..., Any]
+    of: Callable[[], Any]  # weakly
     plain: Callable[..., Any]
 
 
@@ -230,6 +235,6 @@ def undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The rule to differentiate: one that is decorated itself is differentiated like any other."""
     own = getattr(fn, "__func__", fn)
     decoration = getattr(own, "_decoration", None)
-    if not isinstance(decoration, Decoration) or decoration.of is not own:
+    if not isinstance(decoration, Decoration) or decoration.of() is not own:
         return fn
     return decoration.plain if own is fn else partial(decoration.plain, fn.__self__)  # type: ignore[attr-defined]

@@ -53,7 +53,13 @@ def transposed(
                 f"custom_gradient: {place(f)}: the jvp {place(jvp)} returned tangents of shapes "
                 f"{[t.shape for t in out]} for results of {[g.shape for g in upstream]}"
             )
-        return list(_core.gradients(out, tangents, list(upstream), tape=tape))
+        answers = _core.gradients(out, tangents, list(upstream), tape=tape)
+        if any(_core.computed_from([g for g in answers if g is not None], tangents)):
+            raise ValueError(
+                f"custom_gradient: {place(f)}: the jvp {place(jvp)} is not linear in the tangents: "
+                "its derivative by them depends on them"
+            )
+        return list(answers)
 
     return rule
 
@@ -71,7 +77,7 @@ class CustomRule:
         fn: Callable[..., Any],
         kinds: list[int],
         variables: list[Any],
-        ordinary: Callable[[list[Any]], list[Any]],
+        ordinary: Callable[[list[Any]], list[Any]] | None = None,
     ) -> None:
         self.f = f
         self.fn = fn
@@ -84,7 +90,10 @@ class CustomRule:
     def __call__(
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
-        answers = self.answers(cotangents)
+        return self.finished(self.answers(cotangents), inputs)
+
+    def finished(self, answers: list[Any], inputs: list[Any]) -> list[Any]:
+        """The answers as the core takes them."""
         # What a number's dtype is, only its neighbours know; where it is one, an answer may be of
         # their shape, as a rule says it for numbers that are not traced, which have none.
         kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
@@ -148,60 +157,69 @@ def _takes_variables(fn: Callable[..., Any]) -> bool:
     return any(p.name == "variables" or p.kind is Parameter.VAR_KEYWORD for p in parameters)
 
 
-class RuleWithSecond(CustomRule):
+class RuleWithSecond:
     """A rule whose own gradient is given: `second`.
 
-    `primals` are the tensors and variables among the arguments, `rule_at` gives the rule for other
-    ones, which only a verification asks for; `decorate` makes a custom gradient.
+    `rule_at` gives the rule for other tensors among the arguments, which only a verification asks
+    for; `decorate` makes a custom gradient. `variables` are arguments, too: a rule may well read
+    them, but their gradients are those of the arguments.
     """
 
     def __init__(
         self,
-        rule: CustomRule,
+        first: CustomRule,
         second: Callable[..., Any],
-        primals: Sequence[Any],
+        variables: Sequence[Any],
         rule_at: Callable[[Sequence[Any]], CustomRule],
         decorate: Callable[..., Any],
     ) -> None:
-        if rule.asked:
+        if first.asked:
             raise ValueError(
-                f"{rule.name()} takes `variables`, and there is a `second`; give the variables as "
+                f"{first.name()} takes `variables`, and there is a `second`; give the variables as "
                 "arguments instead"
             )
-        self.__dict__.update(rule.__dict__)
-        self.first = rule
+        self.first = first
         self.second = second
-        self.primals = tuple(primals)
+        self.variables = tuple(variables)
         self.rule_at = rule_at
         self.decorate = decorate
 
-    def answers(self, cotangents: list[Any]) -> list[Any]:
-        live: list[int] = []
+    def __call__(
+        self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
+    ) -> list[Any]:
+        kinds = [kind for kind in self.first.kinds if kind <= TRACED_NUMBER]
+        places = [k for k, kind in enumerate(kinds) if kind == TENSOR]
+        mine = tuple(inputs[k] for k in places)
+        answers: list[Any] = []  # of the call of `slope` below
+        live: list[int] = []  # which of the primals have one
 
         def slope(primals: Any, upstream: Any) -> Any:
-            rule = self.first if primals is self.primals else self.rule_at(primals)
-            found = as_cotangents(rule.of_arguments(rule.fn(*upstream)), primals)
-            live[:] = [k for k, g in enumerate(found) if g is not None]
+            rule = self.first if primals is mine else self.rule_at(primals)
+            answers[:] = self.first.finished(rule.of_arguments(rule.fn(*upstream)), inputs)
+            found = [answers[k] for k in places]
+            live[:] = [i for i, g in enumerate(found) if g is not None]
 
             @wraps(self.second)
             def pulled(*directions: Any) -> list[Any]:
                 given = dict(zip(live, directions, strict=True))
-                every = tuple(given.get(k) for k in range(len(found)))
+                every = tuple(given.get(i) for i in range(len(found)))
                 return self._checked(self.second(primals, upstream, every), primals, upstream)
 
-            return [found[k] for k in live], pulled
+            return [found[i] for i in live], pulled
 
         slope.__wrapped__ = self.second  # type: ignore[attr-defined]  # errors name that one
         slope.__signature__ = Signature(  # type: ignore[attr-defined]
             [Parameter(name, Parameter.POSITIONAL_ONLY) for name in ("primals", "upstream")]
         )
-        found = self.decorate(slope)(self.primals, tuple(cotangents))
-        own = dict(zip(live, found, strict=True))
-        answers = [own.get(k) for k in range(len(self.primals))]
-        return answers + (self.ordinary(cotangents) if self.ordinary else [])
+        slope.known_variables = self.variables  # type: ignore[attr-defined]
+        found = self.decorate(slope)(mine, tuple(cotangents))
+        out = list(answers)  # a list of its own: the rule of what is in it holds the other one
+        for i, g in zip(live, found, strict=True):
+            out[places[i]] = g
+        return out + (self.first.ordinary(cotangents) if self.first.ordinary else [])
 
     def _checked(self, answer: Any, primals: Any, upstream: Any) -> list[Any]:
-        who = f"custom_gradient: {place(self.f)}: its second rule {place(self.second)}"
+        who = f"custom_gradient: {place(self.first.f)}: its second rule {place(self.second)}"
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
             raise ValueError(
                 f"{who} must return a pair: the gradients of the primals and those of upstream"

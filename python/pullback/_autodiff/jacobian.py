@@ -3,76 +3,111 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from math import prod
 from typing import Any
 
 from .. import _core
 from .._core import Tensor
 
-
-def jacobian(y: Tensor, xs: list[Any], tape: Any, batched: bool = False) -> list[Tensor | None]:
-    """The derivative of y by each x as its tape knows it, of shape y.shape + x.shape; or, batched,
-    of each entry of the first axis by the same entry of x."""
-    return [
-        None if rows is None else arranged(rows, y.shape, batched)
-        for rows in _rows(y, xs, tape, batched)
-    ]
+MOST_AXES = 16
+_STAND_IN = "a jacobian that stands for all its rows"
 
 
-def with_zero_blocks(
-    found: Sequence[Tensor | None], y_shape: Sequence[int], xs: list[Any], batched: bool = False
+def jacobian(
+    y: Tensor, xs: list[Any], tape: Any, zeros: bool, batched: bool = False
 ) -> list[Tensor | None]:
-    """The answers with zeros in place of None."""
-    return [
-        _core.full((*y_shape, *x.shape[batched:]), 0, x.dtype) if g is None else g
-        for g, x in zip(found, xs, strict=True)
+    """The derivative of y by each x as its tape knows it, of shape y.shape + x.shape; or, batched,
+    of each entry of the first axis by the same entry of x. None or zeros where there is no path."""
+    shapes = [(*y.shape, *x.shape[batched:]) for x in xs]
+    for x, shape in zip(xs, shapes, strict=True):
+        if len(shape) > MOST_AXES:
+            raise ValueError(
+                f"jacobian: of shape {y.shape} by {x.shape} it has {len(shape)} axes; the most are "
+                f"{MOST_AXES}"
+            )
+    if prod(y.shape) == 1 and not batched:
+        batches = _core.gradients([y], xs, tape=tape)
+    else:
+        batches = _batches(y, xs, tape, batched)
+    found = [
+        None if batch is None else _core.reshape(entry_first(batch, batched), shape)
+        for batch, shape in zip(batches, shapes, strict=True)
     ]
+    return [
+        _core.full(shape, 0, x.dtype) if block is None and zeros else block
+        for block, x, shape in zip(found, xs, shapes, strict=True)
+    ]
+
+
+def entry_first(batch: Tensor, batched: bool) -> Tensor:
+    """The batch of the source before that of the cotangents."""
+    return _core.transpose(batch, (1, 0, *range(2, batch.ndim))) if batched else batch
+
+
+def check_batches(y: Sequence[Any] | None, x: Sequence[Any] | None) -> None:
+    """Raises ValueError for shapes without a common batch as first axis, as far as these are known:
+    None stands for a shape, or a length, that is not."""
+    for name, shape in (("target", y), ("source", x)):
+        if shape is not None and len(shape) < 2:
+            raise ValueError(
+                f"batch_jacobian: {name} has shape {tuple(shape)}; expected rank 2 or more, with "
+                "the batch as first axis"
+            )
+    if y and x and None not in (y[0], x[0]) and y[0] != x[0]:
+        raise ValueError(
+            f"batch_jacobian: the first axes must match: target has shape {tuple(y)}, source "
+            f"{tuple(x)}"
+        )
 
 
 def unknown_unit(y: Tensor) -> tuple[Tensor, Tensor]:
     """A cotangent of y that is one at places not known yet, and the argument that will tell. Its
-    zeros are structural: they meet no infinite slope."""
-    where = _core.Trace().argument("bool", y.shape, False)
-    return _core.where(where, *(_core.constant(n, y.dtype) for n in (1, 0))), where
+    zeros are structural: they meet no infinite slope, where the argument is given as its mask."""
+    where = _core.Trace(_STAND_IN).argument("bool", y.shape, False)
+    return _unit(where, y), where
 
 
-def unit_rows(y_shape: Sequence[int], batched: bool = False) -> Tensor:
-    """What stands for that argument: a row for each element of a tensor of this shape; or for each
+def _unit(where: Tensor, y: Tensor) -> Tensor:
+    return _core.where(where, *(_core.constant(n, y.dtype) for n in (1, 0)))
+
+
+def units(y_shape: Sequence[int], batched: bool = False) -> Tensor:
+    """What stands for that argument, as a batch: each element of a tensor of this shape; or each
     element of an entry of its first axis, the same for all entries."""
     entry = y_shape[1:] if batched else y_shape
     count = prod(entry)
-    rows = _core.reshape(
+    chosen = _core.reshape(
         _core.eye(count, count, 0, "bool"), (count, 1, *entry) if batched else (count, *entry)
     )
-    return _core.broadcast_to(rows, (count, *y_shape))
+    return _core.broadcast_to(chosen, (count, *y_shape))
 
 
-def arranged(rows: Tensor, y_shape: Sequence[int], batched: bool = False) -> Tensor:
-    """Rows of gradients as a jacobian."""
-    if not batched:
-        return _core.reshape(rows, (*y_shape, *rows.shape[1:]))
-    by_batch = _core.transpose(rows, (1, 0, *range(2, len(rows.shape))))
-    return _core.reshape(by_batch, (*y_shape, *rows.shape[2:]))
-
-
-def _rows(y: Tensor, xs: list[Any], tape: Any, batched: bool) -> list[Tensor | None]:
-    """The gradients of y by xs with an axis in front, one entry for each row of cotangents."""
+def _batches(y: Tensor, xs: list[Any], tape: Any, batched: bool) -> list[Tensor | None]:
+    """The gradients of y by xs with an axis in front, an entry for each cotangent."""
     g, where = unknown_unit(y)
-    rows = unit_rows(y.shape, batched)
-    answers: list[Tensor | None] | None = None
-    with suppress(RuntimeError):  # a rule in Python looks at its cotangent
-        answers = _core.gradients([y], xs, [g], tape=tape)
-    if answers is None:
-        return _one_by_one(y, xs, tape, _core.cast(rows, y.dtype))
-    found = iter(_core.over_rows([a for a in answers if a is not None], [where], [rows]))
-    return [None if a is None else next(found) for a in answers]
+    chosen = units(y.shape, batched)
+    if not chosen.shape[0]:
+        answers = _core.gradients([y], xs, [_core.full(y.shape, 0, y.dtype)], tape=tape)
+        return [None if a is None else _core.broadcast_to(a, (0, *a.shape)) for a in answers]
+    try:
+        answers = _core.gradients([y], xs, [g], tape=tape, masks=[where])
+        live = [a for a in answers if a is not None]
+        found = _core.batched(live, [where], [chosen]) if live else []
+    except RuntimeError as error:
+        if _STAND_IN not in str(error):  # a rule in Python looks at its cotangent
+            raise
+        found = None
+    if found is None:
+        return _one_by_one(y, xs, tape, chosen)
+    left = iter(found)
+    return [None if a is None else next(left) for a in answers]
 
 
-def _one_by_one(y: Tensor, xs: list[Any], tape: Any, rows: Tensor) -> list[Tensor | None]:
-    if not rows.shape[0]:
-        return [_core.full((0, *x.shape), 0, x.dtype) for x in xs]
-    lists = [_core.gradients([y], xs, [rows[i]], tape=tape) for i in range(rows.shape[0])]
+def _one_by_one(y: Tensor, xs: list[Any], tape: Any, chosen: Tensor) -> list[Tensor | None]:
+    lists = [
+        _core.gradients([y], xs, [_unit(where, y)], tape=tape, masks=[where])
+        for where in (chosen[i] for i in range(chosen.shape[0]))
+    ]
     stacked: list[Tensor | None] = []
     for x, answers in zip(xs, zip(*lists, strict=True), strict=True):
         if all(a is None for a in answers):

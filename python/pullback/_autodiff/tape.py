@@ -13,7 +13,7 @@ from .. import _core
 from .._core import Tensor, Variable
 from .._runtime import questions, settings
 from .gradients import seed_list, wants_zeros, with_zeros
-from .jacobian import jacobian, with_zero_blocks
+from .jacobian import check_batches, jacobian
 from .nests import flatten, unflatten
 
 
@@ -148,8 +148,9 @@ class GradientTape:
 
         All rows are computed at once, by one reverse pass with a cotangent for each element of the
         target; so its memory is that of so many reverse passes. A rule in Python is called once for
-        all of them, or for one after the other where it looks at values. A tape that is not
-        persistent answers once, as for `gradient`; errors are those of `gradient`.
+        all of them; where it looks at its cotangent, or makes an operation with a rule of it, the
+        rows come one after the other. A tape that is not persistent answers once, as for
+        `gradient`; errors are those of `gradient`.
 
         >>> x = pb.Variable([1.0, 2.0])
         >>> with pb.GradientTape() as outer:
@@ -164,10 +165,8 @@ class GradientTape:
         xs = _tensors(sources, "sources", "jacobian")
         zeros = wants_zeros(unconnected_gradients, "jacobian")
         self._check_unused("jacobian")
-        found = jacobian(y, xs, self._tape)
+        found = jacobian(y, xs, self._tape, zeros)
         self._used = not self._persistent
-        if zeros:
-            found = with_zero_blocks(found, y.shape, xs)
         return unflatten(flatten(sources)[1], found)
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str = "none") -> Any:
@@ -194,21 +193,11 @@ class GradientTape:
         y = _one_tensor(target, "batch_jacobian: target")
         x = _one_tensor(source, "batch_jacobian: source")
         zeros = wants_zeros(unconnected_gradients, "batch_jacobian")
-        for name, tensor in (("target", y), ("source", x)):
-            if len(tensor.shape) < 2:
-                raise ValueError(
-                    f"batch_jacobian: {name} has shape {tensor.shape}; expected rank 2 or more, "
-                    "with the batch as first axis"
-                )
-        if y.shape[0] != x.shape[0]:
-            raise ValueError(
-                f"batch_jacobian: the first axes must match: target has shape {y.shape}, source "
-                f"{x.shape}"
-            )
+        check_batches(y.shape, x.shape)
         self._check_unused("batch_jacobian")
-        found = jacobian(y, [x], self._tape, batched=True)
+        [found] = jacobian(y, [x], self._tape, zeros, batched=True)
         self._used = not self._persistent
-        return (with_zero_blocks(found, y.shape, [x], batched=True) if zeros else found)[0]
+        return found
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:

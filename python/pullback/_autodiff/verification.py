@@ -43,7 +43,11 @@ class Verification:
 
         from .checks import verify_rule
 
+        # Each call draws what the next one would have drawn, and so does the program after it.
+        random = _core.exchange_random_state(0, 0)
+
         def again(*values: Any) -> Any:
+            _core.exchange_random_state(*random)
             given = dict(zip(arguments, values, strict=True))
             bound = BoundArguments(self._parameters, given)  # type: ignore[arg-type]
             return call(*bound.args, **bound.kwargs)
@@ -52,6 +56,7 @@ class Verification:
         try:
             verify_rule(again, arguments, f"custom_gradient: {place(self._f)}", rule)
         finally:
+            _core.exchange_random_state(*random)
             _here.busy = False
         self._seen.add(kind)
 

@@ -354,13 +354,13 @@ def _name(users: list[tuple[Operation, int]]) -> str:
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     n, m = op.attrs["ys"], op.attrs["xs"]
     ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
-    count = len(rest) - sum(op.attrs["seeded"])
-    given = iter(rest[count:])
+    stops, given = rest[: -sum(op.attrs["seeded"]) or None], iter(rest[-sum(op.attrs["seeded"]) :])
     seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
-    integers = op.attrs["integers"]
-    answers = _core.gradients(ys, xs, seeds, rest[:count], integers=integers, rows=True)
-    outs: list[Any] = []
-    # None is a path that carries nothing.
+    # Where the cotangent of a jacobian is a structural zero: its other output.
+    units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
+    masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []
+    answers = _core.gradients(ys, xs, seeds, stops, None, None, op.attrs["integers"], True, masks)
+    outs: list[Any] = []  # None is a path that carries nothing
     for g, kind in zip(with_zeros(answers, xs), op.attrs["rows"], strict=True):
         outs.extend([g] if kind is None else _rows(g, kind.dtype))
     return outs

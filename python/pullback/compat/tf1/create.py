@@ -63,13 +63,19 @@ def known_dims(x: Any) -> Any:
 
 
 def graph_of(values: Any) -> Graph:
-    """The graph of the first tensor among these values, or the default graph."""
+    """The graph of the tensors among these values, or the default graph."""
+    found = None
     for value in values:
         for entry in value if isinstance(value, (list, tuple)) else [value]:
             graph = getattr(entry, "graph", None)
-            if isinstance(graph, Graph):
-                return graph
-    return get_default_graph()
+            if isinstance(graph, Graph) and graph is not found:
+                if found is not None:
+                    raise ValueError(
+                        f"{entry!r:.80} is not of the same graph as what it is given together "
+                        "with; build both inside one `with graph.as_default()`"
+                    )
+                found = graph
+    return found or get_default_graph()
 
 
 # --- values
@@ -193,8 +199,6 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
                 v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
                 inputs.append(convert_to_tensor(v, kind, row.label(i)))
                 wish = wish or (inputs[-1].dtype if row.same and not fixed[i] else None)
-    if row.draws and graph._drawn:
-        return unpacked(graph._drawn.pop(0).outputs)
     check_dtypes(row, inputs)
     op = graph.create(row, inputs, attrs, full)
     return unpacked(graph.complete(op, infer(op)).outputs)

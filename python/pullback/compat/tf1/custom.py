@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -71,7 +72,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     def plain(*args: Any, **keywords: Any) -> Any:
         return f(*args, **keywords)[0]
 
-    decorated._decoration = Decoration(decorated, plain)  # type: ignore[attr-defined]
+    decorated._decoration = Decoration(weakref.ref(decorated), plain)  # type: ignore[attr-defined]
     return decorated
 
 
@@ -106,7 +107,7 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         variables = _variables_read(graph, first, results, leaves)
         kinds = [_kind(leaf) for leaf in leaves]
         own = [x for x in inside if is_tensor(x)]
-        op = _operation(f, grad_fn, results, (given, own), kinds, variables)
+        op = custom_operation(f, grad_fn, results, (given, own), kinds, variables)
         return unflatten(result_structure, list(op.outputs))
 
 
@@ -140,11 +141,12 @@ def _kind(leaf: Any) -> int:
     return NUMBER if isinstance(leaf, (int, float, np.ndarray, np.generic)) else OTHER
 
 
-def _operation(
+def custom_operation(
     f: Callable[..., Any], grad_fn: Any, results: list[Any], arguments: tuple[list[Any], list[Any]],
     kinds: list[int], variables: list[Any],
 ) -> Operation:  # fmt: skip
-    """The arguments: outside, and as f sees them."""
+    """The operation with these results, whose gradient is what grad_fn answers for the arguments:
+    these outside, and as f sees them."""
     given, inside = arguments
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]

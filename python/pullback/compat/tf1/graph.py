@@ -86,7 +86,6 @@ class Graph:
         self._controls: list[tuple[Operation, ...]] = []
         self._overrides: list[dict[str, str]] = []
         self._collections: dict[str, list[Any]] = {}
-        self._drawn: list[Operation] = []  # stand for the next random operations that are asked for
         self.variable_store: dict[str, Any] = {}
         self.variable_scopes: list[Any] = []
         self.variable_scope_names: set[str] = set()
@@ -130,15 +129,6 @@ class Graph:
         """A new operation whose outputs are known."""
         op = self.create(OPS[type], inputs, attrs, name or type, kind, controls)
         return self.complete(op, outputs)
-
-    @contextmanager
-    def drawing_again(self, operations: Sequence[Operation]) -> Iterator[None]:
-        """Inside, random operations are these, in turn, instead of new ones."""
-        before, self._drawn = self._drawn, list(operations)
-        try:
-            yield
-        finally:
-            self._drawn = before
 
     def override_of(self, type: str) -> str | None:
         """The rule that a gradient_override_map asks for now, innermost first."""

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from ... import _core
-from ..._autodiff.jacobian import arranged, unit_rows, unknown_unit
+from ..._autodiff.jacobian import entry_first, units, unknown_unit
 from .array_ops import constant, fill, ones_like, reshape, shape, zeros_like
 from .backprop import _rules_between, _source, ancestors, as_list, gradients, pull_back
 from .choice_ops import concat, one_hot, stack
@@ -52,23 +52,6 @@ def hessians(
         ]
 
 
-def check_batches(y: Any, x: Any) -> None:
-    """Raises ValueError for what has no batch as first axis, as far as that is known."""
-    for name, tensor in (("target", y), ("source", x)):
-        rank = tensor.shape.ndims
-        if rank is not None and rank < 2:
-            raise ValueError(
-                f"batch_jacobian: {name} has shape {tensor.shape}; expected rank 2 or more, with "
-                "the batch as first axis"
-            )
-    first = [None if t.shape.ndims is None else t.shape.as_list()[0] for t in (y, x)]
-    if None not in first and first[0] != first[1]:
-        raise ValueError(
-            f"batch_jacobian: the first axes must match: target has shape {y.shape}, source "
-            f"{x.shape}"
-        )
-
-
 def zero_block(y: Any, x: Any, batched: bool = False) -> Any:
     """What stands for the jacobian where there is no path."""
     y, x = convert_to_tensor(y), convert_to_tensor(x)
@@ -101,7 +84,7 @@ def jacobians(
         dims = _dims(y, x, batched)
         made = (x.dtype, dims, opaque([g.stand_in], x.dtype, dims))
         inputs, attrs = [g, unit.outputs[1]], {"batched": batched}
-        found.append(y.graph.record("JacobianRows", inputs, attrs, "Jacobian", made).outputs[0])
+        found.append(y.graph.record("Jacobian", inputs, attrs, None, made).outputs[0])
     return found
 
 
@@ -126,12 +109,15 @@ def _one_by_one(y: Tensor, x: Tensor, stops: Sequence[Tensor], batched: bool) ->
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     g, where = inputs
     batched = op.attrs["batched"]
-    (rows,) = _core.over_rows([g], [where], [unit_rows(where.shape, batched)])
-    return [arranged(rows, where.shape, batched)]
+    found = _core.batched([g], [where], [units(where.shape, batched)])
+    if found is None:
+        raise NotImplementedError("jacobian: a rule in the way has to see the cotangents")
+    batch = entry_first(found[0], batched)
+    return [_core.reshape(batch, (*where.shape, *g.shape[int(batched) :]))]
 
 
 define("UnitCotangent", execute=lambda run, op, inputs: list(unknown_unit(inputs[0])))
-define("JacobianRows", execute=_execute)
+define("Jacobian", execute=_execute)
 
 
 def _dims(y: Tensor, x: Tensor, batched: bool) -> Any:

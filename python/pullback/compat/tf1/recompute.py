@@ -1,4 +1,9 @@
-"""recompute_grad: what a function computes inside is computed again for its gradient."""
+"""recompute_grad: what a function computes inside is computed again for its gradient.
+
+In a graph the operations that the function has made are copied when a gradient is built, as far as
+they only compute. What draws, reads or prints is done once: its results count among what the
+function was made from, like its arguments and what it takes from outside.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,17 @@ from typing import Any
 import pullback
 
 from ..._autodiff.checkpoint import one_after, times
+from ..._autodiff.custom_rule import TENSOR
 from ..._core import flatten, unflatten
 from . import mode
-from .backprop import pull_back
-from .create import apply, convert_to_tensor, is_tensor
-from .custom import custom_gradient
-from .graph import get_default_graph
+from .backprop import ancestors, pull_back
+from .create import apply, convert_to_tensor, graph_of, is_tensor
+from .custom import custom_operation
+from .inference import infer
 from .opdef import define
-from .tensor import as_core, as_eager
+from .operation import Operation
+from .tensor import SymbolicTensor as Tensor
+from .tensor import as_core, as_eager, opaque
 
 __all__ = ["recompute_grad"]
 
@@ -25,9 +33,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """f, whose inside is computed again on the way back instead of being kept.
 
     Values and gradients are those of f, by its arguments (keywords and nests of them included) and
-    by the variables that it reads. In eager mode it is `pullback.checkpoint`. In a graph, f is
-    called once more when a gradient is built, with the random numbers of its first call; a variable
-    that it makes itself would be made twice.
+    by all that it reads outside, variables and tensors. It is called once; random numbers are the
+    same on the way back. In eager mode it is `pullback.checkpoint`.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -47,34 +54,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def call(*args: Any, **keywords: Any) -> Any:
         if not mode.executing_eagerly():
-            return in_graph(*args, **keywords)
+            return _in_graph(f, args, keywords)
         args, keywords = _mapped(as_core, (args, keywords))
         return _mapped(as_eager, eager(*args, **keywords))
-
-    @custom_gradient
-    @functools.wraps(f)
-    def in_graph(*args: Any, **keywords: Any) -> Any:
-        graph = get_default_graph()
-        first = len(graph._operations)
-        result = f(*args, **keywords)
-        drawn = [op for op in graph._operations[first:] if op.definition.draws]
-        leaves, structure = flatten((args, keywords))
-
-        def again(*upstream: Any, variables: Any = None) -> Any:
-            xs = {i: convert_to_tensor(x) for i, x in enumerate(leaves) if is_tensor(x)}
-            # Copies that are known only when the cotangent is, so that nothing is computed before.
-            later = {i: apply("After", x, upstream[0]) for i, x in xs.items()}
-            with graph.drawing_again(drawn):
-                given, named = unflatten(structure, [later.get(i, x) for i, x in enumerate(leaves)])
-                made = flatten(f(*given, **named))[0]
-            handles = [v.handle for v in variables or ()]
-            ys = [convert_to_tensor(y) for y in made]
-            copies = [*later.values()]  # where the gradients of what f reads itself end
-            answers = pull_back(ys, list(upstream), [*copies, *handles], copies)
-            own, others = answers[: len(later)], answers[len(later) :]
-            return (own, others) if variables else own
-
-        return result, again
 
     return call
 
@@ -82,6 +64,59 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 def _mapped(function: Callable[[Any], Any], nest: Any) -> Any:
     leaves, structure = flatten(nest)
     return unflatten(structure, [function(x) for x in leaves])
+
+
+def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    graph = graph_of(flatten((args, keywords))[0])
+    with graph.as_default():
+        first = len(graph._operations)
+        leaves, structure = flatten(f(*args, **keywords))
+        own = [i for i, y in enumerate(leaves) if is_tensor(y)]
+        results = [convert_to_tensor(leaves[i]) for i in own]
+        piece = [op for op in ancestors(results) if op.number >= first and _only_computes(op)]
+        inside = {y for op in piece for y in op.outputs}
+        given = [*dict.fromkeys(x for op in piece for x in op.inputs if x not in inside)]
+        if not any(x.dtype.is_floating for x in given):
+            return unflatten(structure, leaves)
+
+        def again(*upstream: Any) -> list[Any]:
+            # Copies that are known only when a cotangent is, so that nothing is computed before.
+            copies = {x: apply("After", x, upstream[0]) for x in given}
+            for op in piece:
+                copies.update(zip(op.outputs, _copied(op, copies), strict=True))
+            made = [copies.get(y, y) for y in results]
+            return pull_back(made, list(upstream), [copies[x] for x in given], [])
+
+        op = custom_operation(f, again, results, (given, given), [TENSOR] * len(given), [])
+        for i, y in zip(own, op.outputs, strict=True):
+            leaves[i] = y
+    return unflatten(structure, leaves)
+
+
+def _only_computes(op: Operation) -> bool:
+    """Whether it may be carried out twice, to the same effect and with the same values."""
+    row = op.definition
+    return (
+        bool(op.inputs)
+        and not (row.draws or row.host)
+        and (row.execute is None or op.type in _COMPUTED)
+    )
+
+
+# Rows without a function that compute nevertheless.
+_COMPUTED = {"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"}
+
+
+def _copied(op: Operation, copies: dict[Tensor, Tensor]) -> tuple[Tensor, ...]:
+    """The outputs of an operation like `op` on the copies of its inputs."""
+    inputs = [copies.get(x, x) for x in op.inputs]
+    made = op.graph.create(op.definition, inputs, op.attrs, op.name, op.type)
+    made.override, made.rule = op.override, op.rule
+    if op.definition.execute is None and op.rule is None:
+        return op.graph.complete(made, infer(made)).outputs
+    stand_ins = [x.stand_in for x in inputs]
+    outputs = [(y.dtype, y.dims, opaque(stand_ins, y.dtype, y.dims)) for y in op.outputs]
+    return op.graph.complete(made, outputs).outputs
 
 
 define(

@@ -11,13 +11,14 @@ from typing import Any
 
 import pullback
 
+from ..._autodiff.jacobian import check_batches
 from ..._core import flatten, unflatten
 from ..._runtime import questions, settings
 from . import mode
 from .backprop import UnconnectedGradients, ancestors, checked_seeds, pull_back, unconnected
 from .create import apply, convert_to_tensor, graph_of
 from .graph import get_default_graph
-from .jacobians import check_batches, jacobians, zero_block
+from .jacobians import jacobians, zero_block
 from .operation import Operation
 from .slices import IndexedSlices, eager_slices
 from .tensor import SymbolicTensor as Tensor
@@ -210,7 +211,11 @@ class GraphTape(GradientTape):
             raise TypeError(f"{who}: expected one tensor as target, got a {type(target).__name__}")
         xs, structure = flatten(sources)
         if batched:
-            check_batches(target, sources)
+            for x in (target, *xs):
+                _by_handle([x], who, TypeError)
+            if xs != [sources]:
+                raise TypeError(f"{who}: expected one source, got a {type(sources).__name__}")
+            check_batches(convert_to_tensor(target).dims, convert_to_tensor(sources).dims)
         (y,), handles = self._asked([target], xs, who)
         with graph_of([y]).as_default() as graph, graph.name_scope("gradient_tape"):
             answers = jacobians(y, handles, self._seen.edge([y], set(handles)), batched)

@@ -1,0 +1,136 @@
+"""Pieces of graph over a batch: every operation of the case table, alone and in a jacobian, says
+for all rows at once what it says for each of them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases import Case
+
+import pullback as pb
+from pullback import _core
+
+ROWS = 3
+
+
+def batched(case: Case, rows: dict[int, Any], fixed: list[Any]) -> Any:
+    """The operation with rows in the place of some arguments."""
+    trace = _core.Trace()
+    stand_ins = {k: trace.argument(str(r.dtype), r.shape[1:], False) for k, r in rows.items()}
+    y = case.run(*(stand_ins.get(k, pb.constant(x)) for k, x in enumerate(fixed)))
+    given = [pb.constant(r) for r in rows.values()]
+    return _core.batched([y], list(stand_ins.values()), given)[0]
+
+
+def test_values(case: Case):
+    for shapes in case.shapes:
+        draws = [case.arrays(shapes, "f" if "f" in case.dtypes else case.dtypes[0], str(row))
+                 for row in range(ROWS)]  # fmt: skip
+        count = len(case.domains)
+        for size in range(1, count + 1):
+            for chosen in combinations(range(count), size):
+                rows = {k: np.stack([np.asarray(draw[k]) for draw in draws]) for k in chosen}
+                single = [
+                    case.run(*(pb.constant(draw[k] if k in rows else draws[0][k])
+                               for k in range(count)))
+                    for draw in draws
+                ]  # fmt: skip
+                got = batched(case, rows, draws[0])
+                assert got.dtype == single[0].dtype
+                expected = np.stack([y.numpy() for y in single])
+                np.testing.assert_allclose(got.numpy(), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_jacobians(differentiable: Case):
+    case = differentiable
+    for shapes in case.shapes:
+        arrays = case.arrays(shapes, "d")
+        xs = [pb.Variable(x) if k in case.wrt else x for k, x in enumerate(arrays)]
+        with pb.GradientTape(persistent=True) as tape:
+            y = case.run(*xs)
+        wrt = [xs[k] for k in case.wrt]
+        found = tape.jacobian(y, wrt, unconnected_gradients="zero")
+        count = int(np.prod(y.shape))
+        rows = np.eye(count).reshape(count, *y.shape)
+        for x, jacobian in zip(wrt, found, strict=True):
+            assert jacobian.shape == (*y.shape, *x.shape)
+            expected = [
+                tape.gradient(y, x, row, unconnected_gradients="zero").numpy() for row in rows
+            ]
+            got = jacobian.numpy().reshape(count, *x.shape)
+            np.testing.assert_allclose(got, np.reshape(expected, got.shape), rtol=1e-12, atol=1e-12)
+
+
+def test_rows_of_what_does_not_depend_on_them():
+    x = _core.Trace().argument("float32", (2,), False)
+    rows = pb.constant(np.ones((ROWS, 2), np.float32))
+    (y,) = _core.batched([pb.constant([1.0, 2.0])], [x], [rows])
+    np.testing.assert_array_equal(y.numpy(), [[1, 2]] * ROWS)
+
+
+TWICE = {
+    "mean": lambda x: pb.mean(x * x, axis=0),
+    "prod": lambda x: pb.prod(x, axis=(0, 2), keepdims=True),
+    "max of ties": lambda x: pb.max(pb.round(x) + 0 * x, axis=(0, 2)),
+    "min": lambda x: pb.min(x, axis=1),
+    "softmax": lambda x: pb.softmax(x, axis=1),
+    "log_softmax": lambda x: pb.log_softmax(x, axis=0),
+    "logsumexp": lambda x: pb.logsumexp(x, axis=(0, 1), keepdims=True),
+    "cross entropy": lambda x: pb.softmax_cross_entropy(x, pb.abs(x)),
+    "labels": lambda x: pb.sparse_softmax_cross_entropy(x, np.array([[0, 2, 1], [1, 1, 0]])),
+    "power": lambda x: x**3,
+    "positions": lambda x: pb.take(x, pb.argmax(x[0, 0]), axis=2),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_gradients_of_a_batch(name):
+    """What is made for a batch is differentiated like what is made for one."""
+    f, draws = TWICE[name], np.random.default_rng(1).normal(size=(ROWS, 2, 3, 4))
+    x = _core.Trace().argument("float64", (2, 3, 4), False)
+    batch = pb.Variable(draws)
+    [y] = _core.batched([f(x)], [x], [batch.read()])
+    weights = np.random.default_rng(2).normal(size=y.shape)
+    [got] = pb.gradients(y, batch, grad_ys=weights)
+    for i, draw in enumerate(draws):
+        one = pb.Variable(draw)
+        [expected] = pb.gradients(f(one), one, grad_ys=weights[i])
+        np.testing.assert_allclose(got[i], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_overrides_of_where_it_is_made_do_not_matter():
+    x = _core.Trace().argument("float32", (2,), False)
+    y = pb.broadcast_to(pb.mean(x * x), (2, 2)) + x
+    names = ("reshape", "broadcast_to", "sum", "multiply", "add", "mean", "divide")
+
+    def broken(op, *cotangents):
+        raise AssertionError(op.type)
+
+    batch = pb.Variable(np.ones((ROWS, 2), np.float32))
+    with pb.gradient_override_map(dict.fromkeys(names, broken)):
+        [made] = _core.batched([y], [x], [batch.read()])
+    assert pb.gradients(made, batch)[0].numpy().tolist() == [[6.0, 6.0]] * ROWS
+
+
+def test_the_rule_of_a_user_is_in_the_way():
+    f = pb.custom_gradient(lambda x: (x * 2, lambda upstream: upstream))
+    x = _core.Trace().argument("float32", (2,), False)
+    assert _core.batched([f(x)], [x], [pb.constant(np.ones((3, 2), np.float32))]) is None
+
+
+def test_rows_of_another_shape_are_refused():
+    x = _core.Trace().argument("float32", (2,), False)
+    with pytest.raises(ValueError, match=r"a batch of float32 \(3, 4\) for an arg"):
+        _core.batched([x], [x], [pb.constant(np.ones((3, 4), np.float32))])
+    for inputs, batches in (
+        ([], []),
+        ([x], []),
+        ([x], [pb.constant(np.ones((3, 2)))]),
+        ([x], [pb.constant(np.float32(1))]),
+        ([pb.constant([1.0, 2.0])], [pb.constant(np.ones((3, 2), np.float32))]),
+    ):
+        with pytest.raises(ValueError, match="batched: "):
+            _core.batched([x], inputs, batches)
