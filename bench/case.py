@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-FAMILIES = (
-    *("classifiers", "formulas", "everyday", "recompute", "overhead", "package", "machine"),
-)
+FAMILIES = ["classifiers", "formulas", "everyday", "recompute", "overhead", "package", "machine"]
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,7 @@ void bind_check_numbers(py::module_& m) {
   py::class_<NumberCheck> check(m, "NumberCheck");
   no_pickle(check).def(py::init<>()).def("leave", &NumberCheck::leave);
   // Whether the checks of this thread rest; returns whether they did.
+  m.def("checking_numbers", &checking_numbers);
   m.def("rest_checks", [](bool rest) { return std::exchange(busy, rest); });
 }
 

@@ -117,3 +117,17 @@ def test_other_threads_go_on() -> None:
         thread.start()
         thread.join()
     assert found == [-np.inf]
+
+
+def test_a_jacobian_is_checked_like_a_gradient() -> None:
+    x = pb.Variable([0.0, 1.0])
+    with pb.check_numerics():
+        with pb.GradientTape() as tape:
+            y = pb.sqrt(x)
+        with pytest.raises(FloatingPointError, match="backward: the slope of sqrt"):
+            tape.jacobian(y, x)
+    with pb.check_numerics():
+        x.assign([4.0, 1.0])
+        with pb.GradientTape() as tape:
+            y = pb.sqrt(x)
+        assert tape.jacobian(y, x).numpy().tolist() == [[0.25, 0.0], [0.0, 0.5]]

@@ -77,6 +77,16 @@ def test_a_function_that_was_traced_before_has_its_lines() -> None:
     assert len(traces) == 2
 
 
+def test_a_tape_that_was_asked_for_a_jacobian(debugging: None) -> None:
+    x = pb.Variable([1.5, 2.5])
+    with pb.GradientTape() as tape:
+        y = pb.round(x)
+    found = tape.jacobian(y, x)
+    for subject in (tape, found):
+        [why] = pb.explain(subject)
+        assert (why.status, why.reason) == ("zero", "steps")
+
+
 # --- what flows
 
 

@@ -165,9 +165,11 @@ class GradientTape:
         xs = _tensors(sources, "sources", "jacobian")
         zeros = wants_zeros(unconnected_gradients, "jacobian")
         self._check_unused("jacobian")
-        found = jacobian(y, xs, self._tape, zeros)
+        found = unflatten(flatten(sources)[1], jacobian(y, xs, self._tape, zeros))
         self._used = not self._persistent
-        return unflatten(flatten(sources)[1], found)
+        if settings.debugging:
+            questions.note((self, found), [y], xs, None, self._tape)
+        return found
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str = "none") -> Any:
         """The jacobian of each row of the target by the row of the source at the same place.
@@ -197,6 +199,8 @@ class GradientTape:
         self._check_unused("batch_jacobian")
         [found] = jacobian(y, [x], self._tape, zeros, batched=True)
         self._used = not self._persistent
+        if settings.debugging:
+            questions.note((self, found), [y], [x], None, self._tape)
         return found
 
     @contextmanager
