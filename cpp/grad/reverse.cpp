@@ -128,10 +128,13 @@ class ReversePass {
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
     Ref<Node> product;
-    // Of a jacobian it would be an operand for each row.
-    if (node->op == Op::matmul && !support.everywhere() && request_.masks.empty()) {
-      product = guarded_product(node, support, wanted, zeros_below(node->in[0]),
-                                zeros_below(node->in[1]));
+    if (node->op == Op::matmul && !support.everywhere()) {
+      // What tells the rows of a jacobian apart would make an operand for each row.
+      const Support known = request_.masks.empty() ? support : support.without(request_.masks);
+      if (!known.everywhere()) {
+        product = guarded_product(node, known, wanted, zeros_below(node->in[0]),
+                                  zeros_below(node->in[1]));
+      }
     }
     vjp_of(node->op)({product ? product.get() : node, g, wanted}, out.data());
     const bool clean = adjoint.clean() && keeps_zeros(node);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "grad/windows.h"
+#include "graph/walk.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -150,6 +151,26 @@ void Support::add(const Ref<Node>& factor) {
 
 void Support::intersect(const Support& other) {
   for (const Ref<Node>& factor : other.factors_) intersect(factor);
+}
+
+Support Support::without(std::span<const Ref<Node>> nodes) const {
+  uint64_t oldest = UINT64_MAX;
+  for (const Ref<Node>& node : nodes) {
+    if (node) oldest = std::min(oldest, node->seq);
+  }
+  Support out;
+  for (const Ref<Node>& factor : factors_) {
+    Node* top = factor.get();
+    std::vector<Node*> under;
+    walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
+      return node->seq > oldest ? node->inputs() : std::span<Node* const>();
+    });
+    const auto is_one = [&](const Node* node) {
+      return std::ranges::any_of(nodes, [&](const Ref<Node>& one) { return one.get() == node; });
+    };
+    if (std::ranges::none_of(under, is_one)) out.factors_.push_back(factor);
+  }
+  return out;
 }
 
 Ref<Node> Support::tensor() const {

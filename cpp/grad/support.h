@@ -24,6 +24,8 @@ class Support {
   // Null is everywhere.
   void intersect(const Ref<Node>& factor);
   void intersect(const Support& other);
+  // What is left without the factors that are made from any of these nodes: more than this.
+  Support without(std::span<const Ref<Node>> nodes) const;
   // As one tensor; null: everywhere.
   Ref<Node> tensor() const;
 

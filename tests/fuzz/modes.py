@@ -119,7 +119,8 @@ def by_tapes(program: Program, expected: Expected) -> Answer:
 
 
 def by_jacobians(program: Program, expected: Expected) -> Answer:
-    """The rows of jacobians, weighed as the cotangents say."""
+    """The rows of jacobians, weighed as the cotangents say; the gradients themselves where rows are
+    not finite, as zero times infinity is NaN in rows as in any product, and where they are many."""
     xs = [pb.constant(x) for x in _starts(program)]
     with pb.GradientTape(persistent=True) as outer:
         outer.watch(xs)
@@ -127,23 +128,27 @@ def by_jacobians(program: Program, expected: Expected) -> Answer:
             inner.watch(xs)
             values = program.function()(pb, *_split(program, xs))
         ys, weights = _targets(values, expected)
-        first = _weighed(inner, ys, xs, weights)
-    kept = [(g, v) for g, v in zip(first, expected.p, strict=True) if g is not None]
-    return Answer(values, first, _weighed(outer, [g for g, _ in kept], xs, [v for _, v in kept]))
+        plain = list(inner.gradient(ys, xs, weights))
+        first = _weighed(inner, ys, xs, weights) or plain
+    second = []
+    for slopes in (first, plain):
+        kept = [(g, v) for g, v in zip(slopes, expected.p, strict=True) if g is not None]
+        targets, directions = [g for g, _ in kept], [v for _, v in kept]
+        second = second or _weighed(outer, targets, xs, directions)
+    return Answer(values, first, second or list(outer.gradient(targets, xs, directions)))
 
 
 def _weighed(tape: pb.GradientTape, ys: list[Any], xs: list[Any], weights: list[Any]) -> list[Any]:
-    """Sums of rows; the gradient itself where rows are not finite, as zero times infinity is NaN in
-    rows as in any product, and where the jacobian would be large."""
+    """Sums of rows; nothing where they are not finite, or too many."""
     largest = max([x.size for x in xs], default=0)
     if max([y.size * largest for y in ys], default=0) > 20_000:
-        return list(tape.gradient(ys, xs, weights))
+        return []
     totals: list[Any] = [None] * len(xs)
     for y, c in zip(ys, weights, strict=True):
         for k, rows in enumerate(tape.jacobian(y, xs)):
             if rows is not None:
                 if not np.isfinite(rows.numpy()).all():
-                    return list(tape.gradient(ys, xs, weights))
+                    return []
                 lifted = np.reshape(c, c.shape + (1,) * len(xs[k].shape))
                 part = pb.sum(rows * pb.cast(lifted, rows.dtype), axis=tuple(range(c.ndim)))
                 totals[k] = part if totals[k] is None else totals[k] + part
