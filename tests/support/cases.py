@@ -1,4 +1,4 @@
-"""Case: one operation and all that is needed to check it. The table of them is in conftest.py.
+"""Case: one operation and all that is needed to check it. The table of them is in table/.
 
 A case says how to call the operation on tensors (`run`), what the same means on NumPy arrays of
 any floating dtype (`reference`), where its arguments may lie (`domains`), and the shapes to try.
