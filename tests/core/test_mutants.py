@@ -1,0 +1,41 @@
+"""The fuzzer finds bugs: each of those in fuzz/mutants.py makes one of the first programs fail
+that call the function."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fuzz import check, generate, modes
+from fuzz.mutants import MUTANTS, in_place
+
+import pullback as pb
+
+PROGRAMS = 120  # that call the function, at most
+SEEDS = 6000
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_it_is_found(mutant: str) -> None:
+    name, wrong = MUTANTS[mutant]
+    calls = re.compile(rf"\bpb\.{name}\(")
+    tried = 0
+    for seed in range(SEEDS):
+        program = generate.Generator(seed).make()
+        # Errors of rounding and infinities hide small bugs.
+        if not calls.search(program.source()) or program.special or program.large:
+            continue
+        tried += 1
+        with in_place(name, wrong):
+            try:
+                check.check(program, ["lazy"])
+            except check.Failure as failure:
+                assert failure.__cause__ is None, failure  # a number is wrong, nothing else
+                return
+        assert tried < PROGRAMS, f"{tried} programs called it"
+    pytest.fail(f"only {tried} programs called it")
+
+
+def test_they_are_many_and_gone() -> None:
+    assert len(MUTANTS) >= 50
+    assert modes.pb is pb
