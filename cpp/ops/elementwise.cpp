@@ -3,6 +3,7 @@
 
 #include "ops/elementwise.h"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -14,7 +15,7 @@
 namespace pullback {
 namespace {
 
-enum class Domain : uint8_t { A, N, F, B };
+enum class Domain : uint8_t { A, N, F, B, W, I };
 enum class Result : uint8_t { Same, Bool };
 
 struct Row {
@@ -67,6 +68,13 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
              "logical_xor, logical_not");
       }
       return traits(dtype).compute;
+    case Domain::W:
+    case Domain::I:
+      if (is_float(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
+        fail(ErrorKind::Type, row.name, ": expected integers",
+             row.domain == Domain::W ? " or bool" : "", ", got ", dtype);
+      }
+      break;
     case Domain::A:
       break;
   }

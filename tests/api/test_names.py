@@ -92,6 +92,19 @@ def test_an_error_of_a_function_inside_a_transform_keeps_its_name():
 
 X = np.arange(1.0, 10.0).reshape(3, 3) / 4
 EXAMPLES = {
+    "atleast_1d": lambda x: pb.atleast_1d(x[0, 0]),
+    "atleast_2d": lambda x: pb.atleast_2d(x[0]),
+    "broadcast_arrays": lambda x: sum(pb.broadcast_arrays(x, pb.ones((2, 3, 3)))),
+    "column_stack": lambda x: pb.column_stack([x[0], x[1]]),
+    "dstack": lambda x: pb.dstack([x, x]),
+    "hstack": lambda x: pb.hstack([x, x]) + pb.hstack([x[0, 0], x[1, 1]])[0],
+    "moveaxis": lambda x: pb.moveaxis(x, 0, 1),
+    "repeat": lambda x: pb.repeat(x, [1, 2, 0], axis=0) + pb.reshape(pb.repeat(x, 2), (6, 3))[:3],
+    "roll": lambda x: pb.roll(x, 1),
+    "swapaxes": lambda x: pb.swapaxes(x, 0, 1),
+    "tile": lambda x: pb.tile(x, (2, 2)),
+    "unstack": lambda x: pb.unstack(x)[0],
+    "vstack": lambda x: pb.vstack([x[0], x[1]]),
     "broadcast_to": lambda x: pb.broadcast_to(x, (2, 3, 3)),
     "clip": lambda x: pb.clip(x, 0.5, 1.0),
     "clip_by_global_norm": lambda x: pb.clip_by_global_norm([x], 0.1)[0][0],
@@ -100,6 +113,7 @@ EXAMPLES = {
     "concat": lambda x: pb.concat([x, x]),
     "cast": lambda x: pb.cast(x, "float32"),
     "astype": lambda x: pb.astype(x, "float32"),
+    "divmod": lambda x: sum(pb.divmod(x, x + 0.3)),
     "dot": lambda x: pb.dot(x, x) + pb.dot(x[0], x[1]),
     "einsum": lambda x: (
         pb.sum(pb.einsum("ij,jk->ki", x, x))
@@ -129,11 +143,16 @@ EXAMPLES = {
     "where": lambda x: pb.where(x > 1, x, -x),
 }
 # They take shapes, lengths and integers, so no gradient can be lost.
-NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "zeros"}
+NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "zeros"} | {
+    "broadcast_shapes"
+}
 NOT_DIFFERENTIABLE = {
     "all", "any", "argmax", "argmin", "equal", "floor_divide", "greater", "greater_equal",
     "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "not_equal", "permutation", "stop_gradient",
+    "logical_or", "logical_xor", "not_equal", "permutation", "stop_gradient", "trunc",
+    "heaviside", "signbit", "nextafter",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor",
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def wrong(op: Any, *cotangents: Any) -> Any:
 # Comparisons, draws and the like, which nothing passes: overridden only where they are called.
 ENDS = {
     *("all", "any", "argmax", "argmin", "equal", "not_equal", "less", "less_equal", "greater"),
-    *("greater_equal", "isnan", "isinf", "isfinite", "same", "iota"),
+    *("greater_equal", "isnan", "isinf", "isfinite", "signbit", "same", "iota"),
     *("permutation", "random_normal", "random_uniform"),
     *("logical_and", "logical_or", "logical_xor", "logical_not"),
 }

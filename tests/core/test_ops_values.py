@@ -82,6 +82,8 @@ def test_views_as_inputs(case: Case) -> None:
 @pytest.mark.parametrize("dtype", ["f", "d"])
 def test_every_position_computes_the_same_bits(pointwise: Case, dtype: str) -> None:
     """The tail of a vector loop is its body: length and offset change nothing."""
+    if dtype not in pointwise.dtypes:
+        dtype = pointwise.dtypes[-1]
     shapes = tuple((150,) for _ in pointwise.domains)
     xs = pointwise.arrays(shapes, dtype)
     whole = pointwise.run(*map(pb.constant, xs)).numpy()

@@ -50,6 +50,29 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sigmoid": formulas.sigmoid,
     "softplus": formulas.softplus,
     "erf": formulas.erf,
+    "exp2": np.exp2,
+    "deg2rad": lambda x: x * x.dtype.type(np.pi / 180),
+    "rad2deg": lambda x: x * x.dtype.type(180 / np.pi),
+    "log2": np.log2,
+    "log10": np.log10,
+    "rsqrt": formulas.rsqrt,
+    "reciprocal": lambda x: 1 / x,
+    "float_power": np.power,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "logaddexp": np.logaddexp,
+    "logaddexp2": np.logaddexp2,
+    "xlogy": formulas.xlogy,
+    "xlog1py": formulas.xlog1py,
 }
 NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "add": np.add,
@@ -63,6 +86,8 @@ NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "inner": np.inner,
     "outer": np.outer,
     "vdot": np.vdot,
+    "fma": lambda x, y, z: x * y + z,
+    "lerp": lambda x, y, w: x + w * (y - x),
 }
 CHOICES: dict[str, Callable[..., Array]] = {
     "equal": np.equal,
@@ -82,6 +107,10 @@ CHOICES: dict[str, Callable[..., Array]] = {
     "round": np.round,
     "floor": np.floor,
     "ceil": np.ceil,
+    "trunc": np.trunc,
+    "signbit": np.signbit,
+    "isposinf": np.isposinf,
+    "isneginf": np.isneginf,
     "floor_divide": _nonzero(np.floor_divide),
 }
 # With what is chosen on the way.
@@ -95,7 +124,7 @@ CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
 PRODUCTS = ("matmul", "dot", "inner", "vdot")
 DIVISIONS = ("divide", "floor_divide", "remainder")
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-JUMPS = ("pow", "floor", "ceil", "sign", *DIVISIONS, *COMPARISONS)
+JUMPS = ("pow", "floor", "ceil", "trunc", "sign", *DIVISIONS, *COMPARISONS)
 SHAPES: dict[str, Callable[..., Array]] = {
     "identity": np.asarray,
     "positive": np.asarray,

@@ -98,7 +98,7 @@ def test_what_is_public_says_so():
 @pytest.mark.parametrize("name", MODULES)
 def test_nothing_leaks(name):
     module = importlib.import_module(name)
-    assert list(module.__all__) == sorted(set(module.__all__))
+    assert len(module.__all__) == len(set(module.__all__))  # the linter sorts them
     reachable = {key for key in dir(module) if not key.startswith("_")}
     if name == "pullback":
         reachable -= APART

@@ -180,6 +180,12 @@ def truth(name: str, reference: Any, *domains: Domain) -> Case:
     return _row(name, reference, domains, ALL, "bool", {"wrt": ()})
 
 
+def words(name: str, reference: Any, arity: int = 2, dtypes: str = "bil") -> Case:
+    """W and I: integers and bool, no gradient."""
+    domains = (Domain(0.0, 20.0),) * arity
+    return _row(name, reference, domains, dtypes, "same", {"wrt": ()})
+
+
 # --- reductions: which axes of which shapes
 
 REDUCED: tuple[tuple[Shape, Any, bool], ...] = (

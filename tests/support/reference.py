@@ -262,3 +262,71 @@ def along(axis: int) -> Callable[..., Any]:
 
 def one_hot(indices: Any) -> Any:
     return (np.asarray(indices)[..., None] == np.arange(4)).astype(np.float32)
+
+
+def asin_slope(x: Any) -> Any:
+    return 1 / np.sqrt((1 - x) * (1 + x))
+
+
+def atan_slope(x: Any) -> Any:
+    return 1 / (1 + x * x)
+
+
+def asinh_slope(x: Any) -> Any:
+    return 1 / np.sqrt(1 + x * x)
+
+
+def acosh_slope(x: Any) -> Any:
+    return 1 / np.sqrt((x - 1) * (x + 1))
+
+
+def atanh_slope(x: Any) -> Any:
+    return 1 / ((1 - x) * (1 + x))
+
+
+def over_square(a: Any, b: Any) -> Any:
+    size = a * a + b * b
+    return np.where(size == 0, 0, b / np.where(size == 0, 1, size))
+
+
+def cosine_of(a: Any, b: Any) -> Any:
+    size = np.hypot(a, b)
+    return np.where(size == 0, 0, a / np.where(size == 0, 1, size))
+
+
+def logaddexp_size(a: Any, b: Any) -> Any:
+    return np.maximum(np.maximum(abs(a), abs(b)), 1)
+
+
+def xlogy(a: Any, b: Any) -> Any:
+    none = (a == 0) & ~np.isnan(b)
+    return np.where(none, 0, a * np.log(np.where(none, 1, b)))
+
+
+def xlog1py(a: Any, b: Any) -> Any:
+    none = (a == 0) & ~np.isnan(b)
+    return np.where(none, 0, a * np.log1p(np.where(none, 1, b)))
+
+
+def first(a: Any, b: Any) -> Any:
+    return a + 0 * b
+
+
+def along_axis(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, axis: f(x, axis=axis)
+
+
+def rolled(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, shift, axis: f(x, shift, axis=axis)
+
+
+def repeated(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, repeats, axis: f(x, repeats, axis=axis)
+
+
+def listed(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *xs: f(list(xs))
+
+
+def diagonals(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, k: f(x, k=k)

@@ -26,7 +26,6 @@ NAMES = {
     "rem": "remainder",
     "rint": "round",
     "sub": "subtract",
-    "swapaxes": "permute_dims",
     "tensor": "constant",
     "true_divide": "divide",
     "unsqueeze": "expand_dims",

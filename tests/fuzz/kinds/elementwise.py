@@ -7,8 +7,9 @@ import numpy as np
 from .registry import Generator, axis_of, kind
 
 SMOOTH = ["sin", "cos", "tanh", "sigmoid", "softplus", "exp", "expm1", "square", "special.erf"]
+SMOOTH += ["atan", "asinh", "deg2rad"]
 KINKED = ["abs", "relu", "negative", "positive", "identity"]
-STEPS = ["sign", "floor", "ceil", "round"]
+STEPS = ["sign", "floor", "ceil", "round", "trunc"]
 
 
 @kind(6)
@@ -25,6 +26,19 @@ BOUNDED = {
     "log": "pb.add(pb.abs({0}), 0.3)",
     "sqrt": "pb.add(pb.square({0}), 0.2)",
     "log1p": "pb.subtract(pb.square({0}), 0.5)",
+    "log2": "pb.add(pb.abs({0}), 0.3)",
+    "log10": "pb.add(pb.abs({0}), 0.3)",
+    "rsqrt": "pb.add(pb.square({0}), 0.4)",
+    "reciprocal": "pb.add(pb.square({0}), 0.6)",
+    "acosh": "pb.add(pb.square({0}), 1.4)",
+    "asin": "pb.multiply(pb.tanh({0}), 0.9)",
+    "acos": "pb.multiply(pb.tanh({0}), 0.9)",
+    "atanh": "pb.multiply(pb.tanh({0}), 0.9)",
+    "tan": "pb.tanh({0})",
+    "exp2": "pb.tanh({0})",
+    "sinh": "pb.tanh({0})",
+    "cosh": "pb.tanh({0})",
+    "rad2deg": "pb.tanh({0})",
 }
 
 
@@ -32,6 +46,29 @@ BOUNDED = {
 def bounded(g: Generator) -> None:
     name = g.pick(*BOUNDED)
     g.add(f"pb.{name}({'{0}' if g.special else BOUNDED[name]})", g.float())
+
+
+# Of two arguments, the second or both inside of the domain.
+PAIRS = {
+    "logaddexp": "{1}",
+    "logaddexp2": "{1}",
+    "atan2": "pb.add(pb.square({1}), 0.4)",
+    "hypot": "pb.add(pb.square({1}), 0.4)",
+    "xlogy": "pb.add(pb.square({1}), 0.4)",
+    "xlog1py": "pb.square({1})",
+    "fma": "{1}, 0.5",
+    "lerp": "{1}, 0.25",
+}
+
+
+@kind(2)
+def pair(g: Generator) -> None:
+    name, x = g.pick(*PAIRS), g.float()
+    if x is None or g.special:
+        return
+    y = g.beside(x)
+    if y is not None and g.array(y).dtype.kind == "f":
+        g.add(f"pb.{name}({{0}}, {PAIRS[name]})", x, y)
 
 
 OPERATORS = {

@@ -1,7 +1,7 @@
 """The case table: every operation once, a module for each family."""
 
 from ..cases import Case
-from . import composites, elementwise, movement, products, reductions
+from . import arranging, composites, elementwise, movement, products, reductions
 
-FAMILIES = (elementwise, reductions, movement, products, composites)
+FAMILIES = (elementwise, reductions, movement, arranging, products, composites)
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]

@@ -15,7 +15,14 @@
 namespace pullback {
 namespace {
 
-enum Domain : unsigned { A = 0x1f, N = 0x1e, F = 0x18, B = 0x01 };  // bit = DType
+enum Domain : unsigned {
+  A = 0x1f,
+  N = 0x1e,
+  F = 0x18,
+  B = 0x01,
+  W = 0x07,
+  I = 0x06
+};  // bit = DType
 enum class Result { Same, Bool };
 
 // clang-format off

@@ -8,8 +8,7 @@
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
 #pragma once
 
-#include "backend/cpu/kernels/vec_pow.h"
-#include "backend/cpu/kernels/vec_trig.h"
+#include "backend/cpu/kernels/vec_libm.h"
 
 namespace pullback {
 namespace {
@@ -109,6 +108,7 @@ PULLBACK_INLINE T relu(T a) {
 PULLBACK_ROUNDING(round, rint)  // half to even: the rounding mode is never changed
 PULLBACK_ROUNDING(floor, floor)
 PULLBACK_ROUNDING(ceil, ceil)
+PULLBACK_ROUNDING(trunc, trunc)
 #undef PULLBACK_ROUNDING
 
 // --- roots, hyperbolic functions, activations

@@ -1,0 +1,169 @@
+// Functions that the C library computes, within an ulp, one element at a time; float in double. And
+// the slopes of inverse functions, formed so that nothing cancels near the ends of a domain or
+// overflows far out.
+#pragma once
+
+#include "backend/cpu/kernels/vec_pow.h"
+#include "backend/cpu/kernels/vec_trig.h"
+
+namespace pullback {
+namespace {
+namespace m {
+
+#define PULLBACK_LIBM(name)                                             \
+  PULLBACK_INLINE double name(double a) { return __builtin_##name(a); } \
+  PULLBACK_INLINE float name(float a) { return static_cast<float>(__builtin_##name(double{a})); }
+PULLBACK_LIBM(tan)
+PULLBACK_LIBM(asin)
+PULLBACK_LIBM(acos)
+PULLBACK_LIBM(atan)
+PULLBACK_LIBM(sinh)
+PULLBACK_LIBM(cosh)
+PULLBACK_LIBM(asinh)
+PULLBACK_LIBM(acosh)
+PULLBACK_LIBM(atanh)
+PULLBACK_LIBM(exp2)
+PULLBACK_LIBM(log2)
+PULLBACK_LIBM(log10)
+#undef PULLBACK_LIBM
+
+// The C library's is some units of the last place off: a step of Newton's, where what is left of a
+// is no subnormal number.
+PULLBACK_INLINE double cbrt(double a) {
+  const double y = __builtin_cbrt(a);
+  const double square = y * y, cube = square * y;
+  const double rest = ((cube - a) + product_rest(square, y, cube)) + product_rest(y, y, square) * y;
+  const double size = magnitude(a);
+  return (size > 1e-270) & (size < 1e300) ? y - rest / (3.0 * square) : y;
+}
+PULLBACK_INLINE float cbrt(float a) { return static_cast<float>(__builtin_cbrt(double{a})); }
+
+#define PULLBACK_LIBM(name)                                                          \
+  PULLBACK_INLINE double name(double a, double b) { return __builtin_##name(a, b); } \
+  PULLBACK_INLINE float name(float a, float b) {                                     \
+    return static_cast<float>(__builtin_##name(double{a}, double{b}));               \
+  }
+PULLBACK_LIBM(atan2)
+PULLBACK_LIBM(hypot)
+#undef PULLBACK_LIBM
+PULLBACK_INLINE double nextafter(double a, double b) { return __builtin_nextafter(a, b); }
+PULLBACK_INLINE float nextafter(float a, float b) { return __builtin_nextafterf(a, b); }
+
+// 1 / sqrt((1 - a) (1 + a))
+template <class F>
+PULLBACK_INLINE F asin_slope(F a) {
+  const double x = a;
+  return static_cast<F>(1.0 / __builtin_sqrt((1.0 - x) * (1.0 + x)));
+}
+// 1 / (1 + a^2)
+template <class F>
+PULLBACK_INLINE F atan_slope(F a) {
+  const double x = a;
+  return static_cast<F>(1.0 / (1.0 + x * x));
+}
+// 1 / sqrt(1 + a^2)
+template <class F>
+PULLBACK_INLINE F asinh_slope(F a) {
+  return static_cast<F>(1.0 / __builtin_hypot(1.0, double{a}));
+}
+// 1 / sqrt((a - 1) (a + 1))
+template <class F>
+PULLBACK_INLINE F acosh_slope(F a) {
+  const double x = a;
+  return static_cast<F>(1.0 / (__builtin_sqrt(x - 1.0) * __builtin_sqrt(x + 1.0)));
+}
+// 1 / ((1 - a) (1 + a))
+template <class F>
+PULLBACK_INLINE F atanh_slope(F a) {
+  const double x = a;
+  return magnitude(a) > F(1) ? kNaN<F> : static_cast<F>(1.0 / ((1.0 - x) * (1.0 + x)));
+}
+
+// b / (a^2 + b^2), scaled; 0 at the origin and far out.
+template <class F>
+PULLBACK_INLINE F over_square(F a, F b) {
+  const double x = a, y = b;
+  const double size = magnitude(x) > magnitude(y) ? magnitude(x) : magnitude(y);
+  const double p = x / size, q = y / size;
+  const double slope = q / (p * p + q * q) / size;
+  const bool none = (size == 0.0) | (size == kInfinity<double>);
+  return (a != a) | (b != b) ? kNaN<F> : (none ? F(0) : static_cast<F>(slope));
+}
+// a / hypot(a, b): the cosine of an angle; 0 at the origin.
+template <class F>
+PULLBACK_INLINE F cosine_of(F a, F b) {
+  const bool far_a = magnitude(a) == kInfinity<F>, far_b = magnitude(b) == kInfinity<F>;
+  const F x = far_a ? with_sign_of(F(1), a) : (far_b ? F(0) : a);
+  const F y = far_b ? F(1) : (far_a ? F(0) : b);
+  const bool origin = (x == F(0)) & (y == F(0));
+  return origin ? F(0) : x / hypot(x, y) + F(0) * (a == a ? F(0) : a) + (b == b ? F(0) : b);
+}
+
+// log(exp(a) + exp(b)), and the same to base 2.
+template <class F>
+PULLBACK_INLINE F logaddexp(F a, F b) {
+  const double x = a, y = b;
+  const double top = x > y ? x : y;
+  const double apart = x == y ? 0.0 : magnitude(x - y);
+  return static_cast<F>(top + log1p(exp(-apart)));
+}
+template <class F>
+PULLBACK_INLINE F logaddexp2(F a, F b) {
+  const double x = a, y = b;
+  const double top = x > y ? x : y;
+  const double apart = x == y ? 0.0 : magnitude(x - y);
+  return static_cast<F>(top + log1p(exp2(-apart)) * kLog2e);
+}
+
+// a log(b) and a log(1 + b), 0 where a is, unless b is NaN.
+template <class F>
+PULLBACK_INLINE F xlogy(F a, F b) {
+  return (a == F(0)) & (b == b) ? F(0) : static_cast<F>(double{a} * log(double{b}));
+}
+template <class F>
+PULLBACK_INLINE F xlog1py(F a, F b) {
+  return (a == F(0)) & (b == b) ? F(0) : static_cast<F>(double{a} * log1p(double{b}));
+}
+
+template <class F>
+PULLBACK_INLINE F copysign(F a, F b) {
+  return with_sign_of(a, b);
+}
+template <class F>
+PULLBACK_INLINE bool signbit(F a) {
+  using R = Real<F>;
+  return (bits_as<typename R::Bits>(a) & R::kSign) != 0;
+}
+template <class F>
+PULLBACK_INLINE F heaviside(F a, F b) {
+  const F side = a > F(0) ? F(1) : F(0);
+  return a != a ? a : (a == F(0) ? b : side);
+}
+// The remainder with the sign of a.
+template <class F>
+PULLBACK_INLINE F fmod(F a, F b) {
+  return is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b);
+}
+
+// --- bits of integers; a bool has one
+
+template <class I>
+PULLBACK_INLINE I invert(I a) {
+  if constexpr (sizeof(I) == 1) return !a;
+  return ~a;
+}
+// Bits that leave at one end are lost, as many as there are.
+template <class I>
+PULLBACK_INLINE I left_shift(I a, I b) {
+  constexpr I bits = 8 * sizeof(I);
+  return (b < 0) | (b >= bits) ? I(0) : static_cast<I>(a << (b & (bits - 1)));
+}
+template <class I>
+PULLBACK_INLINE I right_shift(I a, I b) {
+  constexpr I bits = 8 * sizeof(I);
+  return a >> ((b < 0) | (b >= bits) ? bits - 1 : b);
+}
+
+}  // namespace m
+}  // namespace
+}  // namespace pullback

@@ -1,0 +1,403 @@
+"""Arrangements made of views, joins and takes: axes moved, reversed, rolled, repeated, joined in
+NumPy's other ways. Bad axes are a ValueError. All are differentiable to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from operator import index
+from typing import Any, SupportsIndex
+
+import numpy
+
+from .. import _core
+from .._core import Tensor
+from .._typing import Axis, Shape, TensorLike
+from .arguments import integer, is_integer
+
+
+def _axes(axis: Any, rank: int, who: str) -> list[int]:
+    """Axes as numbers from 0, each once."""
+    given = [axis] if is_integer(axis) else axis
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise TypeError(f"{who}: expected an axis or several, got {_core.shown(axis)}")
+    found = []
+    for a in given:
+        k = integer(a, who)
+        if not -rank <= k < rank:
+            raise ValueError(f"{who}: axis {k} is out of range for an array of rank {rank}")
+        found.append(k % rank)
+    if len(set(found)) < len(found):
+        raise ValueError(f"{who}: an axis is given twice in {_core.shown(axis)}")
+    return found
+
+
+def _part(axis: int, which: Any) -> tuple[Any, ...]:
+    """The index that takes `which` along an axis."""
+    return (*(slice(None),) * axis, which)
+
+
+def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
+    """x with the axes `source` moved to `destination`; the others keep their order.
+
+    >>> pb.moveaxis(pb.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    x = _core.constant(x, who="moveaxis")
+    rank = len(x.shape)
+    source, destination = (_axes(a, rank, "moveaxis") for a in (source, destination))
+    if len(source) != len(destination):
+        raise ValueError(
+            f"moveaxis: expected as many destinations as sources, got {len(source)} sources and "
+            f"{len(destination)} destinations"
+        )
+    order = [k for k in range(rank) if k not in source]
+    for to, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(to, axis)
+    return _core.transpose(x, order)
+
+
+def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Tensor:
+    """x with two axes exchanged.
+
+    >>> pb.swapaxes(pb.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    x = _core.constant(x, who="swapaxes")
+    order = list(range(len(x.shape)))
+    first, second = (_axes([a], len(order), "swapaxes")[0] for a in (axis1, axis2))
+    order[first], order[second] = order[second], order[first]
+    return _core.transpose(x, order)
+
+
+def flip(x: TensorLike, /, *, axis: Axis = None) -> Tensor:
+    """x with the order of its entries reversed along some axes, by default all.
+
+    >>> pb.flip([[1, 2], [3, 4]], axis=1)
+    Tensor([[2, 1],
+            [4, 3]], dtype=int64)
+    """
+    x = _core.constant(x, who="flip")
+    rank = len(x.shape)
+    axes = range(rank) if axis is None else _axes(axis, rank, "flip")
+    return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(rank))]
+
+
+def flipud(x: TensorLike, /) -> Tensor:
+    """`flip` along the first axis.
+
+    >>> pb.flipud([[1, 2], [3, 4]])
+    Tensor([[3, 4],
+            [1, 2]], dtype=int64)
+    """
+    x = _core.constant(x, who="flipud")
+    _axes([0], len(x.shape), "flipud")
+    return flip(x, axis=0)
+
+
+def fliplr(x: TensorLike, /) -> Tensor:
+    """`flip` along the second axis.
+
+    >>> pb.fliplr([[1, 2], [3, 4]])
+    Tensor([[2, 1],
+            [4, 3]], dtype=int64)
+    """
+    x = _core.constant(x, who="fliplr")
+    _axes([1], len(x.shape), "fliplr")
+    return flip(x, axis=1)
+
+
+def roll(x: TensorLike, /, shift: Shape, *, axis: Axis = None) -> Tensor:
+    """x with its entries moved by `shift` places along an axis; those that leave at its end come
+    in at its start. Without an axis x is rolled as if it were flat.
+
+    >>> pb.roll([1, 2, 3, 4], 1)
+    Tensor([4, 1, 2, 3], dtype=int64)
+    """
+    x = _core.constant(x, who="roll")
+    if axis is None:
+        flat = roll(_core.reshape(x, (-1,)), _total(shift), axis=0)
+        return _core.reshape(flat, x.shape)
+    axes = [axis] if is_integer(axis) else list(axis)  # type: ignore[arg-type]
+    shifts = [shift] * len(axes) if is_integer(shift) else list(shift)  # type: ignore[arg-type]
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: expected a shift for each axis, got {len(shifts)} for {len(axes)}")
+    for by, a in zip(shifts, axes, strict=True):
+        k = _axes([a], len(x.shape), "roll")[0]
+        length = x.shape[k]
+        cut = -integer(by, "roll") % length if length else 0
+        if cut:
+            head, tail = (_part(k, piece) for piece in (slice(cut), slice(cut, None)))
+            x = _core.concat([x[tail], x[head]], k)
+    return x
+
+
+def _total(shift: Any) -> int:
+    if is_integer(shift):
+        return index(shift)
+    if isinstance(shift, (str, bytes)) or not hasattr(shift, "__iter__"):
+        raise TypeError(f"roll: expected an integer or several, got {_core.shown(shift)}")
+    return sum(integer(s, "roll") for s in shift)
+
+
+def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Tensor:
+    """x turned by k right angles, from the first of `axes` towards the second.
+
+    >>> pb.rot90([[1, 2], [3, 4]])
+    Tensor([[2, 4],
+            [1, 3]], dtype=int64)
+    """
+    x = _core.constant(x, who="rot90")
+    turns = integer(k, "rot90") % 4
+    found = _axes(axes, len(x.shape), "rot90")
+    if len(found) != 2:
+        raise ValueError(f"rot90: expected two axes, got {len(found)}")
+    first, second = found
+    if turns == 2:
+        return flip(x, axis=(first, second))
+    if turns == 1:
+        return swapaxes(flip(x, axis=second), first, second)
+    return flip(swapaxes(x, first, second), axis=second) if turns else x
+
+
+def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
+    """Copies of x side by side, so many along each axis; axes that are missing come in front.
+
+    >>> pb.tile([1, 2], (2, 2))
+    Tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]], dtype=int64)
+    """
+    x = _core.constant(x, who="tile")
+    if is_integer(repetitions):
+        counts = [index(repetitions)]  # type: ignore[arg-type]
+    elif isinstance(repetitions, (str, bytes)) or not hasattr(repetitions, "__iter__"):
+        raise TypeError(f"tile: expected integers, got {_core.shown(repetitions)}")
+    else:
+        counts = [integer(n, "tile") for n in repetitions]
+    if any(n < 0 for n in counts):
+        raise ValueError(f"tile: repetitions must not be negative, got {counts}")
+    rank = max(len(counts), len(x.shape))
+    shape = (1,) * (rank - len(x.shape)) + tuple(x.shape)
+    counts = [1] * (rank - len(counts)) + counts
+    pairs = tuple(n for k in range(rank) for n in (1, shape[k]))
+    wide = tuple(n for k in range(rank) for n in (counts[k], shape[k]))
+    whole = _core.broadcast_to(_core.reshape(x, pairs), wide)
+    return _core.reshape(whole, tuple(n * m for n, m in zip(counts, shape, strict=True)))
+
+
+def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
+    """Every entry along an axis so many times, one after the other; without an axis x is flat.
+    `repeats` is one number, or integers whose values are needed at once, one for each entry.
+
+    >>> pb.repeat([1, 2, 3], 2)
+    Tensor([1, 1, 2, 2, 3, 3], dtype=int64)
+    """
+    x = _core.constant(x, who="repeat")
+    if axis is None:
+        x, axis = _core.reshape(x, (-1,)), 0
+    k = _axes([axis], len(x.shape), "repeat")[0]
+    counts = _core.constant(repeats, who="repeat")
+    if counts.dtype.kind != "i":
+        raise TypeError(f"repeat: expected integers, got {counts.dtype}")
+    found = counts.numpy()
+    length = x.shape[k]
+    if found.ndim > 1 or (found.ndim and found.shape not in ((1,), (length,))):
+        raise ValueError(
+            f"repeat: expected one number or {length} for the axis, got shape {found.shape}"
+        )
+    if (found < 0).any():
+        raise ValueError("repeat: counts must not be negative")
+    if found.size == 1:
+        times = int(found.reshape(()))
+        wide = _core.broadcast_to(
+            _core.expand_dims(x, k + 1), (*x.shape[: k + 1], times, *x.shape[k + 1 :])
+        )
+        return _core.reshape(wide, (*x.shape[:k], length * times, *x.shape[k + 1 :]))
+    return _core.take(x, _core.constant(numpy.repeat(numpy.arange(length), found)), k)
+
+
+def ravel(x: TensorLike, /) -> Tensor:
+    """The entries of x in one row.
+
+    >>> pb.ravel([[1, 2], [3, 4]])
+    Tensor([1, 2, 3, 4], dtype=int64)
+    """
+    x = _core.constant(x, who="ravel")
+    return _core.reshape(x, (prod(x.shape),))
+
+
+def unstack(x: TensorLike, /, *, axis: SupportsIndex = 0) -> tuple[Tensor, ...]:
+    """The parts of x along an axis, without it.
+
+    >>> pb.unstack([[1, 2], [3, 4]])
+    (Tensor([1, 2], dtype=int64), Tensor([3, 4], dtype=int64))
+    """
+    x = _core.constant(x, who="unstack")
+    k = _axes([axis], len(x.shape), "unstack")[0]
+    return tuple(x[_part(k, i)] for i in range(x.shape[k]))
+
+
+def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
+    """The shape to which arrays of these shapes broadcast.
+
+    >>> pb.broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    found = []
+    for shape in shapes:
+        if isinstance(shape, (str, bytes)) or not (is_integer(shape) or hasattr(shape, "__iter__")):
+            raise TypeError(f"broadcast_shapes: expected shapes, got {_core.shown(shape)}")
+        lengths = [shape] if is_integer(shape) else list(shape)  # type: ignore[arg-type]
+        found.append(tuple(integer(n, "broadcast_shapes") for n in lengths))
+    try:
+        return numpy.broadcast_shapes(*found)
+    except ValueError:
+        text = " and ".join(map(str, found))
+        raise ValueError(f"broadcast_shapes: shapes {text} do not broadcast") from None
+
+
+def broadcast_arrays(*arrays: TensorLike) -> tuple[Tensor, ...]:
+    """All arrays in the shape to which they broadcast.
+
+    >>> [x.shape for x in pb.broadcast_arrays([[1], [2]], [1, 2, 3])]
+    [(2, 3), (2, 3)]
+    """
+    tensors = [_core.constant(x, who="broadcast_arrays") for x in arrays]
+    try:
+        shape = numpy.broadcast_shapes(*(x.shape for x in tensors))
+    except ValueError:
+        text = " and ".join(str(x.shape) for x in tensors)
+        raise ValueError(f"broadcast_arrays: shapes {text} do not broadcast") from None
+    return tuple(_core.broadcast_to(x, shape) for x in tensors)
+
+
+def atleast_1d(x: TensorLike, /) -> Tensor:
+    """x with one axis at least.
+
+    >>> pb.atleast_1d(3.0)
+    Tensor([3.], dtype=float32)
+    """
+    x = _core.constant(x, who="atleast_1d")
+    return x if x.shape else _core.reshape(x, (1,))
+
+
+def atleast_2d(x: TensorLike, /) -> Tensor:
+    """x with two axes at least; new ones come in front.
+
+    >>> pb.atleast_2d([1, 2]).shape
+    (1, 2)
+    """
+    x = _core.constant(x, who="atleast_2d")
+    return _core.reshape(x, (1,) * (2 - len(x.shape)) + tuple(x.shape))
+
+
+def atleast_3d(x: TensorLike, /) -> Tensor:
+    """x with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1).
+
+    >>> pb.atleast_3d([1, 2]).shape
+    (1, 2, 1)
+    """
+    x = _core.constant(x, who="atleast_3d")
+    rank = len(x.shape)
+    front = (1,) if rank < 2 else ()
+    shape = (*front, *x.shape)
+    return _core.reshape(x, shape + (1,) * (3 - len(shape)))
+
+
+def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
+    """The arrays side by side: along the second axis, or the only one.
+
+    >>> pb.hstack([[1, 2], [3]])
+    Tensor([1, 2, 3], dtype=int64)
+    """
+    parts = _each(arrays, atleast_1d, "hstack")
+    return _core.concat(parts, min(1, len(parts[0].shape) - 1))
+
+
+def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
+    """The arrays as rows, one below the other: along the first axis of at least two.
+
+    >>> pb.vstack([[1, 2], [3, 4]])
+    Tensor([[1, 2],
+            [3, 4]], dtype=int64)
+    """
+    return _core.concat(_each(arrays, atleast_2d, "vstack"), 0)
+
+
+def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
+    """The arrays along the third axis of at least three.
+
+    >>> pb.dstack([[1, 2], [3, 4]]).shape
+    (1, 2, 2)
+    """
+    return _core.concat(_each(arrays, atleast_3d, "dstack"), 2)
+
+
+def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
+    """Arrays of one axis as the columns of a matrix; matrices as they are.
+
+    >>> pb.column_stack([[1, 2], [3, 4]])
+    Tensor([[1, 3],
+            [2, 4]], dtype=int64)
+    """
+
+    def column(x: TensorLike) -> Tensor:
+        t = atleast_1d(x)
+        return _core.expand_dims(t, 1) if len(t.shape) == 1 else t
+
+    return _core.concat(_each(arrays, column, "column_stack"), 1)
+
+
+def _each(arrays: Any, made: Any, who: str) -> list[Tensor]:
+    if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__iter__"):
+        raise TypeError(f"{who}: expected arrays in a list, got {_core.shown(arrays)}")
+    parts = []
+    for x in arrays:
+        try:
+            parts.append(made(_core.constant(x, who=who)))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{who}: {str(error).removeprefix(f'{who}: ')}") from None
+    if not parts:
+        raise ValueError(f"{who}: expected at least one array")
+    first = parts[0].shape
+    axis = {"vstack": 0, "dstack": 2}.get(who, min(1, len(first) - 1))
+    for x in parts:
+        same = len(x.shape) == len(first) and all(
+            n == m for k, (n, m) in enumerate(zip(x.shape, first, strict=True)) if k != axis
+        )
+        if not same:
+            raise ValueError(f"{who}: shapes {first} and {x.shape} do not fit together")
+    return parts
+
+
+def tril(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
+    """The lower triangles of matrices: zeros above the k-th diagonal.
+
+    >>> pb.tril([[1, 2], [3, 4]])
+    Tensor([[1, 0],
+            [3, 4]], dtype=int64)
+    """
+    return _triangle(x, k, True, "tril")
+
+
+def triu(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
+    """The upper triangles of matrices: zeros below the k-th diagonal.
+
+    >>> pb.triu([[1, 2], [3, 4]])
+    Tensor([[1, 2],
+            [0, 4]], dtype=int64)
+    """
+    return _triangle(x, k, False, "triu")
+
+
+def _triangle(x: TensorLike, k: Any, lower: bool, who: str) -> Tensor:
+    x = _core.constant(x, who=who)
+    if len(x.shape) < 2:
+        raise ValueError(f"{who}: expected matrices, got shape {x.shape}")
+    rows, columns = x.shape[-2:]
+    diagonal = integer(k, who)
+    kept = numpy.tri(rows, columns, diagonal if lower else diagonal - 1, bool)
+    return _core.where(_core.constant(kept if lower else ~kept), x, _core.full((), 0, x.dtype))
