@@ -133,7 +133,7 @@ constexpr OpTraits elementwise(const char* name, Result result, Integers integer
           cost,
           integers == Integers::Fails ? Fails::Integers : Fails::Never,
           mask,
-          result == Result::Bool ? Tangent::None : Tangent::Own,
+          result == Result::Bool || mask == Mask::Stops ? Tangent::None : Tangent::Own,
           integers == Integers::Ring};
 }
 

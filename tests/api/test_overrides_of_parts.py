@@ -42,6 +42,8 @@ ENDS = {
     *("greater_equal", "isnan", "isinf", "isfinite", "signbit", "same", "iota"),
     *("permutation", "random_normal", "random_uniform"),
     *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
+    *("bitwise_left_shift", "bitwise_right_shift"),
 }
 
 
