@@ -43,6 +43,10 @@ WITHOUT_PROGRAMS = {
     *("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes"),
     *("column_stack", "dstack", "flip", "fliplr", "flipud", "hstack", "moveaxis", "ravel"),
     *("repeat", "roll", "rot90", "swapaxes", "tile", "tril", "triu", "unstack", "vstack"),
+    # Sums and differences, and activations made of others; creation.
+    *("asarray", "count_nonzero", "diff", "empty", "empty_like", "linspace", "meshgrid"),
+    *("nanmean", "nansum", "ptp", "std", "var", "elu", "hard_sigmoid", "hard_silu"),
+    *("leaky_relu", "log_sigmoid", "mish", "relu6", "selu", "silu", "softsign"),
     # Of bits and signs, with kinks of their own, or made of others here.
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),

@@ -330,3 +330,59 @@ def listed(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def diagonals(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, k: f(x, k=k)
+
+
+def corrected(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, by: f(x, correction=by)
+
+
+def size_two(x: Any, *_: Any) -> Any:
+    return np.asarray(2.0, x.dtype)
+
+
+def var_size(x: Any, axis: Any = None) -> Any:
+    return np.var(x, axis) + np.max(abs(x)) ** 2
+
+
+def linspace(x: Any, y: Any) -> Any:
+    return x + (y - x) * (np.arange(7) / np.longdouble(6)).astype(np.result_type(x))
+
+
+def relu6(x: Any) -> Any:
+    return np.clip(x, 0, 6)
+
+
+def leaky_relu(x: Any) -> Any:
+    return np.where(x > 0, x, x * 0.01)
+
+
+def elu(x: Any) -> Any:
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def selu(x: Any) -> Any:
+    return 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * elu(np.minimum(x, 0)))
+
+
+def silu(x: Any) -> Any:
+    return x / (1 + np.exp(-x))
+
+
+def mish(x: Any) -> Any:
+    return x * np.tanh(np.log1p(np.exp(x)))
+
+
+def softsign(x: Any) -> Any:
+    return x / (1 + abs(x))
+
+
+def log_sigmoid(x: Any) -> Any:
+    return -np.log1p(np.exp(-x))
+
+
+def hard_sigmoid(x: Any) -> Any:
+    return np.clip(x + 3, 0, 6) / 6
+
+
+def hard_silu(x: Any) -> Any:
+    return x * hard_sigmoid(x)

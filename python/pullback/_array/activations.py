@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import SupportsIndex
 
 from .. import _core
@@ -52,3 +53,116 @@ def log_softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     Tensor([-1000.,     0.], dtype=float32)
     """
     return _core.log_softmax(x, axis)
+
+
+def relu6(x: TensorLike, /) -> Tensor:
+    """min(max(x, 0), 6).
+
+    >>> pb.relu6([-1.0, 2.0, 9.0])
+    Tensor([0., 2., 6.], dtype=float32)
+    """
+    return _core.clip(floating_of(x, "relu6"), 0, 6)
+
+
+def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
+    """x above 0, `slope` times x below. The slope at 0 is that below.
+
+    >>> pb.leaky_relu([-1.0, 2.0])
+    Tensor([-0.01,  2.  ], dtype=float32)
+    """
+    x = floating_of(x, "leaky_relu")
+    return _core.where(_core.greater(x, 0), x, _named("leaky_relu", _core.multiply, x, slope))
+
+
+def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
+    """x above 0, alpha (exp(x) - 1) below (Clevert et al., 2015).
+
+    >>> pb.elu([-1.0, 2.0])
+    Tensor([-0.63212055,  2.        ], dtype=float32)
+    """
+    x = floating_of(x, "elu")
+    below = _core.expm1(_core.minimum(x, 0))
+    return _core.where(_core.greater(x, 0), x, _named("elu", _core.multiply, below, alpha))
+
+
+def selu(x: TensorLike, /) -> Tensor:
+    """scale · elu(x, alpha) with the constants that keep mean 0 and variance 1 (Klambauer et al.,
+    2017).
+
+    >>> pb.selu([-1.0, 2.0])
+    Tensor([-1.1113307,  2.101402 ], dtype=float32)
+    """
+    return _core.multiply(1.0507009873554805, elu(floating_of(x, "selu"), 1.6732632423543772))
+
+
+def silu(x: TensorLike, /) -> Tensor:
+    """x sigmoid(x).
+
+    >>> pb.silu([-1.0, 2.0])
+    Tensor([-0.26894143,  1.7615942 ], dtype=float32)
+    """
+    x = floating_of(x, "silu")
+    return _core.multiply(x, _core.sigmoid(x))
+
+
+def mish(x: TensorLike, /) -> Tensor:
+    """x tanh(softplus(x)) (Misra, 2019).
+
+    >>> pb.mish([-1.0, 2.0])
+    Tensor([-0.30340147,  1.943959  ], dtype=float32)
+    """
+    x = floating_of(x, "mish")
+    return _core.multiply(x, _core.tanh(_core.softplus(x)))
+
+
+def softsign(x: TensorLike, /) -> Tensor:
+    """x / (1 + |x|).
+
+    >>> pb.softsign([-1.0, 3.0])
+    Tensor([-0.5 ,  0.75], dtype=float32)
+    """
+    x = floating_of(x, "softsign")
+    return _core.divide(x, _core.add(1, _core.abs(x)))
+
+
+def log_sigmoid(x: TensorLike, /) -> Tensor:
+    """log(sigmoid(x)), which no large argument loses; its slope is sigmoid(-x).
+
+    >>> pb.log_sigmoid([-1000.0, 0.0])
+    Tensor([-1.000000e+03, -6.931472e-01], dtype=float32)
+    """
+    return _core.negative(_core.softplus(_core.negative(floating_of(x, "log_sigmoid"))))
+
+
+def hard_sigmoid(x: TensorLike, /) -> Tensor:
+    """relu6(x + 3) / 6.
+
+    >>> pb.hard_sigmoid([-4.0, 0.0, 1.5])
+    Tensor([0.  , 0.5 , 0.75], dtype=float32)
+    """
+    return _core.divide(_core.clip(_core.add(floating_of(x, "hard_sigmoid"), 3), 0, 6), 6)
+
+
+def hard_silu(x: TensorLike, /) -> Tensor:
+    """x hard_sigmoid(x) (Howard et al., 2019).
+
+    >>> pb.hard_silu([-4.0, 0.0, 3.0])
+    Tensor([-0.,  0.,  3.], dtype=float32)
+    """
+    x = floating_of(x, "hard_silu")
+    return _core.multiply(x, hard_sigmoid(x))
+
+
+def floating_of(x: TensorLike, who: str) -> Tensor:
+    """x as a tensor of floats: integers and bool in the default dtype."""
+    tensor = _core.constant(x, who=who)
+    return tensor if tensor.dtype.kind == "f" else _core.cast(tensor, _core.default_float())
+
+
+def _named(who: str, made: Callable[..., Tensor], *args: TensorLike) -> Tensor:
+    """made(*args), whose errors speak of `who`."""
+    try:
+        return made(*args)
+    except (TypeError, ValueError, OverflowError) as error:
+        text = str(error).partition(": ")[2] or str(error)
+        raise type(error)(f"{who}: {text}") from None

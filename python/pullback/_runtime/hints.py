@@ -8,7 +8,6 @@ NAMES = {
     "amax": "max",
     "amin": "min",
     "array": "constant",
-    "asarray": "constant",
     "cat": "concat",
     "clamp": "clip",
     "concatenate": "concat",

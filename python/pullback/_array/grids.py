@@ -1,0 +1,116 @@
+"""Arrays of equal steps, and grids of them."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+import numpy
+
+from .. import _core
+from .._core import Tensor
+from .._typing import DType, Shape, TensorLike
+from .arguments import integer
+from .creation import full, full_like
+
+
+def asarray(value: TensorLike, /, dtype: DType = None) -> Tensor:
+    """`constant`, by its name in the Array API standard: a tensor stays what it is.
+
+    >>> pb.asarray([1.0, 2.0])
+    Tensor([1., 2.], dtype=float32)
+    """
+    return _core.constant(value, dtype, "asarray")
+
+
+def empty(shape: Shape, dtype: DType = None) -> Tensor:
+    """Zeros: memory without a value could never be looked at.
+
+    >>> pb.empty(2)
+    Tensor([0., 0.], dtype=float32)
+    """
+    try:
+        return full(shape, 0.0, dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"empty: {str(error).removeprefix('full: ')}") from None
+
+
+def empty_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
+    """Zeros of the shape of x, and of its dtype unless another is given.
+
+    >>> pb.empty_like([1.0, 2.0])
+    Tensor([0., 0.], dtype=float32)
+    """
+    return full_like(_core.constant(x, who="empty_like"), 0, dtype)
+
+
+def linspace(
+    start: TensorLike,
+    stop: TensorLike,
+    /,
+    num: SupportsIndex = 50,
+    *,
+    dtype: DType = None,
+    endpoint: bool = True,
+) -> Tensor:
+    """`num` numbers in equal steps from `start` to `stop`, which is the last one, or with
+    `endpoint=False` the one after. Floating; both ends have gradients.
+
+    >>> pb.linspace(0, 1, 5)
+    Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    count = integer(num, "linspace")
+    if count < 0:
+        raise ValueError(f"linspace: num must not be negative, got {count}")
+    first, last = _ends(start, stop)
+    share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
+    weight = _core.constant(share, first.dtype)
+    # From both ends, so that each is met exactly.
+    near = _core.add(first, _core.multiply(weight, _core.subtract(last, first)))
+    far = _core.subtract(
+        last, _core.multiply(_core.constant(1 - share, first.dtype), _core.subtract(last, first))
+    )
+    line = _core.where(_core.constant(share < 0.5), near, far)
+    return line if dtype is None else _core.cast(line, dtype)
+
+
+def _ends(start: TensorLike, stop: TensorLike) -> tuple[Tensor, Tensor]:
+    """Both as single floats of one dtype."""
+    ends = []
+    for value in (start, stop):
+        end = _core.constant(value, who="linspace")
+        if end.shape or end.dtype.kind == "b":
+            raise TypeError(f"linspace: expected numbers, got {_core.shown(value)}")
+        ends.append(end)
+    kinds = [end.dtype for end in ends if end.dtype.kind == "f"]
+    dtype = max(kinds, key=lambda d: d.itemsize) if kinds else _core.default_float()
+    first, last = (_core.cast(end, dtype) for end in ends)
+    return first, last
+
+
+def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """The coordinates of a grid, one array for each axis: "ij" has the axes in the order of the
+    arrays, "xy" exchanges the first two.
+
+    >>> [x.shape for x in pb.meshgrid([1, 2, 3], [4, 5])]
+    [(2, 3), (2, 3)]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {_core.shown(indexing)}")
+    rows = []
+    for value in arrays:
+        x = _core.constant(value, who="meshgrid")
+        if len(x.shape) > 1:
+            raise ValueError(f"meshgrid: expected arrays of one axis, got shape {x.shape}")
+        rows.append(_core.reshape(x, (-1,)))
+    places = list(range(len(rows)))
+    if indexing == "xy" and len(rows) > 1:
+        places[:2] = [1, 0]
+    shape = [0] * len(rows)
+    for x, place in zip(rows, places, strict=True):
+        shape[place] = x.shape[0]
+    made = []
+    for x, place in zip(rows, places, strict=True):
+        thin = [1] * len(rows)
+        thin[place] = x.shape[0]
+        made.append(_core.broadcast_to(_core.reshape(x, thin), shape))
+    return tuple(made)
