@@ -12,6 +12,8 @@ Arrays are made and computed by functions of NumPy's names; `gradients`, `Gradie
 TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
+# Long, as it is a list: every public name, imported by its name, so that type checkers know it.
+
 from typing import TYPE_CHECKING
 
 from . import _core, linalg, nn, optimizers, random, special, testing

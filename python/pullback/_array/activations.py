@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import SupportsIndex
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .arguments import made_floating
 
 
 def relu(x: TensorLike, /) -> Tensor:
@@ -61,7 +61,7 @@ def relu6(x: TensorLike, /) -> Tensor:
     >>> pb.relu6([-1.0, 2.0, 9.0])
     Tensor([0., 2., 6.], dtype=float32)
     """
-    return _core.clip(floating_of(x, "relu6"), 0, 6)
+    return _core.clip(made_floating(x, "relu6"), 0, 6)
 
 
 def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
@@ -70,8 +70,8 @@ def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
     >>> pb.leaky_relu([-1.0, 2.0])
     Tensor([-0.01,  2.  ], dtype=float32)
     """
-    x = floating_of(x, "leaky_relu")
-    return _core.where(_core.greater(x, 0), x, _named("leaky_relu", _core.multiply, x, slope))
+    x = made_floating(x, "leaky_relu")
+    return _core.where(_core.greater(x, 0), x, _core.multiply(x, slope))
 
 
 def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
@@ -80,9 +80,9 @@ def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
     >>> pb.elu([-1.0, 2.0])
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
-    x = floating_of(x, "elu")
+    x = made_floating(x, "elu")
     below = _core.expm1(_core.minimum(x, 0))
-    return _core.where(_core.greater(x, 0), x, _named("elu", _core.multiply, below, alpha))
+    return _core.where(_core.greater(x, 0), x, _core.multiply(below, alpha))
 
 
 def selu(x: TensorLike, /) -> Tensor:
@@ -92,7 +92,7 @@ def selu(x: TensorLike, /) -> Tensor:
     >>> pb.selu([-1.0, 2.0])
     Tensor([-1.1113307,  2.101402 ], dtype=float32)
     """
-    return _core.multiply(1.0507009873554805, elu(floating_of(x, "selu"), 1.6732632423543772))
+    return _core.multiply(1.0507009873554805, elu(made_floating(x, "selu"), 1.6732632423543772))
 
 
 def silu(x: TensorLike, /) -> Tensor:
@@ -101,7 +101,7 @@ def silu(x: TensorLike, /) -> Tensor:
     >>> pb.silu([-1.0, 2.0])
     Tensor([-0.26894143,  1.7615942 ], dtype=float32)
     """
-    x = floating_of(x, "silu")
+    x = made_floating(x, "silu")
     return _core.multiply(x, _core.sigmoid(x))
 
 
@@ -111,7 +111,7 @@ def mish(x: TensorLike, /) -> Tensor:
     >>> pb.mish([-1.0, 2.0])
     Tensor([-0.30340147,  1.943959  ], dtype=float32)
     """
-    x = floating_of(x, "mish")
+    x = made_floating(x, "mish")
     return _core.multiply(x, _core.tanh(_core.softplus(x)))
 
 
@@ -121,7 +121,7 @@ def softsign(x: TensorLike, /) -> Tensor:
     >>> pb.softsign([-1.0, 3.0])
     Tensor([-0.5 ,  0.75], dtype=float32)
     """
-    x = floating_of(x, "softsign")
+    x = made_floating(x, "softsign")
     return _core.divide(x, _core.add(1, _core.abs(x)))
 
 
@@ -131,7 +131,7 @@ def log_sigmoid(x: TensorLike, /) -> Tensor:
     >>> pb.log_sigmoid([-1000.0, 0.0])
     Tensor([-1.000000e+03, -6.931472e-01], dtype=float32)
     """
-    return _core.negative(_core.softplus(_core.negative(floating_of(x, "log_sigmoid"))))
+    return _core.negative(_core.softplus(_core.negative(made_floating(x, "log_sigmoid"))))
 
 
 def hard_sigmoid(x: TensorLike, /) -> Tensor:
@@ -140,7 +140,7 @@ def hard_sigmoid(x: TensorLike, /) -> Tensor:
     >>> pb.hard_sigmoid([-4.0, 0.0, 1.5])
     Tensor([0.  , 0.5 , 0.75], dtype=float32)
     """
-    return _core.divide(_core.clip(_core.add(floating_of(x, "hard_sigmoid"), 3), 0, 6), 6)
+    return _core.divide(_core.clip(_core.add(made_floating(x, "hard_sigmoid"), 3), 0, 6), 6)
 
 
 def hard_silu(x: TensorLike, /) -> Tensor:
@@ -149,20 +149,5 @@ def hard_silu(x: TensorLike, /) -> Tensor:
     >>> pb.hard_silu([-4.0, 0.0, 3.0])
     Tensor([-0.,  0.,  3.], dtype=float32)
     """
-    x = floating_of(x, "hard_silu")
+    x = made_floating(x, "hard_silu")
     return _core.multiply(x, hard_sigmoid(x))
-
-
-def floating_of(x: TensorLike, who: str) -> Tensor:
-    """x as a tensor of floats: integers and bool in the default dtype."""
-    tensor = _core.constant(x, who=who)
-    return tensor if tensor.dtype.kind == "f" else _core.cast(tensor, _core.default_float())
-
-
-def _named(who: str, made: Callable[..., Tensor], *args: TensorLike) -> Tensor:
-    """made(*args), whose errors speak of `who`."""
-    try:
-        return made(*args)
-    except (TypeError, ValueError, OverflowError) as error:
-        text = str(error).partition(": ")[2] or str(error)
-        raise type(error)(f"{who}: {text}") from None

@@ -25,6 +25,39 @@ def floating(value: Any, who: str) -> Tensor:
     return tensor
 
 
+def made_floating(value: Any, who: str) -> Tensor:
+    """A tensor of floats: integers and bool are made so in the default dtype."""
+    tensor = _core.constant(value, who=who)
+    return tensor if tensor.dtype.kind == "f" else _core.cast(tensor, _core.default_float())
+
+
 def is_integer(value: Any) -> bool:
     """Whether it is one integer, not a sequence or an array of them."""
     return hasattr(value, "__index__") and not getattr(value, "shape", ())
+
+
+def integers(value: Any, who: str) -> list[int]:
+    """One integer or several, as a list; else a TypeError that says who expects them."""
+    if is_integer(value):
+        return [index(value)]
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise TypeError(f"{who}: expected an integer or several, got {_core.shown(value)}")
+    return [integer(n, who) for n in value]
+
+
+def axes_of(value: Any, rank: int, who: str) -> list[int]:
+    """One axis or several as numbers from 0, each once; else a ValueError that says who expects
+    them."""
+    found = []
+    for k in integers(value, who):
+        if not -rank <= k < rank:
+            raise ValueError(f"{who}: axis {k} is out of range for an array of rank {rank}")
+        found.append(k % rank)
+    if len(set(found)) < len(found):
+        raise ValueError(f"{who}: an axis is given twice in {_core.shown(value)}")
+    return found
+
+
+def along(axis: int, which: Any) -> tuple[Any, ...]:
+    """The index that takes `which` along an axis."""
+    return (*(slice(None),) * axis, which)

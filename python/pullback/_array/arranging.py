@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from operator import index
 from typing import Any, SupportsIndex
 
 import numpy
@@ -14,28 +13,7 @@ import numpy
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, Shape, TensorLike
-from .arguments import integer, is_integer
-
-
-def _axes(axis: Any, rank: int, who: str) -> list[int]:
-    """Axes as numbers from 0, each once."""
-    given = [axis] if is_integer(axis) else axis
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise TypeError(f"{who}: expected an axis or several, got {_core.shown(axis)}")
-    found = []
-    for a in given:
-        k = integer(a, who)
-        if not -rank <= k < rank:
-            raise ValueError(f"{who}: axis {k} is out of range for an array of rank {rank}")
-        found.append(k % rank)
-    if len(set(found)) < len(found):
-        raise ValueError(f"{who}: an axis is given twice in {_core.shown(axis)}")
-    return found
-
-
-def _part(axis: int, which: Any) -> tuple[Any, ...]:
-    """The index that takes `which` along an axis."""
-    return (*(slice(None),) * axis, which)
+from .arguments import along, axes_of, integer, integers
 
 
 def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
@@ -46,7 +24,7 @@ def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
     """
     x = _core.constant(x, who="moveaxis")
     rank = len(x.shape)
-    source, destination = (_axes(a, rank, "moveaxis") for a in (source, destination))
+    source, destination = (axes_of(a, rank, "moveaxis") for a in (source, destination))
     if len(source) != len(destination):
         raise ValueError(
             f"moveaxis: expected as many destinations as sources, got {len(source)} sources and "
@@ -66,7 +44,7 @@ def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Te
     """
     x = _core.constant(x, who="swapaxes")
     order = list(range(len(x.shape)))
-    first, second = (_axes([a], len(order), "swapaxes")[0] for a in (axis1, axis2))
+    first, second = (axes_of([a], len(order), "swapaxes")[0] for a in (axis1, axis2))
     order[first], order[second] = order[second], order[first]
     return _core.transpose(x, order)
 
@@ -80,7 +58,7 @@ def flip(x: TensorLike, /, *, axis: Axis = None) -> Tensor:
     """
     x = _core.constant(x, who="flip")
     rank = len(x.shape)
-    axes = range(rank) if axis is None else _axes(axis, rank, "flip")
+    axes = range(rank) if axis is None else axes_of(axis, rank, "flip")
     return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(rank))]
 
 
@@ -92,7 +70,7 @@ def flipud(x: TensorLike, /) -> Tensor:
             [1, 2]], dtype=int64)
     """
     x = _core.constant(x, who="flipud")
-    _axes([0], len(x.shape), "flipud")
+    axes_of([0], len(x.shape), "flipud")
     return flip(x, axis=0)
 
 
@@ -104,7 +82,7 @@ def fliplr(x: TensorLike, /) -> Tensor:
             [4, 3]], dtype=int64)
     """
     x = _core.constant(x, who="fliplr")
-    _axes([1], len(x.shape), "fliplr")
+    axes_of([1], len(x.shape), "fliplr")
     return flip(x, axis=1)
 
 
@@ -117,30 +95,21 @@ def roll(x: TensorLike, /, shift: Shape, *, axis: Axis = None) -> Tensor:
     """
     x = _core.constant(x, who="roll")
     if axis is None:
-        flat = roll(_core.reshape(x, (-1,)), _total(shift), axis=0)
+        flat = roll(_core.reshape(x, (-1,)), sum(integers(shift, "roll")), axis=0)
         return _core.reshape(flat, x.shape)
-    axes = [axis] if is_integer(axis) else list(axis)  # type: ignore[arg-type]
-    shifts = [shift] * len(axes) if is_integer(shift) else list(shift)  # type: ignore[arg-type]
+    axes, shifts = integers(axis, "roll"), integers(shift, "roll")
     if len(shifts) == 1:
         shifts = shifts * len(axes)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: expected a shift for each axis, got {len(shifts)} for {len(axes)}")
     for by, a in zip(shifts, axes, strict=True):
-        k = _axes([a], len(x.shape), "roll")[0]
+        k = axes_of([a], len(x.shape), "roll")[0]
         length = x.shape[k]
-        cut = -integer(by, "roll") % length if length else 0
+        cut = -by % length if length else 0
         if cut:
-            head, tail = (_part(k, piece) for piece in (slice(cut), slice(cut, None)))
+            head, tail = (along(k, piece) for piece in (slice(cut), slice(cut, None)))
             x = _core.concat([x[tail], x[head]], k)
     return x
-
-
-def _total(shift: Any) -> int:
-    if is_integer(shift):
-        return index(shift)
-    if isinstance(shift, (str, bytes)) or not hasattr(shift, "__iter__"):
-        raise TypeError(f"roll: expected an integer or several, got {_core.shown(shift)}")
-    return sum(integer(s, "roll") for s in shift)
 
 
 def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Tensor:
@@ -152,7 +121,7 @@ def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] 
     """
     x = _core.constant(x, who="rot90")
     turns = integer(k, "rot90") % 4
-    found = _axes(axes, len(x.shape), "rot90")
+    found = axes_of(axes, len(x.shape), "rot90")
     if len(found) != 2:
         raise ValueError(f"rot90: expected two axes, got {len(found)}")
     first, second = found
@@ -171,12 +140,7 @@ def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
             [1, 2, 1, 2]], dtype=int64)
     """
     x = _core.constant(x, who="tile")
-    if is_integer(repetitions):
-        counts = [index(repetitions)]  # type: ignore[arg-type]
-    elif isinstance(repetitions, (str, bytes)) or not hasattr(repetitions, "__iter__"):
-        raise TypeError(f"tile: expected integers, got {_core.shown(repetitions)}")
-    else:
-        counts = [integer(n, "tile") for n in repetitions]
+    counts = integers(repetitions, "tile")
     if any(n < 0 for n in counts):
         raise ValueError(f"tile: repetitions must not be negative, got {counts}")
     rank = max(len(counts), len(x.shape))
@@ -198,7 +162,7 @@ def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: SupportsIndex | None 
     x = _core.constant(x, who="repeat")
     if axis is None:
         x, axis = _core.reshape(x, (-1,)), 0
-    k = _axes([axis], len(x.shape), "repeat")[0]
+    k = axes_of([axis], len(x.shape), "repeat")[0]
     counts = _core.constant(repeats, who="repeat")
     if counts.dtype.kind != "i":
         raise TypeError(f"repeat: expected integers, got {counts.dtype}")
@@ -236,8 +200,8 @@ def unstack(x: TensorLike, /, *, axis: SupportsIndex = 0) -> tuple[Tensor, ...]:
     (Tensor([1, 2], dtype=int64), Tensor([3, 4], dtype=int64))
     """
     x = _core.constant(x, who="unstack")
-    k = _axes([axis], len(x.shape), "unstack")[0]
-    return tuple(x[_part(k, i)] for i in range(x.shape[k]))
+    k = axes_of([axis], len(x.shape), "unstack")[0]
+    return tuple(x[along(k, i)] for i in range(x.shape[k]))
 
 
 def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
@@ -246,17 +210,9 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     >>> pb.broadcast_shapes((3, 1), (4,))
     (3, 4)
     """
-    found = []
-    for shape in shapes:
-        if isinstance(shape, (str, bytes)) or not (is_integer(shape) or hasattr(shape, "__iter__")):
-            raise TypeError(f"broadcast_shapes: expected shapes, got {_core.shown(shape)}")
-        lengths = [shape] if is_integer(shape) else list(shape)  # type: ignore[arg-type]
-        found.append(tuple(integer(n, "broadcast_shapes") for n in lengths))
-    try:
-        return numpy.broadcast_shapes(*found)
-    except ValueError:
-        text = " and ".join(map(str, found))
-        raise ValueError(f"broadcast_shapes: shapes {text} do not broadcast") from None
+    return _common(
+        [tuple(integers(shape, "broadcast_shapes")) for shape in shapes], "broadcast_shapes"
+    )
 
 
 def broadcast_arrays(*arrays: TensorLike) -> tuple[Tensor, ...]:
@@ -266,12 +222,16 @@ def broadcast_arrays(*arrays: TensorLike) -> tuple[Tensor, ...]:
     [(2, 3), (2, 3)]
     """
     tensors = [_core.constant(x, who="broadcast_arrays") for x in arrays]
-    try:
-        shape = numpy.broadcast_shapes(*(x.shape for x in tensors))
-    except ValueError:
-        text = " and ".join(str(x.shape) for x in tensors)
-        raise ValueError(f"broadcast_arrays: shapes {text} do not broadcast") from None
+    shape = _common([x.shape for x in tensors], "broadcast_arrays")
     return tuple(_core.broadcast_to(x, shape) for x in tensors)
+
+
+def _common(shapes: list[tuple[int, ...]], who: str) -> tuple[int, ...]:
+    try:
+        return numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " and ".join(map(str, shapes))
+        raise ValueError(f"{who}: shapes {text} do not broadcast") from None
 
 
 def tril(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:

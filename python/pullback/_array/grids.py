@@ -28,10 +28,7 @@ def empty(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.empty(2)
     Tensor([0., 0.], dtype=float32)
     """
-    try:
-        return full(shape, 0.0, dtype)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"empty: {str(error).removeprefix('full: ')}") from None
+    return full(shape, 0.0, dtype)
 
 
 def empty_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
@@ -65,10 +62,9 @@ def linspace(
     share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
     weight = _core.constant(share, first.dtype)
     # From both ends, so that each is met exactly.
-    near = _core.add(first, _core.multiply(weight, _core.subtract(last, first)))
-    far = _core.subtract(
-        last, _core.multiply(_core.constant(1 - share, first.dtype), _core.subtract(last, first))
-    )
+    whole, rest = _core.subtract(last, first), _core.constant(1 - share, first.dtype)
+    near = _core.add(first, _core.multiply(weight, whole))
+    far = _core.subtract(last, _core.multiply(rest, whole))
     line = _core.where(_core.constant(share < 0.5), near, far)
     return line if dtype is None else _core.cast(line, dtype)
 

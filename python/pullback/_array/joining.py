@@ -5,11 +5,11 @@ ValueError.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .shape import listed
 
 
 def atleast_1d(x: TensorLike, /) -> Tensor:
@@ -51,8 +51,8 @@ def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     >>> pb.hstack([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
-    parts = _each(arrays, atleast_1d, "hstack")
-    return _core.concat(parts, min(1, len(parts[0].shape) - 1))
+    parts = [atleast_1d(x) for x in listed(arrays, "hstack")]
+    return _core.concat(parts, 1 if parts and len(parts[0].shape) > 1 else 0)
 
 
 def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
@@ -62,7 +62,7 @@ def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
     """
-    return _core.concat(_each(arrays, atleast_2d, "vstack"), 0)
+    return _core.concat([atleast_2d(x) for x in listed(arrays, "vstack")], 0)
 
 
 def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
@@ -71,7 +71,7 @@ def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     >>> pb.dstack([[1, 2], [3, 4]]).shape
     (1, 2, 2)
     """
-    return _core.concat(_each(arrays, atleast_3d, "dstack"), 2)
+    return _core.concat([atleast_3d(x) for x in listed(arrays, "dstack")], 2)
 
 
 def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
@@ -86,26 +86,4 @@ def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
         t = atleast_1d(x)
         return _core.expand_dims(t, 1) if len(t.shape) == 1 else t
 
-    return _core.concat(_each(arrays, column, "column_stack"), 1)
-
-
-def _each(arrays: Any, made: Any, who: str) -> list[Tensor]:
-    if isinstance(arrays, (str, bytes)) or not hasattr(arrays, "__iter__"):
-        raise TypeError(f"{who}: expected arrays in a list, got {_core.shown(arrays)}")
-    parts = []
-    for x in arrays:
-        try:
-            parts.append(made(_core.constant(x, who=who)))
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{who}: {str(error).removeprefix(f'{who}: ')}") from None
-    if not parts:
-        raise ValueError(f"{who}: expected at least one array")
-    first = parts[0].shape
-    axis = {"vstack": 0, "dstack": 2}.get(who, min(1, len(first) - 1))
-    for x in parts:
-        same = len(x.shape) == len(first) and all(
-            n == m for k, (n, m) in enumerate(zip(x.shape, first, strict=True)) if k != axis
-        )
-        if not same:
-            raise ValueError(f"{who}: shapes {first} and {x.shape} do not fit together")
-    return parts
+    return _core.concat([column(x) for x in listed(arrays, "column_stack")], 1)

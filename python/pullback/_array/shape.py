@@ -81,7 +81,7 @@ def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tenso
     >>> pb.concat([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
-    return _core.concat(_listed(arrays, "concat"), axis)
+    return _core.concat(listed(arrays, "concat"), axis)
 
 
 def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:
@@ -91,10 +91,10 @@ def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
     """
-    return _core.stack(_listed(arrays, "stack"), axis)
+    return _core.stack(listed(arrays, "stack"), axis)
 
 
-def _listed(arrays: Any, who: str) -> list[Any]:
+def listed(arrays: Any, who: str) -> list[Any]:
     """The entries of a sequence, or of a tensor along its first axis."""
     if isinstance(arrays, (str, bytes, dict)) or not hasattr(arrays, "__iter__"):
         raise TypeError(f"{who}: expected a sequence of arrays, got {_core.shown(arrays)}")

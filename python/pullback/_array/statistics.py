@@ -4,12 +4,13 @@ reductions.py.
 
 from __future__ import annotations
 
+from math import nan
 from typing import SupportsIndex
 
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, TensorLike
-from .arguments import integer
+from .arguments import along, axes_of, integer
 
 
 def var(
@@ -21,17 +22,20 @@ def var(
     >>> pb.var([1.0, 2.0, 3.0])
     Tensor(0.6666667, dtype=float32)
     """
-    x = _core.constant(x, who="var")
+    return _variance(x, axis, correction, keepdims, "var")
+
+
+def _variance(x: TensorLike, axis: Axis, correction: float, keepdims: bool, who: str) -> Tensor:
+    x = _core.constant(x, who=who)
     apart = _core.subtract(x, _core.mean(x, axis, True))
     total = _core.sum(_core.square(apart), axis, keepdims)
-    count = x.size // max(total.size, 1) if total.size else 0
     try:
-        left = float(count) - float(correction)
+        left = (x.size // total.size if total.size else 0) - float(correction)
     except (TypeError, ValueError):
         raise TypeError(
-            f"var: expected a number as the correction, got {_core.shown(correction)}"
+            f"{who}: expected a number as the correction, got {_core.shown(correction)}"
         ) from None
-    return _core.divide(total, left if left > 0 else 0.0 * left + float("nan"))
+    return _core.divide(total, left if left > 0 else nan)
 
 
 def std(
@@ -42,13 +46,7 @@ def std(
     >>> pb.std([1.0, 3.0])
     Tensor(1., dtype=float32)
     """
-    try:
-        v = var(x, axis, correction=correction, keepdims=keepdims)
-    except (TypeError, ValueError) as error:
-        text = str(error)
-        for who in ("var", "mean", "subtract"):
-            text = text.removeprefix(f"{who}: ")
-        raise type(error)(f"std: {text}") from None
+    v = _variance(x, axis, correction, keepdims, "std")
     flat = _core.equal(v, 0)
     return _core.where(flat, 0, _core.sqrt(_core.where(flat, 1, v)))
 
@@ -107,13 +105,10 @@ def diff(x: TensorLike, /, *, axis: SupportsIndex = -1, n: SupportsIndex = 1) ->
     Tensor([3., 5.], dtype=float32)
     """
     x = _core.constant(x, who="diff")
-    rank, k, times = len(x.shape), integer(axis, "diff"), integer(n, "diff")
-    if not -rank <= k < rank:
-        raise ValueError(f"diff: axis {k} is out of range for an array of rank {rank}")
+    (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff")
     if times < 0:
         raise ValueError(f"diff: n must not be negative, got {times}")
-    before = (slice(None),) * (k % rank)
-    later, earlier = (*before, slice(1, None)), (*before, slice(None, -1))
+    later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
     for _ in range(min(times, x.shape[k])):
         if x.dtype.kind == "b":
             x = _core.not_equal(x[later], x[earlier])

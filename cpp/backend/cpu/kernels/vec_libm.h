@@ -99,20 +99,23 @@ PULLBACK_INLINE F cosine_of(F a, F b) {
   return origin ? F(0) : x / hypot(x, y) + F(0) * (a == a ? F(0) : a) + (b == b ? F(0) : b);
 }
 
+// The larger of two exponents, and by how much: nothing where they are equal, infinities too.
+struct Exponents {
+  double top, apart;
+};
+PULLBACK_INLINE Exponents exponents(double a, double b) {
+  return {a > b ? a : b, a == b ? 0.0 : magnitude(a - b)};
+}
 // log(exp(a) + exp(b)), and the same to base 2.
 template <class F>
 PULLBACK_INLINE F logaddexp(F a, F b) {
-  const double x = a, y = b;
-  const double top = x > y ? x : y;
-  const double apart = x == y ? 0.0 : magnitude(x - y);
-  return static_cast<F>(top + log1p(exp(-apart)));
+  const Exponents e = exponents(a, b);
+  return static_cast<F>(e.top + log1p(exp(-e.apart)));
 }
 template <class F>
 PULLBACK_INLINE F logaddexp2(F a, F b) {
-  const double x = a, y = b;
-  const double top = x > y ? x : y;
-  const double apart = x == y ? 0.0 : magnitude(x - y);
-  return static_cast<F>(top + log1p(exp2(-apart)) * kLog2e);
+  const Exponents e = exponents(a, b);
+  return static_cast<F>(e.top + log1p(exp2(-e.apart)) * kLog2e);
 }
 
 // a log(b) and a log(1 + b), 0 where a is, unless b is NaN.
@@ -125,10 +128,6 @@ PULLBACK_INLINE F xlog1py(F a, F b) {
   return (a == F(0)) & (b == b) ? F(0) : static_cast<F>(double{a} * log1p(double{b}));
 }
 
-template <class F>
-PULLBACK_INLINE F copysign(F a, F b) {
-  return with_sign_of(a, b);
-}
 template <class F>
 PULLBACK_INLINE bool signbit(F a) {
   using R = Real<F>;

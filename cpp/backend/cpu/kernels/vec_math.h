@@ -339,12 +339,12 @@ PULLBACK_INLINE I remainder(I a, I b) {
 template <class F>
   requires(kFloat<F>)
 PULLBACK_INLINE F remainder(F a, F b) {
-  return remainder_from(is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b), b);
+  return remainder_from(fmod(a, b), b);
 }
 template <class F>
   requires(kFloat<F>)
 PULLBACK_INLINE F floor_divide(F a, F b) {
-  return floor_divide_from(is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b), a, b);
+  return floor_divide_from(fmod(a, b), a, b);
 }
 
 // --- casts
