@@ -1,49 +1,108 @@
-// The element types, what is known of each, and the promotion between them: two tables.
+// The element types, what is known of each, and the promotion between them: a table and a rule.
+//
+// A few are computed in, and kernels exist for these alone. The others are storage: a tile program
+// converts them where it loads and stores, and rounds (or wraps) after every operation, so that
+// what is fused gives the bits of what is computed step by step.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace pullback {
 
-enum class DType : uint8_t { Bool, Int32, Int64, Float32, Float64 };
+enum class DType : uint8_t {
+  // computed in; kernel tables have these, in this order
+  Bool,
+  Int32,
+  Int64,
+  Float32,
+  Float64,
+  UInt64,
+  // stored
+  Int8,
+  Int16,
+  UInt8,
+  UInt16,
+  UInt32,
+  Float16,
+  BFloat16,
+  // pairs of real numbers
+  Complex64,
+  Complex128,
+};
 
-constexpr int kDTypes = 5;
+constexpr int kDTypes = 15;
+constexpr int kComputeDTypes = 6;
 
-enum class DTypeKind : uint8_t { Bool, Integer, Float };
+enum class DTypeKind : uint8_t { Bool, Signed, Unsigned, Float, Complex };
 
 struct DTypeTraits {
   const char* name;
   int64_t size;  // bytes
   DTypeKind kind;
-  DType compute;      // what numbers of it are computed in
+  DType compute;      // what numbers of it are computed in; of a complex one, its parts
   DType accumulator;  // what sums of it are collected in; also the result's, but for floats
 };
 
 inline constexpr DTypeTraits kDTypeTraits[kDTypes] = {
     {"bool", 1, DTypeKind::Bool, DType::Int32, DType::Int64},
-    {"int32", 4, DTypeKind::Integer, DType::Int32, DType::Int64},
-    {"int64", 8, DTypeKind::Integer, DType::Int64, DType::Int64},
+    {"int32", 4, DTypeKind::Signed, DType::Int32, DType::Int64},
+    {"int64", 8, DTypeKind::Signed, DType::Int64, DType::Int64},
     {"float32", 4, DTypeKind::Float, DType::Float32, DType::Float64},
     {"float64", 8, DTypeKind::Float, DType::Float64, DType::Float64},
+    {"uint64", 8, DTypeKind::Unsigned, DType::UInt64, DType::UInt64},
+    {"int8", 1, DTypeKind::Signed, DType::Int32, DType::Int64},
+    {"int16", 2, DTypeKind::Signed, DType::Int32, DType::Int64},
+    {"uint8", 1, DTypeKind::Unsigned, DType::Int32, DType::UInt64},
+    {"uint16", 2, DTypeKind::Unsigned, DType::Int32, DType::UInt64},
+    {"uint32", 4, DTypeKind::Unsigned, DType::Int64, DType::UInt64},
+    {"float16", 2, DTypeKind::Float, DType::Float32, DType::Float64},
+    {"bfloat16", 2, DTypeKind::Float, DType::Float32, DType::Float64},
+    {"complex64", 8, DTypeKind::Complex, DType::Float32, DType::Complex128},
+    {"complex128", 16, DTypeKind::Complex, DType::Float64, DType::Complex128},
 };
 
 constexpr const DTypeTraits& traits(DType dtype) { return kDTypeTraits[static_cast<int>(dtype)]; }
 
 constexpr int64_t size_of(DType dtype) { return traits(dtype).size; }
 constexpr bool is_float(DType dtype) { return traits(dtype).kind == DTypeKind::Float; }
-constexpr bool is_integer(DType dtype) { return traits(dtype).kind == DTypeKind::Integer; }
+constexpr bool is_complex(DType dtype) { return traits(dtype).kind == DTypeKind::Complex; }
+constexpr bool is_unsigned(DType dtype) { return traits(dtype).kind == DTypeKind::Unsigned; }
+constexpr bool is_integer(DType dtype) {
+  return traits(dtype).kind == DTypeKind::Signed || is_unsigned(dtype);
+}
 constexpr const char* name_of(DType dtype) { return traits(dtype).name; }
+// Neither computed in nor a pair of such: converted where it is loaded and stored.
+constexpr bool is_storage(DType dtype) {
+  return dtype != DType::Bool && !is_complex(dtype) && traits(dtype).compute != dtype;
+}
 
-// Of two array dtypes: an integer array next to a floating one takes the floating dtype.
+// Of two array dtypes, as NumPy, but that an integer array next to a floating one takes the
+// floating dtype. float16 and bfloat16 meet in float32, uint64 and signed integers in float64.
 constexpr DType promote(DType a, DType b) {
   using enum DType;
-  constexpr DType table[kDTypes][kDTypes] = {
-      {Bool, Int32, Int64, Float32, Float64},        {Int32, Int32, Int64, Float32, Float64},
-      {Int64, Int64, Int64, Float32, Float64},       {Float32, Float32, Float32, Float32, Float64},
-      {Float64, Float64, Float64, Float64, Float64},
-  };
-  return table[static_cast<int>(a)][static_cast<int>(b)];
+  if (a == b || b == Bool) return a;
+  if (a == Bool) return b;
+  if (traits(a).kind > traits(b).kind) std::swap(a, b);  // b is the later kind
+  const int64_t size = size_of(a);
+  switch (traits(b).kind) {
+    case DTypeKind::Complex:
+      return a == Complex128 || a == Float64 ? Complex128 : b;
+    case DTypeKind::Float:
+      if (!is_float(a)) return b;
+      if (size == size_of(b)) return Float32;
+      return size > size_of(b) ? a : b;
+    case DTypeKind::Unsigned:
+      if (is_unsigned(a)) return size > size_of(b) ? a : b;
+      if (size > size_of(b)) return a;
+      return size_of(b) == 1 ? Int16 : size_of(b) == 2 ? Int32 : size_of(b) == 4 ? Int64 : Float64;
+    case DTypeKind::Signed:
+      return size > size_of(b) ? a : b;
+    case DTypeKind::Bool:
+      break;
+  }
+  return a;
 }
 
 inline std::string to_text(DType dtype) { return name_of(dtype); }
@@ -52,16 +111,21 @@ inline std::string to_text(DType dtype) { return name_of(dtype); }
 DType default_float();
 void set_default_float(DType dtype);
 
-// A scalar of any dtype, kept as its bits: floats as double, the others as int64.
+// A scalar of any dtype but a complex one, kept as its bits: floats as double, the others as
+// int64, uint64 as the same bits.
 union Scalar {
   double f;
   int64_t i;
 };
 static_assert(sizeof(Scalar) == 8);
 
-// Writes one element of `dtype`.
+// Whether an integer of this value exists in `dtype`.
+bool fits(int64_t value, DType dtype);
+
+// Writes and reads one element of `dtype`.
 void store_scalar(DType dtype, Scalar scalar, void* out);
-// Conversion as Op::cast does it: floats to integers saturate, NaN gives 0.
+Scalar load_scalar(DType dtype, const void* data);
+// Conversion as Op::cast does it: floats to integers saturate, NaN gives 0; integers wrap.
 Scalar convert_scalar(Scalar scalar, DType from, DType to);
 
 }  // namespace pullback

@@ -15,6 +15,8 @@
 namespace pullback {
 namespace {
 
+// Those that come in and go out so far: the first five.
+constexpr int kPublic = 5;
 constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
 
 // What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
@@ -35,7 +37,7 @@ const NumPy& numpy() {
                    py::module_::import("sys").attr("modules"),
                    {},
                    {}};
-        for (int i = 0; i < kDTypes; ++i) {
+        for (int i = 0; i < kPublic; ++i) {
           made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
           made.scalar_types[i] = made.dtypes[i].attr("type");
         }
@@ -103,25 +105,6 @@ bool contains_tensor(py::handle object) {
   return false;
 }
 
-Scalar element_at(DType dtype, const void* data) {
-  Scalar out{};
-  switch (dtype) {
-    case DType::Bool:
-      out.i = *static_cast<const uint8_t*>(data);
-      break;
-    case DType::Int32:
-      out.i = *static_cast<const int32_t*>(data);
-      break;
-    case DType::Float32:
-      out.f = *static_cast<const float*>(data);
-      break;
-    case DType::Int64:
-    case DType::Float64:
-      std::memcpy(&out, data, 8);
-  }
-  return out;
-}
-
 // Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers
 // saturate, integers wrap.
 void convert_array(const py::array& array, DType from, DType to, const Shape& shape, void* out) {
@@ -129,7 +112,7 @@ void convert_array(const py::array& array, DType from, DType to, const Shape& sh
   numpy().copyto(array_over(natural.get(), from, shape), array);
   const auto* in = static_cast<const char*>(natural->data);
   for (int64_t i = 0; i < shape.size(); ++i) {
-    const Scalar scalar = element_at(from, in + i * size_of(from));
+    const Scalar scalar = load_scalar(from, in + i * size_of(from));
     store_scalar(to, convert_scalar(scalar, from, to), static_cast<char*>(out) + i * size_of(to));
   }
 }
@@ -192,7 +175,7 @@ py::object dtype_object(DType dtype) {
 }
 
 DType dtype_from(py::handle object, const char* who) {
-  for (int i = 0; i < kDTypes; ++i) {
+  for (int i = 0; i < kPublic; ++i) {
     if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
   }
   py::dtype dtype;
@@ -221,7 +204,7 @@ py::tuple shape_tuple(const Shape& shape) {
 // A NumPy number of one of our dtypes; null for anything else.
 Ref<Node> node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
-  for (int i = 0; i < kDTypes; ++i) {
+  for (int i = 0; i < kPublic; ++i) {
     if (numpy().scalar_types[i].ptr() != type) continue;
     const auto dtype = static_cast<DType>(i);
     Scalar scalar;
@@ -384,7 +367,7 @@ py::object item_of(Ref<Node> node) {
   evaluate(node.get());
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
-    scalar = element_at(node->dtype, node->value->data);
+    scalar = load_scalar(node->dtype, node->value->data);
   } else if (node->dtype == DType::Float32) {
     scalar.f = static_cast<float>(scalar.f);
   }

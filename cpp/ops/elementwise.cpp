@@ -4,7 +4,6 @@
 #include "ops/elementwise.h"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -67,7 +66,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
              ": expected numbers, got bool; cast first, or use logical_and, logical_or, "
              "logical_xor, logical_not");
       }
-      return traits(dtype).compute;
+      return dtype == DType::Bool ? DType::Int32 : dtype;
     case Domain::W:
     case Domain::I:
       if (is_float(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
@@ -149,10 +148,8 @@ NodeRef settle_weak(const NodeRef& x, DType dtype) {
   if (x->op != Op::scalar) return cast(x, dtype);
   const uint8_t constant = x->flags & kConstant;
   if (x->dtype == dtype) return make_scalar(dtype, x->scalar, constant);
-  if (dtype == DType::Int32 && x->dtype == DType::Int64 &&
-      (x->scalar.i > std::numeric_limits<int32_t>::max() ||
-       x->scalar.i < std::numeric_limits<int32_t>::min())) {
-    fail(ErrorKind::Overflow, "the Python integer ", x->scalar.i, " does not fit in int32");
+  if (x->dtype == DType::Int64 && !fits(x->scalar.i, dtype)) {
+    fail(ErrorKind::Overflow, "the Python integer ", x->scalar.i, " does not fit in ", dtype);
   }
   // A weak float keeps its full value until its neighbour's dtype is known.
   const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;

@@ -38,8 +38,14 @@ struct Array {
         return static_cast<double>(as<int64_t>()[i]);
       case DType::Float32:
         return as<float>()[i];
-      default:
+      case DType::Float64:
         return as<double>()[i];
+      default: {
+        const Scalar s = load_scalar(dtype, bytes.data() + i * size_of(dtype));
+        if (is_float(dtype)) return s.f;
+        return dtype == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(s.i))
+                                      : static_cast<double>(s.i);
+      }
     }
   }
   void set(int64_t i, double v) {
@@ -56,8 +62,15 @@ struct Array {
       case DType::Float32:
         as<float>()[i] = static_cast<float>(v);
         break;
-      default:
+      case DType::Float64:
         as<double>()[i] = v;
+        break;
+      default: {
+        Scalar s;
+        s.f = v;
+        s = convert_scalar(s, DType::Float64, dtype);
+        store_scalar(dtype, s, bytes.data() + i * size_of(dtype));
+      }
     }
   }
 };

@@ -296,9 +296,12 @@ void run_gemm(const GemmProgram& p, const Slots& slots, char* scratch, PanelHook
     case DType::Int32:
       return run_plain<uint32_t>(p, slots);
     case DType::Int64:
+    case DType::UInt64:
       return run_plain<uint64_t>(p, slots);
     case DType::Bool:
       return run_plain<uint8_t>(p, slots);
+    default:  // widened around the step
+      return;
   }
 }
 

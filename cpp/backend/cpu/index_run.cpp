@@ -335,6 +335,10 @@ Status arithmetic(const ScatterAdd& s, const Slots& slots) {
       return scatter_of<update, float>(s, slots);
     case DType::Float64:
       return scatter_of<update, double>(s, slots);
+    case DType::UInt64:
+      return scatter_of<update, uint64_t>(s, slots);
+    default:  // widened around the step
+      break;
   }
   return {};
 }

@@ -252,11 +252,14 @@ void add_to(const LayoutProgram& p, const char* in, char* out) {
     case DType::Int32:
       return copy<uint32_t, true>(p, in, out);  // unsigned: wraps
     case DType::Int64:
+    case DType::UInt64:
       return copy<uint64_t, true>(p, in, out);
     case DType::Float32:
       return copy<float, true>(p, in, out);
     case DType::Float64:
       return copy<double, true>(p, in, out);
+    default:  // widened around the step
+      return;
   }
 }
 

@@ -90,6 +90,8 @@ Status run_iota(const Iota& iota, const Slots& slots) {
     case DType::Float64:
       fill_iota(reinterpret_cast<double*>(out), n);
       break;
+    default:  // made in int64 and cast
+      break;
   }
   return {};
 }

@@ -20,7 +20,7 @@ struct PositionKernel {
 };
 
 struct PositionTable {
-  PositionKernel of[2][kDTypes];  // [largest]
+  PositionKernel of[2][kComputeDTypes];  // [largest]
 };
 
 namespace kernels_baseline {

@@ -26,8 +26,8 @@ constexpr int kElementwise = static_cast<int>(Op::cast);
 
 // [operation][dtype that it computes in]; null outside its domain. Bools are uint8_t, 0 or 1.
 struct ElementwiseTable {
-  TileKernel of[kElementwise][kDTypes];
-  TileKernel cast[kDTypes][kDTypes];  // [from][to]
+  TileKernel of[kElementwise][kComputeDTypes];
+  TileKernel cast[kComputeDTypes][kComputeDTypes];  // [from][to]
 };
 
 // A fold adds to accumulators that hold its identity at first. Two sets of accumulators are merged
@@ -46,7 +46,7 @@ constexpr int kFolds = 5;  // sum, max, min, all, any
 constexpr int fold_index(Op op) { return static_cast<int>(op) - static_cast<int>(Op::sum); }
 
 struct FoldTable {
-  Fold of[kFolds][kDTypes];
+  Fold of[kFolds][kComputeDTypes];
 };
 
 // Over `rows` rows of `length` elements: `b` has one entry a row.
