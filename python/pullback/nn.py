@@ -1,9 +1,12 @@
 """Activations and losses: `pb.nn`."""
 
 from ._array.activations import (
+    celu,
     elu,
+    glu,
     hard_sigmoid,
     hard_silu,
+    hard_tanh,
     leaky_relu,
     log_sigmoid,
     log_softmax,
@@ -17,21 +20,59 @@ from ._array.activations import (
     softplus,
     softsign,
 )
-from ._array.losses import softmax_cross_entropy, sparse_softmax_cross_entropy
+from ._array.losses import (
+    cosine_similarity,
+    kl_divergence,
+    sigmoid_cross_entropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from ._array.normalization import (
+    batch_norm,
+    dropout,
+    embedding,
+    group_norm,
+    layer_norm,
+    rms_norm,
+)
+from ._array.regression import (
+    hinge,
+    huber_loss,
+    l1_loss,
+    l2_loss,
+    smooth_l1,
+)
 
 __all__ = [
+    "batch_norm",
+    "celu",
+    "cosine_similarity",
+    "dropout",
     "elu",
+    "embedding",
+    "glu",
+    "group_norm",
     "hard_sigmoid",
     "hard_silu",
+    "hard_tanh",
+    "hinge",
+    "huber_loss",
+    "kl_divergence",
+    "l1_loss",
+    "l2_loss",
+    "layer_norm",
     "leaky_relu",
     "log_sigmoid",
     "log_softmax",
     "mish",
     "relu",
     "relu6",
+    "rms_norm",
     "selu",
     "sigmoid",
+    "sigmoid_cross_entropy",
     "silu",
+    "smooth_l1",
     "softmax",
     "softmax_cross_entropy",
     "softplus",

@@ -47,6 +47,10 @@ WITHOUT_PROGRAMS = {
     *("asarray", "count_nonzero", "diff", "empty", "empty_like", "linspace", "meshgrid"),
     *("nanmean", "nansum", "ptp", "std", "var", "elu", "hard_sigmoid", "hard_silu"),
     *("leaky_relu", "log_sigmoid", "mish", "relu6", "selu", "silu", "softsign"),
+    # Activations, losses and normalisations made of others.
+    *("celu", "glu", "hard_tanh", "hinge", "huber_loss", "kl_divergence", "l1_loss", "l2_loss"),
+    *("sigmoid_cross_entropy", "smooth_l1", "cosine_similarity", "batch_norm", "group_norm"),
+    *("layer_norm", "rms_norm", "dropout", "embedding"),
     # Of bits and signs, with kinks of their own, or made of others here.
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import made_floating
+from .arguments import along, axes_of, made_floating
 
 
 def relu(x: TensorLike, /) -> Tensor:
@@ -151,3 +151,40 @@ def hard_silu(x: TensorLike, /) -> Tensor:
     """
     x = made_floating(x, "hard_silu")
     return _core.multiply(x, hard_sigmoid(x))
+
+
+def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
+    """x above 0, alpha (exp(x / alpha) - 1) below: `elu` with a continuous slope for every alpha
+    (Barron, 2017).
+
+    >>> pb.celu([-1.0, 2.0])
+    Tensor([-0.63212055,  2.        ], dtype=float32)
+    """
+    x = made_floating(x, "celu")
+    below = _core.expm1(_core.divide(_core.minimum(x, 0), alpha))
+    return _core.where(_core.greater(x, 0), x, _core.multiply(below, alpha))
+
+
+def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
+    """The first half of x along an axis, times the sigmoid of the second (Dauphin et al., 2016).
+    An axis of odd length is a ValueError.
+
+    >>> pb.glu([2.0, 3.0, 0.0, 1000.0])
+    Tensor([1., 3.], dtype=float32)
+    """
+    x = made_floating(x, "glu")
+    (k,) = axes_of([axis], len(x.shape), "glu")
+    half, odd = divmod(x.shape[k], 2)
+    if odd:
+        raise ValueError(f"glu: expected an axis of even length, got shape {x.shape}, axis {k}")
+    value, gate = x[along(k, slice(half))], x[along(k, slice(half, None))]
+    return _core.multiply(value, _core.sigmoid(gate))
+
+
+def hard_tanh(x: TensorLike, /) -> Tensor:
+    """min(max(x, -1), 1), whose slope is 1 from -1 to 1.
+
+    >>> pb.hard_tanh([-3.0, 0.5, 2.0])
+    Tensor([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    return _core.clip(made_floating(x, "hard_tanh"), -1, 1)
