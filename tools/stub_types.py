@@ -6,6 +6,7 @@ Elsewhere, `list`, `dict` and a default of None are completed.
 Usage: python tools/stub_types.py path/to/_core.pyi
 """
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -13,13 +14,21 @@ from pathlib import Path
 from pullback import _core
 
 UNARY = ["abs", "invert", "neg", "pos"]
-BINARY = ["add", "and", "floordiv", "matmul", "mod", "mul", "or", "sub", "truediv", "xor"]
+BINARY = [
+    "add", "and", "floordiv", "lshift", "matmul", "mod", "mul", "or", "rshift", "sub", "truediv",
+    "xor",
+]  # fmt: skip
 COMPARISON = ["eq", "ge", "gt", "le", "lt", "ne"]
 METHODS = {
     **{f"__{n}__": "(self) -> Tensor" for n in UNARY},
     **{f"__{r}{n}__": "(self, other: typing.Any, /) -> Tensor" for n in BINARY for r in ("", "r")},
     **{f"__{n}__": "(self, other: typing.Any, /) -> Tensor" for n in COMPARISON},
     **{f"__{n}__": "(self, other: typing.Any, /) -> Tensor" for n in ("pow", "rpow")},
+    **{
+        f"__{n}__": "(self, other: typing.Any, /) -> tuple[Tensor, Tensor]"
+        for n in ("divmod", "rdivmod")
+    },
+    "__setitem__": "(self, key: typing.Any, value: typing.Any, /) -> None",
     "__bool__": "(self) -> bool",
     "__float__": "(self) -> float",
     "__getitem__": "(self, key: typing.Any, /) -> Tensor",
@@ -36,8 +45,13 @@ ATTRIBUTES = {
     "T": "Tensor",
     "at": "pullback._array.index.At",
     "dtype": "numpy.dtype[typing.Any]",
+    "imag": "Tensor",
+    "itemsize": "int",
+    "mT": "Tensor",
     "name": "str",
+    "nbytes": "int",
     "ndim": "int",
+    "real": "Tensor",
     "shape": "tuple[int, ...]",
     "size": "int",
     "trainable": "bool",
@@ -49,18 +63,35 @@ SKIPPED = {
     "__module__",
     "__new__",
     "__repr__",
-    "__setitem__",
     "__weaklistoffset__",
 }
+
+
+def method_stub(function: object) -> str:
+    """What follows the name of a public function as a method: its axis may be given by position."""
+    _, *rest = inspect.signature(function).parameters.values()
+    positional = [p for p in rest if p.kind is not p.KEYWORD_ONLY or p.name == "axis"]
+    keyword = [p for p in rest if p not in positional]
+    shown = ["self", *map(str, (p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in positional))]
+    shown += ["*", *map(str, keyword)] if keyword else []
+    answer = inspect.signature(function).return_annotation
+    text = f"({', '.join(shown)}) -> {answer}".replace("'", "")
+    text = re.sub(r"\b(TensorLike|Shape|Axis|DType)\b", r"pullback._typing.\1", text)
+    text = re.sub(r"\b(SupportsIndex|Any)\b", r"typing.\1", text)
+    text = re.sub(r"\bSequence\b", "collections.abc.Sequence", text)
+    return text.replace("npt.", "numpy.typing.")
 
 
 def class_stub(cls: type) -> str:
     """The class as a stub. Methods that have a docstring of the form `name(...) -> type` use it."""
     lines = []
     for name, value in sorted(vars(cls).items()):
+        wrapped = getattr(value, "__wrapped__", None)
         signature = re.match(rf"{name}(\(.*\) -> .*)", getattr(value, "__doc__", None) or "")
         if name in ATTRIBUTES:
             lines += ["    @property", f"    def {name}(self) -> {ATTRIBUTES[name]}: ..."]
+        elif wrapped:
+            lines.append(f"    def {name}{method_stub(wrapped)}: ...")
         elif signature:
             lines.append(f"    def {name}{signature[1]}: ...")
         elif name in METHODS:
@@ -88,7 +119,11 @@ def main(path: Path) -> None:
         text,
         flags=re.M | re.S,
     )
-    text = text.replace("import numpy\n", "import numpy\n\nimport pullback._array.index\n", 1)
+    text = text.replace(
+        "import numpy\n",
+        "import numpy\n\nimport pullback._array.index\nimport pullback._typing\n",
+        1,
+    )
     path.write_text(text)
 
 

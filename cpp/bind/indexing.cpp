@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "bind/convert.h"
+#include "bind/traced.h"
+#include "graph/variable.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -204,6 +206,31 @@ Ref<Node> update_basic(const Ref<Node>& x, PyObject* key, const Ref<Node>& value
   return at_window(x, piece, index.window, add ? update : Update::Set);
 }
 
+// A tensor that somebody else asks about later cannot become another one.
+void check_assignable(PyObject* object, const Node* x) {
+  constexpr const char* kCopy = "; change a copy: y = x.copy(); y[...] = value";
+  if (Py_TYPE(object) != tensor_type) {
+    fail(ErrorKind::Type, "'", Py_TYPE(object)->tp_name,
+         "' object does not support item assignment");
+  }
+  if (x->watchers || x->holders) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": a tape watches this tensor, whose gradient is that of the value it has", kCopy);
+  }
+  if (x->op == Op::argument) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": this tensor is an argument of a function that is being traced, and a call of it could "
+         "not change what it is given",
+         kCopy);
+  }
+  if (variable_scope_active() && x->seq < variable_scope_since()) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": this tensor was made outside of the function that is being traced, and later calls "
+         "could not change it",
+         kCopy, "; what functions change is a Variable");
+  }
+}
+
 // The commonest of the others without a detour: positions along the first axis. Null for any other.
 Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   if (x->shape.rank == 0) return nullptr;
@@ -230,6 +257,20 @@ Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
   return to_node(
       from_package("get")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key)).ptr(),
       "index");
+}
+
+Ref<Node> item_set(PyObject* object, PyObject* key, PyObject* value) {
+  constexpr const char* kWho = "item assignment";
+  const Ref<Node> x = to_node(object, kWho);
+  if (!is_variable(object)) check_assignable(object, x.get());
+  const py::object given = py::reinterpret_borrow<py::object>(value);
+  if (is_basic(key)) {
+    return update_basic(x, key, update_value(x, given, kWho), Update::Set, kWho);
+  }
+  return to_node(
+      from_package("assigned")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key), given)
+          .ptr(),
+      kWho);
 }
 
 PyObject* make_at(const Ref<Node>& x) {

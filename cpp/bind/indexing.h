@@ -1,4 +1,4 @@
-// Indexing of tensors: x[key] and x.at[key].
+// Indexing of tensors: x[key], x[key] = value and x.at[key].
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,6 +9,10 @@ namespace pullback {
 
 // x[key]; raises IndexError.
 Ref<Node> get_item(const Ref<Node>& x, PyObject* key);
+
+// What an object, a Tensor or a Variable, stands for after object[key] = value. Raises TypeError
+// where others hold that tensor to be what it is.
+Ref<Node> item_set(PyObject* object, PyObject* key, PyObject* value);
 
 // x.at, a new reference.
 PyObject* make_at(const Ref<Node>& x);

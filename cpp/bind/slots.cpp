@@ -1,90 +1,17 @@
-// The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
+// The slots that Tensor and Variable share: attributes, indexing, looking at values. Operators are
+// in operators.cpp.
 
 #include "bind/convert.h"
 #include "bind/indexing.h"
 #include "bind/once.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
+#include "graph/make.h"
 #include "graph/recorder.h"
 #include "ops/expr.h"
 
 namespace pullback {
 namespace {
-
-// --- operators
-
-PyObject* binary(Op op, PyObject* left, PyObject* right) {
-  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    const auto [a, b] = to_operands(left, right, name_of(op));
-    Node* inputs[] = {a.get(), b.get()};
-    return wrap(elementwise(op, inputs));
-  });
-}
-
-template <Op op>
-PyObject* binary_slot(PyObject* left, PyObject* right) {
-  return binary(op, left, right);
-}
-
-template <Op op>
-PyObject* unary_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, name_of(op));
-    Node* input = x.get();
-    return wrap(elementwise(op, {&input, 1}));
-  });
-}
-
-// & | ^ ~ are logical on bool; integers would silently mean something else.
-template <Op op>
-PyObject* logical_slot(PyObject* left, PyObject* right) {
-  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    const Ref<Node> a = to_node(left, name_of(op));
-    const Ref<Node> b = to_node(right, name_of(op));
-    if (a->dtype != DType::Bool || b->dtype != DType::Bool) {
-      fail(ErrorKind::Type, name_of(op), ": the operators & | ^ expect bool tensors, got ",
-           a->dtype, " and ", b->dtype);
-    }
-    Node* inputs[] = {a.get(), b.get()};
-    return wrap(elementwise(op, inputs));
-  });
-}
-
-PyObject* invert_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, "logical_not");
-    if (x->dtype != DType::Bool) {
-      fail(ErrorKind::Type, "logical_not: the operator ~ expects a bool tensor, got ", x->dtype);
-    }
-    Node* input = x.get();
-    return wrap(elementwise(Op::logical_not, {&input, 1}));
-  });
-}
-
-PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
-  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return binary(Op::pow, left, right);
-}
-
-PyObject* matmul_slot(PyObject* left, PyObject* right) {
-  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    const auto [a, b] = to_operands(left, right, "matmul");
-    return wrap(matmul(a, b));
-  });
-}
-
-PyObject* positive_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr, [&] { return wrap(identity(to_node(self, "positive"))); });
-}
-
-PyObject* compare_slot(PyObject* left, PyObject* right, int operation) {
-  constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
-                        Op::not_equal, Op::greater,    Op::greater_equal};
-  return binary(ops[operation], left, right);
-}
 
 // --- looking at values
 
@@ -161,11 +88,21 @@ PyObject* subscript_slot(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&] { return wrap(get_item(to_node(self, "index"), key)); });
 }
 
-int assign_subscript_slot(PyObject* self, PyObject*, PyObject*) {
-  PyErr_Format(PyExc_TypeError, "%s does not support item assignment: %s", Py_TYPE(self)->tp_name,
-               is_variable(self) ? "write v.assign(v.at[index].set(value))"
-                                 : "tensors never change; x.at[index].set(value) makes a new one");
-  return -1;
+// x[key] = value: a variable is assigned; the object of a tensor stands for a new one from then on,
+// and what was made from the old one stays as it is.
+int assign_subscript_slot(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded<int>(-1, [&] {
+    if (!value) fail(ErrorKind::Type, "item deletion: elements of a tensor cannot be deleted");
+    Ref<Node> changed = item_set(self, key, value);
+    if (is_variable(self)) {
+      py::handle(self).attr("assign")(py::reinterpret_steal<py::object>(wrap(changed)));
+      return 0;
+    }
+    hand_out(changed.get());
+    Node*& node = reinterpret_cast<PyTensor*>(self)->node;
+    release(std::exchange(node, changed.detach()));
+    return 0;
+  });
 }
 
 PyObject* item_slot(PyObject* self, Py_ssize_t i) {
@@ -218,6 +155,24 @@ PyObject* get_transposed(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] { return wrap(transpose(to_node(self, "T"))); });
 }
 
+PyObject* get_matrix_transposed(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "mT");
+    if (x->shape.rank < 2) {
+      fail(ErrorKind::Value, "mT: expected a tensor of rank 2 or more, got shape ", x->shape);
+    }
+    return wrap(swap_last_axes(x));
+  });
+}
+PyObject* get_itemsize(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return PyLong_FromLongLong(size_of(to_node(self, "itemsize")->dtype)); });
+}
+PyObject* get_nbytes(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyLong_FromLongLong(to_node(self, "nbytes")->bytes()); });
+}
+
 PyObject* get_at(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] { return make_at(to_node(self, "at")); });
 }
@@ -227,6 +182,17 @@ PyObject* numpy_method(PyObject* self, PyObject*) {
 }
 PyObject* item_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
+}
+
+PyObject* tolist_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return array_of(self, "tolist").attr("tolist")().release().ptr(); });
+}
+PyObject* complex_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    return PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type),
+                               number_of(self, "complex").ptr());
+  });
 }
 
 // NumPy's functions that know the protocol: answered in Python.
@@ -292,6 +258,11 @@ PyMethodDef methods[] = {
     {"item", item_method, METH_NOARGS,
      "item($self)\n--\n\nitem(self) -> bool | int | float\n\nThe value of a one-element tensor as "
      "a Python number."},
+    {"tolist", tolist_method, METH_NOARGS,
+     "tolist($self)\n--\n\ntolist(self) -> typing.Any\n\nThe value as a nested list of Python "
+     "numbers; of rank 0 a number."},
+    {"__complex__", complex_method, METH_NOARGS,
+     "__complex__(self) -> complex\n\nThe value of a one-element tensor."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
      METH_VARARGS | METH_KEYWORDS,
      "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
@@ -311,6 +282,9 @@ PyGetSetDef attributes[] = {
     {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
     {"size", get_size, nullptr, "The number of elements.", nullptr},
     {"T", get_transposed, nullptr, "The tensor with its axes reversed.", nullptr},
+    {"mT", get_matrix_transposed, nullptr, "The tensor with its last two axes exchanged.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes of an element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
     {"at", get_at, nullptr,
      "x.at[index].set(value), .add, .multiply, .min, .max: a tensor like x with other entries.",
      nullptr},
@@ -321,30 +295,16 @@ void* slot(auto function) { return reinterpret_cast<void*>(function); }
 }  // namespace
 
 std::vector<PyType_Slot> shared_slots() {
-  return {
-      {Py_nb_add, slot(binary_slot<Op::add>)},
-      {Py_nb_subtract, slot(binary_slot<Op::subtract>)},
-      {Py_nb_multiply, slot(binary_slot<Op::multiply>)},
-      {Py_nb_true_divide, slot(binary_slot<Op::divide>)},
-      {Py_nb_floor_divide, slot(binary_slot<Op::floor_divide>)},
-      {Py_nb_remainder, slot(binary_slot<Op::remainder>)},
-      {Py_nb_power, slot(power_slot)},
-      {Py_nb_matrix_multiply, slot(matmul_slot)},
-      {Py_nb_negative, slot(unary_slot<Op::negative>)},
-      {Py_nb_positive, slot(positive_slot)},
-      {Py_nb_absolute, slot(unary_slot<Op::abs>)},
-      {Py_nb_and, slot(logical_slot<Op::logical_and>)},
-      {Py_nb_or, slot(logical_slot<Op::logical_or>)},
-      {Py_nb_xor, slot(logical_slot<Op::logical_xor>)},
-      {Py_nb_invert, slot(invert_slot)},
+  std::vector<PyType_Slot> slots = operator_slots();
+  const PyType_Slot others[] = {
       {Py_nb_float, slot(float_slot)},
       {Py_nb_int, slot(int_slot)},
       {Py_nb_index, slot(index_slot)},
       {Py_nb_bool, slot(bool_slot)},
-      {Py_tp_richcompare, slot(compare_slot)},
       {Py_tp_hash, slot(identity_hash)},
       {Py_tp_iter, slot(iter_slot)},
       {Py_mp_length, slot(length_slot)},
+      {Py_sq_length, slot(length_slot)},
       {Py_mp_subscript, slot(subscript_slot)},
       {Py_mp_ass_subscript, slot(assign_subscript_slot)},
       {Py_sq_item, slot(item_slot)},
@@ -352,6 +312,8 @@ std::vector<PyType_Slot> shared_slots() {
       {Py_tp_methods, methods},
       {Py_tp_getset, attributes},
   };
+  slots.insert(slots.end(), std::begin(others), std::end(others));
+  return slots;
 }
 
 }  // namespace pullback

@@ -72,6 +72,7 @@ void leave_operators_to(PyTypeObject* type);
 
 // The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
 std::vector<PyType_Slot> shared_slots();
+std::vector<PyType_Slot> operator_slots();  // a part of them
 
 inline const char* name_of(const PyMethodDef& entry) { return entry.ml_name; }
 inline const char* name_of(const PyGetSetDef& entry) { return entry.name; }

@@ -83,6 +83,7 @@ VariableScope* set_variable_scope(VariableScope* scope) {
 bool variable_scope_active() { return variable_scope != nullptr; }
 
 Origin* variable_scope_origin() { return variable_scope->origin(); }
+uint64_t variable_scope_since() { return variable_scope->since(); }
 
 void set_read_observer(ReadObserver observer) { read_observer = observer; }
 

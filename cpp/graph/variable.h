@@ -68,6 +68,8 @@ struct VariableScope {
   virtual void assign(Variable* variable, const Ref<Node>& value) = 0;
   // Of the leaves that are made in it.
   virtual Origin* origin() const = 0;
+  // The number of the first node that is made in it.
+  virtual uint64_t since() const = 0;
 };
 // The scope of this thread; returns the one that was set before.
 VariableScope* set_variable_scope(VariableScope* scope);
@@ -76,6 +78,7 @@ VariableScope* set_variable_scope(VariableScope* scope);
 bool variable_scope_active();
 // Of the scope that is; it must be active.
 Origin* variable_scope_origin();
+uint64_t variable_scope_since();
 
 // Calls back for every variable that is read on this thread (tapes, custom_gradient), or null.
 using ReadObserver = void (*)(Variable*);

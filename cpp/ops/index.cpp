@@ -3,7 +3,9 @@
 
 #include "ops/index.h"
 
-#include <unordered_set>
+#include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "base/error.h"
 #include "base/positions.h"
@@ -175,30 +177,82 @@ void set_vjp(const VjpCall& call, Cotangent* out) {
   }
 }
 
-// A slope by one of several factors of the same entry is the product of the others, which is not
-// kept anywhere. Computes the indices if need be.
-void check_no_duplicates(const Node* indices, int64_t length) {
-  constexpr const char* kWhat =
-      "at[].multiply: the gradient by the value where an index comes twice is not implemented";
-  if (!indices->has_value() && !(indices->flags & kTraced)) {
-    evaluate_deep(const_cast<Node*>(indices));
-  }
+// The values of indices, 0 … length-1; computes them if need be.
+std::vector<int64_t> known_positions(const NodeRef& indices, int64_t length) {
+  if (!indices->has_value() && !(indices->flags & kTraced)) evaluate_deep(indices.get());
   if (!indices->has_value()) {
-    fail(ErrorKind::NotImplemented, kWhat,
-         ", and whether one does is unknown while a function is traced; "
-         "give the indices as a NumPy array");
+    fail(ErrorKind::NotImplemented,
+         "at[].multiply: the gradient by the value needs to know whether an index comes twice, "
+         "which is unknown while a function is traced; give the indices as a NumPy array");
   }
-  const NodeRef known = as_value(Ref<Node>(const_cast<Node*>(indices)));
-  std::unordered_set<int64_t> seen;
-  for (int64_t i = 0; i < known->shape.size(); ++i) {
+  const NodeRef known = as_value(indices);
+  std::vector<int64_t> out(known->shape.size());
+  for (size_t i = 0; i < out.size(); ++i) {
     const int64_t index = known->dtype == DType::Int32
                               ? static_cast<const int32_t*>(known->value->data)[i]
                               : static_cast<const int64_t*>(known->value->data)[i];
-    if (!seen.insert(index < 0 ? index + length : index).second) {
-      fail(ErrorKind::NotImplemented, kWhat, "; ", index,
-           " does here. Multiply in turn: x.at[i].multiply(a).at[j].multiply(b)");
-    }
+    out[i] = index < 0 ? index + length : index;
   }
+  return out;
+}
+
+template <class T>
+NodeRef value_of(DType dtype, const Shape& shape, const std::vector<T>& entries) {
+  NodeRef node = make_value(dtype, shape, make_buffer(shape.size() * size_of(dtype)));
+  std::copy(entries.begin(), entries.end(), static_cast<T*>(node->value->data));
+  return node;
+}
+
+// For each entry of `value` the product of all others at its position; null where each is alone.
+// Ordered by position they are neighbours, and a product of neighbours before (after) an entry is
+// one of two halves, each of which is such a product: log n multiplications, no division.
+NodeRef product_of_others(const Node* value, const NodeRef& indices, int64_t axis, int64_t length) {
+  const std::vector<int64_t> positions = known_positions(indices, length);
+  const auto n = static_cast<int64_t>(positions.size());
+  std::vector<int64_t> order(n), back(n);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t i, int64_t k) { return positions[i] < positions[k]; });
+  for (int64_t i = 0; i < n; ++i) back[order[i]] = i;
+  const auto equal = [&](int64_t i, int64_t k) {
+    return i >= 0 && i < n && positions[order[i]] == positions[order[k]];
+  };
+  int64_t most = 0;
+  for (int64_t i = 0, run = 0; i < n; ++i) {
+    run = equal(i - 1, i) ? run + 1 : 1;
+    most = std::max(most, run);
+  }
+  if (most < 2) return nullptr;
+
+  Shape listed, lifted{n};  // the axes of the indices as one, and a mask along it
+  for (int64_t d = 0; d < axis; ++d) listed.append(value->shape[d]);
+  listed.append(n);
+  for (int64_t d = axis + indices->shape.rank; d < value->shape.rank; ++d) {
+    listed.append(value->shape[d]);
+    lifted.append(1);
+  }
+  // Each entry's neighbour `distance` before it, 1 where that is at another position.
+  const auto neighbour = [&](const Expr& x, int64_t distance) {
+    const int64_t far = std::abs(distance);
+    Shape rest = listed;
+    rest[axis] = n - far;
+    Window from(listed.rank), to(listed.rank);
+    from.start[axis] = distance < 0 ? far : 0;
+    to.start[axis] = distance < 0 ? 0 : far;
+    std::vector<uint8_t> same(n);
+    for (int64_t i = 0; i < n; ++i) same[i] = equal(i - distance, i);
+    return formula::where(value_of(DType::Bool, lifted, same),
+                          embed(slice(x, rest, from), listed, to), scalar(value->dtype, 1));
+  };
+  const auto product = [&](const Expr& x, int64_t direction) {
+    Expr out = neighbour(x, direction);
+    for (int64_t d = 1; d < most - 1; d *= 2) out = out * neighbour(out, d * direction);
+    return out;
+  };
+  const Expr sorted = take(reshape(Ref<Node>(const_cast<Node*>(value)), listed),
+                           value_of(DType::Int64, {n}, order), axis);
+  const Expr others = product(sorted, 1) * product(sorted, -1);
+  return reshape(take(others, value_of(DType::Int64, {n}, back), axis), value->shape);
 }
 
 void multiply_vjp(const VjpCall& call, Cotangent* out) {
@@ -212,10 +266,13 @@ void multiply_vjp(const VjpCall& call, Cotangent* out) {
     out[0] = {Cotangent::Value, Expr(call.g) * factors, nullptr};
   }
   if (call.live[1]) {
-    if (!attr.unique && base->shape.size())
-      check_no_duplicates(indices.get(), base->shape[attr.axis]);
-    const Expr g = take(call.g, indices, attr.axis);
-    out[1] = {Cotangent::Value, g * Expr(take(base, indices, attr.axis)), nullptr};
+    Expr slope = Expr(take(call.g, indices, attr.axis)) * Expr(take(base, indices, attr.axis));
+    if (!attr.unique && value->shape.size()) {
+      const NodeRef others =
+          product_of_others(value.get(), indices, attr.axis, base->shape[attr.axis]);
+      if (others) slope = slope * Expr(others);
+    }
+    out[1] = {Cotangent::Value, slope, nullptr};
   }
 }
 

@@ -43,6 +43,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   Ref<Node> read(Variable* variable) override;
   void assign(Variable* variable, const Ref<Node>& value) override;
   Origin* origin() const override { return origin_.get(); }
+  uint64_t since() const override { return first_seq_; }
 
   // How many tensors a call returns.
   size_t returned() const { return returned_; }

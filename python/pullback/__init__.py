@@ -123,6 +123,7 @@ from ._array.losses import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 )
+from ._array.methods import add_methods
 from ._array.normalization import (
     batch_norm,
     dropout,
@@ -271,6 +272,7 @@ def _set_blas_path() -> None:
 
 
 _set_blas_path()
+add_methods(globals())
 
 __all__ = [
     "Drawing",

@@ -22,16 +22,51 @@ def test_products_of_entries_named_twice() -> None:
     y = x.at[[1, 1]].multiply(value)
     assert y.numpy().tolist() == [2.0, 231.0, 5.0]
     assert pb.gradients(y, [x])[0].numpy().tolist() == [1.0, 77.0, 1.0]
-    with pytest.raises(NotImplementedError, match=r"comes twice.*1 does here"):
-        pb.gradients(y, [value])
-    with pytest.raises(NotImplementedError, match="-2 does here"):
-        pb.gradients(x.at[pb.constant([1, -2])].multiply(value), [value])
-    # In turn, as the message says.
-    y = x.at[1].multiply(value[0]).at[1].multiply(value[1])
-    assert pb.gradients(y, [value])[0].numpy().tolist() == [33.0, 21.0]
-    # Indices that turn out to be different.
+    for key in ([1, 1], pb.constant([1, -2]), pb.constant([0, -3]) + 1):
+        y = x.at[key].multiply(value)
+        assert pb.gradients(y, [value])[0].numpy().tolist() == [33.0, 21.0]
     y = x.at[pb.constant([2, -3])].multiply(value)
     assert pb.gradients(y, [value])[0].numpy().tolist() == [5.0, 2.0]
+    many = pb.function(lambda x, value, i: pb.gradients(x.at[i].multiply(value), [value])[0])
+    with pytest.raises(NotImplementedError, match=r"at\[\].multiply.*comes twice"):
+        many(x, value, np.array([1, 1]))
+
+
+@pytest.mark.parametrize("shape, axis", [((5,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 2), 1)])
+@pytest.mark.parametrize("zeros", [0.0, 0.4])
+@pytest.mark.parametrize("block", [(1,), (9,), (2, 4), (23,)])
+def test_gradients_of_products_divide_by_nothing(
+    shape: tuple[int, ...], axis: int, zeros: float, block: tuple[int, ...]
+) -> None:
+    """Against the slopes of a sum of products written out, to second order, zeros included."""
+    rng = np.random.default_rng(7)
+    keep = lambda a: np.where(rng.random(a.shape) < zeros, 0.0, a)  # noqa: E731
+    indices = rng.integers(-shape[axis], shape[axis], block)
+    key = (slice(None),) * axis + (indices,)
+    x = pb.Variable(keep(rng.uniform(0.5, 1.5, shape)))
+    value = pb.Variable(keep(rng.uniform(0.5, 1.5, np.empty(shape)[key].shape)))
+    c, d = rng.standard_normal(shape), rng.standard_normal(value.shape)
+
+    def written_out() -> Any:
+        out = pb.moveaxis(x, axis, 0)
+        rows = pb.reshape(
+            pb.moveaxis(value, tuple(range(axis, axis + len(block))), tuple(range(len(block)))),
+            (-1, *out.shape[1:]),
+        )
+        whole = []
+        for k in range(shape[axis]):
+            whole.append(out[k])
+            for j in np.flatnonzero(indices.reshape(-1) % shape[axis] == k):
+                whole[-1] = whole[-1] * rows[int(j)]
+        return pb.moveaxis(pb.stack(whole), 0, axis)
+
+    found = []
+    for y in (x.at[key].multiply(value), written_out()):
+        by_x, by_value = pb.gradients(y, [x, value], grad_ys=c)
+        second = pb.gradients(pb.sum(by_value * d), [x, value], unconnected_gradients="zero")
+        found.append([t.numpy() for t in (y, by_x, by_value, *second)])
+    for got, want in zip(*found, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-15)
 
 
 def test_multiply_of_nothing_by_an_index_that_comes_twice():

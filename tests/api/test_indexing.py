@@ -115,11 +115,9 @@ def test_bad_slices() -> None:
     assert pb.constant(1.0)[...].item() == pb.constant(1.0)[()].item() == 1.0
 
 
-def test_tensors_do_not_change() -> None:
+def test_values_do_not_change() -> None:
     x = pb.constant(X)
-    with pytest.raises(TypeError, match="item assignment"):
-        x[0] = 1.0  # type: ignore[index]
-    with pytest.raises(TypeError, match="item assignment"):
+    with pytest.raises(TypeError, match="item deletion"):
         del x[0]  # type: ignore[attr-defined]
     assert not x.numpy().flags.writeable
 

@@ -53,6 +53,8 @@ reveal_type(np.ones(2) @ v)  # Tensor
 reveal_type(np.ones(2) < v)  # Tensor
 reveal_type(v / np.ones(2))  # Tensor
 reveal_type(2.0 * x)  # Tensor
+reveal_type(v.sum(0).reshape(2, 3).clip(max=1.0))  # Tensor
+reveal_type(divmod(x, 2))  # tuple[Tensor, Tensor]
 reveal_type(1 - v)  # Tensor
 reveal_type(v[0])  # Tensor
 reveal_type([row for row in v])  # list[Tensor]

@@ -15,12 +15,14 @@ the subgradient of least norm, so `abs`, `relu` and `sign` give 0 at 0 and ties 
 from __future__ import annotations
 
 from math import inf
+from typing import SupportsIndex
 
 import numpy.typing as npt
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .arguments import integer
 
 # --- arithmetic
 
@@ -217,13 +219,40 @@ def tanh(x: TensorLike, /) -> Tensor:
 # --- rounding (the gradient is 0: see `custom_gradient` for a straight-through one)
 
 
-def round(x: TensorLike, /) -> Tensor:
-    """The nearest integer, ties to even.
+def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
+    """The nearest number of so many decimals, ties to even; -1 rounds to tens, -2 to hundreds.
 
     >>> pb.round([0.5, 1.5, -1.2])
     Tensor([ 0.,  2., -1.], dtype=float32)
+    >>> pb.round([3.14159, 2.71828], 2)
+    Tensor([3.14, 2.72], dtype=float32)
     """
-    return _core.round(x)
+    digits = integer(decimals, "round")
+    if not -400 < digits < 400:
+        raise ValueError(f"round: expected a number of decimals, got {_core.shown(decimals)}")
+    if digits == 0:
+        return _core.round(x)
+    x = _core.constant(x, who="round")
+    if x.dtype.kind == "f":
+        power = float(f"1e{digits if digits > 0 else -digits}")
+        if digits < 0:
+            return _core.multiply(_core.round(_core.divide(x, power)), power)
+        scaled = _core.multiply(x, power)
+        rounded = _core.divide(_core.round(scaled), power)
+        # What the power takes out of range has no decimals to round.
+        return _core.where(_core.isinf(scaled), x, rounded)
+    if digits > 0 or x.dtype.kind == "b":
+        return _core.round(x)
+    if digits < -18:
+        return _core.multiply(x, 0)
+    power = 10**-digits
+    rest = _core.remainder(x, power)
+    down = _core.subtract(x, rest)
+    odd = _core.equal(_core.remainder(_core.floor_divide(x, power), 2), 1)
+    up = _core.logical_or(
+        _core.greater(rest, power // 2), _core.logical_and(_core.equal(rest, power // 2), odd)
+    )
+    return _core.add(down, _core.where(up, power, 0))
 
 
 def floor(x: TensorLike, /) -> Tensor:

@@ -1,4 +1,4 @@
-"""Indices with arrays, tensors or truth values among them, and `x.at`.
+"""Indices with arrays, tensors or truth values among them: x[key], x[key] = value, and `x.at`.
 
 NumPy's rules: boolean arrays stand for the positions of their true entries; integer arrays are
 broadcast together; the axes of the result that they make come where they stood if they stood next
@@ -35,7 +35,7 @@ def _entry(entry: Any, who: str) -> Any:
             if _core.is_traced(entry):
                 raise IndexError(
                     f"{who}: a boolean tensor that a traced function computes has no known number "
-                    "of true entries, so its result has no shape; use where(mask, x, y)"
+                    "of true entries, so its result has no shape; use pb.where(mask, x, y)"
                 )
             return entry.numpy()
         if entry.dtype.kind == "i":
@@ -247,6 +247,11 @@ def get(x: Tensor, key: Any, who: str = "index") -> Tensor:
     return _core.reshape(taken, index.result)
 
 
+def assigned(x: Tensor, key: Any, value: TensorLike) -> Tensor:
+    """What x is after x[key] = value, where the key is not a basic one."""
+    return _update(x, key, value, "set", "item assignment")
+
+
 # --- x.at
 
 
@@ -279,8 +284,9 @@ class Place:
     compared) one after the other.
 
     Gradients go to x and to the value. Whoever was overwritten gets zeros; in `min` and `max` those
-    that are equal to the result share. `multiply` has no gradient by the value where an entry is
-    named twice (NotImplementedError).
+    that are equal to the result share. A factor of `multiply` gets the product of all others of its
+    entry, without a division. Inside of a traced function, indices that are computed there must
+    not name an entry twice for that (NotImplementedError).
 
     >>> x = pb.constant([1.0, 2.0, 3.0, 4.0])
     >>> x.at[1:3].set(0.0)
@@ -325,12 +331,12 @@ class Place:
         return _update(self._x, self._key, value, "max")
 
 
-def _update(x: Tensor, key: Any, value: TensorLike, update: str) -> Tensor:
-    who = f"at[].{update}"
+def _update(x: Tensor, key: Any, value: TensorLike, update: str, who: str = "") -> Tensor:
+    who = who or f"at[].{update}"
     value = _core.update_value(x, value, who)
     if _core.is_basic_index(key):
         return _core.update_basic(x, key, value, update)
-    if _is_mask(key) and (masked := _where(x, key, value, update)) is not None:
+    if _is_mask(key) and (masked := _where(x, key, value, update, who)) is not None:
         return masked
     index = Advanced(x.shape, key, who)
     value = _core.reshape(_core.fit(value, index.result, who), index.taken)
@@ -347,7 +353,7 @@ def _is_mask(key: Any) -> bool:
     return isinstance(key, (np.ndarray, Tensor, Variable)) and bool(key.dtype == np.bool_)
 
 
-def _where(x: Tensor, mask: Any, value: Tensor, update: str) -> Tensor | None:
+def _where(x: Tensor, mask: Any, value: Tensor, update: str, who: str) -> Tensor | None:
     """The update under a mask by `where`, which needs not know how many entries are true; None
     where the value has an entry for each."""
     inner = x.ndim - mask.ndim
@@ -357,7 +363,7 @@ def _where(x: Tensor, mask: Any, value: Tensor, update: str) -> Tensor | None:
         if value.shape[0] != 1:
             return None
         value = _core.reshape(value, value.shape[1:])
-    value = _core.fit(value, x.shape[mask.ndim :], f"at[].{update}")
+    value = _core.fit(value, x.shape[mask.ndim :], who)
     mask = _core.reshape(mask, (*mask.shape, *(1,) * inner))
     return _core.where(mask, _core.combine(x, value, update), x)
 

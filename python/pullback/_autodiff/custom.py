@@ -147,6 +147,9 @@ def custom_gradient(
             arguments = bound.arguments
         given_leaves, given_structure = flatten(list(arguments.values()))
         inputs = [x for x in given_leaves if is_tensor(x)]
+        # As they are now: f may set items of them. constant() settles a Python float that a
+        # `function` was given in its dtype.
+        before = [x if isinstance(x, Variable) else _core.constant(x) for x in inputs]
         tape = _core.Tape(True)
         tape.start()
         try:
@@ -182,8 +185,7 @@ def custom_gradient(
             decorate = partial(custom_gradient, verify=verify, intentional=intentional)
             own = [x for x in inputs if isinstance(x, Variable)]
             rule = RuleWithSecond(rule, second, own, rule_at, decorate)
-        # constant() settles a Python float that a `function` was given in its dtype.
-        given = [_core.constant(x) for x in (*inputs, *variables)]
+        given = [_core.constant(x) for x in (*before, *variables)]
         if not intentional:
             verification.at_call(itself(), arguments, given_leaves, fn)
         outputs = iter(_core.custom(inside, given, Rule(rule, place(fn))))

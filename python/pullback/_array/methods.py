@@ -1,0 +1,97 @@
+"""Methods of Tensor and Variable: each is the public function of its name, with the tensor as its
+first argument. `METHODS` lists them; a function that gets its name added here is a method.
+
+What follows the function's own positional arguments is its `axis`, as in NumPy. Those whose
+arguments differ from the function's are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import _core
+from .._core import Tensor, Variable
+from .elementwise import round
+
+METHODS = [
+    "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "cumprod", "cumsum",
+    "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat", "round",
+    "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
+]  # fmt: skip
+PROPERTIES = ["imag", "real"]
+
+
+def copy(self: Any) -> Tensor:
+    """copy(self) -> Tensor
+
+    A tensor of the same value: what is assigned to its items leaves this one as it is."""
+    return _core.identity(self)
+
+
+def flatten(self: Any) -> Tensor:
+    """flatten(self) -> Tensor
+
+    The entries in one row."""
+    return _core.reshape(self, (-1,) if self.size else (0,))
+
+
+def reshape(self: Any, *shape: Any) -> Tensor:
+    """reshape(self, *shape: typing.Any) -> Tensor
+
+    `pullback.reshape`, with the lengths given one by one or as a tuple."""
+    return _core.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+
+def transpose(self: Any, *axes: Any) -> Tensor:
+    """transpose(self, *axes: typing.Any) -> Tensor
+
+    `pullback.transpose`, with the axes given one by one or as a tuple."""
+    if len(axes) == 1 and (axes[0] is None or hasattr(axes[0], "__len__")):
+        axes = axes[0]
+    return _core.transpose(self, axes if axes != () or self.shape == () else None)
+
+
+def rounded(self: Any, decimals: int | None = None) -> Any:
+    """__round__(self, decimals: int | None = None) -> typing.Any
+
+    `round(x, n)` is `pullback.round`; `round(x)` of rank 0 a Python integer."""
+    if decimals is None and self.shape == ():
+        return int(round(self))
+    return round(self, decimals or 0)
+
+
+OWN = {
+    "copy": copy,
+    "flatten": flatten,
+    "reshape": reshape,
+    "transpose": transpose,
+    "__round__": rounded,
+}
+
+
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    name, taken = function.__name__, function.__code__.co_argcount
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == taken and "axis" not in kwargs:
+            return function(self, *args[:-1], axis=args[-1], **kwargs)
+        return function(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`pullback.{name}` of this tensor."
+    method.__wrapped__ = function  # type: ignore[attr-defined]
+    return method
+
+
+def add_methods(public: Mapping[str, Any]) -> None:
+    """Gives both classes their methods, made of the public functions."""
+    for cls in (Tensor, Variable):
+        for name, own in OWN.items():
+            setattr(cls, name, own)
+        for name in METHODS:
+            if name in public:
+                setattr(cls, name, _method(public[name]))
+        for name in PROPERTIES:
+            if name in public:
+                setattr(cls, name, property(public[name]))
