@@ -44,6 +44,7 @@ METHODS = {
 ATTRIBUTES = {
     "T": "Tensor",
     "at": "pullback._array.index.At",
+    "device": "str",
     "dtype": "numpy.dtype[typing.Any]",
     "imag": "Tensor",
     "itemsize": "int",

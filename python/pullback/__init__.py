@@ -99,6 +99,7 @@ from ._array.elementwise import (
 )
 from ._array.gather import take, take_along_axis
 from ._array.grids import asarray, empty, empty_like, linspace, meshgrid
+from ._array.interchange import __array_namespace_info__, e, from_dlpack, inf, nan, newaxis, pi
 from ._array.joining import atleast_1d, atleast_2d, atleast_3d, column_stack, dstack, hstack, vstack
 from ._array.logic import (
     equal,
@@ -123,7 +124,7 @@ from ._array.losses import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 )
-from ._array.methods import add_methods
+from ._array.methods import add_methods as _add_methods
 from ._array.normalization import (
     batch_norm,
     dropout,
@@ -272,7 +273,7 @@ def _set_blas_path() -> None:
 
 
 _set_blas_path()
-add_methods(globals())
+_add_methods(globals())
 
 __all__ = [
     "Drawing",
@@ -283,6 +284,7 @@ __all__ = [
     "ProfileStep",
     "Tensor",
     "Variable",
+    "__array_namespace_info__",
     "__version__",
     "abs",
     "acos",
@@ -344,6 +346,7 @@ __all__ = [
     "draw",
     "dropout",
     "dstack",
+    "e",
     "einsum",
     "elu",
     "embedding",
@@ -367,6 +370,7 @@ __all__ = [
     "floor_divide",
     "fma",
     "fmod",
+    "from_dlpack",
     "full",
     "full_like",
     "function",
@@ -390,6 +394,7 @@ __all__ = [
     "huber_loss",
     "hypot",
     "identity",
+    "inf",
     "inner",
     "int32",
     "int64",
@@ -433,10 +438,12 @@ __all__ = [
     "mish",
     "moveaxis",
     "multiply",
+    "nan",
     "nan_to_num",
     "nanmean",
     "nansum",
     "negative",
+    "newaxis",
     "nextafter",
     "nn",
     "not_equal",
@@ -447,6 +454,7 @@ __all__ = [
     "optimizers",
     "outer",
     "permute_dims",
+    "pi",
     "positive",
     "pow",
     "prevent_gradient",

@@ -20,7 +20,8 @@ FUNCTIONS = {
 }
 # Not about arrays: what they are given first is a function, a name, a setting or anything.
 OTHERS = {
-    "check_numerics", "checkpoint", "custom_gradient", "draw", "evaluate", "explain",
+    "__array_namespace_info__", "check_numerics", "checkpoint", "custom_gradient", "draw",
+    "evaluate", "explain",
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
     "num_threads", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",

@@ -1,4 +1,5 @@
-"""Making arrays. `dtype` defaults to the default floating dtype. A bad shape is a ValueError, one
+"""Making arrays. `dtype` defaults to the default floating dtype; `device` is "cpu" or None, as
+the Array API standard wants one. A bad shape is a ValueError, one
 that is not made of integers a TypeError.
 """
 
@@ -13,6 +14,7 @@ import numpy
 from .. import _core
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
+from .interchange import on_device
 
 
 def constant(value: TensorLike, dtype: DType = None) -> Tensor:
@@ -30,26 +32,30 @@ def constant(value: TensorLike, dtype: DType = None) -> Tensor:
     return _core.constant(value, dtype)
 
 
-def zeros(shape: Shape, dtype: DType = None) -> Tensor:
+def zeros(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
     """Zeros.
 
     >>> pb.zeros((2, 3))
     Tensor([[0., 0., 0.],
             [0., 0., 0.]], dtype=float32)
     """
+    on_device(device, "zeros")
     return full(shape, 0.0, dtype)
 
 
-def ones(shape: Shape, dtype: DType = None) -> Tensor:
+def ones(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
     """Ones.
 
     >>> pb.ones(3, "int32")
     Tensor([1, 1, 1], dtype=int32)
     """
+    on_device(device, "ones")
     return full(shape, 1.0, dtype)
 
 
-def full(shape: Shape, fill_value: TensorLike, dtype: DType = None) -> Tensor:
+def full(
+    shape: Shape, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
+) -> Tensor:
     """An array with one value everywhere, by default of that value's dtype. An array in its place
     broadcasts to the shape.
 
@@ -59,38 +65,51 @@ def full(shape: Shape, fill_value: TensorLike, dtype: DType = None) -> Tensor:
     Tensor([[1, 2],
             [1, 2]], dtype=int64)
     """
+    on_device(device, "full")
     return _core.full(shape, fill_value, dtype)
 
 
-def zeros_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
+def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
     """Zeros of the shape of x, and of its dtype unless another is given.
 
     >>> pb.zeros_like([1.0, 2.0])
     Tensor([0., 0.], dtype=float32)
     """
+    on_device(device, "zeros_like")
     return full_like(x, 0, dtype)
 
 
-def ones_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
+def ones_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
     """Ones of the shape of x, and of its dtype unless another is given.
 
     >>> pb.ones_like([1.0, 2.0])
     Tensor([1., 1.], dtype=float32)
     """
+    on_device(device, "ones_like")
     return full_like(x, 1, dtype)
 
 
-def full_like(x: TensorLike, /, fill_value: TensorLike, dtype: DType = None) -> Tensor:
+def full_like(
+    x: TensorLike, /, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
+) -> Tensor:
     """One value everywhere, in the shape of x, and in its dtype unless another is given.
 
     >>> pb.full_like([1.0, 2.0], 5)
     Tensor([5., 5.], dtype=float32)
     """
+    on_device(device, "full_like")
     like = _core.identity(x)
     return _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
 
 
-def arange(start: float, stop: float | None = None, step: float = 1, dtype: DType = None) -> Tensor:
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1,
+    dtype: DType = None,
+    *,
+    device: str | None = None,
+) -> Tensor:
     """start, start + step, … up to but without `stop`; `arange(n)` counts from 0 to n - 1.
 
     The arguments are numbers, whose values are needed at once: integers give int64, floats the
@@ -101,6 +120,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: DTyp
     >>> pb.arange(1, 2, 0.25)
     Tensor([1.  , 1.25, 1.5 , 1.75], dtype=float32)
     """
+    on_device(device, "arange")
     if stop is None:
         start, stop = 0, start
     first, end, by = (_number(x, "arange") for x in (start, stop, step))
@@ -142,6 +162,7 @@ def eye(
     *,
     k: SupportsIndex = 0,
     dtype: DType = None,
+    device: str | None = None,
 ) -> Tensor:
     """A matrix with ones on its k-th diagonal (above the main one for k > 0), zeros elsewhere.
 
@@ -149,6 +170,7 @@ def eye(
     Tensor([[1., 0.],
             [0., 1.]], dtype=float32)
     """
+    on_device(device, "eye")
     return _core.eye(n_rows, n_rows if n_cols is None else n_cols, k, dtype)
 
 

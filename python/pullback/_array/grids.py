@@ -11,32 +11,49 @@ from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
 from .arguments import integer
 from .creation import full, full_like
+from .interchange import on_device
 
 
-def asarray(value: TensorLike, /, dtype: DType = None) -> Tensor:
-    """`constant`, by its name in the Array API standard: a tensor stays what it is.
+def asarray(
+    value: TensorLike,
+    /,
+    dtype: DType = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+) -> Tensor:
+    """`constant`, by its name in the Array API standard: a tensor stays what it is, unless `copy`
+    is true. What is no tensor is always copied, so `copy=False` is a ValueError there.
 
     >>> pb.asarray([1.0, 2.0])
     Tensor([1., 2.], dtype=float32)
     """
-    return _core.constant(value, dtype, "asarray")
+    on_device(device, "asarray")
+    out = _core.constant(value, dtype, "asarray")
+    if isinstance(value, Tensor) and value.dtype == out.dtype:
+        return _core.identity(value) if copy else value
+    if copy is False:
+        raise ValueError("asarray: the value has to be copied, and copy=False forbids it")
+    return out
 
 
-def empty(shape: Shape, dtype: DType = None) -> Tensor:
+def empty(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
     """Zeros: memory without a value could never be looked at.
 
     >>> pb.empty(2)
     Tensor([0., 0.], dtype=float32)
     """
+    on_device(device, "empty")
     return full(shape, 0.0, dtype)
 
 
-def empty_like(x: TensorLike, /, dtype: DType = None) -> Tensor:
+def empty_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
     """Zeros of the shape of x, and of its dtype unless another is given.
 
     >>> pb.empty_like([1.0, 2.0])
     Tensor([0., 0.], dtype=float32)
     """
+    on_device(device, "empty_like")
     return full_like(_core.constant(x, who="empty_like"), 0, dtype)
 
 
@@ -48,6 +65,7 @@ def linspace(
     *,
     dtype: DType = None,
     endpoint: bool = True,
+    device: str | None = None,
 ) -> Tensor:
     """`num` numbers in equal steps from `start` to `stop`, which is the last one, or with
     `endpoint=False` the one after. Floating; both ends have gradients.
@@ -55,6 +73,7 @@ def linspace(
     >>> pb.linspace(0, 1, 5)
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
+    on_device(device, "linspace")
     count = integer(num, "linspace")
     if count < 0:
         raise ValueError(f"linspace: num must not be negative, got {count}")

@@ -7,11 +7,13 @@ arguments differ from the function's are written out.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import _core
 from .._core import Tensor, Variable
+from . import interchange
 from .elementwise import round
 
 METHODS = [
@@ -67,6 +69,11 @@ OWN = {
     "reshape": reshape,
     "transpose": transpose,
     "__round__": rounded,
+    "to_device": interchange.to_device,
+    "__array_namespace__": interchange.namespace,
+    "__dlpack__": interchange.dlpack,
+    "__dlpack_device__": interchange.dlpack_device,
+    "device": property(interchange.device),
 }
 
 
@@ -79,7 +86,11 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"`pullback.{name}` of this tensor."
+    first, *others = inspect.signature(function).parameters.values()
+    plain = [other.replace(annotation=inspect.Parameter.empty) for other in others]
+    taken_by_it = [inspect.Parameter("self", first.kind), *plain]
+    method.__signature__ = inspect.Signature(taken_by_it)  # type: ignore[attr-defined]
+    method.__doc__ = f"{name}(self, ...)\n\n`pullback.{name}` of this tensor."
     method.__wrapped__ = function  # type: ignore[attr-defined]
     return method
 
