@@ -76,7 +76,7 @@ def method_stub(function: object) -> str:
     shown = ["self", *map(str, (p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in positional))]
     shown += ["*", *map(str, keyword)] if keyword else []
     answer = inspect.signature(function).return_annotation
-    text = f"({', '.join(shown)}) -> {answer}".replace("'", "")
+    text = re.sub(r": '([^']*)'", r": \1", f"({', '.join(shown)}) -> {answer}")
     text = re.sub(r"\b(TensorLike|Shape|Axis|DType)\b", r"pullback._typing.\1", text)
     text = re.sub(r"\b(SupportsIndex|Any)\b", r"typing.\1", text)
     text = re.sub(r"\bSequence\b", "collections.abc.Sequence", text)

@@ -142,6 +142,38 @@ void bind_functions(py::module_& m) {
   arg_reduction("argmax", Op::argmax);
   arg_reduction("argmin", Op::argmin);
 
+  const auto scanning = [&](const char* name, Op op) {
+    m.def(
+        name,
+        [op](const Ref<Node>& x, Integer axis, bool reversed) {
+          return scan(op, x, axis, reversed);
+        },
+        py::arg("x"), py::arg("axis"), py::arg("reversed") = false);
+  };
+  scanning("cumulative_sum", Op::cumulative_sum);
+  scanning("cumulative_prod", Op::cumulative_prod);
+  scanning("cumulative_max", Op::cumulative_max);
+  scanning("cumulative_min", Op::cumulative_min);
+  m.def(
+      "linear_recurrence",
+      [](const Ref<Node>& factors, const Ref<Node>& x, Integer axis, bool reversed) {
+        return linear_recurrence(factors, x, axis, reversed);
+      },
+      py::arg("factors"), py::arg("x"), py::arg("axis"), py::arg("reversed") = false);
+  const auto sorting = [&](const char* name, Op op) {
+    m.def(
+        name,
+        [op](const Ref<Node>& x, Integer axis, bool descending) {
+          return sort(op, x, axis, descending);
+        },
+        py::arg("x"), py::arg("axis"), py::arg("descending") = false);
+  };
+  sorting("sort", Op::sort);
+  sorting("argsort", Op::argsort);
+  m.def("searchsorted", [](const Ref<Node>& sorted, const Ref<Node>& x, bool right) {
+    return searchsorted(sorted, x, right);
+  });
+
   m.def("matmul", [](const py::object& a, const py::object& b) {
     const auto [left, right] = to_operands(a.ptr(), b.ptr(), "matmul");
     return matmul(left, right);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ops/expr.h"
+#include "ops/order.h"
 #include "ops/reduce.h"
 
 namespace pullback {
@@ -133,6 +134,18 @@ Ref<Node> picked(const Ref<Node>& factor, const Node* place) {
   return pick(broadcast_to(factor, place->shape), Ref<Node>(place->in[1]));
 }
 
+// An entry goes into what comes after it: it is a structural zero where all of that is.
+Ref<Node> scanned(const Ref<Node>& factor, const Node* node) {
+  const int64_t axis = node->attr.axis;
+  if (factor->shape[axis] == 1) return factor;
+  return scan(Op::cumulative_max, factor, axis, !node->attr.reversed);
+}
+
+Ref<Node> resorted(const Ref<Node>& factor, const Node* sort) {
+  if (factor->shape[sort->attr.axis] == 1) return factor;
+  return unsorted(broadcast_to(factor, sort->shape), sort);
+}
+
 Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
   switch (traits(node->op).step) {
     case StepKind::Concat:
@@ -145,9 +158,14 @@ Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
       if (node->op == Op::take) return untaken(factor, node);
       if (node->op == Op::at_index && k == 0) return factor;
       return taken(factor, node->inputs().back(), node->attr.axis);
+    case StepKind::Scan:
+      return scanned(factor, node);
+    case StepKind::Sort:
+      return resorted(factor, node);
     case StepKind::Product:  // rows and columns move apart: see moved
     case StepKind::None:
     case StepKind::ArgFold:
+    case StepKind::Search:
     case StepKind::Iota:
     case StepKind::Random:
       break;

@@ -38,9 +38,12 @@ enum class Keep : uint8_t {
 struct Attr {
   AxisMask axes = 0;  // sum … any: those that are folded
   bool keepdims = false;
-  int8_t axis = 0;              // concat, take, scatter_add, at_index, argmax, argmin, composites
+  int8_t axis = 0;  // concat, take, scatter_add, at_index, argmax, argmin, scans, sorts, composites
   Update update = Update::Set;  // at_window, at_index
-  bool unique = false;          // at_index: no position is known to come twice
+  union {
+    bool unique = false;  // at_index: no position is known to come twice
+    bool reversed;        // scans: from the end; sorts: the largest first; searches: see other.def
+  };
   Composite composite = Composite::None;  // custom
   Keep keep = Keep::Default;              // whether its value outlives an evaluation
   AxisOrder order;                        // transpose: output axis i is input axis order[i]

@@ -31,7 +31,7 @@ constexpr bool makes_parts(Op op) {
       break;
   }
   return of.step == StepKind::ArgFold || of.step == StepKind::Product ||
-         of.step == StepKind::Indexed;
+         of.step == StepKind::Indexed || of.step == StepKind::Search;
 }
 inline constexpr auto kMakesParts = [] {
   std::array<bool, kOps> out{};

@@ -75,7 +75,10 @@ class Batching {
     if (node->shape.rank == kMaxRank) return {};
     const StepKind step = traits(node->op).step;
     const bool places_differ = step == StepKind::Indexed && has_batch(node->inputs_count - 1);
-    if (places_differ || node->op == Op::sum_duplicates || step == StepKind::Random) return {};
+    const bool sorted_differ = step == StepKind::Search && has_batch(0);
+    if (places_differ || sorted_differ || node->op == Op::sum_duplicates ||
+        step == StepKind::Random)
+      return {};
     if (always_true(node)) return {first_entry(), false};
     if (std::ranges::none_of(in, [](const Made* one) { return one && one->has_batch; })) {
       std::vector<Node*> inputs;
@@ -222,6 +225,13 @@ class Batching {
       case StepKind::ArgFold:
         ++attr.axis;
         return like({full(0)}, attr);
+      case StepKind::Scan:
+      case StepKind::Sort:
+        ++attr.axis;
+        for (size_t k = 0; k < in_.size(); ++k) inputs.push_back(full(k));
+        return like(inputs, attr);
+      case StepKind::Search:
+        return like({input(0), full(1)}, attr);
       case StepKind::Embed:
         return like({full(0)}, attr);
       case StepKind::AtWindow:

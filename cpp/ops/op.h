@@ -43,6 +43,9 @@ enum class StepKind : uint8_t {
   Embed,
   AtWindow,
   Indexed,
+  Scan,
+  Sort,
+  Search,
   Iota,
   Random,
 };
@@ -121,7 +124,9 @@ constexpr Form Alias = view(ViewKind::Alias), Reshape = view(ViewKind::Reshape),
 constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Product),
                Concat = step(StepKind::Concat), Embed = step(StepKind::Embed),
                AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
-               Iota = step(StepKind::Iota), Random = step(StepKind::Random);
+               Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
+               Search = step(StepKind::Search), Iota = step(StepKind::Iota),
+               Random = step(StepKind::Random);
 }  // namespace form
 
 constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,

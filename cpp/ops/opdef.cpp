@@ -8,6 +8,7 @@
 #include "ops/index.h"
 #include "ops/matmul.h"
 #include "ops/movement.h"
+#include "ops/order.h"
 #include "ops/reduce.h"
 
 namespace pullback {

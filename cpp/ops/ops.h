@@ -86,6 +86,17 @@ NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indic
 NodeRef pick(const NodeRef& x, const NodeRef& indices);
 NodeRef place(const NodeRef& x, const NodeRef& indices, int64_t length);
 
+// --- scans, sorts, searches (ops/order.cpp)
+// cumulative_sum, _prod (integers in int64), _max, _min along an axis, from its end if `reversed`.
+NodeRef scan(Op op, const NodeRef& x, int64_t axis, bool reversed = false);
+// r[i] = factors[i] r[i-1] + x[i], with nothing before the first.
+NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t axis,
+                          bool reversed = false);
+// sort or argsort (int64): stable, NaN last, whichever way.
+NodeRef sort(Op op, const NodeRef& x, int64_t axis, bool descending);
+// How many of `sorted`, of rank 1, are less than each of x; or no greater, on the right.
+NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right);
+
 // --- creation and random numbers (ops/create.cpp)
 NodeRef full(const Shape& shape, const NodeRef& scalar);
 NodeRef zeros(const Shape& shape, DType dtype);

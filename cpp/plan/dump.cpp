@@ -79,6 +79,19 @@ struct Printer {
   std::string operator()(const ArgReduce& a) const {
     return text(name_of(a.op), " ", show(plan, a.in), " to ", show(plan, a.out));
   }
+  std::string operator()(const Scan& s) const {
+    return text(name_of(s.op), s.reversed ? " from the end " : " ", show(plan, s.in),
+                s.factors ? " by " : "", s.factors ? show(plan, *s.factors) : "", " to ",
+                show(plan, s.out));
+  }
+  std::string operator()(const Sort& s) const {
+    return text(name_of(s.op), s.descending ? " descending " : " ", show(plan, s.in), " to ",
+                show(plan, s.out));
+  }
+  std::string operator()(const Search& s) const {
+    return text("search ", show(plan, s.in), s.right ? " right" : "", " in ", show(plan, s.sorted),
+                " to ", show(plan, s.out));
+  }
   std::string operator()(const Random& r) const {
     return text(name_of(r.op), " to ", show(plan, r.out));
   }

@@ -53,6 +53,25 @@ void Lowering::emit_other(uint32_t member) {
       const FoldedShape f = folded_shape(in.shape, axis_bit(node->attr.axis));
       return add_step(ArgReduce{op, in, whole_view(member), f.outer, f.reduced, f.inner}, op);
     }
+    case StepKind::Scan: {
+      const size_t last = analysis_.reads(member).size() - 1;
+      const View in = three_axes(member, last, node->attr.axis, 1);
+      std::optional<View> factors;
+      if (last) factors = three_axes(member, 0, node->attr.axis, 1);
+      return add_step(Scan{op, in, whole_view(member), factors, node->attr.reversed, in.shape[0],
+                           in.shape[1], in.shape[2]},
+                      op);
+    }
+    case StepKind::Sort: {
+      const View in = three_axes(member, 0, node->attr.axis, 1);
+      return add_step(Sort{op, in, whole_view(member), node->attr.reversed, in.shape[0],
+                           in.shape[1], in.shape[2]},
+                      op);
+    }
+    case StepKind::Search:
+      return add_step(Search{dense_operand(member, 0), dense_operand(member, 1), whole_view(member),
+                             node->attr.reversed},
+                      op);
     case StepKind::Iota:
       return add_step(Iota{whole_view(member)}, op);
     case StepKind::Random:

@@ -29,6 +29,9 @@ bool can_fail(const Layout&) { return false; }
 bool can_fail(const Gather& gather) { return !gather.checked; }
 bool can_fail(const ScatterAdd& scatter) { return !scatter.checked && !scatter.equal; }
 bool can_fail(const ArgReduce&) { return false; }
+bool can_fail(const Scan&) { return false; }
+bool can_fail(const Sort&) { return false; }
+bool can_fail(const Search&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }
 

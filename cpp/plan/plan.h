@@ -134,6 +134,32 @@ struct ArgReduce {
   int64_t outer, reduced, inner;
 };
 
+// cumulative_sum … linear_recurrence along the middle axis of [outer, length, inner], of which `in`
+// and `factors` (of linear_recurrence alone) have any strides; out is row-major.
+struct Scan {
+  Op op;
+  View in, out;
+  std::optional<View> factors;
+  bool reversed = false;
+  int64_t outer, length, inner;
+};
+
+// The entries along the middle axis of [outer, length, inner] in order, or the positions (int64) of
+// these: stable, NaN last. `in` has any strides; out is row-major.
+struct Sort {
+  Op op;  // sort, argsort
+  View in, out;
+  bool descending = false;
+  int64_t outer, length, inner;
+};
+
+// How many of `sorted` (rank 1) are less than each entry of `in`; `right`: not greater. in and out
+// (int64) are row-major.
+struct Search {
+  View sorted, in, out;
+  bool right = false;
+};
+
 // Element i from a counter-based generator at (seed, counter, i). uniform in [0, 1), standard
 // normal, or a permutation of 0 … n-1 (int64).
 struct Random {
@@ -147,7 +173,8 @@ struct Iota {
   View out;
 };
 
-using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota>;
+using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota,
+                          Scan, Sort, Search>;
 
 struct Step {
   Work work;
@@ -241,6 +268,23 @@ template <class F>
 void for_each_view(const ArgReduce& reduce, F&& f) {
   f(reduce.in, false);
   f(reduce.out, true);
+}
+template <class F>
+void for_each_view(const Scan& scan, F&& f) {
+  f(scan.in, false);
+  if (scan.factors) f(*scan.factors, false);
+  f(scan.out, true);
+}
+template <class F>
+void for_each_view(const Sort& sort, F&& f) {
+  f(sort.in, false);
+  f(sort.out, true);
+}
+template <class F>
+void for_each_view(const Search& search, F&& f) {
+  f(search.sorted, false);
+  f(search.in, false);
+  f(search.out, true);
 }
 template <class F>
 void for_each_view(const Random& random, F&& f) {

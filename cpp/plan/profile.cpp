@@ -57,6 +57,9 @@ int64_t operations_of(const Gemm& gemm) {
 
 int64_t operations_of(const ScatterAdd& scatter) { return scatter.in.shape.size(); }
 int64_t operations_of(const ArgReduce& reduce) { return reduce.in.shape.size(); }
+int64_t operations_of(const Scan& scan) { return scan.in.shape.size(); }
+int64_t operations_of(const Sort& sort) { return sort.in.shape.size(); }
+int64_t operations_of(const Search& search) { return search.in.shape.size(); }
 int64_t operations_of(const Random& random) { return random.out.shape.size(); }
 
 template <class Work>

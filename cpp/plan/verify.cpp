@@ -117,6 +117,26 @@ class StepCheck {
             "a search of another count");
     check_apart(reduce.in, reduce.out);
   }
+  void check(const Scan& scan) const {
+    check_three_axes(scan.in, scan.outer, scan.length, scan.inner);
+    if (scan.factors) check_three_axes(*scan.factors, scan.outer, scan.length, scan.inner);
+    require((scan.op == Op::linear_recurrence) == scan.factors.has_value(), "a scan of factors");
+    require(scan.out.shape.size() == scan.in.shape.size(), "a scan of another count");
+    check_apart(scan.in, scan.out);
+    if (scan.factors) check_apart(*scan.factors, scan.out);
+  }
+  void check(const Sort& sort) const {
+    check_three_axes(sort.in, sort.outer, sort.length, sort.inner);
+    require(sort.out.shape.size() == sort.in.shape.size(), "a sort of another count");
+    check_apart(sort.in, sort.out);
+  }
+  void check(const Search& search) const {
+    require(search.sorted.shape.rank == 1 && search.sorted.dtype == search.in.dtype &&
+                search.in.shape.size() == search.out.shape.size(),
+            "a search of another count");
+    check_apart(search.sorted, search.out);
+    check_apart(search.in, search.out);
+  }
   void check(const Random& random) const {
     check_scalar(random.seed, 0);
     check_scalar(random.counter, 0);

@@ -93,6 +93,32 @@ def test_an_error_of_a_function_inside_a_transform_keeps_its_name():
 
 X = np.arange(1.0, 10.0).reshape(3, 3) / 4
 EXAMPLES = {
+    "bincount": lambda x: pb.bincount([0, 1, 0], x[0]),
+    "choose": lambda x: pb.choose([0, 1, 0], [x[0], x[1]]),
+    "compress": lambda x: pb.compress([True, False, True], x, axis=0),
+    "cumulative_logsumexp": lambda x: pb.cumulative_logsumexp(x, axis=0),
+    "cumulative_max": lambda x: pb.cumulative_max(x, axis=0),
+    "cumulative_min": lambda x: pb.cumulative_min(x, axis=0),
+    "cumulative_prod": lambda x: pb.cumulative_prod(x, axis=0),
+    "cumulative_sum": lambda x: pb.cumulative_sum(x, axis=0),
+    "extract": lambda x: pb.extract(X > 1, x),
+    "histogram": lambda x: pb.histogram(X, 3, weights=x, density=True)[0],
+    "interp": lambda x: pb.interp(X, x[0], x[1]),
+    "median": lambda x: pb.median(x[:2]),
+    "nanmedian": lambda x: pb.nanmedian(x, axis=0),
+    "nanpercentile": lambda x: pb.nanpercentile(x, 30, axis=0),
+    "nanquantile": lambda x: pb.nanquantile(x, 0.3, axis=0),
+    "partition": lambda x: pb.partition(x, 1),
+    "percentile": lambda x: pb.percentile(x, 30, axis=0),
+    "piecewise": lambda x: pb.piecewise(x, [X > 1], [x]),
+    "quantile": lambda x: pb.quantile(x, 0.3, axis=0),
+    "select": lambda x: pb.select([X > 1], [x]),
+    "topk": lambda x: pb.topk(x, 2)[0],
+    "union1d": lambda x: pb.union1d(x[0], x[1]),
+    "intersect1d": lambda x: pb.intersect1d(x, x[0]),
+    "unique_all": lambda x: pb.unique_all(x).values,
+    "unique_counts": lambda x: pb.unique_counts(x).values,
+    "unique_inverse": lambda x: pb.unique_inverse(x).values,
     "batch_norm": lambda x: pb.nn.batch_norm(x, None, None, x[0], x[1]),
     "cosine_similarity": lambda x: pb.nn.cosine_similarity(x, x[0]),
     "embedding": lambda x: pb.nn.embedding(x, [0, 2, 0]),
@@ -163,7 +189,7 @@ NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "z
     "empty",
 }
 NOT_DIFFERENTIABLE = {
-    "count_nonzero",
+    "argsort", "count_nonzero", "searchsorted",
     "all", "any", "argmax", "argmin", "equal", "floor_divide", "greater", "greater_equal",
     "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not",
     "logical_or", "logical_xor", "not_equal", "permutation", "stop_gradient", "trunc",
@@ -218,7 +244,7 @@ def test_the_override_map_knows_every_function(name):
         if name in NO_FLOATS:
             with pytest.raises((TypeError, ValueError)):
                 FUNCTIONS[name](x)
-        elif name not in OTHERS | {"asarray", "constant", "full"}:
+        elif name not in OTHERS | {"asarray", "constant", "digitize", "full"}:
             required = [p for p in parameters(FUNCTIONS[name]) if p.default is p.empty]
             y = FUNCTIONS[name](x, *[2] * (len(required) - 1))
             assert pb.gradients(y, x) == [None], name

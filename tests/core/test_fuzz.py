@@ -51,6 +51,13 @@ WITHOUT_PROGRAMS = {
     *("celu", "glu", "hard_tanh", "hinge", "huber_loss", "kl_divergence", "l1_loss", "l2_loss"),
     *("sigmoid_cross_entropy", "smooth_l1", "cosine_similarity", "batch_norm", "group_norm"),
     *("layer_norm", "rms_norm", "dropout", "embedding"),
+    # Scans, sorts and what they are made into, sets and counts.
+    *("argpartition", "argsort", "argwhere", "bincount", "choose", "compress", "cumprod", "cumsum"),
+    *("cumulative_logsumexp", "cumulative_max", "cumulative_min", "cumulative_prod"),
+    *("cumulative_sum", "digitize", "extract", "flatnonzero", "histogram", "interp", "intersect1d"),
+    *("isin", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "nonzero"),
+    *("partition", "percentile", "piecewise", "quantile", "searchsorted", "select", "sort", "topk"),
+    *("union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
     # Of bits and signs, with kinks of their own, or made of others here.
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),

@@ -236,6 +236,7 @@ def test_every_row_of_elementwise_def_is_tested_as_what_it_is(cases: list[Case])
 INSIDE_GRADIENTS = {"log_slope", "max_share", "min_share", "pow_da", "pow_db", "same"}
 INSIDE_GRADIENTS |= {"difference", "erf_slope", "gate", "multiply_no_nan", "tanh_slope"}
 INSIDE_GRADIENTS |= {"acosh_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope"}
+INSIDE_GRADIENTS |= {"linear_recurrence"}
 INSIDE_GRADIENTS |= {"cosine_of", "over_square", "sigmoid_slope"}
 
 

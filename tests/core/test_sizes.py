@@ -42,6 +42,7 @@ OTHER = {
         "gradients",
     ),
     *("concat", "stack", "split", "evaluate", "clip_by_global_norm", "global_norm"),
+    *("choose", "lexsort", "piecewise", "select"),
     *("column_stack", "dstack", "hstack", "unstack", "vstack"),
 }
 

@@ -11,6 +11,7 @@
 #include "backend/cpu/group_run.h"
 #include "backend/cpu/index_run.h"
 #include "backend/cpu/layout_run.h"
+#include "backend/cpu/order_run.h"
 #include "backend/cpu/random_run.h"
 #include "base/threads.h"
 #include "plan/profile.h"
@@ -52,11 +53,14 @@ Status run(const LayoutProgram& step, const Slots& slots) { return run_layout(st
 Status run(const Gather& step, const Slots& slots) { return run_gather(step, slots); }
 Status run(const ScatterAdd& step, const Slots& slots) { return run_scatter_add(step, slots); }
 Status run(const ArgReduce& step, const Slots& slots) { return run_arg_reduce(step, slots); }
+Status run(const Scan& step, const Slots& slots) { return run_scan(step, slots); }
+Status run(const Sort& step, const Slots& slots) { return run_sort(step, slots); }
+Status run(const Search& step, const Slots& slots) { return run_search(step, slots); }
 Status run(const Random& step, const Slots& slots) { return run_random(step, slots); }
 Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots); }
 
 using Compiled = std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce,
-                              Random, Iota>;
+                              Random, Iota, Scan, Sort, Search>;
 
 Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
 Compiled compile_step(const Plan&, const Gemm& work) {

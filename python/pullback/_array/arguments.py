@@ -61,3 +61,14 @@ def axes_of(value: Any, rank: int, who: str) -> list[int]:
 def along(axis: int, which: Any) -> tuple[Any, ...]:
     """The index that takes `which` along an axis."""
     return (*(slice(None),) * axis, which)
+
+
+def looked_at(x: Any, who: str) -> Any:
+    """The values as a NumPy array, for what the shape of a result depends on."""
+    tensor = _core.constant(x, who=who)
+    if _core.is_traced(tensor):
+        raise RuntimeError(
+            f"{who}: how large its result is depends on values, which are not known while a "
+            "function is traced; call it outside, or use where(mask, x, y)"
+        )
+    return tensor.numpy()

@@ -210,7 +210,7 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     >>> pb.broadcast_shapes((3, 1), (4,))
     (3, 4)
     """
-    return _common(
+    return common_shape(
         [tuple(integers(shape, "broadcast_shapes")) for shape in shapes], "broadcast_shapes"
     )
 
@@ -222,11 +222,11 @@ def broadcast_arrays(*arrays: TensorLike) -> tuple[Tensor, ...]:
     [(2, 3), (2, 3)]
     """
     tensors = [_core.constant(x, who="broadcast_arrays") for x in arrays]
-    shape = _common([x.shape for x in tensors], "broadcast_arrays")
+    shape = common_shape([x.shape for x in tensors], "broadcast_arrays")
     return tuple(_core.broadcast_to(x, shape) for x in tensors)
 
 
-def _common(shapes: list[tuple[int, ...]], who: str) -> tuple[int, ...]:
+def common_shape(shapes: list[tuple[int, ...]], who: str) -> tuple[int, ...]:
     try:
         return numpy.broadcast_shapes(*shapes)
     except ValueError:

@@ -28,7 +28,7 @@ class ProfileStep(NamedTuple):
     ('matmul', 16, 32)
     """
 
-    kind: str  # tiles, gemm, layout, gather, scatter_add, argmax, random, iota
+    kind: str  # tiles, gemm, layout, gather, scatter_add, argmax, random, iota, scan, sort, search
     source: str
     seconds: float
     bytes: int

@@ -1,7 +1,21 @@
 """The case table: every operation once, a module for each family."""
 
 from ..cases import Case
-from . import arranging, composites, elementwise, movement, nn, products, reductions, statistics
+from . import (
+    arranging,
+    composites,
+    elementwise,
+    movement,
+    nn,
+    products,
+    reductions,
+    scans,
+    sorting,
+    statistics,
+)
 
-FAMILIES = (elementwise, reductions, movement, arranging, products, composites, statistics, nn)
+FAMILIES = (
+    *(elementwise, reductions, movement, arranging, products, composites, statistics, nn),
+    *(scans, sorting),
+)
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]

@@ -1,0 +1,160 @@
+// Scans, sorts and the search in sorted numbers.
+//
+// Gradients of all scans are scans: a linear recurrence r[i] = a[i] r[i-1] + x[i] is its own
+// adjoint, from the other end, and divides by nothing.
+
+#include "ops/order.h"
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "ops/expr.h"
+#include "ops/reduce.h"
+
+namespace pullback {
+namespace {
+
+using namespace formula;
+
+// Entry i of the axis holds what is at i+1 of x, or at i-1; where there is none, `fill`.
+NodeRef shifted(const NodeRef& x, int64_t axis, bool from_next, double fill) {
+  const int64_t n = x->shape[axis];
+  if (n == 0) return x;
+  Shape edge = x->shape;
+  edge[axis] = 1;
+  const NodeRef end = broadcast_to(scalar(x->dtype, fill), edge);
+  if (n == 1) return end;
+  Shape rest = x->shape;
+  rest[axis] = n - 1;
+  Window window(x->shape.rank);
+  window.start[axis] = from_next ? 1 : 0;
+  const NodeRef kept = slice(x, rest, window);
+  const NodeRef parts[] = {from_next ? kept : end, from_next ? end : kept};
+  return concat(parts, axis);
+}
+
+NodeRef scan_node(Op op, DType dtype, std::span<Node* const> inputs, int64_t axis, bool reversed) {
+  Attr attr;
+  attr.axis = static_cast<int8_t>(axis);
+  attr.reversed = reversed;
+  return make_node(op, dtype, inputs.back()->shape, inputs, attr);
+}
+
+}  // namespace
+
+NodeRef scan(Op op, const NodeRef& x, int64_t wish, bool reversed) {
+  const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
+  const bool sums = op == Op::cumulative_sum || op == Op::cumulative_prod;
+  const bool wide = sums && (is_integer(x->dtype) || x->dtype == DType::Bool);
+  const DType dtype = wide ? traits(x->dtype).accumulator : x->dtype;
+  Node* input = x.get();
+  return scan_node(op, dtype, {&input, 1}, axis, reversed);
+}
+
+NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t wish, bool reversed) {
+  constexpr const char* kWho = "linear_recurrence";
+  if (factors->dtype != x->dtype || !(factors->shape == x->shape) || x->dtype == DType::Bool) {
+    fail(ErrorKind::Value, kWho, ": expected numbers of one dtype and shape, got ", factors->dtype,
+         " ", factors->shape, " and ", x->dtype, " ", x->shape);
+  }
+  Node* inputs[] = {factors.get(), x.get()};
+  return scan_node(Op::linear_recurrence, x->dtype, inputs, normal_axis(wish, x->shape.rank, kWho),
+                   reversed);
+}
+
+NodeRef sort(Op op, const NodeRef& x, int64_t wish, bool descending) {
+  const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
+  Node* input = x.get();
+  return scan_node(op, op == Op::argsort ? DType::Int64 : x->dtype, {&input, 1}, axis, descending);
+}
+
+NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right) {
+  if (sorted->shape.rank != 1) {
+    fail(ErrorKind::Value, "searchsorted: expected sorted numbers of rank 1, got shape ",
+         sorted->shape);
+  }
+  const DType dtype = promote(natural_dtype(sorted.get()), natural_dtype(x.get()));
+  const NodeRef among = cast(sorted, dtype);
+  const NodeRef values = cast(x, dtype);
+  Attr attr;
+  attr.reversed = right;
+  Node* inputs[] = {among.get(), values.get()};
+  return make_node(Op::searchsorted, DType::Int64, values->shape, inputs, attr);
+}
+
+// --- rules
+
+void cumulative_sum_vjp(const VjpCall& call, Cotangent* out) {
+  const Attr& attr = call.node->attr;
+  const NodeRef g = scan(Op::cumulative_sum, call.g, attr.axis, !attr.reversed);
+  out[0] = {Cotangent::Value, cast(g, call.node->in[0]->dtype), nullptr};
+}
+
+// Of y[i] = x[0] … x[i]: what stands before x[j], times R[j] = g[j] + x[j+1] R[j+1].
+void cumulative_prod_vjp(const VjpCall& call, Cotangent* out) {
+  const Attr& attr = call.node->attr;
+  const NodeRef x = cast(NodeRef(call.node->in[0]), call.node->dtype);
+  const NodeRef before = shifted(call.node, attr.axis, attr.reversed, 1);
+  const NodeRef behind = linear_recurrence(shifted(x, attr.axis, !attr.reversed, 0), call.g,
+                                           attr.axis, !attr.reversed);
+  const Expr product = Expr(before) * Expr(behind);
+  out[0] = {Cotangent::Value, cast(product, call.node->in[0]->dtype), nullptr};
+}
+
+// Those that are equal to the extreme so far share what is for it, as in max and min: entry i
+// gives g[i] / count[i] to each, which is summed as long as the extreme stays the same.
+void cumulative_extremum_vjp(const VjpCall& call, Cotangent* out) {
+  if (!is_float(call.node->dtype)) return;
+  const Attr& attr = call.node->attr;
+  const int64_t axis = attr.axis;
+  const bool reversed = attr.reversed;
+  const DType dtype = call.node->dtype;
+  const NodeRef x(call.node->in[0]);
+  const NodeRef y(call.node);
+  const Expr wins = same(Expr(x), Expr(y));
+  const NodeRef stays = same(Expr(y), Expr(shifted(y, axis, reversed, 0)));
+  const NodeRef goes_on = cast(stays, dtype);
+  const Expr count = linear_recurrence(goes_on, cast(wins, dtype), axis, reversed);
+  const NodeRef later = shifted(goes_on, axis, !reversed, 0);
+  const NodeRef share = Expr(call.g) / count;
+  out[0] = mask(wins, linear_recurrence(later, share, axis, !reversed));
+}
+
+void linear_recurrence_vjp(const VjpCall& call, Cotangent* out) {
+  const Attr& attr = call.node->attr;
+  const NodeRef factors(call.node->in[0]);
+  const NodeRef g = linear_recurrence(shifted(factors, attr.axis, !attr.reversed, 0), call.g,
+                                      attr.axis, !attr.reversed);
+  if (call.live[0]) {
+    out[0] = {Cotangent::Value, Expr(g) * Expr(shifted(call.node, attr.axis, attr.reversed, 0)),
+              nullptr};
+  }
+  if (call.live[1]) out[1] = {Cotangent::Value, g, nullptr};
+}
+
+NodeRef unsorted(const NodeRef& g, const Node* node) {
+  const int64_t axis = node->attr.axis;
+  const NodeRef positions = sort(Op::argsort, NodeRef(node->in[0]), axis, node->attr.reversed);
+  const FoldedShape f = folded_shape(g->shape, axis_bit(axis));
+  if (f.outer == 1 && f.inner == 1) {
+    const NodeRef flat =
+        scatter_add(reshape(g, {f.reduced}), reshape(positions, {f.reduced}), 0, f.reduced);
+    return reshape(flat, g->shape);
+  }
+  const auto along = [](int64_t count, int64_t step, const Shape& shape) {
+    return reshape(arange(scalar(DType::Int64, 0), count,
+                          scalar(DType::Int64, static_cast<double>(step)), DType::Int64),
+                   shape);
+  };
+  const int64_t size = g->shape.size();
+  const Expr three = reshape(positions, {f.outer, f.reduced, f.inner});
+  const Expr inner = scalar(DType::Int64, static_cast<double>(f.inner));
+  const Expr flat = three * inner + Expr(along(f.outer, f.reduced * f.inner, {f.outer, 1, 1})) +
+                    Expr(along(f.inner, 1, {1, 1, f.inner}));
+  return reshape(scatter_add(reshape(g, {size}), reshape(flat, {size}), 0, size), g->shape);
+}
+
+void sort_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, unsorted(call.g, call.node), nullptr};
+}
+
+}  // namespace pullback

@@ -1,0 +1,170 @@
+"""Counting in bins, and interpolation between sorted points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+from .. import _core
+from .._core import Tensor
+from .._typing import TensorLike
+from .arguments import integer, is_integer, looked_at, made_floating
+
+
+def _row(x: TensorLike, who: str, what: str) -> Tensor:
+    x = _core.constant(x, who=who)
+    if len(x.shape) != 1 or x.size == 0:
+        raise ValueError(f"{who}: expected {what} of rank 1, not empty, got shape {x.shape}")
+    return x
+
+
+def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tensor:
+    """The number (int64) of the bin of each entry: i where bins[i-1] <= x < bins[i], 0 and
+    len(bins) outside. With `right` the edge on that side belongs to the bin. Bins may fall, too.
+
+    >>> pb.digitize([0.5, 1.0, 9.0], [1.0, 2.0])
+    Tensor([0, 1, 2], dtype=int64)
+    """
+    x, bins = _core.constant(x, who="digitize"), _row(bins, "digitize", "bins")
+    falling = _core.greater(bins[0], bins[-1])
+    at = _core.searchsorted(_core.where(falling, bins[::-1], bins), x, not right)
+    return _core.where(falling, _core.subtract(len(bins), at), at)
+
+
+def bincount(
+    x: TensorLike, /, weights: TensorLike | None = None, *, minlength: SupportsIndex = 0
+) -> Tensor:
+    """How often each of 0, 1, 2, … comes in x, of rank 1 (int64); with weights their sums, which
+    pass gradients to them.
+
+    There are as many as the largest entry says, at least `minlength`: the function looks at x.
+    Inside of a traced function that is a RuntimeError.
+
+    >>> pb.bincount([0, 2, 2], minlength=4)
+    Tensor([1, 0, 2, 0], dtype=int64)
+    """
+    x = _core.constant(x, who="bincount")
+    least = integer(minlength, "bincount")
+    if len(x.shape) != 1 or (x.size and x.dtype.kind not in "biu"):
+        raise TypeError(f"bincount: expected integers of rank 1, got {x.dtype} of shape {x.shape}")
+    if least < 0:
+        raise ValueError(f"bincount: minlength must not be negative, got {least}")
+    x = _core.cast(x, "int64")
+    values = looked_at(x, "bincount")
+    if values.size and values.min() < 0:
+        raise ValueError(f"bincount: expected no negative integers, got {values.min()}")
+    if weights is None:
+        added = _core.full(x.shape, 1, "int64")
+    else:
+        added = _core.constant(weights, who="bincount")
+        if added.shape != x.shape:
+            raise ValueError(f"bincount: weights of shape {added.shape} for x of {x.shape}")
+    return _core.scatter_add(added, x, 0, max(least, int(values.max()) + 1 if values.size else 0))
+
+
+def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
+    if not is_integer(bins):
+        return _row(bins, "histogram", "edges")
+    count = integer(bins, "histogram")
+    if not 1 <= count < 2**31:
+        raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
+    x = made_floating(x, "histogram")
+    if limits is not None:
+        low, high = (_core.cast(limit, x.dtype) for limit in limits)
+    elif x.size == 0:
+        low, high = (_core.full((), value, x.dtype) for value in (0, 1))
+    else:
+        low, high = _core.min(x), _core.max(x)
+    widen = _core.where(_core.equal(low, high), 0.5, 0.0)
+    low, high = _core.subtract(low, widen), _core.add(high, widen)
+    step = _core.divide(_core.subtract(high, low), count)
+    inner = _core.add(low, _core.multiply(_core.arange(0, count, 1, x.dtype), step))
+    return _core.concat([inner, _core.reshape(high, 1)], 0)
+
+
+def histogram(
+    x: TensorLike,
+    /,
+    bins: TensorLike = 10,
+    *,
+    range: Sequence[TensorLike] | None = None,
+    weights: TensorLike | None = None,
+    density: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """How many entries are in each bin (int64), and the edges of the bins. A bin has its left edge,
+    the last one both; what is in none, or NaN, does not count.
+
+    `bins` is a number of equal ones between the smallest and the largest entry (or in `range`), or
+    their edges, rising. With weights these are summed, which pass gradients to them. With `density`
+    the result is divided by its sum and the widths of the bins.
+
+    >>> counts, edges = pb.histogram([0.0, 1.0, 1.5, 4.0], 2)
+    >>> counts, edges
+    (Tensor([3, 1], dtype=int64), Tensor([0., 2., 4.], dtype=float32))
+    """
+    x = _core.reshape(_core.constant(x, who="histogram"), -1)
+    edges = _edges(x, bins, range)
+    count = len(edges) - 1
+    if weights is None:
+        added = _core.full(x.shape, 1, "int64")
+    else:
+        added = _core.reshape(_core.constant(weights, who="histogram"), -1)
+        if added.shape != x.shape:
+            raise ValueError(f"histogram: {added.size} weights for {x.size} entries")
+    at = _core.subtract(_core.searchsorted(edges, x, True), 1)
+    at = _core.where(_core.equal(x, edges[-1]), count - 1, at)
+    at = _core.where(_core.less(at, 0), count, _core.minimum(at, count))
+    counts = _core.scatter_add(added, at, 0, count + 1)[:count]
+    if density:
+        widths = _core.subtract(edges[1:], edges[:-1])
+        counts = _core.divide(_core.divide(counts, widths), _core.sum(counts))
+    return counts, edges
+
+
+def interp(
+    x: TensorLike,
+    xp: TensorLike,
+    fp: TensorLike,
+    /,
+    *,
+    left: TensorLike | None = None,
+    right: TensorLike | None = None,
+    period: TensorLike | None = None,
+) -> Tensor:
+    """The broken line through the points (xp, fp) at x; xp rises. Before the first point it is
+    `left`, behind the last one `right`: their values unless told otherwise. With a `period` the
+    points may come in any order, and go on for ever.
+
+    All arguments have gradients; at a point, that of the line behind it.
+
+    >>> pb.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [0.0, 10.0, 30.0])
+    Tensor([ 5., 20., 30.], dtype=float32)
+    """
+    x, xp, fp = (made_floating(one, "interp") for one in (x, xp, fp))
+    xp, fp = _row(xp, "interp", "points"), _row(fp, "interp", "values")
+    if xp.shape != fp.shape:
+        raise ValueError(f"interp: {xp.size} points for {fp.size} values")
+    if period is not None:
+        x, xp = _core.remainder(x, period), _core.remainder(xp, period)
+        order = _core.argsort(xp, 0)
+        xp, fp = (_core.take(one, order, 0, checked=True) for one in (xp, fp))
+        before, behind = _core.subtract(xp[-1:], period), _core.add(xp[:1], period)
+        xp = _core.concat([before, xp, behind], 0)
+        fp = _core.concat([fp[-1:], fp, fp[:1]], 0)
+    if len(xp) == 1:
+        inside = _core.broadcast_to(fp, x.shape) if len(x.shape) else fp[0]
+    else:
+        low = _core.subtract(_core.searchsorted(xp, x, True), 1)
+        low = _core.minimum(_core.maximum(low, 0), len(xp) - 2)
+        x0, f0 = (_core.take(one, low, 0, checked=True) for one in (xp, fp))
+        x1, f1 = (_core.take(one, _core.add(low, 1), 0, checked=True) for one in (xp, fp))
+        width = _core.subtract(x1, x0)
+        steep = _core.equal(width, 0)
+        part = _core.divide(_core.subtract(x, x0), _core.where(steep, 1, width))
+        inside = _core.add(f0, _core.multiply(_core.where(steep, 0, part), _core.subtract(f1, f0)))
+    if period is None:
+        ends = (fp[0] if left is None else left), (fp[-1] if right is None else right)
+        inside = _core.where(_core.less(x, xp[0]), ends[0], inside)
+        inside = _core.where(_core.greater(x, xp[-1]), ends[1], inside)
+        inside = _core.where(_core.equal(x, xp[-1]), fp[-1], inside)
+    return inside

@@ -1,0 +1,226 @@
+"""Medians and quantiles: what a sort puts in the middle or elsewhere. Axes as in reductions.py;
+integers and bool are made floats. Where there is a NaN, or nothing, the result is NaN; the
+functions whose names begin with nan leave NaN out.
+
+Gradients go to the one or two entries that the result is made of; at equal ones, to those that a
+stable sort puts there.
+"""
+
+from __future__ import annotations
+
+from math import nan, prod
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Tensor, Variable
+from .._typing import Axis, TensorLike
+from .arguments import axes_of, made_floating
+from .sorting import taken_along
+
+# Entry n·q + α + q(1 - α - β) - 1 of n, for the methods that Hyndman and Fan, Sample Quantiles in
+# Statistical Packages (1996), number 5 to 9.
+PLOTTING = {
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "linear": (1.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+METHODS = (*PLOTTING, "lower", "higher", "nearest", "midpoint")
+
+
+class _Sorted:
+    """x sorted along the reduced axes, which are its last one then."""
+
+    def __init__(self, x: TensorLike, axis: Axis, who: str) -> None:
+        self.x = made_floating(x, who)
+        rank = len(self.x.shape)
+        axes = list(range(rank)) if axis is None else axes_of(axis, rank, who)
+        kept = [k for k in range(rank) if k not in axes]
+        self.kept = [self.x.shape[k] for k in kept]
+        self.full = [1 if k in axes else n for k, n in enumerate(self.x.shape)]
+        self.length = prod(self.x.shape[k] for k in axes)
+        x = _core.transpose(self.x, kept + axes)
+        self.rows = _core.sort(_core.reshape(x, [*self.kept, self.length]), -1)
+
+    def last(self) -> Tensor:
+        return self.rows[..., -1]
+
+    def nothing(self, shape: Any) -> Tensor:
+        return _core.full(shape, nan, self.x.dtype)
+
+
+def _halves(a: Tensor, b: Tensor) -> Tensor:
+    return _core.add(_core.multiply(a, 0.5), _core.multiply(b, 0.5))
+
+
+def median(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+    """The entry in the middle, or the mean of the two in the middle, which share the gradient.
+
+    >>> pb.median([1.0, 9.0, 2.0, 4.0])
+    Tensor(3., dtype=float32)
+    """
+    found = _Sorted(x, axis, "median")
+    n = found.length
+    shape = found.full if keepdims else found.kept
+    if n == 0:
+        return found.nothing(shape)
+    middle = found.rows[..., n // 2]
+    if n % 2 == 0:
+        middle = _halves(found.rows[..., n // 2 - 1], middle)
+    out = _core.where(_core.isnan(found.last()), nan, middle)
+    return _core.reshape(out, shape)
+
+
+def _checked(q: TensorLike, highest: float, who: str) -> Tensor:
+    known = isinstance(q, (Tensor, Variable))
+    share = _core.constant(q, who=who) if known else _core.constant(q, "float64", who=who)
+    if share.dtype.kind != "f":
+        share = _core.cast(share, "float64")
+    if not _core.is_traced(share):
+        values = share.numpy()
+        bad = ~((values >= 0) & (values <= highest))
+        if bad.any():
+            raise ValueError(f"{who}: expected 0 … {highest:g}, got {values[bad].flat[0]}")
+    return share if highest == 1 else _core.divide(share, highest)
+
+
+def _positions(q: Tensor, count: Any, method: str) -> tuple[Tensor, Tensor, Tensor]:
+    """The entries before and behind, of `count` in order, and how far it is from the one to the
+    other."""
+    alpha, beta = PLOTTING.get(method, (1.0, 1.0))
+    at = _core.multiply(q, count - (alpha + beta - 1))
+    if alpha != 1:
+        at = _core.add(at, alpha - 1)
+    last = max(count - 1, 0) if isinstance(count, int) else _core.maximum(count - 1, 0)
+    at = _core.minimum(_core.maximum(at, 0), last)
+    if method == "lower":
+        at = _core.floor(at)
+    elif method == "higher":
+        at = _core.ceil(at)
+    elif method == "nearest":
+        at = _core.round(at)
+    low = _core.stop_gradient(_core.floor(at))
+    between = _core.subtract(at, low)
+    if method == "midpoint":
+        between = _core.multiply(_core.cast(_core.greater(between, 0), at.dtype), 0.5)
+    high = _core.minimum(_core.add(low, 1), last)
+    return _core.cast(low, "int64"), _core.cast(high, "int64"), between
+
+
+def _quantile(
+    x: TensorLike, q: Tensor, axis: Axis, method: str, keepdims: bool, skip_nan: bool, who: str
+) -> Tensor:
+    if method not in METHODS:
+        raise ValueError(f"{who}: expected one of {METHODS}, got {_core.shown(method)}")
+    found = _Sorted(x, axis, who)
+    shape = [*q.shape, *(found.full if keepdims else found.kept)]
+    if found.length == 0:
+        return found.nothing(shape)
+    rows, rank = found.rows, len(found.kept)
+    q = _core.reshape(q, -1)
+    if skip_nan:
+        valid = _core.sum(_core.logical_not(_core.isnan(rows)), -1, True)
+        low, high, between = _positions(q, _core.cast(valid, q.dtype), method)
+        low, high = (taken_along(rows, at, rank, who) for at in (low, high))
+    else:
+        low, high, between = _positions(q, found.length, method)
+        low, high = (_core.take(rows, at, rank, checked=True) for at in (low, high))
+    between = _core.cast(between, rows.dtype)
+    apart = _core.difference(high, low)
+    out = _core.where(
+        _core.less(between, 0.5),
+        _core.add(low, _core.multiply_no_nan(apart, between)),
+        _core.subtract(high, _core.multiply_no_nan(apart, _core.subtract(1, between))),
+    )
+    if not skip_nan:
+        out = _core.where(_core.isnan(rows[..., -1:]), nan, out)
+    return _core.reshape(_core.transpose(out, [rank, *range(rank)]), shape)
+
+
+def quantile(
+    x: TensorLike,
+    q: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Tensor:
+    """What the share q (0 … 1) of the entries does not exceed. The result has the axes of q first.
+
+    Where that lies between two entries, `method` says what it is: "linear" goes from the one to the
+    other, "lower", "higher", "nearest" and "midpoint" are what they say, "hazen", "weibull",
+    "median_unbiased" and "normal_unbiased" are as in NumPy. The linear ones have a gradient by q.
+
+    >>> pb.quantile([1.0, 2.0, 4.0], [0.5, 0.75])
+    Tensor([2., 3.], dtype=float32)
+    """
+    who = "quantile"
+    return _quantile(x, _checked(q, 1, who), axis, method, keepdims, False, who)
+
+
+def percentile(
+    x: TensorLike,
+    q: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Tensor:
+    """`quantile` with q in 0 … 100.
+
+    >>> pb.percentile([1.0, 2.0, 4.0], 75)
+    Tensor(3., dtype=float32)
+    """
+    who = "percentile"
+    return _quantile(x, _checked(q, 100, who), axis, method, keepdims, False, who)
+
+
+def nanquantile(
+    x: TensorLike,
+    q: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Tensor:
+    """`quantile` of the entries that are not NaN; NaN where there is none.
+
+    >>> pb.nanquantile([1.0, float("nan"), 2.0, 4.0], 0.75)
+    Tensor(3., dtype=float32)
+    """
+    who = "nanquantile"
+    return _quantile(x, _checked(q, 1, who), axis, method, keepdims, True, who)
+
+
+def nanpercentile(
+    x: TensorLike,
+    q: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Tensor:
+    """`percentile` of the entries that are not NaN; NaN where there is none.
+
+    >>> pb.nanpercentile([1.0, float("nan"), 2.0, 4.0], 75)
+    Tensor(3., dtype=float32)
+    """
+    who = "nanpercentile"
+    return _quantile(x, _checked(q, 100, who), axis, method, keepdims, True, who)
+
+
+def nanmedian(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+    """`median` of the entries that are not NaN; NaN where there is none.
+
+    >>> pb.nanmedian([1.0, float("nan"), 2.0])
+    Tensor(1.5, dtype=float32)
+    """
+    half = _core.constant(np.float64(0.5))
+    return _quantile(x, half, axis, "linear", keepdims, True, "nanmedian")

@@ -1,0 +1,147 @@
+"""Scans: sums, products and extremes of all entries so far along an axis.
+
+A bad axis is a ValueError. Sums and products of float32 are formed in float64, those of integers
+and bool in int64; the result is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._core import Tensor
+from .._typing import DType, TensorLike
+from .arguments import along, axes_of, made_floating
+
+
+def _one_axis(x: Tensor, axis: SupportsIndex | None, who: str) -> int:
+    if axis is None:
+        if len(x.shape) != 1:
+            raise ValueError(f"{who}: a tensor of shape {x.shape} needs an axis")
+        return 0
+    return axes_of([axis], len(x.shape), who)[0]
+
+
+def _accumulated(scan: Any, x: Tensor, axis: int, dtype: DType) -> Tensor:
+    if dtype is None:
+        out: Tensor = scan(x, axis)
+        return out
+    return _core.cast(scan(_core.cast(x, dtype), axis), dtype)
+
+
+def _with_initial(x: Tensor, axis: int, value: int) -> Tensor:
+    edge = [1 if k == axis else length for k, length in enumerate(x.shape)]
+    return _core.concat([_core.full(edge, value, x.dtype), x], axis)
+
+
+def cumulative_sum(
+    x: TensorLike,
+    /,
+    *,
+    axis: SupportsIndex | None = None,
+    dtype: DType = None,
+    include_initial: bool = False,
+) -> Tensor:
+    """The sums of all entries up to each along an axis, which only a tensor of rank 1 need not
+    name.
+
+    With `include_initial` they begin with 0, so that there is one more than entries.
+
+    >>> pb.cumulative_sum([1.0, 2.0, 3.0], include_initial=True)
+    Tensor([0., 1., 3., 6.], dtype=float32)
+    """
+    x = _core.constant(x, who="cumulative_sum")
+    k = _one_axis(x, axis, "cumulative_sum")
+    out = _accumulated(_core.cumulative_sum, x, k, dtype)
+    return _with_initial(out, k, 0) if include_initial else out
+
+
+def cumulative_prod(
+    x: TensorLike,
+    /,
+    *,
+    axis: SupportsIndex | None = None,
+    dtype: DType = None,
+    include_initial: bool = False,
+) -> Tensor:
+    """The products of all entries up to each along an axis, which only a tensor of rank 1 need not
+    name. Its gradients divide by nothing, so zeros are exact.
+
+    With `include_initial` they begin with 1.
+
+    >>> x = pb.Variable([2.0, 0.0, 3.0])
+    >>> pb.gradients(pb.cumulative_prod(x), x)
+    [Tensor([1., 8., 0.], dtype=float32)]
+    """
+    x = _core.constant(x, who="cumulative_prod")
+    k = _one_axis(x, axis, "cumulative_prod")
+    out = _accumulated(_core.cumulative_prod, x, k, dtype)
+    return _with_initial(out, k, 1) if include_initial else out
+
+
+def _flat_unless(x: TensorLike, axis: SupportsIndex | None, who: str) -> tuple[Tensor, int]:
+    x = _core.constant(x, who=who)
+    if axis is None:
+        return _core.reshape(x, -1), 0
+    return x, axes_of([axis], len(x.shape), who)[0]
+
+
+def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType = None) -> Tensor:
+    """`cumulative_sum` under NumPy's name: without an axis, of x flattened.
+
+    >>> pb.cumsum([[1, 2], [3, 4]])
+    Tensor([ 1,  3,  6, 10], dtype=int64)
+    """
+    return _accumulated(_core.cumulative_sum, *_flat_unless(x, axis, "cumsum"), dtype)
+
+
+def cumprod(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType = None) -> Tensor:
+    """`cumulative_prod` under NumPy's name: without an axis, of x flattened.
+
+    >>> pb.cumprod([[1, 2], [3, 4]], axis=1)
+    Tensor([[ 1,  2],
+            [ 3, 12]], dtype=int64)
+    """
+    return _accumulated(_core.cumulative_prod, *_flat_unless(x, axis, "cumprod"), dtype)
+
+
+def cumulative_max(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
+    """The largest of all entries up to each along an axis, which only a tensor of rank 1 need not
+    name; NaN from the first one on. Equal ones share the gradient.
+
+    >>> pb.cumulative_max([1.0, 3.0, 2.0, 4.0])
+    Tensor([1., 3., 3., 4.], dtype=float32)
+    """
+    x = _core.constant(x, who="cumulative_max")
+    return _core.cumulative_max(x, _one_axis(x, axis, "cumulative_max"))
+
+
+def cumulative_min(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
+    """The smallest of all entries up to each along an axis, which only a tensor of rank 1 need not
+    name; NaN from the first one on. Equal ones share the gradient.
+
+    >>> pb.cumulative_min([3.0, 4.0, 1.0, 2.0])
+    Tensor([3., 3., 1., 1.], dtype=float32)
+    """
+    x = _core.constant(x, who="cumulative_min")
+    return _core.cumulative_min(x, _one_axis(x, axis, "cumulative_min"))
+
+
+def cumulative_logsumexp(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
+    """log(cumulative_sum(exp(x))) without overflow, always floating; where all so far are -inf it
+    is, too, with gradient 0.
+
+    The sums are measured in units of the largest exponential so far.
+
+    >>> pb.cumulative_logsumexp([float("-inf"), 0.0, 1000.0])
+    Tensor([ -inf,    0., 1000.], dtype=float32)
+    """
+    x = made_floating(x, "cumulative_logsumexp")
+    k = _one_axis(x, axis, "cumulative_logsumexp")
+    top = _core.stop_gradient(_core.cumulative_max(x, k))
+    before = _core.concat([top[along(k, slice(None, 1))], top[along(k, slice(None, -1))]], k)
+    rescaled = _core.exp(_core.difference(before, top))
+    terms = _core.exp(_core.difference(x, top))
+    total = _core.linear_recurrence(rescaled, terms, k)
+    nothing = _core.equal(top, float("-inf"))
+    return _core.add(top, _core.where(nothing, 0, _core.log(_core.where(nothing, 1, total))))

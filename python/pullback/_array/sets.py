@@ -1,0 +1,160 @@
+"""Sets of numbers. How many are different depends on values, so these functions look at them:
+inside of a traced function, where there are none, that is a RuntimeError (`isin` looks at nothing).
+
+Values come sorted, and have the gradients of the first entry that is equal. The functions of the
+Array API (`unique_all`, …) take every NaN for a number of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._core import Tensor
+from .._typing import TensorLike
+from .arguments import looked_at
+
+
+class UniqueAll(NamedTuple):
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCounts(NamedTuple):
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverse(NamedTuple):
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def _apart(sorted_values: Any, equal_nan: bool) -> Any:
+    """Which entries differ from the one before."""
+    after, before = sorted_values[1:], sorted_values[:-1]
+    differs = after != before
+    if equal_nan and sorted_values.dtype.kind == "f":
+        differs &= ~(np.isnan(after) & np.isnan(before))
+    return np.concatenate([np.ones(min(sorted_values.size, 1), bool), differs])
+
+
+def _unique(x: TensorLike, who: str, equal_nan: bool = False) -> UniqueAll:
+    x = _core.constant(x, who=who)
+    values = looked_at(x, who)
+    flat = _core.reshape(x, -1)
+    order = _core.argsort(flat, 0).numpy()
+    apart = _apart(values.reshape(-1)[order], equal_nan)
+    starts = np.flatnonzero(apart)
+    counts = np.diff(np.append(starts, values.size))
+    inverse = np.empty(values.size, np.int64)
+    inverse[order] = np.cumsum(apart) - 1
+    return UniqueAll(
+        _core.take(flat, order[starts], 0, checked=True),
+        _core.constant(order[starts]),
+        _core.constant(inverse.reshape(values.shape)),
+        _core.constant(counts),
+    )
+
+
+def unique_all(x: TensorLike, /) -> UniqueAll:
+    """The different values, where each comes first in x flattened, for each entry of x the number
+    of its value, and how often each comes.
+
+    >>> pb.unique_all([3, 1, 3]).indices
+    Tensor([1, 0], dtype=int64)
+    """
+    return _unique(x, "unique_all")
+
+
+def unique_counts(x: TensorLike, /) -> UniqueCounts:
+    """The different values, and how often each comes.
+
+    >>> pb.unique_counts([3, 1, 3]).counts
+    Tensor([1, 2], dtype=int64)
+    """
+    found = _unique(x, "unique_counts")
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x: TensorLike, /) -> UniqueInverse:
+    """The different values, and for each entry of x the number of its value.
+
+    >>> pb.unique_inverse([3, 1, 3]).inverse_indices
+    Tensor([1, 0, 1], dtype=int64)
+    """
+    found = _unique(x, "unique_inverse")
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+def unique_values(x: TensorLike, /) -> Tensor:
+    """The different values.
+
+    >>> pb.unique_values([3, 1, 3])
+    Tensor([1, 3], dtype=int64)
+    """
+    return _unique(x, "unique_values").values
+
+
+def unique(
+    x: TensorLike,
+    /,
+    *,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    equal_nan: bool = True,
+) -> Any:
+    """The different values as in NumPy, and in a tuple with them what else is asked for. All NaN
+    are one value unless told otherwise.
+
+    >>> pb.unique([3, 1, 3], return_counts=True)
+    (Tensor([1, 3], dtype=int64), Tensor([1, 2], dtype=int64))
+    """
+    found = _unique(x, "unique", equal_nan)
+    wished = (True, return_index, return_inverse, return_counts)
+    out = tuple(one for one, wish in zip(found, wished, strict=True) if wish)
+    return out if len(out) > 1 else out[0]
+
+
+def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Tensor:
+    """Whether each entry of x is one of the elements; inverted, whether it is none.
+
+    >>> pb.isin([1, 2, 5], [5, 1])
+    Tensor([ True, False,  True], dtype=bool)
+    """
+    x = _core.constant(x, who="isin")
+    among = _core.reshape(_core.constant(elements, who="isin"), -1)
+    if among.size == 0:
+        return _core.full(x.shape, bool(invert), "bool")
+    among = _core.sort(among, 0)
+    at = _core.minimum(_core.searchsorted(among, x, False), among.size - 1)
+    compare = _core.not_equal if invert else _core.equal
+    return compare(_core.take(among, at, 0, checked=True), x)
+
+
+def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
+    """The different values that come in x and in y.
+
+    >>> pb.intersect1d([3, 1, 3], [2, 3])
+    Tensor([3], dtype=int64)
+    """
+    both = _core.concat([_unique(one, "intersect1d").values for one in (x, y)], 0)
+    order = _core.argsort(both, 0).numpy()
+    values = both.numpy()[order]
+    twice = np.flatnonzero(values[1:] == values[:-1])
+    return _core.take(both, order[twice], 0, checked=True)
+
+
+def union1d(x: TensorLike, y: TensorLike, /) -> Tensor:
+    """The different values that come in x or in y. All NaN are one.
+
+    >>> pb.union1d([3, 1, 3], [2, 3])
+    Tensor([1, 2, 3], dtype=int64)
+    """
+    flat = [_core.reshape(_core.constant(one, who="union1d"), -1) for one in (x, y)]
+    return _unique(_core.concat(flat, 0), "union1d", True).values
