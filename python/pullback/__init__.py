@@ -64,6 +64,11 @@ from ._array.choosing import (
     piecewise,
     select,
 )
+from ._array.correlation import (
+    average,
+    corrcoef,
+    cov,
+)
 from ._array.counting import bincount, digitize, histogram, interp
 from ._array.creation import (
     arange,
@@ -76,6 +81,11 @@ from ._array.creation import (
     ones_like,
     zeros,
     zeros_like,
+)
+from ._array.differences import (
+    diff,
+    ediff1d,
+    trapezoid,
 )
 from ._array.einsum import einsum
 from ._array.elementwise import (
@@ -231,7 +241,18 @@ from ._array.shape import (
     transpose,
 )
 from ._array.sorting import argpartition, argsort, lexsort, partition, searchsorted, sort, topk
-from ._array.statistics import count_nonzero, diff, nanmean, nansum, ptp, std, var
+from ._array.statistics import (
+    count_nonzero,
+    nanmax,
+    nanmean,
+    nanmin,
+    nanstd,
+    nansum,
+    nanvar,
+    ptp,
+    std,
+    var,
+)
 from ._array.trigonometric import (
     acos,
     acosh,
@@ -341,6 +362,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "average",
     "batch_norm",
     "bincount",
     "bitwise_and",
@@ -370,10 +392,12 @@ __all__ = [
     "concat",
     "constant",
     "copysign",
+    "corrcoef",
     "cos",
     "cosh",
     "cosine_similarity",
     "count_nonzero",
+    "cov",
     "cumprod",
     "cumsum",
     "cumulative_logsumexp",
@@ -393,6 +417,7 @@ __all__ = [
     "dropout",
     "dstack",
     "e",
+    "ediff1d",
     "einsum",
     "elu",
     "embedding",
@@ -494,11 +519,15 @@ __all__ = [
     "multiply",
     "nan",
     "nan_to_num",
+    "nanmax",
     "nanmean",
     "nanmedian",
+    "nanmin",
     "nanpercentile",
     "nanquantile",
+    "nanstd",
     "nansum",
+    "nanvar",
     "negative",
     "newaxis",
     "nextafter",
@@ -583,6 +612,7 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "trapezoid",
     "tril",
     "triu",
     "trunc",

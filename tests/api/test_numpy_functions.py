@@ -19,7 +19,7 @@ A = np.array([[1.0, 4.0], [9.0, 2.5]])
 COMPUTE: list[tuple[Callable[[Any], Any], str]] = [
     (np.mean, "mean: .*use pullback.mean, or"),
     (np.var, "var: .*use pullback.var, or"),
-    (np.nanvar, "nanvar: .*make it of pullback's operations, or give its value, x.numpy"),
+    (np.unwrap, "unwrap: .*make it of pullback's operations, or give its value, x.numpy"),
     (np.median, "median"),
     (lambda x: np.dot(x, A), "dot: .*pullback.dot"),
     (lambda x: np.dot(A, x), "dot: .*pullback.dot"),

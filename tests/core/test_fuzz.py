@@ -58,10 +58,13 @@ WITHOUT_PROGRAMS = {
     *("isin", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "nonzero"),
     *("partition", "percentile", "piecewise", "quantile", "searchsorted", "select", "sort", "topk"),
     *("union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+    *("average", "cov", "corrcoef", "trapezoid", "ediff1d"),
+    *("nanmax", "nanmin", "nanstd", "nanvar"),
     # Of bits and signs, with kinks of their own, or made of others here.
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),
     *("isneginf", "isposinf", "isclose", "allclose", "nan_to_num", "nextafter", "signbit"),
+    "from_dlpack",
     "check_numerics",
     "checkpoint",
     "draw",

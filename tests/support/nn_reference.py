@@ -103,3 +103,20 @@ def group_norm(x: Any, weight: Any, bias: Any, groups: int) -> Any:
 def four(x: Any, *_: Any) -> Any:
     """The size of what a few roundings of numbers up to 4 are relative to."""
     return np.asarray(4.0, x.dtype)
+
+
+def weighted_cov(x: Any, w: Any, times: Any) -> Any:
+    both = w * times
+    apart = x - np.sum(x * both[:, None], 0) / np.sum(both)
+    left = np.sum(both) - np.sum(both * w) / np.sum(both)
+    return (apart * both[:, None]).T @ apart / left
+
+
+def corrcoef(x: Any) -> Any:
+    c = np.cov(x)
+    size = np.sqrt(np.diagonal(c))
+    return c / size[:, None] / size
+
+
+def trapezoid(y: Any, x: Any) -> Any:
+    return np.sum((x[1:] - x[:-1]) * (y[..., 1:] + y[..., :-1]) / 2, -1)

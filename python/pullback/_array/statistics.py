@@ -1,52 +1,86 @@
-"""Statistics made of sums: variances, counts, differences, and sums that leave NaN out. Axes as in
-reductions.py.
+"""Statistics made of sums: variances, counts, extents, and reductions that leave NaN out. Axes,
+`dtype`, `initial` and `where` as in reductions.py.
 """
 
 from __future__ import annotations
 
 from math import nan
-from typing import SupportsIndex
 
 from .. import _core
 from .._core import Tensor
-from .._typing import Axis, TensorLike
-from .arguments import along, axes_of, integer
+from .._typing import Axis, DType, TensorLike
+from .arguments import made_floating
+from .reductions import as_dtype, counted, mask_of, max, mean_where, min, sum
 
 
 def var(
-    x: TensorLike, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    dtype: DType = None,
+    where: TensorLike = True,
 ) -> Tensor:
     """The variance: the sum of squared distances from the mean, divided by N - `correction`; NaN
-    where that is not positive. Always floating. Two passes: the mean is subtracted first.
+    where that is not positive. Always floating. The mean is subtracted first, and then the mean of
+    what is left, so that entries beside a large mean keep all of their digits.
 
     >>> pb.var([1.0, 2.0, 3.0])
     Tensor(0.6666667, dtype=float32)
+    >>> pb.var([1e8, 1e8 + 8, 1e8 + 8])
+    Tensor(14.222222, dtype=float32)
     """
-    return _variance(x, axis, correction, keepdims, "var")
+    return _variance(as_dtype(x, dtype, "var"), axis, correction, keepdims, where, "var")
 
 
-def _variance(x: TensorLike, axis: Axis, correction: float, keepdims: bool, who: str) -> Tensor:
-    x = _core.constant(x, who=who)
-    apart = _core.subtract(x, _core.mean(x, axis, True))
-    total = _core.sum(_core.square(apart), axis, keepdims)
+def _variance(
+    x: TensorLike,
+    axis: Axis,
+    correction: float,
+    keepdims: bool,
+    where: TensorLike,
+    who: str,
+) -> Tensor:
+    x = made_floating(x, who)
     try:
-        left = (x.size // total.size if total.size else 0) - float(correction)
+        fewer = float(correction)
     except (TypeError, ValueError):
         raise TypeError(
             f"{who}: expected a number as the correction, got {_core.shown(correction)}"
         ) from None
-    return _core.divide(total, left if left > 0 else nan)
+    # No shift changes a variance, so the first needs no gradient.
+    apart = _core.subtract(x, _core.stop_gradient(mean_where(x, axis, True, where, who)))
+    apart = _core.subtract(apart, mean_where(apart, axis, True, where, who))
+    total = _core.sum(counted(_core.square(apart), where, 0, who), axis, keepdims)
+    if where is True:
+        left = (x.size // total.size if total.size else 0) - fewer
+        return _core.divide(total, left if left > 0 else nan)
+    n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), x.dtype)
+    rest = _core.subtract(n, fewer)
+    return _core.divide(total, _core.where(_core.greater(rest, 0), rest, nan))
 
 
 def std(
-    x: TensorLike, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    dtype: DType = None,
+    where: TensorLike = True,
 ) -> Tensor:
     """The square root of `var`. Where all entries are equal the gradient is 0.
 
     >>> pb.std([1.0, 3.0])
     Tensor(1., dtype=float32)
     """
-    v = _variance(x, axis, correction, keepdims, "std")
+    return _root(_variance(as_dtype(x, dtype, "std"), axis, correction, keepdims, where, "std"))
+
+
+def _root(v: Tensor) -> Tensor:
     flat = _core.equal(v, 0)
     return _core.where(flat, 0, _core.sqrt(_core.where(flat, 1, v)))
 
@@ -61,33 +95,6 @@ def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False
     return _core.sum(_core.not_equal(x, 0), axis, keepdims)
 
 
-def nansum(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    """The sum without the entries that are NaN, which get no gradient.
-
-    >>> pb.nansum([1.0, float("nan"), 2.0])
-    Tensor(3., dtype=float32)
-    """
-    x = _core.constant(x, who="nansum")
-    return _core.sum(
-        _core.where(_core.isnan(x), 0, x) if x.dtype.kind == "f" else x, axis, keepdims
-    )
-
-
-def nanmean(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    """The mean of the entries that are not NaN, which have all of the gradient; NaN where there is
-    none.
-
-    >>> pb.nanmean([1.0, float("nan"), 2.0])
-    Tensor(1.5, dtype=float32)
-    """
-    x = _core.constant(x, who="nanmean")
-    if x.dtype.kind != "f":
-        return _core.mean(x, axis, keepdims)
-    counted = _core.logical_not(_core.isnan(x))
-    total = _core.sum(_core.where(counted, x, 0), axis, keepdims)
-    return _core.divide(total, _core.cast(_core.sum(counted, axis, keepdims), x.dtype))
-
-
 def ptp(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """The largest entry minus the smallest.
 
@@ -98,20 +105,146 @@ def ptp(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tenso
     return _core.subtract(_core.max(x, axis, keepdims), _core.min(x, axis, keepdims))
 
 
-def diff(x: TensorLike, /, *, axis: SupportsIndex = -1, n: SupportsIndex = 1) -> Tensor:
-    """The differences of neighbours along an axis, n times over.
+# --- without what is NaN, which gets no gradient
 
-    >>> pb.diff([1.0, 4.0, 9.0])
-    Tensor([3., 5.], dtype=float32)
+
+def nansum(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    keepdims: bool = False,
+    dtype: DType = None,
+    initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> Tensor:
+    """The sum without the entries that are NaN, which get no gradient.
+
+    >>> pb.nansum([1.0, float("nan"), 2.0])
+    Tensor(3., dtype=float32)
     """
-    x = _core.constant(x, who="diff")
-    (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff")
-    if times < 0:
-        raise ValueError(f"diff: n must not be negative, got {times}")
-    later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
-    for _ in range(min(times, x.shape[k])):
-        if x.dtype.kind == "b":
-            x = _core.not_equal(x[later], x[earlier])
-        else:
-            x = _core.subtract(x[later], x[earlier])
-    return x
+    x = _core.constant(x, who="nansum")
+    kept = _numbers(x, where, "nansum")
+    return sum(x, axis, keepdims, dtype=dtype, initial=initial, where=kept)
+
+
+def nanmean(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    keepdims: bool = False,
+    dtype: DType = None,
+    where: TensorLike = True,
+) -> Tensor:
+    """The mean of the entries that are not NaN, which have all of the gradient; NaN where there is
+    none.
+
+    >>> pb.nanmean([1.0, float("nan"), 2.0])
+    Tensor(1.5, dtype=float32)
+    """
+    x = _core.constant(as_dtype(x, dtype, "nanmean"), who="nanmean")
+    return mean_where(x, axis, keepdims, _numbers(x, where, "nanmean"), "nanmean")
+
+
+def nanvar(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    dtype: DType = None,
+    where: TensorLike = True,
+) -> Tensor:
+    """The variance of the entries that are not NaN, as `var`.
+
+    >>> pb.nanvar([1.0, float("nan"), 3.0])
+    Tensor(1., dtype=float32)
+    """
+    x = _core.constant(as_dtype(x, dtype, "nanvar"), who="nanvar")
+    return _variance(x, axis, correction, keepdims, _numbers(x, where, "nanvar"), "nanvar")
+
+
+def nanstd(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    dtype: DType = None,
+    where: TensorLike = True,
+) -> Tensor:
+    """The square root of `nanvar`.
+
+    >>> pb.nanstd([1.0, float("nan"), 3.0])
+    Tensor(1., dtype=float32)
+    """
+    x = _core.constant(as_dtype(x, dtype, "nanstd"), who="nanstd")
+    kept = _numbers(x, where, "nanstd")
+    return _root(_variance(x, axis, correction, keepdims, kept, "nanstd"))
+
+
+def nanmax(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    keepdims: bool = False,
+    initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> Tensor:
+    """The largest of the entries that are not NaN; NaN where there is none.
+
+    >>> pb.nanmax([[1.0, float("nan")], [5.0, 4.0]], axis=1)
+    Tensor([1., 5.], dtype=float32)
+    """
+    return _nan_extremum(x, axis, keepdims, initial, where, "nanmax")
+
+
+def nanmin(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    *,
+    keepdims: bool = False,
+    initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> Tensor:
+    """The smallest of the entries that are not NaN; NaN where there is none.
+
+    >>> pb.nanmin([[1.0, float("nan")], [5.0, 4.0]], axis=1)
+    Tensor([1., 4.], dtype=float32)
+    """
+    return _nan_extremum(x, axis, keepdims, initial, where, "nanmin")
+
+
+def _nan_extremum(
+    x: TensorLike,
+    axis: Axis,
+    keepdims: bool,
+    initial: TensorLike | None,
+    where: TensorLike,
+    who: str,
+) -> Tensor:
+    x = _core.constant(x, who=who)
+    if where is not True and initial is None:
+        raise ValueError(f"{who}: where= needs initial=, the result where nothing counts")
+    extremum = max if who == "nanmax" else min
+    if x.dtype.kind != "f":
+        return extremum(x, axis, keepdims, initial=initial, where=where)
+    beyond = float("-inf") if who == "nanmax" else float("inf")
+    none = _core.isnan(x)
+    found = extremum(_core.where(none, beyond, x), axis, keepdims, initial=initial, where=where)
+    return (
+        found if initial is not None else _core.where(_core.all(none, axis, keepdims), nan, found)
+    )
+
+
+def _numbers(x: Tensor, where: TensorLike, who: str) -> TensorLike:
+    """Which entries count and are numbers."""
+    if x.dtype.kind != "f":
+        return where
+    numbers = _core.logical_not(_core.isnan(x))
+    return numbers if where is True else _core.logical_and(numbers, mask_of(where, x, who))

@@ -3,6 +3,7 @@
 from ..cases import Case
 from . import (
     arranging,
+    averages,
     composites,
     elementwise,
     movement,
@@ -17,5 +18,6 @@ from . import (
 FAMILIES = (
     *(elementwise, reductions, movement, arranging, products, composites, statistics, nn),
     *(scans, sorting),
+    averages,
 )
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]

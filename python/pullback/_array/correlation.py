@@ -1,0 +1,181 @@
+"""Weighted means, covariances and correlations."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Literal, overload
+
+from .. import _core
+from .._core import Tensor
+from .._typing import Axis, DType, TensorLike
+from .arguments import axes_of, integer, made_floating
+from .reductions import as_dtype
+
+
+@overload
+def average(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    weights: TensorLike | None = None,
+    *,
+    returned: Literal[False] = False,
+    keepdims: bool = False,
+) -> Tensor: ...
+@overload
+def average(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    weights: TensorLike | None = None,
+    *,
+    returned: Literal[True],
+    keepdims: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+def average(
+    x: TensorLike,
+    /,
+    axis: Axis = None,
+    weights: TensorLike | None = None,
+    *,
+    returned: bool = False,
+    keepdims: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """sum(x weights) / sum(weights), or the mean without weights; with `returned` also the sum of
+    the weights. Weights have the shape of x, or of its `axis` alone. Where they sum to 0 the result
+    is infinite or NaN.
+
+    >>> pb.average([1.0, 2.0, 5.0], weights=[1, 2, 1])
+    Tensor(2.5, dtype=float32)
+    >>> pb.average([[1.0, 2.0], [3.0, 5.0]], axis=1, returned=True)
+    (Tensor([1.5, 4. ], dtype=float32), Tensor([2., 2.], dtype=float32))
+    """
+    x = made_floating(x, "average")
+    rank = len(x.shape)
+    if weights is None:
+        found = _core.mean(x, axis, keepdims)
+        count = _core.sum(_core.full(x.shape, 1, found.dtype), axis, keepdims)
+        return (found, count) if returned else found
+    w = made_floating(weights, "average")
+    if w.shape != x.shape:
+        if axis is None:
+            raise TypeError(f"average: weights of shape {w.shape} for x of {x.shape} need an axis")
+        axes = axes_of(axis, rank, "average")
+        if w.shape != tuple(x.shape[k] for k in axes):
+            raise ValueError(
+                f"average: weights of shape {w.shape}, but x has shape {x.shape}, axis {axis}"
+            )
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        thin = tuple(n if k in axes else 1 for k, n in enumerate(x.shape))
+        w = _core.broadcast_to(_core.reshape(_core.transpose(w, order), thin), x.shape)
+    weight = _core.sum(w, axis, keepdims)
+    found = _core.divide(_core.sum(_core.multiply(x, w), axis, keepdims), weight)
+    return (found, _core.cast(weight, found.dtype)) if returned else found
+
+
+def cov(
+    x: TensorLike,
+    y: TensorLike | None = None,
+    /,
+    *,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: TensorLike | None = None,
+    aweights: TensorLike | None = None,
+    dtype: DType = None,
+) -> Tensor:
+    """The covariances of variables, each a row of x (a column unless `rowvar`); y adds more.
+
+    They are sums of products of distances from the means, divided by N - `ddof`, which is 1 unless
+    `bias` or `ddof` says otherwise; NaN where that is not positive. `fweights` says how often each
+    observation came, `aweights` how much each weighs, as in NumPy.
+
+    >>> pb.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
+    Tensor([[ 1., -1.],
+            [-1.,  1.]], dtype=float32)
+    """
+    fewer = (0 if bias else 1) if ddof is None else integer(ddof, "cov")
+    return _covariance(x, y, rowvar, fewer, fweights, aweights, dtype, "cov")
+
+
+def _covariance(
+    x: TensorLike,
+    y: TensorLike | None,
+    rowvar: bool,
+    fewer: int,
+    fweights: TensorLike | None,
+    aweights: TensorLike | None,
+    dtype: DType,
+    who: str,
+) -> Tensor:
+    rows = _rows(x, rowvar, dtype, who)
+    if y is not None:
+        more = _rows(y, rowvar, dtype, who)
+        if more.shape[1] != rows.shape[1]:
+            raise ValueError(f"{who}: {rows.shape[1]} observations of x, but {more.shape[1]} of y")
+        rows = _core.concat([rows, more], 0)
+    n = rows.shape[1]
+    weights = None
+    for given in (fweights, aweights):
+        if given is not None:
+            w = _core.cast(_core.constant(given, who=who), rows.dtype)
+            if w.shape != (n,):
+                raise ValueError(f"{who}: expected {n} weights, got shape {w.shape}")
+            weights = w if weights is None else _core.multiply(weights, w)
+    # As in a variance: the first shift needs no gradient, the second keeps the digits.
+    apart = _core.subtract(rows, _core.stop_gradient(_core.mean(rows, 1, True)))
+    if weights is None:
+        apart = _core.subtract(apart, _core.mean(apart, 1, True))
+        left = n - fewer
+        total = _core.matmul(apart, _core.transpose(apart))
+        return _core.divide(_squeezed(total), left if left > 0 else nan)
+    weight = _core.sum(weights)
+    middle = _core.divide(_core.sum(_core.multiply(apart, weights), 1, True), weight)
+    apart = _core.subtract(apart, middle)
+    total = _core.matmul(_core.multiply(apart, weights), _core.transpose(apart))
+    rest = _core.subtract(weight, fewer)
+    if fewer and aweights is not None:
+        a = _core.cast(_core.constant(aweights, who=who), rows.dtype)
+        share = _core.divide(_core.sum(_core.multiply(weights, a)), weight)
+        rest = _core.subtract(weight, _core.multiply(share, fewer))
+    return _core.divide(_squeezed(total), _core.where(_core.greater(rest, 0), rest, nan))
+
+
+def _rows(x: TensorLike, rowvar: bool, dtype: DType, who: str) -> Tensor:
+    """A variable in each row."""
+    x = made_floating(as_dtype(x, dtype, who), who)
+    if len(x.shape) > 2:
+        raise ValueError(f"{who}: expected two axes at most, got shape {x.shape}")
+    if len(x.shape) < 2:
+        return _core.reshape(x, (1, x.size))
+    return x if rowvar else _core.transpose(x)
+
+
+def _squeezed(total: Tensor) -> Tensor:
+    return _core.reshape(total, ()) if total.shape == (1, 1) else total
+
+
+def corrcoef(
+    x: TensorLike,
+    y: TensorLike | None = None,
+    /,
+    *,
+    rowvar: bool = True,
+    dtype: DType = None,
+) -> Tensor:
+    """The correlations of variables: `cov`, divided by both standard deviations; NaN where one of
+    them is 0. From -1 to 1.
+
+    >>> pb.corrcoef([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
+    Tensor([[ 1., -1.],
+            [-1.,  1.]], dtype=float32)
+    """
+    c = _covariance(x, y, rowvar, 1, None, None, dtype, "corrcoef")
+    if not c.shape:
+        return _core.divide(c, c)
+    n = c.shape[0]
+    own = _core.reshape(c, (n * n,))[:: n + 1]
+    size = _core.sqrt(own)
+    ratio = _core.divide(_core.divide(c, _core.reshape(size, (n, 1))), size)
+    return _core.clip(ratio, -1, 1)
