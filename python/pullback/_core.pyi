@@ -296,8 +296,20 @@ class Tensor:
     def __sub__(self, other: typing.Any, /) -> Tensor: ...
     def __truediv__(self, other: typing.Any, /) -> Tensor: ...
     def __xor__(self, other: typing.Any, /) -> Tensor: ...
-    def all(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
-    def any(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def all(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
+    def any(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     def argmax(
         self, axis: typing.SupportsIndex | None = None, keepdims: bool = False
     ) -> Tensor: ...
@@ -339,16 +351,45 @@ class Tensor:
     def itemsize(self) -> int: ...
     @property
     def mT(self) -> Tensor: ...
-    def max(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
-    def mean(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
-    def min(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def max(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
+    def mean(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        dtype: pullback._typing.DType = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
+    def min(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     @property
     def nbytes(self) -> int: ...
     @property
     def ndim(self) -> int: ...
     def nonzero(self) -> tuple[Tensor, ...]: ...
     def numpy(self) -> numpy.typing.NDArray[typing.Any]: ...
-    def prod(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def prod(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        dtype: pullback._typing.DType = None,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     def ptp(self, axis: pullback._typing.Axis = None, *, keepdims: bool = False) -> Tensor: ...
     def ravel(self) -> Tensor: ...
     def repeat(
@@ -375,9 +416,23 @@ class Tensor:
         axis: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     ) -> Tensor: ...
     def std(
-        self, axis: pullback._typing.Axis = None, *, correction: float = 0.0, keepdims: bool = False
+        self,
+        axis: pullback._typing.Axis = None,
+        *,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        dtype: pullback._typing.DType = None,
+        where: pullback._typing.TensorLike = True,
     ) -> Tensor: ...
-    def sum(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def sum(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        dtype: pullback._typing.DType = None,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     def swapaxes(self, axis1: typing.SupportsIndex, axis2: typing.SupportsIndex) -> Tensor: ...
     def take(
         self, indices: pullback._typing.TensorLike, axis: typing.SupportsIndex | None = None
@@ -392,7 +447,13 @@ class Tensor:
     ) -> Tensor: ...
     def transpose(self, *axes: typing.Any) -> Tensor: ...
     def var(
-        self, axis: pullback._typing.Axis = None, *, correction: float = 0.0, keepdims: bool = False
+        self,
+        axis: pullback._typing.Axis = None,
+        *,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        dtype: pullback._typing.DType = None,
+        where: pullback._typing.TensorLike = True,
     ) -> Tensor: ...
 
 class Variable:
@@ -472,8 +533,20 @@ class Variable:
     def __sub__(self, other: typing.Any, /) -> Tensor: ...
     def __truediv__(self, other: typing.Any, /) -> Tensor: ...
     def __xor__(self, other: typing.Any, /) -> Tensor: ...
-    def all(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
-    def any(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def all(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
+    def any(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     def argmax(
         self, axis: typing.SupportsIndex | None = None, keepdims: bool = False
     ) -> Tensor: ...
@@ -518,9 +591,30 @@ class Variable:
     def itemsize(self) -> int: ...
     @property
     def mT(self) -> Tensor: ...
-    def max(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
-    def mean(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
-    def min(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def max(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
+    def mean(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        dtype: pullback._typing.DType = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
+    def min(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     @property
     def name(self) -> str: ...
     @property
@@ -529,7 +623,15 @@ class Variable:
     def ndim(self) -> int: ...
     def nonzero(self) -> tuple[Tensor, ...]: ...
     def numpy(self) -> numpy.typing.NDArray[typing.Any]: ...
-    def prod(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def prod(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        dtype: pullback._typing.DType = None,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     def ptp(self, axis: pullback._typing.Axis = None, *, keepdims: bool = False) -> Tensor: ...
     def ravel(self) -> Tensor: ...
     def read(self) -> Tensor: ...
@@ -557,9 +659,23 @@ class Variable:
         axis: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     ) -> Tensor: ...
     def std(
-        self, axis: pullback._typing.Axis = None, *, correction: float = 0.0, keepdims: bool = False
+        self,
+        axis: pullback._typing.Axis = None,
+        *,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        dtype: pullback._typing.DType = None,
+        where: pullback._typing.TensorLike = True,
     ) -> Tensor: ...
-    def sum(self, axis: pullback._typing.Axis = None, keepdims: bool = False) -> Tensor: ...
+    def sum(
+        self,
+        axis: pullback._typing.Axis = None,
+        keepdims: bool = False,
+        *,
+        dtype: pullback._typing.DType = None,
+        initial: pullback._typing.TensorLike | None = None,
+        where: pullback._typing.TensorLike = True,
+    ) -> Tensor: ...
     def swapaxes(self, axis1: typing.SupportsIndex, axis2: typing.SupportsIndex) -> Tensor: ...
     def take(
         self, indices: pullback._typing.TensorLike, axis: typing.SupportsIndex | None = None
@@ -576,7 +692,13 @@ class Variable:
     def trainable(self) -> bool: ...
     def transpose(self, *axes: typing.Any) -> Tensor: ...
     def var(
-        self, axis: pullback._typing.Axis = None, *, correction: float = 0.0, keepdims: bool = False
+        self,
+        axis: pullback._typing.Axis = None,
+        *,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        dtype: pullback._typing.DType = None,
+        where: pullback._typing.TensorLike = True,
     ) -> Tensor: ...
 
 class Rule:

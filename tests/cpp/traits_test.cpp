@@ -54,6 +54,8 @@ std::optional<Case> case_of(Op op) {
       return one({2, 3}, [](const NodeRef& a) {
         return reduce(Op::sum, a, std::vector<int64_t>{1}, false);
       });
+    case Op::cumulative_sum:
+      return one({2, 3}, [](const NodeRef& a) { return scan(Op::cumulative_sum, a, 1); });
     case Op::embed:
       return one({2, 2}, [](const NodeRef& a) { return embed(a, {2, 5}, window_at(1, 2)); });
     case Op::take:

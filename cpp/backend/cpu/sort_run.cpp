@@ -151,22 +151,38 @@ Status sort_of(const Sort& s, const Slots& slots) {
   return sizeof(T) <= 4 && n <= int64_t{UINT32_MAX} ? positions(uint64_t{}) : positions(KeyAt{});
 }
 
-// The number of entries of a that are before x. No branch depends on what is found.
-template <class T>
-int64_t count_before(const T* a, int64_t n, T x, bool right) {
-  const auto before = [&](T entry) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (x != x) return right || entry == entry;  // a NaN is the largest
+// Searches side by side, each a few steps ahead of its memory. No branch depends on what is found.
+template <bool right, class T>
+void search_some(const T* sorted, int64_t among, const T* x, int64_t count, int64_t* out) {
+  constexpr int64_t kSome = 16;
+  const auto before = [](T entry, T value) { return right ? entry <= value : entry < value; };
+  for (int64_t i = 0; i < count; i += kSome) {
+    const int64_t some = std::min(kSome, count - i);
+    int64_t at[kSome] = {};
+    for (int64_t n = among; n > 1; n -= n / 2) {
+      const int64_t half = n / 2;
+      for (int64_t j = 0; j < some; ++j) {
+        at[j] += -static_cast<int64_t>(before(sorted[at[j] + half - 1], x[i + j])) & half;
+      }
     }
-    return right ? entry <= x : entry < x;
-  };
-  const T* base = a;
-  while (n > 1) {
-    const int64_t half = n / 2;
-    base += before(base[half - 1]) ? half : 0;
-    n -= half;
+    for (int64_t j = 0; j < some; ++j) {
+      out[i + j] = at[j] + (among > 0 && before(sorted[at[j]], x[i + j]));
+    }
   }
-  return base - a + (n == 1 && before(*base));
+}
+
+// A NaN is the largest: those among the sorted are the last.
+template <class T>
+void place_nan(const T* sorted, int64_t among, bool right, const T* x, int64_t count,
+               int64_t* out) {
+  int64_t first = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    if (x[i] == x[i]) continue;
+    if (first < 0) {
+      first = std::partition_point(sorted, sorted + among, [](T v) { return v == v; }) - sorted;
+    }
+    out[i] = right ? among : first;
+  }
 }
 
 template <class T>
@@ -178,9 +194,15 @@ Status search_of(const Search& s, const Slots& slots) {
   const int64_t n = s.in.shape.size();
   const int64_t per_chunk = chunk_of(n, 8);
   parallel_for(ceil_div(n, per_chunk), n > 8 * 1024, [&](int64_t chunk) {
-    const int64_t end = std::min((chunk + 1) * per_chunk, n);
-    for (int64_t i = chunk * per_chunk; i < end; ++i) {
-      out[i] = count_before(sorted, among, in[i], s.right);
+    const int64_t i = chunk * per_chunk;
+    const int64_t count = std::min(per_chunk, n - i);
+    if (s.right) {
+      search_some<true>(sorted, among, in + i, count, out + i);
+    } else {
+      search_some<false>(sorted, among, in + i, count, out + i);
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      place_nan(sorted, among, s.right, in + i, count, out + i);
     }
   });
   return {};

@@ -73,10 +73,37 @@ void merge(const W* a, int64_t left, int64_t right, W* out) {
   std::copy(b, b_end, out);
 }
 
+inline bool first_of(uint32_t a, uint32_t b) { return a < b; }
+inline bool first_of(uint64_t a, uint64_t b) { return a < b; }
+inline bool first_of(const KeyAt& a, const KeyAt& b) {
+  return a.key < b.key || (a.key == b.key && a.at < b.at);
+}
+
+template <class W>
+void order(W* a, W* b) {
+  const bool swapped = first_of(*b, *a);
+  const W low = swapped ? *b : *a;
+  const W high = swapped ? *a : *b;
+  *a = low;
+  *b = high;
+}
+
+// Which of equal words comes first shows only where they have positions, and these are compared.
+template <class W>
+void sort_four(W* a) {
+  order(a, a + 1);
+  order(a + 2, a + 3);
+  order(a, a + 2);
+  order(a + 1, a + 3);
+  order(a + 1, a + 2);
+}
+
 template <class W>
 void sort_short(W* a, W* spare, int64_t n) {
-  constexpr int64_t kRun = 8;
-  for (int64_t i = 0; i < n; i += kRun) insert(a + i, std::min(kRun, n - i));
+  constexpr int64_t kRun = 4;
+  int64_t sorted = 0;
+  for (; sorted + kRun <= n; sorted += kRun) sort_four(a + sorted);
+  insert(a + sorted, n - sorted);
   W* from = a;
   W* to = spare;
   for (int64_t run = kRun; run < n; run *= 2) {

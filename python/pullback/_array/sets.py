@@ -97,7 +97,12 @@ def unique_values(x: TensorLike, /) -> Tensor:
     >>> pb.unique_values([3, 1, 3])
     Tensor([1, 3], dtype=int64)
     """
-    return _unique(x, "unique_values").values
+    x = _core.constant(x, who="unique_values")
+    if _core.is_tracked(x):
+        return _unique(x, "unique_values").values
+    looked_at(x, "unique_values")
+    values = _core.sort(_core.reshape(x, -1), 0).numpy()
+    return _core.constant(values[_apart(values, False)])
 
 
 def unique(
