@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import SupportsIndex
 
+import numpy as np
+
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
@@ -53,12 +55,11 @@ def bincount(
     values = looked_at(x, "bincount")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: expected no negative integers, got {values.min()}")
-    if weights is None:
-        added = _core.full(x.shape, 1, "int64")
-    else:
-        added = _core.constant(weights, who="bincount")
-        if added.shape != x.shape:
-            raise ValueError(f"bincount: weights of shape {added.shape} for x of {x.shape}")
+    if weights is None:  # integers that are looked at anyway
+        return _core.constant(np.bincount(values, minlength=least))
+    added = _core.constant(weights, who="bincount")
+    if added.shape != x.shape:
+        raise ValueError(f"bincount: weights of shape {added.shape} for x of {x.shape}")
     return _core.scatter_add(added, x, 0, max(least, int(values.max()) + 1 if values.size else 0))
 
 
