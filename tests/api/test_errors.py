@@ -165,8 +165,8 @@ def test_the_rows_of_a_variable():
 
 
 def test_names_of_other_libraries():
-    with pytest.raises(AttributeError, match=r"no attribute 'concatenate'; here it is 'concat'$"):
-        pb.concatenate  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'cat'; here it is 'concat'$"):
+        pb.cat  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'softplas'; did you mean 'softplus'\?"):
         pb.softplas  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute '_private'$"):

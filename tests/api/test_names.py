@@ -93,6 +93,21 @@ def test_an_error_of_a_function_inside_a_transform_keeps_its_name():
 
 X = np.arange(1.0, 10.0).reshape(3, 3) / 4
 EXAMPLES = {
+    "append": lambda x: pb.append(x, x),
+    "array_split": lambda x: pb.array_split(x, 2)[0],
+    "concatenate": lambda x: pb.concatenate([x, x]),
+    "diag": lambda x: pb.diag(x[0]) + pb.diag(x),
+    "dsplit": lambda x: pb.dsplit(x[None], 3)[0],
+    "fill_diagonal": lambda x: pb.fill_diagonal(x, x[0]),
+    "geomspace": lambda x: pb.geomspace(x[0, 0], x[1, 1], 5),
+    "hsplit": lambda x: pb.hsplit(x, 3)[0],
+    "logspace": lambda x: pb.logspace(x[0, 0], x[1, 1], 5),
+    "pad": lambda x: sum(
+        pb.pad(x, 1, mode, reflect_type="odd", end_values=x[0, 0])
+        for mode in ("edge", "linear_ramp", "reflect", "mean", "maximum", "minimum")
+    ),
+    "rollaxis": lambda x: pb.rollaxis(x, 1),
+    "vsplit": lambda x: pb.vsplit(x, 3)[0],
     "bincount": lambda x: pb.bincount([0, 1, 0], x[0]),
     "choose": lambda x: pb.choose([0, 1, 0], [x[0], x[1]]),
     "compress": lambda x: pb.compress([True, False, True], x, axis=0),
@@ -190,6 +205,7 @@ EXAMPLES = {
 NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "zeros"} | {
     "broadcast_shapes",
     "empty",
+    *("diag_indices", "tri", "tril_indices", "triu_indices"),
 }
 NOT_DIFFERENTIABLE = {
     "argsort", "count_nonzero", "searchsorted",

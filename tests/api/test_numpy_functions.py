@@ -26,7 +26,7 @@ COMPUTE: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: np.einsum("ij->i", x), "einsum: .*pullback.einsum"),
     (lambda x: np.tensordot(x, x), "tensordot: .*pullback.tensordot"),
     (lambda x: np.where(A > 0, x, 0.0), "where: .*pullback.where"),
-    (lambda x: np.concatenate([A, x]), "concatenate: .*pullback.concat,"),
+    (lambda x: np.concatenate([A, x]), "concatenate: .*pullback.concatenate,"),
     (lambda x: np.stack([x, A]), "stack: .*pullback.stack"),
     (lambda x: np.hstack((A, x)), "hstack"),
     (np.transpose, "transpose: .*pullback.transpose"),

@@ -60,6 +60,12 @@ WITHOUT_PROGRAMS = {
     *("union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
     *("average", "cov", "corrcoef", "trapezoid", "ediff1d"),
     *("nanmax", "nanmin", "nanstd", "nanvar"),
+    # Shapes, grids and second names.
+    *("append", "array_split", "concatenate", "diag", "diag_indices", "diagflat", "dsplit"),
+    *("fill_diagonal", "geomspace", "hsplit", "kron", "logspace", "pad", "rollaxis", "tri"),
+    *("tril_indices", "triu_indices", "vsplit"),
+    *("absolute", "amax", "amin", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2"),
+    *("arctanh", "power", "true_divide"),
     # Of bits and signs, with kinks of their own, or made of others here.
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),

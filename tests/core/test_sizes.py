@@ -43,6 +43,7 @@ OTHER = {
     ),
     *("concat", "stack", "split", "evaluate", "clip_by_global_norm", "global_norm"),
     *("choose", "lexsort", "piecewise", "select"),
+    *("append", "array_split", "concatenate", "dsplit", "hsplit", "vsplit"),
     *("column_stack", "dstack", "hstack", "unstack", "vstack"),
 }
 

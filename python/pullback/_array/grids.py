@@ -74,10 +74,8 @@ def linspace(
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     on_device(device, "linspace")
-    count = integer(num, "linspace")
-    if count < 0:
-        raise ValueError(f"linspace: num must not be negative, got {count}")
-    first, last = _ends(start, stop)
+    count = _count(num, "linspace")
+    first, last = _ends(start, stop, "linspace")
     share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
     weight = _core.constant(share, first.dtype)
     # From both ends, so that each is met exactly.
@@ -88,13 +86,66 @@ def linspace(
     return line if dtype is None else _core.cast(line, dtype)
 
 
-def _ends(start: TensorLike, stop: TensorLike) -> tuple[Tensor, Tensor]:
+def logspace(
+    start: TensorLike,
+    stop: TensorLike,
+    /,
+    num: SupportsIndex = 50,
+    *,
+    base: TensorLike = 10.0,
+    dtype: DType = None,
+    endpoint: bool = True,
+) -> Tensor:
+    """`base` to the powers of `linspace(start, stop, num)`. Floating; ends and base have gradients.
+
+    >>> pb.logspace(0, 2, 3)
+    Tensor([  1.,  10., 100.], dtype=float32)
+    """
+    first, last = _ends(start, stop, "logspace")
+    count = _count(num, "logspace")
+    powers = _core.pow(base, linspace(first, last, count, endpoint=endpoint))
+    return powers if dtype is None else _core.cast(powers, dtype)
+
+
+def geomspace(
+    start: TensorLike,
+    stop: TensorLike,
+    /,
+    num: SupportsIndex = 50,
+    *,
+    dtype: DType = None,
+    endpoint: bool = True,
+) -> Tensor:
+    """`num` numbers from `start` to `stop`, each the same multiple of the one before; both ends are
+    met exactly and have gradients. NaN where the ends are 0 or of different signs.
+
+    >>> pb.geomspace(1, 16, 5)
+    Tensor([ 1.,  2.,  4.,  8., 16.], dtype=float32)
+    """
+    first, last = _ends(start, stop, "geomspace")
+    count = _count(num, "geomspace")
+    share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
+    weight, rest = _core.constant(share, first.dtype), _core.constant(1 - share, first.dtype)
+    near = _core.multiply(first, _core.pow(_core.divide(last, first), weight))
+    far = _core.multiply(last, _core.pow(_core.divide(first, last), rest))
+    line = _core.where(_core.constant(share < 0.5), near, far)
+    return line if dtype is None else _core.cast(line, dtype)
+
+
+def _count(num: SupportsIndex, who: str) -> int:
+    count = integer(num, who)
+    if count < 0:
+        raise ValueError(f"{who}: num must not be negative, got {count}")
+    return count
+
+
+def _ends(start: TensorLike, stop: TensorLike, who: str) -> tuple[Tensor, Tensor]:
     """Both as single floats of one dtype."""
     ends = []
     for value in (start, stop):
-        end = _core.constant(value, who="linspace")
+        end = _core.constant(value, who=who)
         if end.shape or end.dtype.kind == "b":
-            raise TypeError(f"linspace: expected numbers, got {_core.shown(value)}")
+            raise TypeError(f"{who}: expected numbers, got {_core.shown(value)}")
         ends.append(end)
     kinds = [end.dtype for end in ends if end.dtype.kind == "f"]
     dtype = max(kinds, key=lambda d: d.itemsize) if kinds else _core.default_float()

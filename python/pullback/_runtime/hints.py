@@ -4,13 +4,9 @@ from __future__ import annotations
 
 # Names of other libraries, by ours.
 NAMES = {
-    "absolute": "abs",
-    "amax": "max",
-    "amin": "min",
     "array": "constant",
     "cat": "concat",
     "clamp": "clip",
-    "concatenate": "concat",
     "convert_to_tensor": "constant",
     "cross_entropy": "softmax_cross_entropy",
     "eval": "evaluate",
@@ -20,13 +16,11 @@ NAMES = {
     "neg": "negative",
     "nograd": "stop_gradient",
     "permute": "permute_dims",
-    "power": "pow",
     "range": "arange",
     "rem": "remainder",
     "rint": "round",
     "sub": "subtract",
     "tensor": "constant",
-    "true_divide": "divide",
     "unsqueeze": "expand_dims",
 }
 
