@@ -360,6 +360,7 @@ from ._runtime.settings import (
     set_gradient_verification,
     set_num_threads,
 )
+from ._runtime.support import supports
 from ._training.clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
 
 
@@ -676,6 +677,7 @@ __all__ = [
     "straight_through",
     "subtract",
     "sum",
+    "supports",
     "swapaxes",
     "take",
     "take_along_axis",

@@ -25,7 +25,7 @@ OTHERS = {
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
     "num_threads", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
-    "value_and_grad",
+    "supports", "value_and_grad",
 }  # fmt: skip
 BAD = {
     "object": object(),

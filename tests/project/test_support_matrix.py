@@ -1,0 +1,33 @@
+"""The page and the data of what is supported say what the case table does, but for what a plan
+looks like, which may be another on another machine."""
+
+import pytest
+from support import matrix
+
+import pullback as pb
+from pullback._runtime.support import _matrix
+
+EXAMPLES = matrix.examples()
+
+
+def test_every_function_of_the_table_is_listed():
+    assert list(_matrix()) == list(EXAMPLES)
+    page = matrix.PAGE.read_text()
+    assert page == matrix.page(_matrix())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_answers_as_listed(name):
+    found, listed = matrix.answers(EXAMPLES[name]), _matrix()[name]
+    assert {**found, "fused": None} == {**listed, "fused": None}
+
+
+def test_supports():
+    assert pb.supports("tanh", "gradient") and pb.supports(pb.tanh, "second")
+    assert pb.supports("add", "second") and not pb.supports("less", "gradient")
+    assert pb.supports("exp", "fused") and not pb.supports("matmul", "fused")
+    assert pb.supports("relu", "int32") and not pb.supports("relu", "bool")
+    with pytest.raises(LookupError, match=r"supports: expected a listed function, got 'sine'"):
+        pb.supports("sine", "gradient")
+    with pytest.raises(ValueError, match=r"supports: expected 'gradient', .*'speed'"):
+        pb.supports("tanh", "speed")
