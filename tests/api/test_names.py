@@ -120,6 +120,7 @@ EXAMPLES = {
     "histogram": lambda x: pb.histogram(X, 3, weights=x, density=True)[0],
     "interp": lambda x: pb.interp(X, x[0], x[1]),
     "median": lambda x: pb.median(x[:2]),
+    "multigammaln": lambda x: pb.special.multigammaln(x, 2),
     "nanmedian": lambda x: pb.nanmedian(x, axis=0),
     "nanpercentile": lambda x: pb.nanpercentile(x, 30, axis=0),
     "nanquantile": lambda x: pb.nanquantile(x, 0.3, axis=0),

@@ -237,6 +237,7 @@ INSIDE_GRADIENTS = {"log_slope", "max_share", "min_share", "pow_da", "pow_db", "
 INSIDE_GRADIENTS |= {"difference", "erf_slope", "gate", "multiply_no_nan", "tanh_slope"}
 INSIDE_GRADIENTS |= {"acosh_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope"}
 INSIDE_GRADIENTS |= {"linear_recurrence"}
+INSIDE_GRADIENTS |= {"gamma_nth", "polygamma_gap", "rgamma_nth"}
 INSIDE_GRADIENTS |= {"cosine_of", "over_square", "sigmoid_slope"}
 
 

@@ -122,6 +122,7 @@ PARTS = {
     "meshgrid": ("reshape", "broadcast_to"),
     "mish": ("softplus", "tanh", "multiply"),
     "moveaxis": ("transpose",),
+    "multigammaln": ("add", "gammaln", "subtract", "where"),
     "nan_to_num": ("where",),
     "nanmax": ("max", "where"),
     "nanmean": ("divide", "sum", "where"),
@@ -189,6 +190,7 @@ PARTS = {
         "where",
     ),
     "piecewise": ("where",),
+    "psi": ("digamma",),
     "ptp": ("max", "min", "subtract"),
     "quantile": (
         "add",

@@ -12,6 +12,7 @@ from . import (
     reductions,
     scans,
     sorting,
+    special_gamma,
     statistics,
 )
 
@@ -19,5 +20,6 @@ FAMILIES = (
     *(elementwise, reductions, movement, arranging, products, composites, statistics, nn),
     *(scans, sorting),
     averages,
+    special_gamma,
 )
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]
