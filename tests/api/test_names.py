@@ -138,6 +138,8 @@ EXAMPLES = {
     "average": lambda x: pb.average(x, weights=x),
     "ediff1d": lambda x: pb.ediff1d(x, x[0], x[1]),
     "trapezoid": lambda x: pb.trapezoid(x, x),
+    "jn": lambda x: pb.special.jn(2, x),
+    "yn": lambda x: pb.special.yn(2, x),
     "batch_norm": lambda x: pb.nn.batch_norm(x, None, None, x[0], x[1]),
     "cosine_similarity": lambda x: pb.nn.cosine_similarity(x, x[0]),
     "embedding": lambda x: pb.nn.embedding(x, [0, 2, 0]),

@@ -7,6 +7,9 @@
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"
+#include "backend/cpu/special/bessel.h"
+#include "backend/cpu/special/entropies.h"
+#include "backend/cpu/special/error_functions.h"
 
 #ifndef PULLBACK_KERNELS
 #define PULLBACK_KERNELS kernels_baseline
