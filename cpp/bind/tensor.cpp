@@ -116,6 +116,14 @@ void raise_current() noexcept {
     throw;
   } catch (py::error_already_set& error) {
     error.restore();
+  } catch (const HostError& error) {
+    try {
+      std::rethrow_exception(error.reason);
+    } catch (py::error_already_set& raised) {
+      raised.restore();
+    } catch (const std::exception& raised) {
+      PyErr_SetString(PyExc_RuntimeError, raised.what());
+    }
   } catch (const Error& error) {
     PyErr_SetString(exception_class(error.kind()), error_text(error).c_str());
   } catch (const std::bad_alloc&) {

@@ -96,4 +96,18 @@ NodeRef random_normal(const Shape& shape, DType dtype) {
 
 NodeRef permutation(int64_t length) { return random_node(Op::permutation, {length}, DType::Int64); }
 
+// In a trace it is a step of every call, whatever it is made from.
+NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                  const Ref<HostFunction>& function) {
+  Scalar which;
+  which.i = reinterpret_cast<intptr_t>(static_cast<HostCallable*>(function.get()));
+  const NodeRef scalar = make_scalar(DType::Int64, which);
+  scalar->origin = function.get();
+  std::vector<Node*> all = {scalar.get()};
+  for (const NodeRef& input : inputs) all.push_back(input.get());
+  NodeRef node = make_node(Op::numpy_function, dtype, shape, all);
+  if (variable_scope_active()) node->flags |= kTraced;
+  return node;
+}
+
 }  // namespace pullback

@@ -329,6 +329,7 @@ from ._autodiff.gradients import (
     register_gradient,
     stop_gradient,
 )
+from ._autodiff.host import numpy_function
 from ._autodiff.shaping import (
     clip_gradient,
     grad_pass_through,
@@ -609,6 +610,7 @@ __all__ = [
     "nonzero",
     "not_equal",
     "num_threads",
+    "numpy_function",
     "one_hot",
     "ones",
     "ones_like",

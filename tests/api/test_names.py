@@ -23,7 +23,7 @@ OTHERS = {
     "__array_namespace_info__", "check_numerics", "checkpoint", "custom_gradient", "draw",
     "evaluate", "explain",
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
-    "num_threads", "profile", "register_gradient",
+    "num_threads", "numpy_function", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
     "supports", "value_and_grad",
 }  # fmt: skip
