@@ -6,6 +6,7 @@ from . import (
     averages,
     composites,
     elementwise,
+    grids,
     movement,
     nn,
     products,
@@ -28,5 +29,6 @@ FAMILIES = (
     *(reductions, movement, arranging, products, composites, statistics, nn),
     *(scans, sorting),
     averages,
+    grids,
 )
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]
