@@ -137,7 +137,6 @@ from ._array.elementwise import (
     round,
     sign,
     sin,
-    sinc,
     sqrt,
     square,
     subtract,
@@ -316,6 +315,7 @@ from ._array.trigonometric import (
     deg2rad,
     hypot,
     rad2deg,
+    sinc,
     sinh,
     tan,
 )
