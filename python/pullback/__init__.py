@@ -349,13 +349,23 @@ from ._explain.explain import Explanation, explain
 from ._explain.paths import GradientPath, gradient_paths
 from ._runtime.evaluation import evaluate
 from ._runtime.profile import Profile, ProfileStep, profile
-from ._runtime.settings import bool_ as bool
-from ._runtime.settings import (
+from ._runtime.dtypes import bfloat16
+from ._runtime.dtypes import bool_ as bool
+from ._runtime.dtypes import (
+    float16,
     float32,
     float64,
-    get_default_dtype,
+    int8,
+    int16,
     int32,
     int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ._runtime.settings import (
+    get_default_dtype,
     num_threads,
     set_debug,
     set_default_dtype,

@@ -12,7 +12,7 @@ static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
 #define table_of(set)                                                                             \
   KernelTable {                                                                                   \
-    set::kElementwiseTable, set::kFoldTable, set::kRandomTable, set::kRowTable, set::kWeaveTable, \
+    set::kElementwiseTable, set::kCastTable, set::kFoldTable, set::kRandomTable, set::kRowTable, set::kWeaveTable, \
         set::kPairTable, set::kProductTable, set::kBatchTable                                     \
   }
 

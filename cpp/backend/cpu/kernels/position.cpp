@@ -273,7 +273,7 @@ namespace PULLBACK_KERNELS {
 #define PULLBACK_POSITIONS(largest)                                                 \
   {                                                                                 \
       kEntry<uint8_t, largest>, kEntry<int32_t, largest>, kEntry<int64_t, largest>, \
-      kEntry<float, largest>,   kEntry<double, largest>,                            \
+      kEntry<float, largest>,   kEntry<double, largest>,  kEntry<uint64_t, largest>, \
   }
 constinit const PositionTable kPositionTable = {
     {PULLBACK_POSITIONS(false), PULLBACK_POSITIONS(true)}};
