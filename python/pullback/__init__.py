@@ -348,11 +348,8 @@ from ._explain.check import check_numerics
 from ._explain.draw import Drawing, draw
 from ._explain.explain import Explanation, explain
 from ._explain.paths import GradientPath, gradient_paths
-from ._runtime.evaluation import evaluate
-from ._runtime.profile import Profile, ProfileStep, profile
-from ._runtime.dtypes import bfloat16
-from ._runtime.dtypes import bool_ as bool
 from ._runtime.dtypes import (
+    bfloat16,
     float16,
     float32,
     float64,
@@ -365,6 +362,9 @@ from ._runtime.dtypes import (
     uint32,
     uint64,
 )
+from ._runtime.dtypes import bool_ as bool
+from ._runtime.evaluation import evaluate
+from ._runtime.profile import Profile, ProfileStep, profile
 from ._runtime.settings import (
     get_default_dtype,
     num_threads,
