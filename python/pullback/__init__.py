@@ -20,6 +20,7 @@ from . import _core, linalg, nn, optimizers, random, special, testing
 from ._array.activations import (
     celu,
     elu,
+    gelu,
     glu,
     hard_sigmoid,
     hard_silu,
@@ -533,6 +534,7 @@ __all__ = [
     "full",
     "full_like",
     "function",
+    "gelu",
     "geomspace",
     "get_default_dtype",
     "global_norm",

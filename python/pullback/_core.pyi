@@ -47,6 +47,8 @@ __all__: list[str] = [
     "atanh_slope",
     "attributes_of",
     "batched",
+    "beta",
+    "betaln",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -80,10 +82,21 @@ __all__: list[str] = [
     "default_float",
     "describe_plan",
     "difference",
+    "digamma",
     "divide",
+    "dtype",
+    "entr",
+    "entr_slope",
     "equal",
     "erf",
     "erf_slope",
+    "erfc",
+    "erfcinv",
+    "erfcinv_slope",
+    "erfcx",
+    "erfcx_derivative",
+    "erfinv",
+    "erfinv_slope",
     "evaluate",
     "exchange_random_state",
     "exp",
@@ -99,12 +112,21 @@ __all__: list[str] = [
     "floor_divide",
     "fmod",
     "full",
+    "gamma",
+    "gamma_nth",
+    "gammaln",
+    "gammasgn",
     "gate",
     "gradients",
     "greater",
     "greater_equal",
     "heaviside",
+    "host_call",
     "hypot",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
     "identity",
     "identity_of",
     "inline_functions",
@@ -117,6 +139,13 @@ __all__: list[str] = [
     "isfinite",
     "isinf",
     "isnan",
+    "iv",
+    "ive",
+    "ive_derivative",
+    "j0",
+    "j1",
+    "jn",
+    "kl_div",
     "less",
     "less_equal",
     "linear_recurrence",
@@ -124,6 +153,10 @@ __all__: list[str] = [
     "log10",
     "log1p",
     "log2",
+    "log_ndtr",
+    "log_ndtr_rest",
+    "log_ndtr_slope",
+    "log_ratio",
     "log_slope",
     "log_softmax",
     "logaddexp",
@@ -132,6 +165,8 @@ __all__: list[str] = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
+    "logit_slope",
     "logsumexp",
     "looks",
     "make_function",
@@ -145,6 +180,10 @@ __all__: list[str] = [
     "minimum",
     "multiply",
     "multiply_no_nan",
+    "ndtr",
+    "ndtr_slope",
+    "ndtri",
+    "ndtri_slope",
     "negative",
     "neighbour_dtype",
     "next_number",
@@ -158,11 +197,14 @@ __all__: list[str] = [
     "pick",
     "place",
     "place_of",
+    "polygamma",
+    "polygamma_gap",
     "pop_overrides",
     "pow",
     "pow_da",
     "pow_db",
     "prod",
+    "promote",
     "push_overrides",
     "random_normal",
     "random_uniform",
@@ -170,11 +212,14 @@ __all__: list[str] = [
     "recording",
     "register_rule",
     "registered_rule",
+    "rel_entr",
     "relu",
     "remainder",
     "reset_peak_bytes",
     "reshape",
     "rest_checks",
+    "rgamma",
+    "rgamma_nth",
     "round",
     "rows_of",
     "rsqrt",
@@ -193,6 +238,8 @@ __all__: list[str] = [
     "sign",
     "signbit",
     "sin",
+    "sinc",
+    "sinc_derivative",
     "sinh",
     "slot_variable",
     "softmax",
@@ -225,6 +272,9 @@ __all__: list[str] = [
     "where",
     "xlog1py",
     "xlogy",
+    "y0",
+    "y1",
+    "yn",
 ]
 
 class Tensor:
@@ -928,6 +978,7 @@ def describe_plan(arg0: collections.abc.Sequence[typing.Any]) -> str: ...
 def difference(a: typing.Any, b: typing.Any) -> Tensor: ...
 def digamma(a: typing.Any) -> Tensor: ...
 def divide(a: typing.Any, b: typing.Any) -> Tensor: ...
+def dtype(arg0: typing.Any) -> numpy.dtype[typing.Any]: ...
 def entr(a: typing.Any) -> Tensor: ...
 def entr_slope(a: typing.Any) -> Tensor: ...
 def equal(a: typing.Any, b: typing.Any) -> Tensor: ...
@@ -996,6 +1047,12 @@ def gradients(
 def greater(a: typing.Any, b: typing.Any) -> Tensor: ...
 def greater_equal(a: typing.Any, b: typing.Any) -> Tensor: ...
 def heaviside(a: typing.Any, b: typing.Any) -> Tensor: ...
+def host_call(
+    arg0: collections.abc.Callable,
+    arg1: collections.abc.Sequence[typing.Any],
+    arg2: typing.Any,
+    arg3: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+) -> Tensor: ...
 def hypot(a: typing.Any, b: typing.Any) -> Tensor: ...
 def i0(a: typing.Any) -> Tensor: ...
 def i0e(a: typing.Any) -> Tensor: ...
@@ -1114,6 +1171,7 @@ def prod(
     axis: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     keepdims: bool = False,
 ) -> Tensor: ...
+def promote(arg0: typing.Any, arg1: typing.Any) -> numpy.dtype[typing.Any]: ...
 def push_overrides(
     overrides: dict[str, typing.Any], owner: typing.SupportsInt | typing.SupportsIndex
 ) -> None: ...

@@ -135,6 +135,6 @@ def sinc(x: TensorLike, /) -> Tensor:
     Its derivatives of every order are right at 0 and near it.
 
     >>> pb.sinc([0.0, 0.5, 1.0])
-    @@
+    Tensor([ 1.        ,  0.63661975, -0.        ], dtype=float32)
     """
     return _core.sinc(x)

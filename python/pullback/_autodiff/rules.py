@@ -94,6 +94,7 @@ PARTS = {
     "float_power": ("divide", "pow"),
     "fma": ("multiply", "add"),
     "geomspace": ("divide", "multiply", "pow", "where"),
+    "gelu": ("multiply", "ndtr"),
     "global_norm": ("multiply", "sum", "add", "sqrt", "where"),
     "glu": ("multiply", "sigmoid", "slice"),
     "group_norm": ("add", "mean", "multiply", "reshape", "rsqrt", "square", "subtract"),

@@ -14,7 +14,6 @@ from . import questions
 from .dtypes import float32, float64
 
 
-
 def set_default_dtype(dtype: npt.DTypeLike) -> None:
     """Sets the dtype that Python floats and new arrays such as `zeros` get: float32 or float64.
 
