@@ -12,6 +12,7 @@ that the other operand is repeated along; whatever copies fewer elements.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import pairwise, product
 from math import prod
 from typing import Any, NamedTuple, TypeAlias

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from .. import _core
-from .._typing import Tensor, Variable
+from .._core import Tensor, Variable
 
 _KINDS = {
     "bool": ("bool",),

@@ -26,7 +26,8 @@ class BFloat16:
             import ml_dtypes
         except ImportError as error:
             raise AttributeError("NumPy needs the package ml_dtypes for bfloat16") from error
-        return numpy.dtype(ml_dtypes.bfloat16)
+        found: numpy.dtype[Any] = numpy.dtype(ml_dtypes.bfloat16)
+        return found
 
     def __eq__(self, other: object) -> bool:
         name = other if isinstance(other, str) else getattr(other, "name", None)
