@@ -79,9 +79,7 @@ constexpr bool is_storage(DType dtype) {
 }
 
 // What an operation without kernels for stored dtypes is done in.
-constexpr DType widened(DType dtype) {
-  return is_storage(dtype) ? traits(dtype).compute : dtype;
-}
+constexpr DType widened(DType dtype) { return is_storage(dtype) ? traits(dtype).compute : dtype; }
 
 // Of two array dtypes, as NumPy, but that an integer array next to a floating one takes the
 // floating dtype. float16 and bfloat16 meet in float32, uint64 and signed integers in float64.

@@ -249,7 +249,8 @@ Ref<Node> node_from_numpy_scalar(py::handle object) {
     } else {
       scalar.i = dtype == DType::Bool ? PyObject_IsTrue(object.ptr())
                  : dtype == DType::UInt64
-                     ? static_cast<int64_t>(py::cast<uint64_t>(py::int_(py::reinterpret_borrow<py::object>(object))))
+                     ? static_cast<int64_t>(
+                           py::cast<uint64_t>(py::int_(py::reinterpret_borrow<py::object>(object))))
                      : py::cast<int64_t>(object);
     }
     return as_value(make_scalar(dtype, scalar));
@@ -391,8 +392,7 @@ py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's c
   auto* holder = new Ref<Buffer>(value->value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
   const std::vector<py::ssize_t> shape(value->shape.begin(), value->shape.end());
-  py::array out(numpy_dtype(value->dtype), shape,
-                value->value->data, owner);
+  py::array out(numpy_dtype(value->dtype), shape, value->value->data, owner);
   // The value belongs to the graph too: writing to it would change other tensors.
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;

@@ -101,8 +101,7 @@ Ref<Node> to_node(PyObject* object, const char* who) {
     if (overflow) {
       PyErr_Clear();
       fail(ErrorKind::Overflow, who ? std::string(who) + ": " : std::string(),
-           "the Python integer does not fit in ",
-           overflow > 0 ? "uint64" : "int64");
+           "the Python integer does not fit in ", overflow > 0 ? "uint64" : "int64");
     }
     return weak_scalar(static_cast<int64_t>(value));
   }
@@ -114,8 +113,8 @@ std::string value_text(const Ref<Node>& x, const std::string& before) {
   const py::module_ numpy = py::module_::import("numpy");
   // The digits of a bfloat16 are those of the float32 with its value: NumPy alone does not know it.
   const Ref<Node> shown = x->dtype == DType::BFloat16 ? cast(x, DType::Float32) : x;
-  const py::str values = numpy.attr("array2string")(array_from_node(shown), py::arg("separator") = ", ",
-                                                    py::arg("prefix") = before);
+  const py::str values = numpy.attr("array2string")(
+      array_from_node(shown), py::arg("separator") = ", ", py::arg("prefix") = before);
   std::string out = values;
   if (x->shape.size() == 0) out += ", shape=" + to_text(x->shape);
   return out + ", dtype=" + to_text(x->dtype);

@@ -196,8 +196,7 @@ void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_
   const int64_t accumulator = size_of(fold.accumulator);
   const TileKernel finish =
       direct ? nullptr
-             : kernels()
-                   .casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
+             : kernels().casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
   const auto index = static_cast<int32_t>(program_.folds.size());
   program_.folds.push_back({fold, finish, accumulator, size_of(value), reduced, inner});
   int32_t sums = out;

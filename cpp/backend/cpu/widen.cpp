@@ -104,9 +104,7 @@ class Widening {
     if (wide_[value] < 0) wide_[value] = cast(stored_[value], dtype, widened(dtype), is_row(value));
     return wide_[value];
   }
-  int32_t number(int32_t value) const {
-    return stored_[value] < 0 ? wide_[value] : stored_[value];
-  }
+  int32_t number(int32_t value) const { return stored_[value] < 0 ? wide_[value] : stored_[value]; }
 
   void add(int32_t index) {
     Instruction instruction = from_.instructions[index];
@@ -140,8 +138,8 @@ class Widening {
       stored_[value] = emit(copy);
       return;
     }
-    const int32_t made = narrow(computed(in), widened(instruction.dtype), instruction.result,
-                                instruction.row);
+    const int32_t made =
+        narrow(computed(in), widened(instruction.dtype), instruction.result, instruction.row);
     // Nothing may be left to do: then this value has the number of another one.
     (is_storage(instruction.result) ? stored_ : wide_)[value] = made;
   }

@@ -251,20 +251,20 @@ constexpr Fold entry() {
 
 namespace PULLBACK_KERNELS {
 
-#define PULLBACK_EXTREMES(largest)                           \
-  {                                                          \
-      entry<ExtremeFold<uint8_t, DType::Bool, largest>>(),   \
-      entry<ExtremeFold<int32_t, DType::Int32, largest>>(),  \
-      entry<ExtremeFold<int64_t, DType::Int64, largest>>(),  \
-      entry<ExtremeFold<float, DType::Float32, largest>>(),  \
-      entry<ExtremeFold<double, DType::Float64, largest>>(), \
+#define PULLBACK_EXTREMES(largest)                            \
+  {                                                           \
+      entry<ExtremeFold<uint8_t, DType::Bool, largest>>(),    \
+      entry<ExtremeFold<int32_t, DType::Int32, largest>>(),   \
+      entry<ExtremeFold<int64_t, DType::Int64, largest>>(),   \
+      entry<ExtremeFold<float, DType::Float32, largest>>(),   \
+      entry<ExtremeFold<double, DType::Float64, largest>>(),  \
       entry<ExtremeFold<uint64_t, DType::UInt64, largest>>(), \
   }
-#define PULLBACK_LOGIC(every)                                                 \
-  {                                                                           \
-      entry<LogicFold<uint8_t, every>>(), entry<LogicFold<int32_t, every>>(), \
-      entry<LogicFold<int64_t, every>>(), entry<LogicFold<float, every>>(),   \
-      entry<LogicFold<double, every>>(), entry<LogicFold<uint64_t, every>>(), \
+#define PULLBACK_LOGIC(every)                                                  \
+  {                                                                            \
+      entry<LogicFold<uint8_t, every>>(), entry<LogicFold<int32_t, every>>(),  \
+      entry<LogicFold<int64_t, every>>(), entry<LogicFold<float, every>>(),    \
+      entry<LogicFold<double, every>>(),  entry<LogicFold<uint64_t, every>>(), \
   }
 
 constinit const FoldTable kFoldTable = {{

@@ -1,8 +1,8 @@
 // The m:: functions that elementwise.def names: one element in, one element out.
 //
-// Plain scalar templates over uint8_t (bool), int32_t, int64_t, uint64_t, float and double; the loops around
-// them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and outside a
-// domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
+// Plain scalar templates over uint8_t (bool), int32_t, int64_t, uint64_t, float and double; the
+// loops around them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and
+// outside a domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
 // activations, integers and division.
 //
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
