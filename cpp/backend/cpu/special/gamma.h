@@ -24,7 +24,24 @@ PULLBACK_SPECIAL_2(gamma_nth)  // the derivative of gamma of an order: (order, x
 PULLBACK_SPECIAL_2(rgamma_nth)
 PULLBACK_SPECIAL_2(beta)
 PULLBACK_SPECIAL_2(betaln)
-PULLBACK_SPECIAL_3(polygamma_gap)  // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
+PULLBACK_SPECIAL_3(polygamma_gap)    // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
+
+PULLBACK_SPECIAL_2(zeta)      // of Riemann where q is 1, for s < 1 too: (s, q)
+PULLBACK_SPECIAL_3(zeta_nth)  // the derivative by s of an order up to 2: (order, s, q)
+
+PULLBACK_SPECIAL_2(gammainc)
+PULLBACK_SPECIAL_2(gammaincc)
+PULLBACK_SPECIAL_2(gamma_density)  // the slope of gammainc by x
+PULLBACK_SPECIAL_2(gammainc_da)
+PULLBACK_SPECIAL_2(gammainc_daa)
+
+PULLBACK_SPECIAL_3(betainc)
+PULLBACK_SPECIAL_3(beta_density)  // the slope of betainc by x
+PULLBACK_SPECIAL_3(betainc_da)
+PULLBACK_SPECIAL_3(betainc_db)
+PULLBACK_SPECIAL_3(betainc_daa)
+PULLBACK_SPECIAL_3(betainc_dab)
+PULLBACK_SPECIAL_3(betainc_dbb)
 
 #undef PULLBACK_SPECIAL_1
 #undef PULLBACK_SPECIAL_2

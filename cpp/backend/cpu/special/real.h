@@ -19,11 +19,15 @@ constexpr R kNan = std::numeric_limits<R>::quiet_NaN();
 template <class R>
 constexpr R kEps = std::numeric_limits<R>::epsilon();
 
-// c0 + c1 x + c2 x^2 + ...
-template <class R, size_t n>
-R polynomial(const long double (&c)[n], R x) {
-  R sum = static_cast<R>(c[n - 1]);
-  for (size_t k = n - 1; k-- > 0;) sum = sum * x + static_cast<R>(c[k]);
+inline double value_of(double x) { return x; }
+inline long double value_of(long double x) { return x; }
+
+// c0 + c1 x + c2 x^2 + ...; x is a number or a Jet.
+template <class V, size_t n>
+V polynomial(const long double (&c)[n], V x) {
+  using R = decltype(value_of(x));
+  V sum(static_cast<R>(c[n - 1]));
+  for (size_t k = n - 1; k-- > 0;) sum = sum * x + V(static_cast<R>(c[k]));
   return sum;
 }
 
@@ -63,9 +67,74 @@ R less_log1p(R x) {
   return x * s - 2 * sum;
 }
 
-// Whether adding x to y changes nothing.
+// A function of a and b with its derivatives of first and second order.
+template <class R>
+struct Jet {
+  R f, a, b, aa, ab, bb;
+  Jet(R value, R da = 0, R db = 0, R daa = 0, R dab = 0, R dbb = 0)
+      : f(value), a(da), b(db), aa(daa), ab(dab), bb(dbb) {}
+
+  // h(this), of a number's function with its two slopes there.
+  Jet of(R h, R slope, R second) const {
+    return {h,
+            slope * a,
+            slope * b,
+            slope * aa + second * a * a,
+            slope * ab + second * a * b,
+            slope * bb + second * b * b};
+  }
+};
+template <class R>
+R value_of(const Jet<R>& x) {
+  return x.f;
+}
+template <class R>
+Jet<R> operator+(const Jet<R>& x, const Jet<R>& y) {
+  return {x.f + y.f, x.a + y.a, x.b + y.b, x.aa + y.aa, x.ab + y.ab, x.bb + y.bb};
+}
+template <class R>
+Jet<R> operator-(const Jet<R>& x, const Jet<R>& y) {
+  return {x.f - y.f, x.a - y.a, x.b - y.b, x.aa - y.aa, x.ab - y.ab, x.bb - y.bb};
+}
+template <class R>
+Jet<R> operator*(const Jet<R>& x, const Jet<R>& y) {
+  return {x.f * y.f,
+          x.f * y.a + x.a * y.f,
+          x.f * y.b + x.b * y.f,
+          x.f * y.aa + 2 * (x.a * y.a) + x.aa * y.f,
+          x.f * y.ab + x.a * y.b + x.b * y.a + x.ab * y.f,
+          x.f * y.bb + 2 * (x.b * y.b) + x.bb * y.f};
+}
+template <class R>
+Jet<R> operator/(const Jet<R>& x, const Jet<R>& y) {
+  const R r = 1 / y.f;
+  return x * y.of(r, -r * r, 2 * r * r * r);
+}
+
+inline double exp_of(double x) { return std::exp(x); }
+inline long double exp_of(long double x) { return std::exp(x); }
+template <class R>
+Jet<R> exp_of(const Jet<R>& x) {
+  const R e = std::exp(x.f);
+  return x.of(e, e, e);
+}
+inline double expm1_of(double x) { return std::expm1(x); }
+inline long double expm1_of(long double x) { return std::expm1(x); }
+template <class R>
+Jet<R> expm1_of(const Jet<R>& x) {
+  const R e = std::exp(x.f);
+  return x.of(std::expm1(x.f), e, e);
+}
+
+// Whether adding x to y changes nothing, nor any derivative.
 template <class R>
 bool is_lost(R x, R y) {
   return !(std::fabs(x) > kEps<R> / 4 * std::fabs(y));
 }
+template <class R>
+bool is_lost(const Jet<R>& x, const Jet<R>& y) {
+  return is_lost(x.f, y.f) && is_lost(x.a, y.a) && is_lost(x.b, y.b) && is_lost(x.aa, y.aa) &&
+         is_lost(x.ab, y.ab) && is_lost(x.bb, y.bb);
+}
+
 }  // namespace pullback::special
