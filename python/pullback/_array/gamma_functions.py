@@ -123,7 +123,7 @@ def multigammaln(a: TensorLike, d: int, /) -> Tensor:
         ValueError: d is less than 1.
 
     >>> pb.special.multigammaln([2.0, 3.5], 2)
-    Tensor([0.4515827, 2.4664857], dtype=float32)
+    Tensor([0.45158267, 2.4664857 ], dtype=float32)
     """
     count = integer(d, "multigammaln")
     if count < 1:
