@@ -15,9 +15,11 @@
 namespace pullback {
 namespace {
 
-// Those that come in and go out so far: the first five.
-constexpr int kPublic = 5;
-constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
+// Those that come in and go out so far.
+constexpr DType kPublic[] = {DType::Bool,    DType::Int32,     DType::Int64,     DType::Float32,
+                             DType::Float64, DType::Complex64, DType::Complex128};
+constexpr const char* kSupported =
+    "bool, int32, int64, float32, float64, complex64 or complex128";
 
 // What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
 // interpreter lock, and a second thread would wait for the static while it holds that lock.
@@ -37,8 +39,9 @@ const NumPy& numpy() {
                    py::module_::import("sys").attr("modules"),
                    {},
                    {}};
-        for (int i = 0; i < kPublic; ++i) {
-          made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
+        for (const DType dtype : kPublic) {
+          const int i = static_cast<int>(dtype);
+          made.dtypes[i] = py::dtype(std::string(name_of(dtype)));
           made.scalar_types[i] = made.dtypes[i].attr("type");
         }
         return made;
@@ -80,6 +83,9 @@ bool dtype_of_array(const py::dtype& dtype, DType* out) {
     case 'f':
       *out = size == 8 ? DType::Float64 : DType::Float32;
       return size <= 8;
+    case 'c':
+      *out = size == 16 ? DType::Complex128 : DType::Complex64;
+      return size <= 16;
     default:
       return false;
   }
@@ -108,6 +114,13 @@ bool contains_tensor(py::handle object) {
 // Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers
 // saturate, integers wrap.
 void convert_array(const py::array& array, DType from, DType to, const Shape& shape, void* out) {
+  if (is_complex(from) || is_complex(to)) {  // NumPy's conversion is ours
+    const Ref<Buffer> target = make_buffer(shape.size() * size_of(to));
+    const py::object converted = py::object(array).attr("astype")(dtype_handle(to));
+    numpy().copyto(array_over(target.get(), to, shape), converted);
+    std::memcpy(out, target->data, shape.size() * size_of(to));
+    return;
+  }
   const Ref<Buffer> natural = make_buffer(shape.size() * size_of(from));
   numpy().copyto(array_over(natural.get(), from, shape), array);
   const auto* in = static_cast<const char*>(natural->data);
@@ -175,8 +188,8 @@ py::object dtype_object(DType dtype) {
 }
 
 DType dtype_from(py::handle object, const char* who) {
-  for (int i = 0; i < kPublic; ++i) {
-    if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
+  for (const DType dtype : kPublic) {
+    if (object.is(dtype_handle(dtype))) return dtype;
   }
   py::dtype dtype;
   try {
@@ -204,9 +217,9 @@ py::tuple shape_tuple(const Shape& shape) {
 // A NumPy number of one of our dtypes; null for anything else.
 Ref<Node> node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
-  for (int i = 0; i < kPublic; ++i) {
-    if (numpy().scalar_types[i].ptr() != type) continue;
-    const auto dtype = static_cast<DType>(i);
+  for (const DType dtype : kPublic) {
+    if (is_complex(dtype)) continue;
+    if (numpy().scalar_types[static_cast<int>(dtype)].ptr() != type) continue;
     Scalar scalar;
     if (is_float(dtype)) {
       scalar.f = PyFloat_AsDouble(object.ptr());
@@ -282,6 +295,13 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   }
   const DType natural = dtype;
   if (python_numbers && dtype == DType::Float64) dtype = default_float();
+  if (python_numbers && dtype == DType::Complex128 && default_float() != DType::Float64) {
+    dtype = DType::Complex64;
+  }
+  if (wish && is_complex(natural) && !is_complex(*wish) && *wish != DType::Bool) {
+    fail(ErrorKind::Type, name, natural, " to ", *wish,
+         " would lose the imaginary part; take real(x), or abs(x)");
+  }
   if (wish) dtype = *wish;
   if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
   Shape shape;
@@ -300,7 +320,8 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
   if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
   if (PyLong_CheckExact(object) && wish != DType::Bool) {
-    if (is_float(wish)) {
+    if (is_inexact(wish)) {
+      if (is_complex(wish)) return cast(to_node_of(object, traits(wish).compute, who), wish);
       int overflow = 0;
       Scalar exact;
       exact.i = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -337,7 +358,7 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<No
   }
   if (!lists) return;
   const DType neighbour = neighbour_dtype(objects, {out, count});
-  if (!is_float(neighbour)) return;
+  if (!is_inexact(neighbour)) return;
   for (size_t i = 0; i < count; ++i) {
     if (out[i]->dtype != DType::Bool && is_number_list(objects[i])) {
       out[i] = to_node_of(objects[i], neighbour, who);
@@ -365,6 +386,17 @@ py::object item_of(Ref<Node> node) {
          node->shape);
   }
   evaluate(node.get());
+  if (is_complex(node->dtype)) {
+    double re, im;
+    if (node->dtype == DType::Complex128) {
+      re = static_cast<const double*>(node->value->data)[0];
+      im = static_cast<const double*>(node->value->data)[1];
+    } else {
+      re = static_cast<const float*>(node->value->data)[0];
+      im = static_cast<const float*>(node->value->data)[1];
+    }
+    return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(re, im));
+  }
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
     scalar = load_scalar(node->dtype, node->value->data);

@@ -97,7 +97,7 @@ void check_tracked(const GradientRequest& request) {
     const auto is_it = [&](const Ref<Node>& y) { return y.get() == x; };
     if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
     from_birth = false;
-    if (!is_float(x->dtype) || x->tracked()) continue;
+    if (!is_inexact(x->dtype) || x->tracked()) continue;
     fail(ErrorKind::Value, "gradients: xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
          x->dtype,
          ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "

@@ -59,7 +59,7 @@ std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const cha
   const DType neighbour = neighbour_dtype(objects.data(), out);
   for (Ref<Node>& node : out) {
     if (!(node->flags & kWeak)) continue;
-    node = settle_weak(node, is_float(neighbour) ? neighbour : natural_dtype(node.get()));
+    node = settle_weak(node, is_inexact(neighbour) ? neighbour : natural_dtype(node.get()));
   }
   return out;
 }
@@ -82,6 +82,10 @@ void bind_functions(py::module_& m) {
   m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none,
         py::arg("who") = "constant");
   m.def("cast", [](py::handle x, DType dtype) { return to_node_of(x.ptr(), dtype, "cast"); });
+  m.def("make_complex", &make_complex);
+  m.def("real", &real_part);
+  m.def("imag", &imaginary_part);
+  m.def("conj", &conjugate);
   m.def("identity", &identity);
   m.def("stop_gradient", &stop_gradient);
   m.def("reshape", [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });

@@ -23,7 +23,8 @@ py::object number_of(PyObject* self, const char* who) {
   const Ref<Node> x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
   py::object number = item_of(x);
-  if (recording) record_look(x.get(), who, py::cast<double>(number));
+  if (recording) record_look(x.get(), who, is_complex(x->dtype) ? std::nullopt
+                                      : std::optional<double>(py::cast<double>(number)));
   return number;
 }
 

@@ -33,7 +33,7 @@ struct CompositeRule : Rule {
   CompositeVjp vjp;
 };
 
-NodeRef as_float(const NodeRef& x) { return is_float(x->dtype) ? x : cast(x, default_float()); }
+NodeRef as_float(const NodeRef& x) { return is_inexact(x->dtype) ? x : cast(x, default_float()); }
 
 Expr sum_over(const Expr& x, int64_t axis) {
   return reduce(Op::sum, x, std::vector<int64_t>{axis}, true);
@@ -184,7 +184,7 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
 // A tree of halves: no division, so zeros are exact at every order.
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   const NodeRef all =
-      is_float(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
+      is_inexact(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
   const AxisMask mask = axes_mask(all->shape, axes, "prod");
   const Shape result = folded(all->shape, mask, keepdims);
   std::vector<int64_t> order;

@@ -278,7 +278,7 @@ void multiply_vjp(const VjpCall& call, Cotangent* out) {
 
 // All that reach the extreme share equally, as in max and min.
 void extreme_vjp(const VjpCall& call, Cotangent* out) {
-  if (!is_float(call.node->dtype)) return;
+  if (!is_inexact(call.node->dtype)) return;
   const NodeRef base = call.node->in[0];
   const NodeRef value = call.node->in[1];
   const NodeRef indices = call.node->in[2];

@@ -35,7 +35,7 @@ Shape folded(const Shape& shape, AxisMask mask, bool keepdims) {
 
 namespace {
 
-DType sum_dtype(DType dtype) { return is_float(dtype) ? dtype : traits(dtype).accumulator; }
+DType sum_dtype(DType dtype) { return is_inexact(dtype) ? dtype : traits(dtype).accumulator; }
 
 NodeRef fold_block(Op op, const NodeRef& x, AxisMask mask, bool keepdims) {
   Attr attr;
@@ -73,6 +73,9 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   if (op == Op::all || op == Op::any) x = cast(x, DType::Bool);
   if (x->dtype == DType::Bool && op == Op::max) op = Op::any;
   if (x->dtype == DType::Bool && op == Op::min) op = Op::all;
+  if (is_complex(x->dtype) && op != Op::sum) {
+    fail(ErrorKind::Type, who, ": complex numbers have no order; take real(x), or abs(x)");
+  }
   const AxisMask mask = axes_mask(x->shape, axes, who);
   if (op == Op::max || op == Op::min) {
     for (int64_t i = 0; i < x->shape.rank; ++i) {
@@ -103,6 +106,9 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
 NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {
   const char* who = name_of(op);
   NodeRef x = input;
+  if (is_complex(x->dtype)) {
+    fail(ErrorKind::Type, who, ": complex numbers have no order; take real(x), or abs(x)");
+  }
   Shape kept;
   if (axis) {
     const int64_t at = normal_axis(*axis, x->shape.rank, who);
