@@ -44,7 +44,7 @@ int64_t input_size(Op op, int input, DType dtype) {
 void test_tails(const char* level, const ElementwiseTable& table) {
   constexpr int64_t kLongest = 67, kOffsets = 64;  // the offsets in bytes are 0 … 63
   for (int op = 0; op < kElementwise; ++op) {
-    for (int d = 0; d < kComputeDTypes; ++d) {
+    for (int d = 0; d < kTestedDTypes; ++d) {
       const auto dtype = static_cast<DType>(d);
       const TileKernel kernel = table.of[op][d];
       if (!kernel) continue;
@@ -107,8 +107,8 @@ void test_casts(const char* level, const ElementwiseTable& t) {
     check(cast(0.25, from, DType::Bool).as<uint8_t>()[0] == 1, "0.25 is true");
     check(cast(-0.0, from, DType::Bool).as<uint8_t>()[0] == 0, "-0 is false");
   }
-  for (int from = 0; from < kComputeDTypes; ++from) {
-    for (int to = 0; to < kComputeDTypes; ++to) {
+  for (int from = 0; from < kTestedDTypes; ++from) {
+    for (int to = 0; to < kTestedDTypes; ++to) {
       Array a = random_array(DType(from), 77), b(DType(to), 77);
       t.cast[from][to](b.bytes.data(), a.bytes.data(), nullptr, nullptr, 77);
       bool ok = true;

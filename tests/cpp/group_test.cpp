@@ -64,7 +64,7 @@ class RandomGroup {
     int32_t value;
   };
 
-  DType random_dtype() { return static_cast<DType>(pick(kComputeDTypes)); }
+  DType random_dtype() { return static_cast<DType>(pick(kTestedDTypes)); }
   int64_t entries(bool row) const { return row ? rows_ : count_; }
 
   void push_load(const View& view, bool row) {

@@ -20,7 +20,7 @@ void test_reductions() {
       {1, 300, 300}, {4, 3, 5000}, {1, 2, 100000}, {1, 2000, 2049}, {5000, 3, 4},   {3, 700, 64}};
   const Op ops[] = {Op::sum, Op::max, Op::min, Op::all, Op::any};
   for (const auto& s : shapes) {
-    for (int d = 0; d < kComputeDTypes; ++d) {
+    for (int d = 0; d < kTestedDTypes; ++d) {
       const auto dtype = static_cast<DType>(d);
       const int64_t n = s[0] * s[1] * s[2];
       Array a = random_array(dtype, n);
@@ -98,7 +98,7 @@ void test_reductions() {
 // A row of every length, with what is special among floats; bits count, but for NaNs.
 void test_rows() {
   const double special[] = {0.0, -0.0, INFINITY, -INFINITY, 1e-40, -1e-40};
-  for (int d = 0; d < kComputeDTypes; ++d) {
+  for (int d = 0; d < kTestedDTypes; ++d) {
     for (Op op : {Op::sum, Op::max, Op::min, Op::all, Op::any}) {
       const auto dtype = static_cast<DType>(d);
       const Fold& fold = kernels().folds.of[fold_index(op)][d];
@@ -136,7 +136,7 @@ void test_arg_reduce() {
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 5, 1},     {3, 67, 1},   {1, 300001, 1},
                                {2, 9, 5}, {3, 40, 1000}, {500, 10, 1}, {0, 4, 1}};
   for (const auto& s : shapes) {
-    for (int d = 0; d < kComputeDTypes; ++d) {
+    for (int d = 0; d < kTestedDTypes; ++d) {
       for (Op op : {Op::argmax, Op::argmin}) {
         for (bool nan : {false, true}) {
           const auto dtype = static_cast<DType>(d);
