@@ -21,7 +21,7 @@ NodeRef shifted(const NodeRef& x, int64_t axis, bool from_next, double fill) {
   if (n == 0) return x;
   Shape edge = x->shape;
   edge[axis] = 1;
-  const NodeRef end = broadcast_to(scalar(x->dtype, fill), edge);
+  NodeRef end = broadcast_to(scalar(x->dtype, fill), edge);
   if (n == 1) return end;
   Shape rest = x->shape;
   rest[axis] = n - 1;

@@ -170,7 +170,7 @@ void scan_whole_row(const Operands<T, A, R>& s, int64_t o) {
 // Columns first … first + count - 1 of outer block o.
 template <class F, class A, class T, class R>
 void scan_columns(const Operands<T, A, R>& s, int64_t o, int64_t first, int64_t count) {
-  A so_far[kStrip];
+  A so_far[kStrip] = {};
   const T* x = s.in + s.from.first + o * s.from.outer + first * s.from.inner;
   const T* a = s.factors ? s.factors + s.by.first + o * s.by.outer + first * s.by.inner : nullptr;
   R* y = s.out + s.to.first + o * s.to.outer + first;
