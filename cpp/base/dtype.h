@@ -78,6 +78,9 @@ constexpr bool is_storage(DType dtype) {
   return dtype != DType::Bool && !is_complex(dtype) && traits(dtype).compute != dtype;
 }
 
+// What an operation without kernels for stored dtypes is done in.
+constexpr DType widened(DType dtype) { return is_storage(dtype) ? traits(dtype).compute : dtype; }
+
 // Of two array dtypes, as NumPy, but that an integer array next to a floating one takes the
 // floating dtype. float16 and bfloat16 meet in float32, uint64 and signed integers in float64.
 constexpr DType promote(DType a, DType b) {

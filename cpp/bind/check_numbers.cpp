@@ -43,8 +43,15 @@ Count count(const void* data, int64_t size) {
 Count count(const Node* node) {
   if (node->op == Op::scalar && is_float(node->dtype)) return count<double>(&node->scalar.f, 1);
   if (!node->value || !is_float(node->dtype)) return {};
-  return node->dtype == DType::Float32 ? count<float>(node->value->data, node->shape.size())
-                                       : count<double>(node->value->data, node->shape.size());
+  const int64_t size = node->shape.size();
+  if (node->dtype == DType::Float32) return count<float>(node->value->data, size);
+  if (node->dtype == DType::Float64) return count<double>(node->value->data, size);
+  std::vector<double> wide;
+  for (int64_t i = 0; i < size; ++i) {
+    const auto* at = static_cast<const char*>(node->value->data) + i * size_of(node->dtype);
+    wide.push_back(load_scalar(node->dtype, at).f);
+  }
+  return count<double>(wide.data(), size);
 }
 
 std::string shown(const Count& bad, const Shape& shape) {

@@ -15,15 +15,16 @@
 namespace pullback {
 namespace {
 
-// Those that come in and go out so far: the first five.
-constexpr int kPublic = 5;
-constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
+constexpr const char* kSupported =
+    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64";
+// Those that go in and out.
+constexpr int kPublic = static_cast<int>(DType::BFloat16) + 1;
 
 // What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
 // interpreter lock, and a second thread would wait for the static while it holds that lock.
 struct NumPy {
   py::object asarray, copyto, loaded_modules;
-  py::object dtypes[kDTypes];
+  py::object dtypes[kDTypes];        // of bfloat16 our own object, which needs no package
   py::object scalar_types[kDTypes];  // numpy.float32, …
 };
 
@@ -38,6 +39,10 @@ const NumPy& numpy() {
                    {},
                    {}};
         for (int i = 0; i < kPublic; ++i) {
+          if (static_cast<DType>(i) == DType::BFloat16) {
+            made.dtypes[i] = py::module_::import("pullback._runtime.dtypes").attr("bfloat16");
+            continue;
+          }
           made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
           made.scalar_types[i] = made.dtypes[i].attr("type");
         }
@@ -56,14 +61,27 @@ bool is_masked(py::handle object) {
 
 py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dtype)]; }
 
+// The same as a dtype of NumPy; that of bfloat16 is of the package ml_dtypes.
+py::dtype numpy_dtype(DType dtype) {
+  if (dtype != DType::BFloat16) return py::reinterpret_borrow<py::dtype>(dtype_handle(dtype));
+  try {
+    return py::dtype::from_args(py::module_::import("ml_dtypes").attr("bfloat16"));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+  }
+  fail(ErrorKind::Type,
+       "NumPy has no bfloat16 of its own: install the package ml_dtypes (pip install ml_dtypes), "
+       "or cast first: x.astype(\"float32\")");
+}
+
 // A NumPy array that writes to a buffer of ours.
 py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
   const std::vector<py::ssize_t> lengths(shape.begin(), shape.end());
-  return py::array(py::reinterpret_borrow<py::dtype>(dtype_handle(dtype)), lengths, buffer->data,
+  return py::array(numpy_dtype(dtype), lengths, buffer->data,
                    py::capsule(buffer->data, [](void*) {}));
 }
 
-// The dtype an array is taken in: ours as they are, smaller ones widened without loss.
+// The dtype an array is taken in: the same.
 bool dtype_of_array(const py::dtype& dtype, DType* out) {
   const char kind = dtype.kind();
   const auto size = dtype.itemsize();
@@ -72,14 +90,23 @@ bool dtype_of_array(const py::dtype& dtype, DType* out) {
       *out = DType::Bool;
       return true;
     case 'i':
-      *out = size == 8 ? DType::Int64 : DType::Int32;
+      *out = size == 8   ? DType::Int64
+             : size == 4 ? DType::Int32
+             : size == 2 ? DType::Int16
+                         : DType::Int8;
       return true;
     case 'u':
-      *out = size == 4 ? DType::Int64 : DType::Int32;
-      return size <= 4;
+      *out = size == 8   ? DType::UInt64
+             : size == 4 ? DType::UInt32
+             : size == 2 ? DType::UInt16
+                         : DType::UInt8;
+      return true;
     case 'f':
-      *out = size == 8 ? DType::Float64 : DType::Float32;
+      *out = size == 8 ? DType::Float64 : size == 4 ? DType::Float32 : DType::Float16;
       return size <= 8;
+    case 'V':
+      *out = DType::BFloat16;
+      return size == 2 && std::string(py::str(dtype)) == name_of(DType::BFloat16);
     default:
       return false;
   }
@@ -132,6 +159,7 @@ py::array array_of_large_integers(const py::array& array, py::handle object, con
     floats |= PyFloat_Check(entry.ptr()) != 0;
   }
   if (floats) return py::array(numpy().asarray(object, dtype_handle(DType::Float64)));
+  if (array.dtype().kind() == 'u' && (!wish || *wish == DType::UInt64)) return array;
   for (py::handle entry : entries.attr("base").attr("flat")) {
     int overflow = 0;
     PyLong_AsLongLongAndOverflow(entry.ptr(), &overflow);
@@ -141,11 +169,11 @@ py::array array_of_large_integers(const py::array& array, py::handle object, con
 }
 
 void check_integers_fit(const py::array& array, DType dtype, const std::string& name) {
-  if (dtype != DType::Int32 || array.size() == 0) return;
+  if (!is_integer(dtype) || dtype == DType::Int64 || array.size() == 0) return;
   for (const char* extreme : {"min", "max"}) {
     const py::object number = array.attr(extreme)();
     const auto value = py::cast<int64_t>(number);
-    if (value != static_cast<int32_t>(value)) integer_too_large(name, py::str(number), dtype);
+    if (!fits(value, dtype)) integer_too_large(name, py::str(number), dtype);
   }
 }
 
@@ -174,12 +202,20 @@ py::object dtype_object(DType dtype) {
   return py::reinterpret_borrow<py::object>(dtype_handle(dtype));
 }
 
+// By its name: "bfloat16" means nothing to NumPy before ml_dtypes is imported.
+bool is_bfloat16(py::handle object) {
+  if (PyUnicode_Check(object.ptr())) return py::str(object).cast<std::string>() == "bfloat16";
+  return PyType_Check(object.ptr()) &&
+         py::str(object.attr("__name__")).cast<std::string>() == "bfloat16";
+}
+
 DType dtype_from(py::handle object, const char* who) {
   for (int i = 0; i < kPublic; ++i) {
     if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
   }
   py::dtype dtype;
   try {
+    if (is_bfloat16(object)) return DType::BFloat16;
     if (object.is_none()) throw py::type_error("None");
     dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
   } catch (py::error_already_set& error) {
@@ -205,13 +241,17 @@ py::tuple shape_tuple(const Shape& shape) {
 Ref<Node> node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
   for (int i = 0; i < kPublic; ++i) {
-    if (numpy().scalar_types[i].ptr() != type) continue;
+    if (!numpy().scalar_types[i] || numpy().scalar_types[i].ptr() != type) continue;
     const auto dtype = static_cast<DType>(i);
     Scalar scalar;
     if (is_float(dtype)) {
       scalar.f = PyFloat_AsDouble(object.ptr());
     } else {
-      scalar.i = dtype == DType::Bool ? PyObject_IsTrue(object.ptr()) : py::cast<int64_t>(object);
+      scalar.i = dtype == DType::Bool ? PyObject_IsTrue(object.ptr())
+                 : dtype == DType::UInt64
+                     ? static_cast<int64_t>(
+                           py::cast<uint64_t>(py::int_(py::reinterpret_borrow<py::object>(object))))
+                     : py::cast<int64_t>(object);
     }
     return as_value(make_scalar(dtype, scalar));
   }
@@ -352,8 +392,7 @@ py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's c
   auto* holder = new Ref<Buffer>(value->value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
   const std::vector<py::ssize_t> shape(value->shape.begin(), value->shape.end());
-  py::array out(py::reinterpret_borrow<py::dtype>(dtype_handle(value->dtype)), shape,
-                value->value->data, owner);
+  py::array out(numpy_dtype(value->dtype), shape, value->value->data, owner);
   // The value belongs to the graph too: writing to it would change other tensors.
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;
@@ -373,6 +412,7 @@ py::object item_of(Ref<Node> node) {
   }
   if (is_float(node->dtype)) return py::float_(scalar.f);
   if (node->dtype == DType::Bool) return py::bool_(scalar.i != 0);
+  if (node->dtype == DType::UInt64) return py::int_(static_cast<uint64_t>(scalar.i));
   return py::int_(scalar.i);
 }
 

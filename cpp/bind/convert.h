@@ -45,7 +45,7 @@ py::array array_from_node(Ref<Node> node);
 // One element as a Python number; evaluates first.
 py::object item_of(Ref<Node> node);
 
-// Anything NumPy takes as a dtype; raises TypeError naming the five supported ones, and `who`,
+// Anything NumPy takes as a dtype; raises TypeError naming the supported ones, and `who`,
 // which is for what no function of the package stands around.
 DType dtype_from(py::handle object, const char* who = "");
 py::object dtype_object(DType dtype);

@@ -244,6 +244,8 @@ void bind_functions(py::module_& m) {
       py::arg("shape"), py::arg("dtype") = none);
   m.def("permutation", [](Integer length) { return permutation(length); });
 
+  m.def("promote", [](DType a, DType b) { return promote(a, b); });
+  m.def("dtype", [](DType dtype) { return dtype; });
   m.def("is_number_list", &is_number_list);
   m.def("neighbour_dtype",
         [](const std::vector<py::object>& values, const std::vector<Ref<Node>>& nodes) {

@@ -242,7 +242,7 @@ Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   }
   if (!py::isinstance<py::array>(key)) return nullptr;
   const auto dtype = py::reinterpret_borrow<py::array>(key).dtype();
-  if (dtype.kind() != 'i') return nullptr;
+  if (dtype.kind() != 'i' && dtype.kind() != 'u') return nullptr;
   const DType wide = DType::Int64;
   Ref<Node> node = node_from_array(key, &wide, "index");
   check_positions(node, 0, x->shape[0], "index");

@@ -13,6 +13,7 @@
 #include "bind/convert.h"
 #include "bind/function.h"
 #include "bind/functions.h"
+#include "bind/host.h"
 #include "bind/indexing.h"
 #include "bind/rules.h"
 #include "bind/sites.h"
@@ -205,8 +206,8 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
-    } catch (const Error& error) {
-      PyErr_SetString(exception_class(error.kind()), error_text(error).c_str());
+    } catch (const Error&) {
+      raise_current();
     }
   });
   find_main_thread();
@@ -218,6 +219,7 @@ PYBIND11_MODULE(_core, m) {
   bind_variable(m);
   bind_functions(m);
   bind_indexing(m);
+  bind_host(m);
   bind_gradients(m);
   bind_recorder(m);
   bind_ancestry(m);

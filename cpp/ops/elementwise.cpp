@@ -53,10 +53,13 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   } else if (is_float(weak) && !is_float(dtype)) {
     dtype = default_float();
   } else if (is_integer(weak) && dtype == DType::Bool) {
-    dtype = DType::Int64;
+    dtype = weak;
   }
   switch (row.domain) {
     case Domain::F:
+      if (&row == &kRows[static_cast<int>(Op::nextafter)] && is_storage(dtype) && is_float(dtype)) {
+        fail(ErrorKind::Type, row.name, ": expected float32 or float64, got ", dtype);
+      }
       return is_float(dtype) ? dtype : default_float();
     case Domain::B:
       return DType::Bool;
@@ -148,8 +151,11 @@ NodeRef settle_weak(const NodeRef& x, DType dtype) {
   if (x->op != Op::scalar) return cast(x, dtype);
   const uint8_t constant = x->flags & kConstant;
   if (x->dtype == dtype) return make_scalar(dtype, x->scalar, constant);
-  if (x->dtype == DType::Int64 && !fits(x->scalar.i, dtype)) {
-    fail(ErrorKind::Overflow, "the Python integer ", x->scalar.i, " does not fit in ", dtype);
+  const bool large = x->dtype == DType::UInt64 && dtype != DType::UInt64 && is_integer(dtype);
+  if (large || (x->dtype == DType::Int64 && !fits(x->scalar.i, dtype))) {
+    const auto bits = static_cast<uint64_t>(x->scalar.i);
+    fail(ErrorKind::Overflow, "the Python integer ",
+         large ? std::to_string(bits) : std::to_string(x->scalar.i), " does not fit in ", dtype);
   }
   // A weak float keeps its full value until its neighbour's dtype is known.
   const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;

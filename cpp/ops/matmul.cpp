@@ -21,6 +21,9 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   }
   NodeRef a = cast(left, dtype);
   NodeRef b = cast(right, dtype);
+  if (is_storage(dtype)) {  // summed in what it is computed in, and rounded once
+    return cast(matmul(cast(a, widened(dtype)), cast(b, widened(dtype))), dtype);
+  }
   const bool row = a->shape.rank == 1;
   const bool column = b->shape.rank == 1;
   if (row) a = expand_dims(a, {0});

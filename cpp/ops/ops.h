@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/host.h"
 #include "graph/node.h"
 #include "graph/rule.h"
 
@@ -128,6 +129,10 @@ NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t axis
 // New nodes with the values of `inside`, whose gradient is `rule`'s answer for `inputs`.
 std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
                             const Ref<Rule>& rule);
+
+// --- functions of the program (ops/create.cpp)
+NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                  const Ref<HostFunction>& function);
 
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {

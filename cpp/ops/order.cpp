@@ -46,6 +46,10 @@ NodeRef scan(Op op, const NodeRef& x, int64_t wish, bool reversed) {
   const bool sums = op == Op::cumulative_sum || op == Op::cumulative_prod;
   const bool wide = sums && (is_integer(x->dtype) || x->dtype == DType::Bool);
   const DType dtype = wide ? traits(x->dtype).accumulator : x->dtype;
+  if (is_storage(x->dtype)) {
+    const DType within = wide ? dtype : widened(x->dtype);
+    return cast(scan(op, cast(x, within), wish, reversed), dtype);
+  }
   Node* input = x.get();
   return scan_node(op, dtype, {&input, 1}, axis, reversed);
 }
@@ -56,12 +60,21 @@ NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t wish
     fail(ErrorKind::Value, kWho, ": expected numbers of one dtype and shape, got ", factors->dtype,
          " ", factors->shape, " and ", x->dtype, " ", x->shape);
   }
+  if (is_storage(x->dtype)) {
+    const DType within = widened(x->dtype);
+    return cast(linear_recurrence(cast(factors, within), cast(x, within), wish, reversed),
+                x->dtype);
+  }
   Node* inputs[] = {factors.get(), x.get()};
   return scan_node(Op::linear_recurrence, x->dtype, inputs, normal_axis(wish, x->shape.rank, kWho),
                    reversed);
 }
 
 NodeRef sort(Op op, const NodeRef& x, int64_t wish, bool descending) {
+  if (is_storage(x->dtype)) {
+    const NodeRef out = sort(op, cast(x, widened(x->dtype)), wish, descending);
+    return op == Op::argsort ? out : cast(out, x->dtype);
+  }
   const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
   Node* input = x.get();
   return scan_node(op, op == Op::argsort ? DType::Int64 : x->dtype, {&input, 1}, axis, descending);
@@ -72,7 +85,7 @@ NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right) {
     fail(ErrorKind::Value, "searchsorted: expected sorted numbers of rank 1, got shape ",
          sorted->shape);
   }
-  const DType dtype = promote(natural_dtype(sorted.get()), natural_dtype(x.get()));
+  const DType dtype = widened(promote(natural_dtype(sorted.get()), natural_dtype(x.get())));
   const NodeRef among = cast(sorted, dtype);
   const NodeRef values = cast(x, dtype);
   Attr attr;

@@ -102,7 +102,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
 
 NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {
   const char* who = name_of(op);
-  NodeRef x = input;
+  NodeRef x = cast(input, widened(input->dtype));
   Shape kept;
   if (axis) {
     const int64_t at = normal_axis(*axis, x->shape.rank, who);
@@ -150,8 +150,9 @@ Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& 
     if (axes >> i & 1) numbers.push_back(i);
   }
   const Expr wins = same(x, Expr(reshape(y, kept)));
-  const Expr count = reduce(Op::sum, cast(wins, x->dtype), numbers, true);
-  return mask(wins, broadcast_to(Expr(reshape(g, kept)) / count, x->shape));
+  const Expr count = reduce(Op::sum, cast(wins, widened(x->dtype)), numbers, true);
+  const Expr share = cast(Expr(reshape(g, kept)) / count, x->dtype);
+  return mask(wins, broadcast_to(share, x->shape));
 }
 
 void extremum_vjp(const VjpCall& call, Cotangent* out) {

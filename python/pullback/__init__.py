@@ -20,6 +20,7 @@ from . import _core, linalg, nn, optimizers, random, special, testing
 from ._array.activations import (
     celu,
     elu,
+    gelu,
     glu,
     hard_sigmoid,
     hard_silu,
@@ -111,6 +112,7 @@ from ._array.differences import (
     ediff1d,
     trapezoid,
 )
+from ._array.dtypes import can_cast, finfo, iinfo, isdtype, result_type
 from ._array.einsum import einsum
 from ._array.elementwise import (
     abs,
@@ -315,6 +317,7 @@ from ._array.trigonometric import (
     deg2rad,
     hypot,
     rad2deg,
+    sinc,
     sinh,
     tan,
 )
@@ -328,6 +331,7 @@ from ._autodiff.gradients import (
     register_gradient,
     stop_gradient,
 )
+from ._autodiff.host import numpy_function
 from ._autodiff.shaping import (
     clip_gradient,
     grad_pass_through,
@@ -345,15 +349,25 @@ from ._explain.check import check_numerics
 from ._explain.draw import Drawing, draw
 from ._explain.explain import Explanation, explain
 from ._explain.paths import GradientPath, gradient_paths
-from ._runtime.evaluation import evaluate
-from ._runtime.profile import Profile, ProfileStep, profile
-from ._runtime.settings import bool_ as bool
-from ._runtime.settings import (
+from ._runtime.dtypes import (
+    bfloat16,
+    float16,
     float32,
     float64,
-    get_default_dtype,
+    int8,
+    int16,
     int32,
     int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ._runtime.dtypes import bool_ as bool
+from ._runtime.evaluation import evaluate
+from ._runtime.profile import Profile, ProfileStep, profile
+from ._runtime.settings import (
+    get_default_dtype,
     num_threads,
     set_debug,
     set_default_dtype,
@@ -427,6 +441,7 @@ __all__ = [
     "atleast_3d",
     "average",
     "batch_norm",
+    "bfloat16",
     "bincount",
     "bitwise_and",
     "bitwise_invert",
@@ -438,6 +453,7 @@ __all__ = [
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
+    "can_cast",
     "cast",
     "cbrt",
     "ceil",
@@ -501,10 +517,12 @@ __all__ = [
     "extract",
     "eye",
     "fill_diagonal",
+    "finfo",
     "flatnonzero",
     "flip",
     "fliplr",
     "flipud",
+    "float16",
     "float32",
     "float64",
     "float_power",
@@ -516,6 +534,7 @@ __all__ = [
     "full",
     "full_like",
     "function",
+    "gelu",
     "geomspace",
     "get_default_dtype",
     "global_norm",
@@ -539,13 +558,17 @@ __all__ = [
     "huber_loss",
     "hypot",
     "identity",
+    "iinfo",
     "inf",
     "inner",
+    "int8",
+    "int16",
     "int32",
     "int64",
     "interp",
     "intersect1d",
     "isclose",
+    "isdtype",
     "isfinite",
     "isin",
     "isinf",
@@ -608,6 +631,7 @@ __all__ = [
     "nonzero",
     "not_equal",
     "num_threads",
+    "numpy_function",
     "one_hot",
     "ones",
     "ones_like",
@@ -637,6 +661,7 @@ __all__ = [
     "remainder",
     "repeat",
     "reshape",
+    "result_type",
     "reverse_gradient",
     "rms_norm",
     "roll",
@@ -658,6 +683,7 @@ __all__ = [
     "signbit",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "smooth_l1",
     "softmax",
@@ -697,6 +723,10 @@ __all__ = [
     "triu_indices",
     "true_divide",
     "trunc",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "union1d",
     "unique",
     "unique_all",

@@ -40,4 +40,8 @@ FUNCTIONS: dict[str, Function] = {
     "sigmoid": Function(pb.sigmoid, sigmoid),
     "softplus": Function(pb.softplus, lambda x: mp.log1p(mp.exp(-abs(x))) + max(x, 0)),
     "erf": Function(pb.special.erf, mp.erf),
+    "gammaln": Function(pb.special.gammaln, mp.loggamma, low=0.0, hard=(1.0, 2.0)),
+    "digamma": Function(pb.special.digamma, mp.digamma, low=0.0, hard=(1.4616321449683622,)),
+    "gamma": Function(pb.special.gamma, mp.gamma, low=0.0),
+    "rgamma": Function(pb.special.rgamma, mp.rgamma, low=0.0),
 }

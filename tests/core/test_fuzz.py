@@ -50,7 +50,8 @@ WITHOUT_PROGRAMS = {
     *("nanmean", "nansum", "ptp", "std", "var", "elu", "hard_sigmoid", "hard_silu"),
     *("leaky_relu", "log_sigmoid", "mish", "relu6", "selu", "silu", "softsign"),
     # Activations, losses and normalisations made of others.
-    *("celu", "glu", "hard_tanh", "hinge", "huber_loss", "kl_divergence", "l1_loss", "l2_loss"),
+    *("celu", "gelu"),
+    *("glu", "hard_tanh", "hinge", "huber_loss", "kl_divergence", "l1_loss", "l2_loss"),
     *("sigmoid_cross_entropy", "smooth_l1", "cosine_similarity", "batch_norm", "group_norm"),
     *("layer_norm", "rms_norm", "dropout", "embedding"),
     # Scans, sorts and what they are made into, sets and counts.
@@ -72,6 +73,7 @@ WITHOUT_PROGRAMS = {
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),
     *("isneginf", "isposinf", "isclose", "allclose", "nan_to_num", "nextafter", "signbit"),
+    "sinc",
     "check_numerics",
     "checkpoint",
     "draw",

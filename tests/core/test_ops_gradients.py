@@ -237,7 +237,11 @@ INSIDE_GRADIENTS = {"log_slope", "max_share", "min_share", "pow_da", "pow_db", "
 INSIDE_GRADIENTS |= {"difference", "erf_slope", "gate", "multiply_no_nan", "tanh_slope"}
 INSIDE_GRADIENTS |= {"acosh_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope"}
 INSIDE_GRADIENTS |= {"linear_recurrence"}
+INSIDE_GRADIENTS |= {"gamma_nth", "polygamma_gap", "rgamma_nth"}
 INSIDE_GRADIENTS |= {"cosine_of", "over_square", "sigmoid_slope"}
+INSIDE_GRADIENTS |= {"entr_slope", "erfcinv_slope", "erfcx_derivative", "erfinv_slope"}
+INSIDE_GRADIENTS |= {"ive_derivative", "log_ndtr_rest", "log_ndtr_slope", "log_ratio"}
+INSIDE_GRADIENTS |= {"logit_slope", "ndtr_slope", "ndtri_slope", "sinc_derivative"}
 
 
 def test_every_row_has_its_function_with_an_example(cases: list[Case]) -> None:

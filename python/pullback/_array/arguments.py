@@ -72,3 +72,13 @@ def looked_at(x: Any, who: str) -> Any:
             "function is traced; call it outside, or use where(mask, x, y)"
         )
     return tensor.numpy()
+
+
+def integer_orders(value: Any, who: str) -> Any:
+    """An order, or an array of them; else a TypeError that says who expects integers."""
+    if is_integer(value) and not isinstance(value, Tensor):
+        return index(value)
+    tensor = _core.constant(value, who=who)
+    if tensor.dtype.kind not in "iu":
+        raise TypeError(f"{who}: expected integer orders, got {tensor.dtype}")
+    return tensor

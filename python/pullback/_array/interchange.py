@@ -129,7 +129,7 @@ class _Info:
         found = {name: getattr(pb, name) for name in _DTYPES if hasattr(pb, name)}
         if kind is None:
             return found
-        return {name: d for name, d in found.items() if pb.isdtype(d, kind)}  # type: ignore[attr-defined]
+        return {name: d for name, d in found.items() if pb.isdtype(d, kind)}
 
 
 _DTYPES = (

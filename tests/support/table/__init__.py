@@ -13,11 +13,20 @@ from . import (
     reductions,
     scans,
     sorting,
+    special_bessel,
+    special_erf,
+    special_gamma,
     statistics,
 )
 
 FAMILIES = (
-    *(elementwise, reductions, movement, arranging, products, composites, statistics, nn),
+    *(
+        elementwise,
+        special_gamma,
+        special_erf,
+        special_bessel,
+    ),  # rows of elementwise.def, in its order
+    *(reductions, movement, arranging, products, composites, statistics, nn),
     *(scans, sorting),
     averages,
     grids,

@@ -160,6 +160,7 @@ PULLBACK_INLINE I left_shift(I a, I b) {
 template <class I>
 PULLBACK_INLINE I right_shift(I a, I b) {
   constexpr I bits = 8 * sizeof(I);
+  if constexpr (I(-1) > I(0)) return b >= bits ? I(0) : a >> (b & (bits - 1));
   return a >> ((b < 0) | (b >= bits) ? bits - 1 : b);
 }
 

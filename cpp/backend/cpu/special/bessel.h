@@ -1,0 +1,14 @@
+// Bessel functions: modified ones of real orders, and those of the first and second kind of whole
+// orders. NaN outside the domain, as SciPy's.
+#pragma once
+
+namespace pullback::special {
+
+double iv(double order, double x) noexcept;
+// The derivative, so many times, of exp(-|x|) I_order(x). At 0, where |x| has a kink, the mean of
+// both sides.
+double ive(double order, double x, double times) noexcept;
+double jn(double order, double x) noexcept;
+double yn(double order, double x) noexcept;
+
+}  // namespace pullback::special

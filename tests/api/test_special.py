@@ -1,0 +1,86 @@
+"""Special functions at special values, as SciPy's; what is refused; digits where they are easily
+lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import pullback as pb
+
+scipy_special = pytest.importorskip("scipy.special")
+
+NUMBERS = [-np.inf, -104.0, -1.0, -0.5, -0.0, 0.0, 1e-310, 0.5, 1.0, 2.0, 30.0, np.inf, np.nan]
+ONE = ["erfc", "erfcx", "erfinv", "erfcinv", "ndtr", "ndtri", "log_ndtr", "logit", "entr"]
+ONE += ["i0", "i0e", "i1e", "j0", "j1", "expit", "log_expit"]
+TWO = ["rel_entr", "kl_div"]
+
+
+@pytest.mark.parametrize("name", ONE + TWO)
+def test_special_values(name: str) -> None:
+    count = 1 if name in ONE else 2
+    x = [np.ravel(part) for part in np.meshgrid(*[NUMBERS] * count)]
+    if name in ("j0", "j1", "i0e", "i1e"):
+        x = [x[0][np.isfinite(x[0])]]
+    got = getattr(pb.special, name)(*map(pb.constant, x)).numpy()
+    with np.errstate(all="ignore"):
+        want = getattr(scipy_special, name)(*x)
+    np.testing.assert_allclose(got, want, rtol=2e-13, atol=0)
+
+
+@pytest.mark.parametrize("order", [-2, -1, 0, 1, 3])
+def test_whole_orders(order: int) -> None:
+    x = np.array([-3.0, 0.0, 0.25, 7.0, 40.0, np.nan])
+    names = {"jn": "jv", "yn": "yn", "iv": "iv", "ive": "ive"}
+    for name, theirs in names.items():
+        got = getattr(pb.special, name)(order, pb.constant(x)).numpy()
+        want = getattr(scipy_special, theirs)(order, x)
+        finite = np.isfinite(want)
+        np.testing.assert_allclose(got[finite], want[finite], rtol=1e-11, atol=0)
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+
+
+def test_orders_that_are_not_whole_are_refused() -> None:
+    for name in ("jn", "yn"):
+        with pytest.raises(TypeError, match=f"^{name}: expected integer orders"):
+            getattr(pb.special, name)(0.5, 1.0)
+
+
+def derivatives(f: Any, at: list[float]) -> list[Any]:
+    x = pb.Variable(np.array(at))
+    y = f(x)
+    (g,) = pb.gradients(y, [x])
+    (h,) = pb.gradients(g, [x])
+    return [part.numpy() for part in (y, g, h)]
+
+
+def test_no_derivative_loses_its_digits() -> None:
+    """Where forms made of the value cancel."""
+    s = pb.special
+    for f, exact, at in (
+        (s.erfcx, lambda x: mp.exp(x * x) * mp.erfc(x), [-3.0, 0.5, 5.0, 50.0]),
+        (s.log_ndtr, lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2), [-30.0, -8.0, 0.5, 8.0]),
+        (s.erfinv, mp.erfinv, [1e-9, 0.5, 0.999, -0.999999]),
+        (s.i0e, lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), [0.1, 5.0, 24.0, 26.0, 300.0]),
+        (s.i1e, lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), [0.1, 5.0, 24.0, 26.0, 300.0]),
+        (pb.sinc, lambda x: mp.sinc(mp.pi * x), [1e-9, 1e-3, 0.7, 0.9, 10.3]),
+    ):
+        got = derivatives(f, at)
+        with mp.workdps(60):
+            for k, x in enumerate(at):
+                for order, bound in enumerate((1.0, 4.0, 16.0)):
+                    true = mp.diff(exact, mp.mpf(x), order) if order else exact(mp.mpf(x))
+                    error = abs(mp.mpf(float(got[order][k])) - true)
+                    assert error <= bound * mp.mpf(float(np.spacing(abs(float(true))))), (x, order)
+
+
+def test_kl_div_near_equality_and_at_zero() -> None:
+    x = pb.Variable(np.array([0.0, 1.0]))
+    y = pb.Variable(np.array([0.0, 1.0 + 2.0**-50]))
+    value = pb.special.kl_div(x, y)
+    assert value.numpy()[0] == 0 and abs(value.numpy()[1] / 2.0**-101 - 1) < 1e-12
+    dx, dy = pb.gradients(value, [x, y])
+    assert dx.numpy()[0] == 0 and dy.numpy()[0] == 0
