@@ -186,6 +186,7 @@ EXAMPLES = {
     "expand_dims": lambda x: pb.expand_dims(x, 0),
     "global_norm": lambda x: pb.global_norm([x, x * 1.0]),
     "inner": lambda x: pb.inner(x, x) + pb.inner(x[0], x[1]),
+    "numpy_function": lambda x: pb.numpy_function(np.sin, lambda x: x, vjp="fd")(x),
     "outer": lambda x: pb.outer(x, x),
     "permute_dims": lambda x: pb.permute_dims(x, (1, 0)),
     "reshape": lambda x: pb.reshape(x, 9),

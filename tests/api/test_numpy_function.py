@@ -62,7 +62,7 @@ def test_what_f_gets() -> None:
     [
         ((3,), "float32"),
         (3, np.float32),
-        [3] and ((3,), pb.float32),
+        ((3,), pb.float32),
         np.zeros(3, np.float32),
         pb.zeros(3),
         lambda x: x,
@@ -196,7 +196,7 @@ def test_errors_of_f_come_out_at_the_look_and_lose_nothing() -> None:
     [
         (np.zeros(3, np.float32), ValueError, r"result has shape \(3,\), out says \(2,\)"),
         (np.zeros(2), TypeError, "result is float64, out says float32"),
-        (None, (TypeError, ValueError), "numpy_function: .*"),
+        (None, ValueError, r"result has shape \(\), out says \(2,\)"),
     ],
 )
 def test_other_results_than_were_said(answer: Any, error: Any, text: str) -> None:

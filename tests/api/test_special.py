@@ -16,6 +16,7 @@ scipy_special = pytest.importorskip("scipy.special")
 NUMBERS = [-np.inf, -104.0, -1.0, -0.5, -0.0, 0.0, 1e-310, 0.5, 1.0, 2.0, 30.0, np.inf, np.nan]
 ONE = ["erfc", "erfcx", "erfinv", "erfcinv", "ndtr", "ndtri", "log_ndtr", "logit", "entr"]
 ONE += ["i0", "i0e", "i1e", "j0", "j1", "expit", "log_expit"]
+ONE += ["gammaln", "gamma", "rgamma", "gammasgn", "digamma", "psi"]
 TWO = ["rel_entr", "kl_div"]
 
 
@@ -25,10 +26,38 @@ def test_special_values(name: str) -> None:
     x = [np.ravel(part) for part in np.meshgrid(*[NUMBERS] * count)]
     if name in ("j0", "j1", "i0e", "i1e"):
         x = [x[0][np.isfinite(x[0])]]
+    if name == "gammaln":  # SciPy's is infinite at subnormal numbers, which is not so
+        x = [x[0][np.abs(x[0]) != 1e-310]]
     got = getattr(pb.special, name)(*map(pb.constant, x)).numpy()
     with np.errstate(all="ignore"):
         want = getattr(scipy_special, name)(*x)
     np.testing.assert_allclose(got, want, rtol=2e-13, atol=0)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 5])
+def test_orders_of_polygamma(order: int) -> None:
+    x = np.array([-104.0, -2.5, -1.0, -0.0, 0.0, 1e-300, 0.5, 30.0, 1e22, np.inf, np.nan])
+    got = pb.special.polygamma(order, pb.constant(x)).numpy()
+    with np.errstate(all="ignore"):
+        want = scipy_special.polygamma(order, x)
+    np.testing.assert_allclose(got, want, rtol=2e-13, atol=0)
+
+
+def test_beta_in_its_domain_and_at_its_edges() -> None:
+    numbers = [-104.5, -2.5, -0.75, 1e-300, 0.5, 1.0, 30.0, 171.5, 1e22]
+    a, b = (np.ravel(part) for part in np.meshgrid(numbers, numbers))
+    whole = ((a + b) <= 0) & (np.floor(a + b) == a + b)  # where it is 0
+    with mp.workdps(80):
+        want = [mp.mpf(0) if w else mp.beta(*map(mp.mpf, ab)) for w, *ab in zip(whole, a, b)]
+        logs = [mp.log(abs(v)) if v else -mp.inf for v in want]
+    got = pb.special.beta(a, b).numpy()
+    np.testing.assert_allclose(got, np.array(want, float), rtol=1e-15, atol=1e-323)
+    got = pb.special.betaln(a, b).numpy()
+    np.testing.assert_allclose(got, np.array(logs, float), rtol=1e-14, atol=0)
+    edges = [(np.inf, 2.0, 0.0), (0.0, 2.0, np.inf), (-0.0, 2.0, -np.inf), (np.nan, 0.0, np.nan)]
+    for x, y, value in edges:
+        for pair in ((x, y), (y, x)):
+            np.testing.assert_equal(pb.special.beta(*map(np.float64, pair)).item(), value)
 
 
 @pytest.mark.parametrize("order", [-2, -1, 0, 1, 3])

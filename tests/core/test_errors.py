@@ -95,11 +95,9 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: X & X, T, "bitwise_and: expected integers or bool, got float32"),
     (lambda: X | X, T, "bitwise_or: expected integers or bool, got float32"),
     (lambda: ~X, T, "bitwise_invert: expected integers or bool, got float32"),
-    (lambda: pb.astype(X, "float16"), T, "unsupported dtype float16"),
     (lambda: pb.astype(X, "complex64"), T, "unsupported dtype complex64"),
     (lambda: pb.astype(X, "quux"), T, "unknown dtype 'quux'; expected bool, int32"),
     (lambda: pb.astype(X, None), T, "dtype"),
-    (lambda: pb.zeros(3, dtype="int8"), T, "unsupported dtype int8"),
     (lambda: pb.constant([1.0], dtype=list), T, "dtype"),
     (lambda: pb.one_hot([1.0], 3), T, "one_hot: expected integer indices, got float32"),
     (lambda: pb.one_hot([1], -1), V, "one_hot: negative depth -1"),
@@ -158,19 +156,21 @@ def test_bad_arguments_of_every_row(pointwise: Case) -> None:
     """The same for all: shapes that do not broadcast, a wrong number of arguments, no numbers."""
     arity = len(pointwise.domains)
     number = np.float64 if "d" in pointwise.dtypes else np.int64
-    array = pb.constant(np.ones(3, bool if pointwise.domains[0].dtype == "b" else number))
+    dtypes = {"b": bool, "l": np.int64}
+    arrays = [pb.constant(np.ones(3, dtypes.get(d.dtype, number))) for d in pointwise.domains]
     with pytest.raises(TypeError, match=pointwise.op):
-        pointwise.run(*[array] * (arity + 1))
+        pointwise.run(*arrays, arrays[-1])
     if pointwise.op != "clip":  # its bounds may be left out
         with pytest.raises(TypeError, match=pointwise.op):
-            pointwise.run(*[array] * (arity - 1))
+            pointwise.run(*arrays[:-1])
     for k in range(arity):
         for wrong, kind in [("text", TypeError), (object(), TypeError), ([[1.0], 2.0], ValueError)]:
-            arguments = [wrong if i == k else array for i in range(arity)]
+            arguments = [wrong if i == k else arrays[i] for i in range(arity)]
             with pytest.raises(kind, match=f"{pointwise.op}: "):
                 pointwise.run(*arguments)
         if arity > 1:
-            arguments = [np.ones((2, 4), number) if i == k else array for i in range(arity)]
+            large = pb.ones((2, 4), arrays[k].dtype)
+            arguments = [large if i == k else arrays[i] for i in range(arity)]
             text = rf"{pointwise.op}: shapes .*\(2, 4\).* do not broadcast"
             with pytest.raises(ValueError, match=text):
                 pointwise.run(*arguments)

@@ -7,7 +7,9 @@ import math
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integer
+from .arguments import integer, made_floating
+
+_LARGEST_DIMENSION = 1_000_000  # of multigammaln, which computes as many terms for each entry
 
 
 def gammaln(x: TensorLike, /) -> Tensor:
@@ -120,7 +122,7 @@ def multigammaln(a: TensorLike, d: int, /) -> Tensor:
 
     Raises:
         TypeError: d is no integer.
-        ValueError: d is less than 1.
+        ValueError: d is less than 1 or more than 1,000,000.
 
     >>> pb.special.multigammaln([2.0, 3.5], 2)
     Tensor([0.45158267, 2.4664857 ], dtype=float32)
@@ -128,8 +130,10 @@ def multigammaln(a: TensorLike, d: int, /) -> Tensor:
     count = integer(d, "multigammaln")
     if count < 1:
         raise ValueError(f"multigammaln: d: expected at least 1, got {count}")
-    total = _core.gammaln(a)
-    for k in range(1, count):
-        total = total + _core.gammaln(_core.subtract(a, k / 2))
+    if count > _LARGEST_DIMENSION:
+        raise ValueError(f"multigammaln: d: expected at most {_LARGEST_DIMENSION}, got {count}")
+    a = made_floating(a, "multigammaln")
+    halves = _core.multiply(_core.arange(0, count, 1, a.dtype), 0.5)
+    total = _core.sum(_core.gammaln(_core.subtract(_core.expand_dims(a, -1), halves)), -1)
     value = total + count * (count - 1) / 4 * math.log(math.pi)
     return _core.where(_core.greater(a, (count - 1) / 2), value, math.nan)

@@ -104,9 +104,14 @@ def _described(out: Any) -> tuple[bool, list[Type]]:
 
 def _is_pair(out: Any) -> bool:
     """(shape, dtype), and not two descriptions."""
-    if len(out) != 2 or hasattr(out[0], "dtype") or hasattr(out[1], "shape"):
+    if len(out) != 2 or hasattr(out[0], "dtype"):
         return False
-    return not (isinstance(out[1], (tuple, list)) and out[1])
+    # Classes and objects of dtypes have a shape, too.
+    return (
+        isinstance(out[1], (str, type, np.dtype))
+        or not hasattr(out[1], "shape")
+        and not (isinstance(out[1], (tuple, list)) and out[1])
+    )
 
 
 def _type_of(one: Any) -> Type:
@@ -144,11 +149,10 @@ def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list
     made = []
     for part, (shape, dtype) in _parts(packed, types, 2):
         high, low = _core.split(_core.reshape(part, (2, *shape)), [1, 1], 0)
+        value = _core.cast(high, dtype)
         if dtype.kind in "iu" and dtype.itemsize > 4:
-            high = _core.multiply(_core.cast(high, dtype), 2**32)
-        whole = _core.add(_core.cast(high, dtype), _core.cast(low, dtype))
-        made.append(_core.reshape(whole if dtype.itemsize > 4 and dtype.kind in "iu"
-                                  else _core.cast(high, dtype), shape))  # fmt: skip
+            value = _core.add(_core.multiply(value, 2**32), _core.cast(low, dtype))
+        made.append(_core.reshape(value, shape))
     return made
 
 

@@ -125,7 +125,7 @@ PARTS = {
     "meshgrid": ("reshape", "broadcast_to"),
     "mish": ("softplus", "tanh", "multiply"),
     "moveaxis": ("transpose",),
-    "multigammaln": ("add", "gammaln", "subtract", "where"),
+    "multigammaln": ("add", "gammaln", "subtract", "sum", "where"),
     "nan_to_num": ("where",),
     "nanmax": ("max", "where"),
     "nanmean": ("divide", "sum", "where"),
