@@ -6,6 +6,7 @@
 #include <pybind11/gil_safe_call_once.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "bind/float_list.h"
@@ -369,10 +370,24 @@ DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes
   return out;
 }
 
-void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out) {
+// What is compared: an integer that no dtype holds as well, as a float beyond all integers.
+Ref<Node> to_compared(PyObject* object, const char* who) {
+  try {
+    return to_node(object, who);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Overflow || !PyLong_CheckExact(object)) throw;
+  }
+  const double value = PyLong_AsDouble(object);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  // An int64 may be as small, but not as what was rounded to this.
+  return weak_scalar(value == -0x1p63 ? std::nextafter(value, -HUGE_VAL) : value);
+}
+
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+                 bool compared) {
   bool lists = false;
   for (size_t i = 0; i < count; ++i) {
-    out[i] = to_node(objects[i], who);
+    out[i] = compared ? to_compared(objects[i], who) : to_node(objects[i], who);
     lists |= PyList_Check(objects[i]) || PyTuple_Check(objects[i]);
   }
   if (!lists) return;

@@ -30,11 +30,14 @@ Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
 bool is_number_list(py::handle object);
 // The operands of an elementwise operation: a list of Python numbers next to a floating array takes
 // its dtype, as a number does.
-void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out);
-inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who) {
+// Where they are compared, Python integers may have any size.
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+                 bool compared = false);
+inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who,
+                                            bool compared = false) {
   PyObject* const objects[] = {left, right};
   std::array<Ref<Node>, 2> out;
-  to_operands(objects, 2, who, out.data());
+  to_operands(objects, 2, who, out.data(), compared);
   return out;
 }
 // The dtype of those of some operands that have one of their own: neither numbers nor lists of

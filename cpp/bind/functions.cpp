@@ -26,7 +26,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t cou
     }
     Ref<Node> held[3];
     Node* inputs[3];
-    to_operands(args, count, name, held);
+    to_operands(args, count, name, held, is_comparison(op));
     for (Py_ssize_t i = 0; i < count; ++i) inputs[i] = held[i].get();
     return wrap(elementwise(op, {inputs, static_cast<size_t>(count)}));
   });

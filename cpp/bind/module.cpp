@@ -15,6 +15,7 @@
 #include "bind/functions.h"
 #include "bind/host.h"
 #include "bind/indexing.h"
+#include "bind/once.h"
 #include "bind/rules.h"
 #include "bind/sites.h"
 #include "bind/tensor.h"
@@ -30,6 +31,11 @@ PyObject* exception_class(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::Value:
       return PyExc_ValueError;
+    case ErrorKind::Axis:  // a ValueError and an IndexError
+      return found_once([]() -> py::object {
+               return py::module_::import("numpy.exceptions").attr("AxisError");
+             })
+          .ptr();
     case ErrorKind::Type:
       return PyExc_TypeError;
     case ErrorKind::Index:

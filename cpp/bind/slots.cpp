@@ -42,8 +42,7 @@ PyObject* float_slot(PyObject* self) {
 }
 
 PyObject* int_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr,
-                            [&] { return py::int_(number_of(self, "int")).release().ptr(); });
+  return guarded<PyObject*>(nullptr, [&] { return PyNumber_Long(number_of(self, "int").ptr()); });
 }
 
 PyObject* index_slot(PyObject* self) {
@@ -125,7 +124,7 @@ PyObject* iter_slot(PyObject* self) {
 int contains_slot(PyObject* self, PyObject* value) {
   return guarded<int>(-1, [&] {
     if (!is_operand(value)) return 0;
-    const auto [a, b] = to_operands(self, value, name_of(Op::equal));
+    const auto [a, b] = to_operands(self, value, name_of(Op::equal), true);
     Node* inputs[] = {a.get(), b.get()};
     const Ref<Node> found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
     check_has_value(found, "in", kReturnIt);

@@ -31,8 +31,40 @@ constexpr Row kRows[] = {
 #include "ops/elementwise.def"
 };
 
-NodeRef convert(const NodeRef& x, DType dtype) {
-  return x->flags & kWeak ? settle_weak(x, dtype) : cast(x, dtype);
+NodeRef convert(const Row& row, const NodeRef& x, DType dtype) {
+  if (!(x->flags & kWeak)) return cast(x, dtype);
+  try {
+    return settle_weak(x, dtype);
+  } catch (const Error& error) {
+    fail(error.kind(), row.name, ": ", error.what());
+  }
+}
+
+// -1 or 1 where a Python number is below or above all that an integer dtype holds, else 0.
+int beyond(const Node* number, DType dtype) {
+  if (is_float(number->dtype)) {
+    return number->scalar.f >= 0x1p64 ? 1 : number->scalar.f < -0x1p63 ? -1 : 0;
+  }
+  if (number->dtype == DType::UInt64) return dtype != DType::UInt64;
+  return fits(number->scalar.i, dtype) ? 0 : number->scalar.i < 0 ? -1 : 1;
+}
+
+// A comparison of integers with a Python number that their dtype does not hold: its answer needs no
+// look at them. Null for any other operation.
+NodeRef compare_beyond(Op op, std::span<Node* const> inputs) {
+  if (!is_comparison(op)) return nullptr;
+  const bool turned = (inputs[0]->flags & kWeak) != 0;
+  const Node* number = inputs[turned ? 0 : 1];
+  const Node* x = inputs[turned ? 1 : 0];
+  if (!(number->flags & kWeak) || number->op != Op::scalar) return nullptr;
+  if (x->flags & kWeak || !is_integer(x->dtype)) return nullptr;
+  int order = -beyond(number, x->dtype);  // of x and the number
+  if (order == 0) return nullptr;
+  if (turned) order = -order;
+  const bool answer = op == Op::not_equal ||
+                      (order < 0 && (op == Op::less || op == Op::less_equal)) ||
+                      (order > 0 && (op == Op::greater || op == Op::greater_equal));
+  return full(x->shape, scalar(DType::Bool, answer));
 }
 
 // The dtype that an operation on these inputs computes in.
@@ -204,6 +236,7 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   if (op == Op::pow && inputs[1]->op == Op::scalar && inputs[1]->flags & kWeak) {
     if (NodeRef out = small_power(inputs[0], inputs[1])) return power(out, inputs[0], inputs[1]);
   }
+  if (NodeRef answer = compare_beyond(op, inputs)) return answer;
   const Row& row = kRows[static_cast<int>(op)];
   // The first input of `where` is a condition, whatever the branches are.
   const size_t first = op == Op::where;
@@ -216,7 +249,7 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
     const DType wish = i < first ? DType::Bool : dtype;
     operands[i] = inputs[i];
     if (inputs[i]->dtype != wish || (inputs[i]->flags & kWeak)) {
-      converted[i] = convert(inputs[i], wish);
+      converted[i] = convert(row, inputs[i], wish);
       operands[i] = converted[i].get();
     }
   }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from numpy.exceptions import AxisError
+
 from .. import _core
 from .._core import Tensor
 
@@ -51,7 +53,7 @@ def axes_of(value: Any, rank: int, who: str) -> list[int]:
     found = []
     for k in integers(value, who):
         if not -rank <= k < rank:
-            raise ValueError(f"{who}: axis {k} is out of range for an array of rank {rank}")
+            raise AxisError(f"{who}: axis {k} is out of range for an array of rank {rank}")
         found.append(k % rank)
     if len(set(found)) < len(found):
         raise ValueError(f"{who}: an axis is given twice in {_core.shown(value)}")
