@@ -24,6 +24,7 @@ from ._array.gamma_functions import (
     psi,
     rgamma,
 )
+from ._array.over_axes import log_softmax, softmax
 from ._array.powers import xlog1py, xlogy
 from ._array.reductions import logsumexp
 
@@ -53,6 +54,7 @@ __all__ = [
     "kl_div",
     "log_expit",
     "log_ndtr",
+    "log_softmax",
     "logit",
     "logsumexp",
     "multigammaln",
@@ -62,6 +64,7 @@ __all__ = [
     "psi",
     "rel_entr",
     "rgamma",
+    "softmax",
     "xlog1py",
     "xlogy",
     "y0",

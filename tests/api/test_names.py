@@ -219,7 +219,7 @@ NOT_DIFFERENTIABLE = {
     "logical_or", "logical_xor", "not_equal", "permutation", "stop_gradient", "trunc",
     "heaviside", "signbit", "nextafter",
     "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor",
+    "bitwise_xor", "bitwise_not", "invert", "left_shift", "right_shift",
 }  # fmt: skip
 
 

@@ -113,3 +113,22 @@ def test_kl_div_near_equality_and_at_zero() -> None:
     assert value.numpy()[0] == 0 and abs(value.numpy()[1] / 2.0**-101 - 1) < 1e-12
     dx, dy = pb.gradients(value, [x, y])
     assert dx.numpy()[0] == 0 and dy.numpy()[0] == 0
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (2, 1), (0, 1, 2), ()])
+def test_softmax_over_any_axes(name: str, axis: Any) -> None:
+    x = np.random.default_rng(3).normal(size=(2, 3, 4)) * 300
+    got = getattr(pb.special, name)(pb.constant(x), axis).numpy()
+    want = getattr(scipy_special, name)(x, axis=axis)
+    np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-300)
+    v = pb.Variable(x / 100)
+    (g,) = pb.gradients(pb.sum(pb.special.log_softmax(v, axis)), v)
+    along = tuple(range(3)) if axis is None else axis
+    count = np.prod([x.shape[k] for k in np.atleast_1d(along).astype(int)])
+    soft = scipy_special.softmax(x / 100, axis=axis)
+    np.testing.assert_allclose(g.numpy(), 1 - count * soft, rtol=1e-12, atol=1e-13)
+
+
+def test_softmax_of_a_number() -> None:
+    assert float(pb.special.softmax(3.0)) == 1.0 and float(pb.special.log_softmax(3)) == 0.0

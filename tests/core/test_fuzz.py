@@ -68,7 +68,8 @@ WITHOUT_PROGRAMS = {
     *("fill_diagonal", "geomspace", "hsplit", "kron", "logspace", "pad", "rollaxis", "tri"),
     *("tril_indices", "triu_indices", "vsplit"),
     *("absolute", "amax", "amin", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2"),
-    *("arctanh", "power", "true_divide"),
+    *("arctanh", "power", "true_divide", "mod", "around", "degrees", "radians", "bitwise_not"),
+    *("invert", "left_shift", "right_shift"),
     # Of bits and signs, with kinks of their own, or made of others here.
     *("bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
     *("bitwise_xor", "cbrt", "copysign", "divmod", "float_power", "fmod", "heaviside"),

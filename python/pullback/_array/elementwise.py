@@ -23,6 +23,7 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import integer
+from .interchange import on_device
 
 # --- arithmetic
 
@@ -227,12 +228,16 @@ def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
     >>> pb.round([3.14159, 2.71828], 2)
     Tensor([3.14, 2.72], dtype=float32)
     """
-    digits = integer(decimals, "round")
+    return rounded_to(x, decimals, "round")
+
+
+def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
+    digits = integer(decimals, who)
     if not -400 < digits < 400:
-        raise ValueError(f"round: expected a number of decimals, got {_core.shown(decimals)}")
+        raise ValueError(f"{who}: expected a number of decimals, got {_core.shown(decimals)}")
     if digits == 0:
         return _core.round(x)
-    x = _core.constant(x, who="round")
+    x = _core.constant(x, who=who)
     if x.dtype.kind == "f":
         power = float(f"1e{digits if digits > 0 else -digits}")
         if digits < 0:
@@ -317,12 +322,16 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
 # --- dtype
 
 
-def astype(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
-    """x in another dtype, as `cast`. Gradients pass between floating dtypes only.
+def astype(
+    x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
+) -> Tensor:
+    """x in another dtype, as `cast`. Gradients pass between floating dtypes only. A tensor never
+    changes under its holders, so `copy` makes no difference; the one device is "cpu".
 
     >>> pb.astype([1.7, -1.7], "int32")
     Tensor([ 1, -1], dtype=int32)
     """
+    on_device(device, "astype")
     return _core.cast(x, dtype)
 
 
