@@ -1,8 +1,11 @@
 """Relatives of the error function, entropies and sinc, against mpmath."""
 
+from functools import partial
+
 import mpmath as mp
 
-from ..cases import Case, Domain, floats
+from ..cases import FLOATS, NUMBERS, Case, Domain
+from ..cases import floats as row
 from ..exactly import exactly
 from .domains import POSITIVE, REAL
 
@@ -41,13 +44,15 @@ def hazard(x):
 
 
 def sinc(x):
-    return mp.sinc(mp.pi * x)
+    return mp.sinpi(x) / (mp.pi * x) if x else mp.mpf(1)
 
 
 def derivative(f):
     """Of an order: f(x, n)."""
     return lambda x, n: f(x) if n == 0 else mp.diff(f, x, int(n))
 
+
+floats = partial(row, dtypes=NUMBERS)  # mpmath refuses poles, and False is one
 
 # fmt: off
 
@@ -61,13 +66,13 @@ CASES: list[Case] = [
     floats("erfcinv_slope",  exactly(inverse_slope(erfcinv, -1)),   UP_TO_2),
     floats("ndtr",           exactly(ndtr),                         REAL),
     floats("ndtr_slope",     exactly(density),                      REAL),
-    floats("ndtri",          exactly(ndtri),                        P),
-    floats("ndtri_slope",    exactly(lambda p: 1 / density(ndtri(p))), P),
+    floats("ndtri",          exactly(ndtri),                        P, dtypes=FLOATS),
+    floats("ndtri_slope",    exactly(lambda p: 1 / density(ndtri(p))), P, dtypes=FLOATS),
     floats("log_ndtr",       exactly(lambda x: mp.log(ndtr(x))),    REAL),
     floats("log_ndtr_slope", exactly(hazard),                       REAL),
     floats("log_ndtr_rest",  exactly(lambda x: x + hazard(x)),      REAL),
-    floats("logit",          exactly(lambda p: mp.log(p / (1 - p))), P),
-    floats("logit_slope",    exactly(lambda p: 1 / (p * (1 - p))),  P),
+    floats("logit",          exactly(lambda p: mp.log(p / (1 - p))), P, dtypes=FLOATS),
+    floats("logit_slope",    exactly(lambda p: 1 / (p * (1 - p))),  P, dtypes=FLOATS),
     floats("log_ratio",      exactly(lambda a, b: mp.log(a / b)),   POSITIVE, POSITIVE),
     floats("entr",           exactly(lambda x: -x * mp.log(x)),     POSITIVE),
     floats("entr_slope",     exactly(lambda x: -1 - mp.log(x)),     POSITIVE),

@@ -1,12 +1,14 @@
 """The rows of the gamma family in their order, beside mpmath."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 
-from ..cases import Case, Domain, floats
+from ..cases import NUMBERS, Case, Domain
+from ..cases import floats as row
 from .domains import POSITIVE
 
 ONE = Domain(1.0, 1.0)  # the order of a derivative
@@ -42,7 +44,10 @@ def rgamma_nth(n: Any, x: Any) -> Any:
     return -mp.rgamma(x) * mp.digamma(x) if n == 1 else mp.nan
 
 
+floats = partial(row, dtypes=NUMBERS)  # mpmath refuses poles, and False is one
+
 # fmt: off
+
 CASES: list[Case] = [
     floats("gammaln",       exact(lambda x: mp.loggamma(x)),             POSITIVE),
     floats("digamma",       exact(lambda x: mp.digamma(x)),              POSITIVE),
