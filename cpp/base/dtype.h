@@ -68,6 +68,8 @@ constexpr const DTypeTraits& traits(DType dtype) { return kDTypeTraits[static_ca
 constexpr int64_t size_of(DType dtype) { return traits(dtype).size; }
 constexpr bool is_float(DType dtype) { return traits(dtype).kind == DTypeKind::Float; }
 constexpr bool is_complex(DType dtype) { return traits(dtype).kind == DTypeKind::Complex; }
+// What has gradients.
+constexpr bool is_inexact(DType dtype) { return is_float(dtype) || is_complex(dtype); }
 constexpr bool is_unsigned(DType dtype) { return traits(dtype).kind == DTypeKind::Unsigned; }
 constexpr bool is_integer(DType dtype) {
   return traits(dtype).kind == DTypeKind::Signed || is_unsigned(dtype);

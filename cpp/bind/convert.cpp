@@ -17,9 +17,8 @@ namespace pullback {
 namespace {
 
 constexpr const char* kSupported =
-    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64";
-// Those that go in and out.
-constexpr int kPublic = static_cast<int>(DType::BFloat16) + 1;
+    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or "
+    "complex128";
 
 // What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
 // interpreter lock, and a second thread would wait for the static while it holds that lock.
@@ -39,7 +38,7 @@ const NumPy& numpy() {
                    py::module_::import("sys").attr("modules"),
                    {},
                    {}};
-        for (int i = 0; i < kPublic; ++i) {
+        for (int i = 0; i < kDTypes; ++i) {
           if (static_cast<DType>(i) == DType::BFloat16) {
             made.dtypes[i] = py::module_::import("pullback._runtime.dtypes").attr("bfloat16");
             continue;
@@ -108,6 +107,9 @@ bool dtype_of_array(const py::dtype& dtype, DType* out) {
     case 'V':
       *out = DType::BFloat16;
       return size == 2 && std::string(py::str(dtype)) == name_of(DType::BFloat16);
+    case 'c':
+      *out = size == 16 ? DType::Complex128 : DType::Complex64;
+      return size <= 16;
     default:
       return false;
   }
@@ -136,6 +138,13 @@ bool contains_tensor(py::handle object) {
 // Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers
 // saturate, integers wrap.
 void convert_array(const py::array& array, DType from, DType to, const Shape& shape, void* out) {
+  if (is_complex(from) || is_complex(to)) {  // NumPy's conversion is ours
+    const Ref<Buffer> target = make_buffer(shape.size() * size_of(to));
+    const py::object converted = py::object(array).attr("astype")(dtype_handle(to));
+    numpy().copyto(array_over(target.get(), to, shape), converted);
+    std::memcpy(out, target->data, static_cast<size_t>(shape.size() * size_of(to)));
+    return;
+  }
   const Ref<Buffer> natural = make_buffer(shape.size() * size_of(from));
   numpy().copyto(array_over(natural.get(), from, shape), array);
   const auto* in = static_cast<const char*>(natural->data);
@@ -185,7 +194,10 @@ Ref<Node> stack_list(py::handle object, const char* who) {
   const auto weak = [](const Ref<Node>& part) { return (part->flags & kWeak) != 0; };
   const auto strong = std::find_if_not(parts.begin(), parts.end(), weak);
   if (strong == parts.end()) {  // nothing but numbers, some of them a traced function's
-    for (Ref<Node>& part : parts) part = settle_weak(part, DType::Float64);
+    const auto complex = [](const Ref<Node>& part) { return is_complex(part->dtype); };
+    const bool wide = std::any_of(parts.begin(), parts.end(), complex);
+    for (Ref<Node>& part : parts)
+      part = settle_weak(part, wide ? DType::Complex128 : DType::Float64);
     Ref<Node> node = stack(parts, 0);
     node->flags |= kWeak;
     return node;
@@ -211,7 +223,7 @@ bool is_bfloat16(py::handle object) {
 }
 
 DType dtype_from(py::handle object, const char* who) {
-  for (int i = 0; i < kPublic; ++i) {
+  for (int i = 0; i < kDTypes; ++i) {
     if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
   }
   py::dtype dtype;
@@ -238,12 +250,20 @@ py::tuple shape_tuple(const Shape& shape) {
   return out;
 }
 
+Ref<Node> node_from_complex(PyObject* number) {
+  Ref<Buffer> buffer = make_buffer(size_of(DType::Complex128));
+  const Py_complex value = PyComplex_AsCComplex(number);
+  std::memcpy(buffer->data, &value, sizeof value);
+  return make_value(DType::Complex128, {}, std::move(buffer));
+}
+
 // A NumPy number of one of our dtypes; null for anything else.
 Ref<Node> node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
-  for (int i = 0; i < kPublic; ++i) {
-    if (!numpy().scalar_types[i] || numpy().scalar_types[i].ptr() != type) continue;
+  for (int i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
+    if (is_complex(dtype)) continue;
+    if (!numpy().scalar_types[i] || numpy().scalar_types[i].ptr() != type) continue;
     Scalar scalar;
     if (is_float(dtype)) {
       scalar.f = PyFloat_AsDouble(object.ptr());
@@ -323,6 +343,13 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   }
   const DType natural = dtype;
   if (python_numbers && dtype == DType::Float64) dtype = default_float();
+  if (python_numbers && dtype == DType::Complex128 && default_float() != DType::Float64) {
+    dtype = DType::Complex64;
+  }
+  if (wish && is_complex(natural) && !is_complex(*wish) && *wish != DType::Bool) {
+    fail(ErrorKind::Type, name, natural, " to ", *wish,
+         " would lose the imaginary part; take real(x), or abs(x)");
+  }
   if (wish) dtype = *wish;
   if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
   Shape shape;
@@ -341,7 +368,8 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
   if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
   if (PyLong_CheckExact(object) && wish != DType::Bool) {
-    if (is_float(wish)) {
+    if (is_inexact(wish)) {
+      if (is_complex(wish)) return cast(to_node_of(object, traits(wish).compute, who), wish);
       int overflow = 0;
       Scalar exact;
       exact.i = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -392,7 +420,7 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<No
   }
   if (!lists) return;
   const DType neighbour = neighbour_dtype(objects, {out, count});
-  if (!is_float(neighbour)) return;
+  if (!is_inexact(neighbour)) return;
   for (size_t i = 0; i < count; ++i) {
     if (out[i]->dtype != DType::Bool && is_number_list(objects[i])) {
       out[i] = to_node_of(objects[i], neighbour, who);
@@ -419,6 +447,17 @@ py::object item_of(Ref<Node> node) {
          node->shape);
   }
   evaluate(node.get());
+  if (is_complex(node->dtype)) {
+    double re, im;
+    if (node->dtype == DType::Complex128) {
+      re = static_cast<const double*>(node->value->data)[0];
+      im = static_cast<const double*>(node->value->data)[1];
+    } else {
+      re = static_cast<const float*>(node->value->data)[0];
+      im = static_cast<const float*>(node->value->data)[1];
+    }
+    return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(re, im));
+  }
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
     scalar = load_scalar(node->dtype, node->value->data);

@@ -24,6 +24,8 @@ namespace py = pybind11;
 
 // A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
 Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who);
+// A Python complex number as a complex128 of rank 0.
+Ref<Node> node_from_complex(PyObject* number);
 // to_node() cast to a dtype, without a detour of Python numbers through another one.
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
 // Whether an object is a list or tuple that holds Python numbers only.

@@ -75,7 +75,7 @@ Ref<Node> as_node(PyObject* object) {
 
 bool is_operand(PyObject* object) {
   if (is_tensor(object) || is_variable(object) || PyFloat_Check(object) || PyLong_Check(object) ||
-      PyList_Check(object) || PyTuple_Check(object)) {
+      PyComplex_Check(object) || PyList_Check(object) || PyTuple_Check(object)) {
     return true;
   }
   return PyObject_HasAttrString(object, "__array_interface__");
@@ -84,6 +84,9 @@ bool is_operand(PyObject* object) {
 Ref<Node> to_node(PyObject* object, const char* who) {
   if (Ref<Node> node = as_node(object)) return node;
   if (PyFloat_CheckExact(object)) return weak_scalar(PyFloat_AS_DOUBLE(object));
+  if (PyComplex_CheckExact(object)) {
+    return weak_complex(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
+  }
   if (PyBool_Check(object)) {
     Scalar s;
     s.i = object == Py_True;

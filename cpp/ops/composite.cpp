@@ -36,7 +36,7 @@ struct CompositeRule : Rule {
 // A float that is only stored: composites of it are computed wider, and rounded once.
 bool is_half(const NodeRef& x) { return is_float(x->dtype) && is_storage(x->dtype); }
 
-NodeRef as_float(const NodeRef& x) { return is_float(x->dtype) ? x : cast(x, default_float()); }
+NodeRef as_float(const NodeRef& x) { return is_inexact(x->dtype) ? x : cast(x, default_float()); }
 
 Expr sum_over(const Expr& x, int64_t axis) {
   return reduce(Op::sum, x, std::vector<int64_t>{axis}, true);
@@ -193,7 +193,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     return cast(prod(cast(input, wide), axes, keepdims), input->dtype);
   }
   const NodeRef all =
-      is_float(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
+      is_inexact(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
   const AxisMask mask = axes_mask(all->shape, axes, "prod");
   const Shape result = folded(all->shape, mask, keepdims);
   std::vector<int64_t> order;

@@ -6,6 +6,7 @@
 #include "graph/make.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
+#include "ops/complex.h"
 #include "ops/expr.h"
 #include "ops/random_state.h"
 
@@ -108,6 +109,7 @@ NodeRef permutation(int64_t length) { return random_node(Op::permutation, {lengt
 // In a trace it is a step of every call, whatever it is made from.
 NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
                   const Ref<HostFunction>& function) {
+  for (const NodeRef& input : inputs) refuse_complex(input.get(), "host_call");
   Scalar which;
   which.i = reinterpret_cast<intptr_t>(static_cast<HostCallable*>(function.get()));
   const NodeRef scalar = make_scalar(DType::Int64, which);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/composite.h"
 #include "ops/expr.h"
 
@@ -82,7 +83,9 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   }
   if (!strong) {
     dtype = weak;
-  } else if (is_float(weak) && !is_float(dtype)) {
+  } else if (is_complex(weak)) {
+    dtype = complex_dtype(dtype);
+  } else if (is_float(weak) && !is_inexact(dtype)) {
     dtype = default_float();
   } else if (is_integer(weak) && dtype == DType::Bool) {
     dtype = weak;
@@ -92,7 +95,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
       if (&row == &kRows[static_cast<int>(Op::nextafter)] && is_storage(dtype) && is_float(dtype)) {
         fail(ErrorKind::Type, row.name, ": expected float32 or float64, got ", dtype);
       }
-      return is_float(dtype) ? dtype : default_float();
+      return is_inexact(dtype) ? dtype : default_float();
     case Domain::B:
       return DType::Bool;
     case Domain::N:
@@ -104,7 +107,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
       return dtype == DType::Bool ? DType::Int32 : dtype;
     case Domain::W:
     case Domain::I:
-      if (is_float(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
+      if (is_inexact(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
         fail(ErrorKind::Type, row.name, ": expected integers",
              row.domain == Domain::W ? " or bool" : "", ", got ", dtype);
       }
@@ -170,17 +173,28 @@ NodeRef weak_scalar(int64_t value) {
 }
 
 NodeRef scalar(DType dtype, double value) {
+  if (is_complex(dtype)) {
+    const DType part = traits(dtype).compute;
+    return make_complex(scalar(part, value), scalar(part, 0));
+  }
   Scalar s;
   s.f = value;
   return make_scalar(dtype, convert_scalar(s, DType::Float64, dtype), kConstant);
 }
 
 DType natural_dtype(const Node* x) {
-  return x->flags & kWeak && is_float(x->dtype) ? default_float() : x->dtype;
+  if (!(x->flags & kWeak)) return x->dtype;
+  if (is_complex(x->dtype)) return complex_dtype(default_float());
+  return is_float(x->dtype) ? default_float() : x->dtype;
 }
 
 NodeRef settle_weak(const NodeRef& x, DType dtype) {
+  if (x->op == Op::complex && is_complex(dtype)) {
+    const DType part = traits(dtype).compute;
+    return make_complex(settle_weak(x->in[0], part), settle_weak(x->in[1], part));
+  }
   if (x->op != Op::scalar) return cast(x, dtype);
+  if (is_complex(dtype)) return cast(settle_weak(x, traits(dtype).compute), dtype);
   const uint8_t constant = x->flags & kConstant;
   if (x->dtype == dtype) return make_scalar(dtype, x->scalar, constant);
   const bool large = x->dtype == DType::UInt64 && dtype != DType::UInt64 && is_integer(dtype);
@@ -195,7 +209,15 @@ NodeRef settle_weak(const NodeRef& x, DType dtype) {
 }
 
 NodeRef cast(const NodeRef& x, DType dtype) {
-  if (x->op == Op::scalar) {
+  if (x->flags & kWeak && is_complex(x->dtype) && is_complex(dtype)) return settle_weak(x, dtype);
+  if (is_complex(x->dtype) && !is_complex(dtype) && dtype != DType::Bool) {
+    fail(ErrorKind::Type, "cast: ", x->dtype, " to ", dtype,
+         " would lose the imaginary part; take real(x), or abs(x)");
+  }
+  if (x->op == Op::scalar && is_complex(dtype)) {
+    const DType part = traits(dtype).compute;
+    if (x->flags & kWeak || !x->watchers) return make_complex(cast(x, part), scalar(part, 0));
+  } else if (x->op == Op::scalar) {
     const uint8_t constant = x->flags & kConstant;
     if (x->flags & kWeak) {
       const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
@@ -216,9 +238,10 @@ namespace {
 // intermediate values leave the range. Null for every other exponent, and where pow refuses x.
 NodeRef small_power(Node* x, const Node* exponent) {
   const bool is_real = is_float(exponent->dtype);
-  if ((is_real && !is_float(x->dtype)) || x->dtype == DType::Bool) return nullptr;
+  const bool numbers = is_inexact(x->dtype);
+  if ((is_real && !numbers) || x->dtype == DType::Bool) return nullptr;
   const double power = is_real ? exponent->scalar.f : static_cast<double>(exponent->scalar.i);
-  if (power == -1 && is_float(x->dtype)) {
+  if (power == -1 && numbers) {
     const NodeRef one = weak_constant(1.0);
     Node* const parts[] = {one.get(), x};
     return elementwise(Op::divide, parts);
@@ -241,12 +264,19 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   // The first input of `where` is a condition, whatever the branches are.
   const size_t first = op == Op::where;
   DType dtype = compute_dtype(row, inputs.subspan(first));
-  const bool weak = is_float(dtype) && stays_weak(op, inputs);
-  if (weak) dtype = DType::Float64;
+  const bool weak = is_inexact(dtype) && stays_weak(op, inputs);
+  if (weak) dtype = is_complex(dtype) ? DType::Complex128 : DType::Float64;
+  bool complex = is_complex(dtype);
+  for (const Node* x : inputs.subspan(first)) complex |= is_complex(x->dtype);
+  if (complex && row.domain != Domain::B && !has_complex_form(op)) {
+    for (const Node* x : inputs.subspan(first)) refuse_complex(x, row.name);
+  }
+  const bool real_operands = complex && takes_real_operands(op);
   NodeRef converted[3];
   Node* operands[3];
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const DType wish = i < first ? DType::Bool : dtype;
+    const bool stays_real = real_operands && !is_complex(inputs[i]->dtype);
+    const DType wish = i < first ? DType::Bool : stays_real ? traits(dtype).compute : dtype;
     operands[i] = inputs[i];
     if (inputs[i]->dtype != wish || (inputs[i]->flags & kWeak)) {
       converted[i] = convert(row, inputs[i], wish);
@@ -255,9 +285,11 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   }
   Shape room;
   const Shape& shape = result_shape(row, {operands, inputs.size()}, &room);
-  const DType result = row.result == Result::Bool ? DType::Bool : dtype;
+  const DType result = row.result == Result::Bool ? DType::Bool
+                       : complex && op == Op::abs ? traits(dtype).compute
+                                                  : dtype;
   NodeRef node = make_node(op, result, shape, {operands, inputs.size()});
-  if (weak && result == dtype) node->flags |= kWeak;
+  if (weak && result != DType::Bool) node->flags |= kWeak;
   return node;
 }
 
@@ -304,11 +336,25 @@ constexpr ElementRule kRules[][3] = {
 void elementwise_vjp(const VjpCall& call, Cotangent* out) {
   Node* y = call.node;
   const size_t n = y->inputs().size();
+  const auto row = kRules[static_cast<int>(y->op)];
+  if (is_complex(y->dtype) && y->op != Op::where) {
+    // Slopes at the conjugates of the operands are the conjugates of the slopes.
+    const bool own = has_complex_rule(y->op);
+    const Expr a = own ? Expr(y) : Expr(conjugate(y->in[0]));
+    const Expr b = n > 1 && !own ? Expr(conjugate(y->in[1])) : a;
+    const Expr value = own ? a : Expr(conjugate(y));
+    for (size_t i = 0; i < n; ++i) {
+      if (!call.live[i]) continue;
+      out[i] = own ? complex_cotangent(y, i, call.g) : row[i](call.g, a, b, a, value);
+      if (out[i].value && !is_complex(y->in[i]->dtype)) out[i].value = real_part(out[i].value);
+    }
+    return;
+  }
   const Expr a = y->in[0];
   const Expr b = n > 1 ? y->in[1] : y->in[0];
   const Expr c = n > 2 ? y->in[2] : y->in[0];
   for (size_t i = 0; i < n; ++i) {
-    if (call.live[i]) out[i] = kRules[static_cast<int>(y->op)][i](call.g, a, b, c, y);
+    if (call.live[i]) out[i] = row[i](call.g, a, b, c, y);
   }
 }
 
@@ -316,7 +362,11 @@ void cast_vjp(const VjpCall& call, Cotangent* out) {
   const DType from = call.node->in[0]->dtype;
   const DType to = call.node->dtype;
   // Between floats, or between integers (compat.tf1's integer gradients); never across.
-  if (is_float(from) != is_float(to)) return;
+  if (is_inexact(from) != is_inexact(to)) return;
+  if (is_complex(to) && !is_complex(from)) {
+    out[0] = {Cotangent::Value, cast(real_part(call.g), from), nullptr};
+    return;
+  }
   out[0] = {Cotangent::Value, cast(call.g, from), nullptr};
 }
 

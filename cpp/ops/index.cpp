@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/positions.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -87,7 +88,7 @@ NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int6
 
 NodeRef sum_duplicates(const NodeRef& x, const NodeRef& indices) {
   check_indices(indices, "sum_duplicates");
-  if (!is_float(x->dtype)) {
+  if (!is_inexact(x->dtype)) {
     fail(ErrorKind::Type, "sum_duplicates: expected floats, got ", x->dtype);
   }
   if (indices->shape.rank != 1 || x->shape.rank == 0 || x->shape[0] != indices->shape[0]) {
@@ -105,6 +106,16 @@ NodeRef sum_duplicates(const NodeRef& x, const NodeRef& indices) {
 NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indices, int64_t axis,
                  Update update, bool unique) {
   check_indices(indices, "at_index");
+  if (is_complex(base->dtype) && update == Update::Multiply && unique) {
+    const Expr product = Expr(take(base, indices, axis)) * Expr(value);
+    return at_index(base, product, indices, axis, Update::Set, true);
+  }
+  if (is_complex(base->dtype) && update == Update::Multiply) {
+    fail(ErrorKind::Type,
+         "at[].multiply: complex numbers cannot be multiplied where an index may come twice; use "
+         "a slice, a mask or indices that a NumPy array shows to be different");
+  }
+  if (update == Update::Min || update == Update::Max) refuse_complex(base.get(), "at[].min, max");
   if (is_storage(base->dtype) && update != Update::Set) {
     const DType wide = widened(base->dtype);
     return cast(at_index(cast(base, wide), cast(value, wide), indices, axis, update, unique),

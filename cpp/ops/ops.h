@@ -33,6 +33,14 @@ DType natural_dtype(const Node* x);
 // an integer does not fit.
 NodeRef settle_weak(const NodeRef& x, DType neighbour);
 
+// --- complex numbers (ops/complex.cpp)
+NodeRef make_complex(const NodeRef& re, const NodeRef& im);
+NodeRef weak_complex(double re, double im);
+// Of a real tensor: itself, zeros, itself.
+NodeRef real_part(const NodeRef& z);
+NodeRef imaginary_part(const NodeRef& z);
+NodeRef conjugate(const NodeRef& z);
+
 // --- movement (ops/movement.cpp): views
 NodeRef identity(const NodeRef& x);
 NodeRef stop_gradient(const NodeRef& x);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/composite.h"
 #include "ops/expr.h"
 
@@ -35,7 +36,7 @@ Shape folded(const Shape& shape, AxisMask mask, bool keepdims) {
 
 namespace {
 
-DType sum_dtype(DType dtype) { return is_float(dtype) ? dtype : traits(dtype).accumulator; }
+DType sum_dtype(DType dtype) { return is_inexact(dtype) ? dtype : traits(dtype).accumulator; }
 
 NodeRef fold_block(Op op, const NodeRef& x, AxisMask mask, bool keepdims) {
   Attr attr;
@@ -73,6 +74,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   if (op == Op::all || op == Op::any) x = cast(x, DType::Bool);
   if (x->dtype == DType::Bool && op == Op::max) op = Op::any;
   if (x->dtype == DType::Bool && op == Op::min) op = Op::all;
+  if (op != Op::sum) refuse_complex(x.get(), who);
   const AxisMask mask = axes_mask(x->shape, axes, who);
   if (op == Op::max || op == Op::min) {
     for (int64_t i = 0; i < x->shape.rank; ++i) {
@@ -102,6 +104,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
 
 NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {
   const char* who = name_of(op);
+  refuse_complex(input.get(), who);
   NodeRef x = cast(input, widened(input->dtype));
   Shape kept;
   if (axis) {

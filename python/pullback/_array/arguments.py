@@ -19,18 +19,26 @@ def integer(value: Any, who: str) -> int:
         raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
 
 
-def floating(value: Any, who: str) -> Tensor:
+def floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     """A tensor of floats; else a TypeError that says who expects it."""
     tensor = _core.constant(value, who=who)
-    if tensor.dtype.kind != "f":
-        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; cast it")
+    if tensor.dtype.kind not in kinds:
+        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; {_cure(tensor)}")
     return tensor
 
 
-def made_floating(value: Any, who: str) -> Tensor:
+def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     """A tensor of floats: integers and bool are made so in the default dtype."""
     tensor = _core.constant(value, who=who)
-    return tensor if tensor.dtype.kind == "f" else _core.cast(tensor, _core.default_float())
+    if tensor.dtype.kind in kinds:
+        return tensor
+    if tensor.dtype.kind == "c":
+        return floating(tensor, who)
+    return _core.cast(tensor, _core.default_float())
+
+
+def _cure(tensor: Tensor) -> str:
+    return "take real(x), or abs(x)" if tensor.dtype.kind == "c" else "cast it"
 
 
 def is_integer(value: Any) -> bool:

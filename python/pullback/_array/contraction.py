@@ -201,7 +201,7 @@ def run_pair(plan: Pair, a: Any, b: Any) -> Tensor:
 def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
     """Tensors of one dtype; Python numbers stay, and take it, where a tensor is there too. A list
     of Python numbers takes the dtype of a floating operand."""
-    numbers = [type(x) in (int, float) for x in values]
+    numbers = [type(x) in (int, float, complex) for x in values]
     if all(numbers):
         numbers = [False] * len(values)
     out = [
@@ -216,7 +216,7 @@ def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
         return out
     neighbour = _core.neighbour_dtype([values[k] for k in tensors], [out[k] for k in tensors])
     own = [out[k].dtype for k in tensors]
-    dtype = neighbour if neighbour.kind == "f" else reduce(_core.promote, own)
+    dtype = neighbour if neighbour.kind in "fc" else reduce(_core.promote, own)
     for k in tensors:
         out[k] = _core.constant(values[k] if _core.is_number_list(values[k]) else out[k], dtype)
     return out

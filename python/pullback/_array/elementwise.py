@@ -122,7 +122,7 @@ def square(x: TensorLike, /) -> Tensor:
 
 
 def abs(x: TensorLike, /) -> Tensor:
-    """The absolute value; its gradient at 0 is 0.
+    """The absolute value, real of complex numbers too; its gradient at 0 is 0.
 
     >>> pb.abs([1.0, -2.0])
     Tensor([1., 2.], dtype=float32)
@@ -131,7 +131,7 @@ def abs(x: TensorLike, /) -> Tensor:
 
 
 def sign(x: TensorLike, /) -> Tensor:
-    """-1, 0 or 1; its gradient is 0.
+    """-1, 0 or 1; its gradient is 0. Of complex numbers x / abs(x), which has one.
 
     >>> pb.sign([-3.0, 0.0, 5.0])
     Tensor([-1.,  0.,  1.], dtype=float32)
@@ -238,6 +238,9 @@ def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
     if digits == 0:
         return _core.round(x)
     x = _core.constant(x, who=who)
+    if x.dtype.kind == "c":
+        parts = (rounded_to(part, digits, who) for part in (_core.real(x), _core.imag(x)))
+        return _core.make_complex(*parts)
     if x.dtype.kind == "f":
         power = float(f"1e{digits if digits > 0 else -digits}")
         if digits < 0:
@@ -325,8 +328,9 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
 def astype(
     x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
 ) -> Tensor:
-    """x in another dtype, as `cast`. Gradients pass between floating dtypes only. A tensor never
-    changes under its holders, so `copy` makes no difference; the one device is "cpu".
+    """x in another dtype, as `cast`. Gradients pass between floating and complex dtypes only. A
+    complex x in a dtype that is not, bool excepted, is a TypeError: take `real` of it. A tensor
+    never changes under its holders, so `copy` makes no difference; the one device is "cpu".
 
     >>> pb.astype([1.7, -1.7], "int32")
     Tensor([ 1, -1], dtype=int32)

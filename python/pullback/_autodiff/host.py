@@ -127,14 +127,40 @@ def _type_of(one: Any) -> Type:
     return example.shape, example.dtype
 
 
+def _host_call(f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...]) -> Tensor:
+    """The call as an operation. Complex arrays pass as real ones with a last axis of two parts."""
+    dtype = _core.dtype(dtype)
+    complex_at = {k: x.dtype for k, x in enumerate(xs) if x.dtype.kind == "c"}
+    if not complex_at and dtype.kind != "c":
+        return _core.host_call(f, xs, dtype, shape)
+
+    def of_pairs(*arrays: Any) -> Any:
+        inputs = list(arrays)
+        for k, own in complex_at.items():
+            whole = inputs[k].copy().view(own)[..., 0]
+            whole.flags.writeable = False
+            inputs[k] = whole
+        answer = f(*inputs)
+        return np.stack([answer.real, answer.imag], -1) if dtype.kind == "c" else answer
+
+    inputs = list(xs)
+    for k in complex_at:
+        inputs[k] = _core.stack([_core.real(xs[k]), _core.imag(xs[k])], -1)
+    if dtype.kind != "c":
+        return _core.host_call(of_pairs, inputs, dtype, shape)
+    part = _core.real(_core.full((), 0, dtype)).dtype
+    pairs = _core.host_call(of_pairs, inputs, part, (*shape, 2))
+    return _core.make_complex(pairs[..., 0], pairs[..., 1])
+
+
 def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list[Any]:
     """What f returns as tensors, of one operation: several results come as the entries of one."""
     checked = _Checked(f, types, several)
     if not several:
-        return [_core.host_call(checked, xs, types[0][1], types[0][0])]
+        return [_host_call(checked, xs, types[0][1], types[0][0])]
     if len({dtype for _, dtype in types}) <= 1:
         common = types[0][1] if types else np.dtype("float64")
-        packed = _core.host_call(
+        packed = _host_call(
             lambda *arrays: _joined(checked(*arrays), common),
             xs, common, (sum(prod(shape) for shape, _ in types),),
         )  # fmt: skip
@@ -142,7 +168,7 @@ def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list
     if any(dtype.kind not in "biuf" for _, dtype in types):
         raise TypeError(f"{WHO}: {place(f)}: complex results come with others of their dtype only")
     # Of whatever dtypes: each number as two floats, high * 2**32 + low.
-    packed = _core.host_call(
+    packed = _host_call(
         lambda *arrays: _joined([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
         xs, "float64", (2 * sum(prod(shape) for shape, _ in types),),
     )  # fmt: skip
@@ -213,6 +239,11 @@ def _answered(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, .
         )
     if vjp != "fd":
         return vjp(primals, upstream)
+    if any(x.dtype.kind == "c" for x in (*primals, *upstream)):
+        raise TypeError(
+            f"{WHO}: {place(f)}: vjp='fd' takes differences of real numbers; write a vjp for "
+            "complex ones"
+        )
     floats = [k for k, x in enumerate(primals) if x.dtype.kind == "f"]
     slopes = _differences(f, len(primals), floats)
     found = numpy_function(slopes, [primals[k] for k in floats])(*primals, *upstream)

@@ -332,7 +332,7 @@ def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]
     """The answers of a rule with numbers made tensors of their input's dtype and shape."""
     out = list(answers)
     for i, (answer, x) in enumerate(zip(answers, inputs, strict=False)):
-        if isinstance(answer, (int, float, numpy.number)):
+        if isinstance(answer, (int, float, complex, numpy.number)):
             out[i] = _core.full(x.shape, answer, x.dtype)
     return out
 
