@@ -209,7 +209,7 @@ NodeRef settle_weak(const NodeRef& x, DType dtype) {
 }
 
 NodeRef cast(const NodeRef& x, DType dtype) {
-  if (x->flags & kWeak && is_complex(x->dtype) && is_complex(dtype)) return settle_weak(x, dtype);
+  if (x->flags & kWeak && x->op == Op::complex && is_complex(dtype)) return settle_weak(x, dtype);
   if (is_complex(x->dtype) && !is_complex(dtype) && dtype != DType::Bool) {
     fail(ErrorKind::Type, "cast: ", x->dtype, " to ", dtype,
          " would lose the imaginary part; take real(x), or abs(x)");
