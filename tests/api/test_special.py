@@ -47,8 +47,9 @@ def test_beta_in_its_domain_and_at_its_edges() -> None:
     numbers = [-104.5, -2.5, -0.75, 1e-300, 0.5, 1.0, 30.0, 171.5, 1e22]
     a, b = (np.ravel(part) for part in np.meshgrid(numbers, numbers))
     whole = ((a + b) <= 0) & (np.floor(a + b) == a + b)  # where it is 0
+    cases = zip(whole, a, b, strict=True)
     with mp.workdps(80):
-        want = [mp.mpf(0) if w else mp.beta(*map(mp.mpf, ab)) for w, *ab in zip(whole, a, b)]
+        want = [mp.mpf(0) if w else mp.beta(*map(mp.mpf, ab)) for w, *ab in cases]
         logs = [mp.log(abs(v)) if v else -mp.inf for v in want]
     got = pb.special.beta(a, b).numpy()
     np.testing.assert_allclose(got, np.array(want, float), rtol=1e-15, atol=1e-323)

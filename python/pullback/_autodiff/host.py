@@ -107,11 +107,9 @@ def _is_pair(out: Any) -> bool:
     if len(out) != 2 or hasattr(out[0], "dtype"):
         return False
     # Classes and objects of dtypes have a shape, too.
-    return (
-        isinstance(out[1], (str, type, np.dtype))
-        or not hasattr(out[1], "shape")
-        and not (isinstance(out[1], (tuple, list)) and out[1])
-    )
+    if isinstance(out[1], (str, type, np.dtype)):
+        return True
+    return not (hasattr(out[1], "shape") or (isinstance(out[1], (tuple, list)) and out[1]))
 
 
 def _type_of(one: Any) -> Type:
