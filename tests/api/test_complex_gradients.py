@@ -323,3 +323,27 @@ def test_a_gradient_penalty() -> None:
     # L = sin z conj(sin z): its gradient is 2 sin(z) conj(cos z).
     (expected,) = by_parts(lambda z: np.sum(np.abs(2 * np.sin(z) * np.conj(np.cos(z))) ** 2), z)
     np.testing.assert_allclose(got.numpy(), expected, rtol=1e-10)
+
+
+def test_a_python_number_keeps_its_digits_in_a_traced_function() -> None:
+    x = np.array([1.0, 3.0])
+
+    def f(x: Any, c: Any) -> Any:
+        return x * (c * 2) + c.imag * x - pb.conj(c) * x
+
+    traced = pb.function(f)
+    for c in (0.1j, 0.3 - 0.7j):
+        assert traced(x, c).numpy().tolist() == f(x, c).numpy().tolist()
+    assert traced(x.astype("float32"), 0.1j).dtype == "complex64"
+
+
+def test_functions_of_numpy_arrays() -> None:
+    f = pb.numpy_function(lambda z: np.fft.fft(z), lambda z: z, lambda xs, gs: 3 * pb.conj(gs[0]))
+    v = pb.Variable(Z.astype("complex128"))
+    np.testing.assert_array_equal(f(v).numpy(), np.fft.fft(v.numpy()))
+    np.testing.assert_array_equal(pb.function(f)(v).numpy(), np.fft.fft(v.numpy()))
+    (g,) = pb.gradients(f(v), v, pb.constant(v.numpy()))
+    assert g.tolist() == (3 * v.numpy().conj()).tolist()
+    size = pb.numpy_function(np.abs, lambda z: z.real, vjp="fd")
+    with pytest.raises(TypeError, match=r"differences of real numbers"):
+        pb.gradients(pb.sum(size(v)), v)

@@ -109,7 +109,7 @@ def test_arrays_keep_their_dtype_in_the_order_of_this_machine(source: str, expec
     assert pb.constant(x).numpy().tolist() == x.tolist()
 
 
-@pytest.mark.parametrize("dtype", ["longdouble", "complex64", "datetime64[s]", "U3", "O"])
+@pytest.mark.parametrize("dtype", ["longdouble", "clongdouble", "datetime64[s]", "U3", "O"])
 def test_what_does_not_fit_is_refused(dtype: str) -> None:
     with pytest.raises(TypeError, match="expected numbers"):
         pb.constant(np.zeros(2, dtype))

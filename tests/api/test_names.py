@@ -26,7 +26,7 @@ OTHERS = {
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
     "num_threads", "numpy_function", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
-    "supports", "value_and_grad",
+    "supports", "value_and_grad", "iscomplexobj", "isrealobj",
 }  # fmt: skip
 BAD = {
     "object": object(),
@@ -94,6 +94,13 @@ def test_an_error_of_a_function_inside_a_transform_keeps_its_name():
 
 X = np.arange(1.0, 10.0).reshape(3, 3) / 4
 EXAMPLES = {
+    "angle": lambda x: pb.angle(x + 1j),
+    "complex": lambda x: pb.real(pb.complex(x, x)),
+    "conj": lambda x: pb.real(pb.conj(x * 1j)),
+    "conjugate": lambda x: pb.real(pb.conjugate(x * 1j)),
+    "imag": lambda x: pb.imag(x * 1j),
+    "real": lambda x: pb.real(x * 1j),
+    "real_if_close": lambda x: pb.real_if_close(pb.complex(x, 0.0)),
     "append": lambda x: pb.append(x, x),
     "array_split": lambda x: pb.array_split(x, 2)[0],
     "concatenate": lambda x: pb.concatenate([x, x]),
@@ -252,7 +259,15 @@ def test_the_override_map_knows_every_function(name):
         # Each is really one, and without them there is nothing left to override but views, and what
         # is behind a stop_gradient.
         assert set(parts) <= set().union(*(called(name, [part]) for part in parts))
-        ours = {"add", "broadcast_to", "identity", "reshape", "slice", "take"}  # of the examples
+        ours = {
+            "add",
+            "broadcast_to",
+            "complex",
+            "identity",
+            "reshape",
+            "slice",
+            "take",
+        }  # of the examples
         everything = called(name, set(_core.op_names()) - {"stop_gradient"}) - ours
         assert everything <= set(parts), everything
         return

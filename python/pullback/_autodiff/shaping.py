@@ -272,6 +272,8 @@ def _custom(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) 
 
 def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
     """A number or a tensor that belongs to the gradient of x, as a constant of its dtype."""
+    if x.dtype.kind != "c" and _core.constant(value, who=who).dtype.kind == "c":
+        raise TypeError(f"{who} is complex, and what has the gradient is {x.dtype}")
     tensor = _core.stop_gradient(_core.constant(value, x.dtype, who))
     _check_fits(tensor, x, who)
     return tensor
