@@ -31,6 +31,12 @@ struct Parts {
 // complex, `re` alone.
 Parts complex_form(Op op, std::span<const Parts> in);
 
+// A complex value in float64, and what the functions do to it (ops/complex_functions.cpp).
+struct ComplexPair {
+  Expr re, im;
+};
+ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b);
+
 void complex_vjp(const VjpCall& call, Cotangent* out);
 void real_vjp(const VjpCall& call, Cotangent* out);
 void imag_vjp(const VjpCall& call, Cotangent* out);

@@ -329,11 +329,11 @@ def test_a_python_number_keeps_its_digits_in_a_traced_function() -> None:
     x = np.array([1.0, 3.0])
 
     def f(x: Any, c: Any) -> Any:
-        return x * (c * 2) + c.imag * x - pb.conj(c) * x
+        return x * (c * 2) + c.imag * x - c.conjugate() * x
 
     traced = pb.function(f)
     for c in (0.1j, 0.3 - 0.7j):
-        assert traced(x, c).numpy().tolist() == f(x, c).numpy().tolist()
+        np.testing.assert_allclose(traced(x, c).numpy(), f(x, c), rtol=1e-15)
     assert traced(x.astype("float32"), 0.1j).dtype == "complex64"
 
 
