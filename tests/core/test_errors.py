@@ -175,7 +175,7 @@ def test_bad_arguments_of_every_row(pointwise: Case) -> None:
             text = rf"{pointwise.op}: shapes .*\(2, 4\).* do not broadcast"
             with pytest.raises(ValueError, match=text):
                 pointwise.run(*arguments)
-    if pointwise.dtypes == "ilfd":
+    if pointwise.dtypes == "ilfd" and pointwise.result == "same":
         with pytest.raises(TypeError, match=f"{pointwise.op}: expected numbers, got bool"):
             pointwise.run(*[np.ones(3, bool)] * arity)
 

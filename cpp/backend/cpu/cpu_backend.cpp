@@ -3,6 +3,7 @@
 // Start at CpuExecutable::run. What a kind of step does is in its own file: group_run, gemm,
 // layout_run, index_run, arg_reduce, random_run.
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -66,7 +67,8 @@ Status run(const HostCall& step, const Slots& slots) {
   };
   std::vector<HostArray> in;
   for (const View& view : step.in) in.push_back(array(view));
-  auto* function = reinterpret_cast<HostCallable*>(slots.scalar(step.function).i);
+  auto* function =
+      std::bit_cast<HostCallable*>(static_cast<intptr_t>(slots.scalar(step.function).i));
   return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
 }
 
