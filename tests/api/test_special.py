@@ -133,3 +133,28 @@ def test_softmax_over_any_axes(name: str, axis: Any) -> None:
 
 def test_softmax_of_a_number() -> None:
     assert float(pb.special.softmax(3.0)) == 1.0 and float(pb.special.log_softmax(3)) == 0.0
+
+
+@pytest.mark.parametrize("name, order, root", [("j1", 1, 1.8411838), ("jn", 2, 3.0542369)])
+def test_slopes_of_bessel_functions_near_their_roots(name: str, order: int, root: float) -> None:
+    at = np.float32(root)
+    x = pb.Variable(at)
+    f = getattr(pb.special, name)
+    (got,) = pb.gradients(f(x) if name == "j1" else f(order, x), [x])
+    with mp.workdps(40):
+        want = float(mp.besselj(order, mp.mpf(float(at)), derivative=1))
+    assert abs(got.item() - want) <= 2.0**-23 * abs(want)
+
+
+def test_slopes_of_bessel_functions_at_their_pole() -> None:
+    x = pb.Variable(np.zeros(1))
+    for y in (pb.special.y0(x), pb.special.y1(x), pb.special.yn(3, x)):
+        assert pb.gradients(y, [x])[0].numpy()[0] == np.inf
+
+
+def test_slope_of_the_relative_entropy_near_its_root() -> None:
+    x, y = pb.Variable(np.float32(0.36787945)), np.float32(1)
+    (got,) = pb.gradients(pb.special.rel_entr(x, y), [x])
+    with mp.workdps(40):
+        want = float(1 + mp.log(mp.mpf(float(np.float32(0.36787945)))))
+    assert abs(got.item() - want) <= 2.0**-23 * abs(want)

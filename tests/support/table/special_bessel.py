@@ -34,6 +34,16 @@ def ive_derivative(v, x, n):
     return ive(v, x) if n == 0 else mp.diff(lambda t: ive(v, t), x, int(n))
 
 
+def derivative(f):
+    """Of a function of whole orders, by sums of its neighbours (DLMF 10.6.7)."""
+
+    def times(n, x, k):
+        terms = ((-1) ** j * mp.binomial(k, j) * f(n - k + 2 * j, x) for j in range(int(k) + 1))
+        return mp.fsum(terms) / 2**k
+
+    return times
+
+
 def of(order, function):
     return exactly(lambda x: function(order, x))
 
@@ -55,7 +65,9 @@ CASES: list[Case] = [
     floats("j0",  of(0, j),   REAL),
     floats("j1",  of(1, j),   REAL),
     floats("jn",  exactly(j), N, REAL, wrt=(1,)),
+    floats("jn_derivative", exactly(derivative(j)), N, REAL, TIMES, wrt=(1,)),
     floats("y0",  of(0, y),   POSITIVE),
     floats("y1",  of(1, y),   POSITIVE),
     floats("yn",  exactly(y), N, POSITIVE, wrt=(1,)),
+    floats("yn_derivative", exactly(derivative(y)), N, POSITIVE, TIMES, wrt=(1,)),
 ]

@@ -77,6 +77,7 @@ CASES: list[Case] = [
     floats("entr",           exactly(lambda x: -x * mp.log(x)),     POSITIVE),
     floats("entr_slope",     exactly(lambda x: -1 - mp.log(x)),     POSITIVE),
     floats("rel_entr",       exactly(lambda a, b: a * mp.log(a / b)), POSITIVE, POSITIVE),
+    floats("rel_entr_slope", exactly(lambda a, b: 1 + mp.log(a / b)), POSITIVE, POSITIVE),
     floats("kl_div",         exactly(lambda a, b: a * mp.log(a / b) - a + b), POSITIVE, POSITIVE),
     floats("sinc",           exactly(sinc),                         REAL),
     floats("sinc_derivative", exactly(derivative(sinc)),            REAL, ORDER, wrt=(0,)),

@@ -8,7 +8,8 @@ double iv(double order, double x) noexcept;
 // The derivative, so many times, of exp(-|x|) I_order(x). At 0, where |x| has a kink, the mean of
 // both sides.
 double ive(double order, double x, double times) noexcept;
-double jn(double order, double x) noexcept;
-double yn(double order, double x) noexcept;
+// The derivatives, so many times, of J and Y.
+double jn(double order, double x, double times) noexcept;
+double yn(double order, double x, double times) noexcept;
 
 }  // namespace pullback::special

@@ -124,23 +124,50 @@ Real second_kind(int n, Real x) {
   return now;
 }
 
-}  // namespace
-
-double jn(double order, double x) noexcept {
+bool is_order(double order) {
   const Real size = std::fabs(Real{order});
-  if (x != x || !(size <= kMostSteps) || size != std::rint(size)) return static_cast<double>(kNaN);
-  const bool odd = std::fmod(size, 2) != 0;
-  const Real y = first_kind(static_cast<int>(size), std::fabs(Real{x}));
-  return static_cast<double>(odd && (order < 0) != (x < 0) ? -y : y);
+  return size <= kMostSteps && size == std::rint(size);
+}
+bool is_odd(double order) { return std::fmod(std::fabs(Real{order}), 2) != 0; }
+
+Real first_kind_of(double order, double x) {
+  const Real y = first_kind(static_cast<int>(std::fabs(order)), std::fabs(Real{x}));
+  return is_odd(order) && (order < 0) != (x < 0) ? -y : y;
 }
 
-double yn(double order, double x) noexcept {
-  const Real size = std::fabs(Real{order});
-  if (!(x >= 0) || !(size <= kMostSteps) || size != std::rint(size)) {
+Real second_kind_of(double order, double x) {
+  const Real y = second_kind(static_cast<int>(std::fabs(order)), x);
+  return order < 0 && is_odd(order) ? -y : y;
+}
+
+// The derivative, so many times, of J or Y: DLMF 10.6.7. What is left where its terms cancel has
+// the digits by which a long double is longer.
+template <class F>
+Real derivative(F f, double order, double x, int times) {
+  Real sum = 0, choose = 1;
+  for (int k = 0; k <= times; ++k) {
+    sum += choose * f(order - times + 2 * k, x);
+    choose *= -Real(times - k) / (k + 1);
+  }
+  return std::ldexp(sum, -times);
+}
+
+}  // namespace
+
+double jn(double order, double x, double times) noexcept {
+  if (x != x || !is_order(order) || !(times >= 0 && times <= 64)) return static_cast<double>(kNaN);
+  return static_cast<double>(derivative(first_kind_of, order, x, static_cast<int>(times)));
+}
+
+double yn(double order, double x, double times) noexcept {
+  if (!(x >= 0) || !is_order(order) || !(times >= 0 && times <= 64)) {
     return static_cast<double>(kNaN);
   }
-  const Real y = second_kind(static_cast<int>(size), x);
-  return static_cast<double>(order < 0 && std::fmod(size, 2) != 0 ? -y : y);
+  if (x == 0) {
+    const bool up = (order < 0 && is_odd(order)) != is_odd(times);
+    return static_cast<double>(up ? kInfinity : -kInfinity);
+  }
+  return static_cast<double>(derivative(second_kind_of, order, x, static_cast<int>(times)));
 }
 
 }  // namespace pullback::special

@@ -57,6 +57,10 @@ double rel_entr(double x, double y) noexcept {
   if (x == 0 && y >= 0) return 0;
   return static_cast<double>(x > 0 && y > 0 ? x * log_of_ratio(x, y) : kInfinity);
 }
+double rel_entr_slope(double x, double y) noexcept {
+  if (!(x >= 0 && y >= 0)) return static_cast<double>(kNaN);
+  return static_cast<double>(1 + log_of_ratio(std::fabs(Real{x}), std::fabs(Real{y})));
+}
 double kl_div(double x, double y) noexcept {
   if (x != x || y != y) return static_cast<double>(kNaN);
   if (x == 0 && y >= 0) return y;
