@@ -307,6 +307,44 @@ struct Answer : Cotangent {
   Answer(const Expr& e) : Cotangent{Cotangent::Value, e.node, nullptr} {}
 };
 
+[[noreturn]] Answer third_order(const char* name, const char* parameters) {
+  throw Error(
+      ErrorKind::NotImplemented,
+      text(name, " has derivatives by ", parameters,
+           " up to the second order, and one of the third was asked for; those by its other "
+           "arguments are of any order"));
+}
+
+// Derivatives of densities that are wanted from the third order on, made of those before.
+Expr gamma_density_daa(const Expr& a, const Expr& x) {
+  return gamma_density_da(a, x) * (log(x) - digamma(a)) - gamma_density(a, x) * polygamma(1.0, a);
+}
+Expr gamma_density_dax(const Expr& a, const Expr& x) {
+  return gamma_density_da(a, x) * ((a - 1.0) / x - 1.0) + gamma_density(a, x) / x;
+}
+// of log(beta_density)
+Expr by_a(const Expr& a, const Expr& b, const Expr& x) { return log(x) - polygamma_gap(0.0, a, b); }
+Expr by_b(const Expr& a, const Expr& b, const Expr& x) {
+  return log1p(-x) - polygamma_gap(0.0, b, a);
+}
+Expr beta_density_daa(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_da(a, b, x) * by_a(a, b, x) -
+         beta_density(a, b, x) * polygamma_gap(1.0, a, b);
+}
+Expr beta_density_dab(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_da(a, b, x) * by_b(a, b, x) + beta_density(a, b, x) * polygamma(1.0, a + b);
+}
+Expr beta_density_dbb(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_db(a, b, x) * by_b(a, b, x) -
+         beta_density(a, b, x) * polygamma_gap(1.0, b, a);
+}
+Expr beta_density_dax(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_dx(a, b, x) * by_a(a, b, x) + beta_density(a, b, x) / x;
+}
+Expr beta_density_dbx(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_dx(a, b, x) * by_b(a, b, x) - beta_density(a, b, x) / (1.0 - x);
+}
+
 // One function per input of each row; e.g. sin_da(g, a, b, c, y).
 #define RULE(rule, text)                                                      \
   Answer rule([[maybe_unused]] const Expr& g, [[maybe_unused]] const Expr& a, \

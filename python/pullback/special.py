@@ -14,22 +14,28 @@ from ._array.error_functions import (
 )
 from ._array.gamma_functions import (
     beta,
+    betainc,
     betaln,
     digamma,
     gamma,
+    gammainc,
+    gammaincc,
     gammaln,
     gammasgn,
     multigammaln,
     polygamma,
     psi,
     rgamma,
+    zeta,
 )
 from ._array.over_axes import log_softmax, softmax
 from ._array.powers import xlog1py, xlogy
 from ._array.reductions import logsumexp
+from ._array.softmax import log_softmax, softmax
 
 __all__ = [
     "beta",
+    "betainc",
     "betaln",
     "digamma",
     "entr",
@@ -40,6 +46,8 @@ __all__ = [
     "erfinv",
     "expit",
     "gamma",
+    "gammainc",
+    "gammaincc",
     "gammaln",
     "gammasgn",
     "i0",
@@ -70,4 +78,5 @@ __all__ = [
     "y0",
     "y1",
     "yn",
+    "zeta",
 ]

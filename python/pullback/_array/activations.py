@@ -121,8 +121,7 @@ def softsign(x: TensorLike, /) -> Tensor:
     >>> pb.softsign([-1.0, 3.0])
     Tensor([-0.5 ,  0.75], dtype=float32)
     """
-    x = made_floating(x, "softsign")
-    return _core.divide(x, _core.add(1, _core.abs(x)))
+    return _core.softsign(x)
 
 
 def log_sigmoid(x: TensorLike, /) -> Tensor:

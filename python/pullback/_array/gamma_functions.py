@@ -114,6 +114,73 @@ def betaln(a: TensorLike, b: TensorLike, /) -> Tensor:
     return _core.betaln(a, b)
 
 
+def gammainc(a: TensorLike, x: TensorLike, /) -> Tensor:
+    """The regularized lower incomplete gamma function, the share of gamma(a) below x: DLMF 8.2.4.
+
+    Elementwise and broadcasting, for floats; integers become the default float. It is defined for
+    a, x >= 0 but not where both are 0 or infinite: NaN elsewhere. It has gradients by both: that of
+    x is the density of the gamma distribution, of any order; those of a exist up to the second.
+
+    Raises:
+        NotImplementedError: a third derivative by a is asked for.
+
+    >>> pb.special.gammainc([0.5, 1.0, 50.0], [0.5, 1.0, 60.0])
+    Tensor([0.6826895, 0.6321205, 0.9155933], dtype=float32)
+    """
+    return _core.gammainc(a, x)
+
+
+def gammaincc(a: TensorLike, x: TensorLike, /) -> Tensor:
+    """1 - gammainc(a, x), the upper incomplete gamma function, with all its digits: DLMF 8.2.4.
+
+    Elementwise and broadcasting, for floats; integers become the default float. Domain and
+    gradients as those of `gammainc`.
+
+    Raises:
+        NotImplementedError: a third derivative by a is asked for.
+
+    >>> pb.special.gammaincc([0.5, 1.0, 2.0], [0.5, 1.0, 60.0])
+    Tensor([3.1731051e-01, 3.6787945e-01, 5.3413632e-25], dtype=float32)
+    """
+    return _core.gammaincc(a, x)
+
+
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, /) -> Tensor:
+    """The regularized incomplete beta function, the share of beta(a, b) below x: DLMF 8.17.2.
+
+    Elementwise and broadcasting, for floats; integers become the default float. It is defined for
+    a, b >= 0, not both 0 or infinite, and 0 <= x <= 1: NaN elsewhere. It has gradients by all
+    three: that of x is the density of the beta distribution, of any order; those of a and b exist
+    up to the second.
+
+    Raises:
+        NotImplementedError: a third derivative by a and b is asked for.
+
+    >>> pb.special.betainc([0.5, 2.0], [0.5, 3.0], [0.25, 0.5])
+    Tensor([0.33333334, 0.6875    ], dtype=float32)
+    """
+    return _core.betainc(a, b, x)
+
+
+def zeta(x: TensorLike, q: TensorLike | None = None, /) -> Tensor:
+    """Riemann's zeta function of x, or Hurwitz's of x and q, the sum of (k + q)^-x: DLMF 25.11.1.
+
+    Elementwise and broadcasting, for floats; integers become the default float. Infinite at x = 1.
+    Without q, and where it is 1, it continues to x < 1; other q are NaN there. For q < 0 it needs a
+    whole x, and at q = 0, -1, ... it is infinite. It has gradients by both, those of x where q > 0
+    and up to the second order.
+
+    Raises:
+        NotImplementedError: a third derivative by x is asked for.
+
+    >>> pb.special.zeta([2.0, 4.0, -1.0])
+    Tensor([ 1.644934  ,  1.0823232 , -0.08333334], dtype=float32)
+    >>> pb.special.zeta(2.0, [0.5, 1.0, 10.0])
+    Tensor([4.934802  , 1.644934  , 0.10516634], dtype=float32)
+    """
+    return _core.zeta(x, 1.0 if q is None else q)
+
+
 def multigammaln(a: TensorLike, d: int, /) -> Tensor:
     """The logarithm of the gamma function of dimension d >= 1: DLMF 35.3.
 

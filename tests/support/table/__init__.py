@@ -16,6 +16,7 @@ from . import (
     special_bessel,
     special_erf,
     special_gamma,
+    special_incomplete,
     statistics,
 )
 
@@ -23,6 +24,7 @@ FAMILIES = (
     *(
         elementwise,
         special_gamma,
+        special_incomplete,
         special_erf,
         special_bessel,
     ),  # rows of elementwise.def, in its order

@@ -83,6 +83,7 @@ CASES: list[Case] = [
     floats ("sigmoid",       ref.sigmoid,      WIDE),
     floats ("sigmoid_slope", ref.sigmoid_slope, REAL,    ulp=3.3),
     floats ("softplus",      ref.softplus,     WIDE),
+    floats ("softsign",      ref.softsign,     NONZERO),
     numbers("relu",          ref.relu,         NONZERO),
     floats ("gate",          ref.gate,         NONZERO,  REAL),
     floats ("erf",           ref.erf,          REAL),

@@ -10,6 +10,7 @@
 #include "backend/cpu/special/bessel.h"
 #include "backend/cpu/special/entropies.h"
 #include "backend/cpu/special/error_functions.h"
+#include "backend/cpu/special/gamma.h"
 
 #ifndef PULLBACK_KERNELS
 #define PULLBACK_KERNELS kernels_baseline

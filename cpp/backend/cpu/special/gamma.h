@@ -24,24 +24,32 @@ PULLBACK_SPECIAL_2(gamma_nth)  // the derivative of gamma of an order: (order, x
 PULLBACK_SPECIAL_2(rgamma_nth)
 PULLBACK_SPECIAL_2(beta)
 PULLBACK_SPECIAL_2(betaln)
-PULLBACK_SPECIAL_3(polygamma_gap)    // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
+PULLBACK_SPECIAL_3(polygamma_gap)  // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
 
-PULLBACK_SPECIAL_2(zeta)      // of Riemann where q is 1, for s < 1 too: (s, q)
-PULLBACK_SPECIAL_3(zeta_nth)  // the derivative by s of an order up to 2: (order, s, q)
+PULLBACK_SPECIAL_2(zeta)  // of Riemann where q is 1, for s < 1 too: (s, q)
+PULLBACK_SPECIAL_2(zeta_ds)
+PULLBACK_SPECIAL_2(zeta_dss)
 
+// Of (a, x), and the derivatives that are not made of other rows. The density is the slope by x.
 PULLBACK_SPECIAL_2(gammainc)
 PULLBACK_SPECIAL_2(gammaincc)
-PULLBACK_SPECIAL_2(gamma_density)  // the slope of gammainc by x
 PULLBACK_SPECIAL_2(gammainc_da)
 PULLBACK_SPECIAL_2(gammainc_daa)
+PULLBACK_SPECIAL_2(gamma_density)
+PULLBACK_SPECIAL_2(gamma_density_da)
+PULLBACK_SPECIAL_2(gamma_density_dx)
 
+// Of (a, b, x), likewise.
 PULLBACK_SPECIAL_3(betainc)
-PULLBACK_SPECIAL_3(beta_density)  // the slope of betainc by x
 PULLBACK_SPECIAL_3(betainc_da)
 PULLBACK_SPECIAL_3(betainc_db)
 PULLBACK_SPECIAL_3(betainc_daa)
 PULLBACK_SPECIAL_3(betainc_dab)
 PULLBACK_SPECIAL_3(betainc_dbb)
+PULLBACK_SPECIAL_3(beta_density)
+PULLBACK_SPECIAL_3(beta_density_da)
+PULLBACK_SPECIAL_3(beta_density_db)
+PULLBACK_SPECIAL_3(beta_density_dx)
 
 #undef PULLBACK_SPECIAL_1
 #undef PULLBACK_SPECIAL_2

@@ -64,7 +64,7 @@ R gamma_positive(R x) {
     return product * std::exp(w * polynomial(kLogGamma, w)) / divisor;
   }
   constexpr R kRoot2Pi = static_cast<R>(2.50662827463100050241576528481104525L);
-  if (x > 1800) return kInf<R>;
+  if (x > (sizeof(R) > sizeof(double) ? 1800 : 180)) return kInf<R>;
   const R half = std::pow(x, (x - R(0.5)) / 2);
   return kRoot2Pi * half * std::exp(stirling_rest(x) - x) * half;
 }

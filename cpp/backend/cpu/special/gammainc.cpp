@@ -22,7 +22,7 @@ struct Part {
 template <class R>
 R deviation(R a, R x) {
   const R apart = (x - a) / a;
-  return apart > R(-0.25) ? less_log1p(apart) : apart - std::log(x / a);
+  return apart > R(-0.5) ? less_log1p(apart) : apart - std::log(x / a);
 }
 
 // x^a exp(-x) / gamma(a + 1)
@@ -39,15 +39,17 @@ template <class R>
 void set_front(R& y, R a, R x) {
   y = front(a, x);
 }
+// The slope of log(front) by a: log(x) - digamma(a + 1).
+template <class R>
+R front_slope(R a, R x) {
+  if (a < kFar) return std::log(x) - digamma_of(a + 1);
+  const R apart = (x - a) / a;
+  const R ratio = std::fabs(apart) < R(0.5) ? std::log1p(apart) : std::log(x / a);
+  return ratio + log_less_digamma(a) - 1 / a;
+}
 template <class R>
 void set_front(Jet<R>& y, const Jet<R>& a, R x) {
-  const R f = front(a.f, x);
-  R slope = std::log(x) - digamma_of(a.f + 1);
-  if (a.f >= kFar) {
-    const R apart = (x - a.f) / a.f;
-    const R ratio = std::fabs(apart) < R(0.5) ? std::log1p(apart) : std::log(x / a.f);
-    slope = ratio + log_less_digamma(a.f) - 1 / a.f;
-  }
+  const R f = front(a.f, x), slope = front_slope(a.f, x);
   y = a.of(f, f * slope, f * (slope * slope - polygamma_of(1, a.f + 1)));
 }
 
@@ -63,6 +65,18 @@ V power_series(const V& a, R x) {
   return sum;
 }
 
+// Whether one more factor of a fraction changes neither it nor its slopes by much. The size of its
+// logarithm's slopes is that of h. (At a whole a the value stops changing long before they do.)
+template <class R>
+bool is_settled(R step, R) {
+  return std::fabs(step - 1) < 64 * kEps<R>;
+}
+template <class R>
+bool is_settled(const Jet<R>& step, const Jet<R>& h) {
+  return is_settled(step.f, h.f) && std::fabs(step.a) < 64 * kEps<R> * h.f &&
+         std::fabs(step.aa) < 64 * kEps<R> * h.f * h.f;
+}
+
 // 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), by Lentz's method.
 template <class V, class R>
 V fraction(const V& a, R x) {
@@ -75,8 +89,7 @@ V fraction(const V& a, R x) {
     c = b + top / c;
     const V step = c * d;
     h = h * step;
-    // derivatives need some more terms
-    if (last == 20000 && std::fabs(value_of(step) - 1) < 2 * kEps<R>) last = k + k / 3 + 10;
+    if (last == 20000 && is_settled(step, h)) last = k + k / 3 + 10;
   }
   return h;
 }
@@ -172,26 +185,41 @@ R incomplete(R a, R x, bool lower) {
   return part.lower == lower ? part.value : 1 - part.value;
 }
 
-template <class R>
-R density(R a, R x) {
-  if (!(a >= 0 && x >= 0)) return kNan<R>;
-  if (x == kInf<R>) return a == x ? kNan<R> : 0;
-  if (a == kInf<R> || (a == 0 && x > 0)) return 0;
-  if (x == 0) return a < 1 ? kInf<R> : (a == 1 ? 1 : 0);
+bool is_outside(long double a, long double x) { return !(a >= 0 && x >= 0) || (a == 0 && x == 0); }
+
+// Densities are computed in long double for float32, too: x^a of large a leaves the range of
+// double.
+using Wide = long double;
+
+Wide density(Wide a, Wide x) {
+  if (is_outside(a, x)) return kNan<Wide>;
+  if (x == kInf<Wide>) return a == x ? kNan<Wide> : 0;
+  if (a == kInf<Wide> || a == 0) return 0;
+  if (x == 0) return a < 1 ? kInf<Wide> : (a == 1 ? 1 : 0);
   return front(a, x) * (a / x);
+}
+Wide density_da(Wide a, Wide x) {
+  if (is_outside(a, x)) return kNan<Wide>;
+  if (x == kInf<Wide> || a == kInf<Wide>) return a == x ? kNan<Wide> : 0;
+  if (x == 0) return a > 1 ? 0 : -kInf<Wide>;
+  return front(a, x) * (1 + a * front_slope(a, x)) / x;
+}
+Wide density_dx(Wide a, Wide x) {
+  if (is_outside(a, x)) return kNan<Wide>;
+  if (x == kInf<Wide> || a == kInf<Wide>) return a == x ? kNan<Wide> : 0;
+  if (x == 0) return a > 2 ? 0 : (a == 2 ? 1 : (a > 1 ? kInf<Wide> : (a == 1 ? -1 : -kInf<Wide>)));
+  return front(a, x) * (a / x) * ((a - 1 - x) / x);
 }
 
 // The derivative of P by a, of first or second order.
 template <class R>
 R by_a(R a, R x, int order) {
-  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0)) return kNan<R>;
+  if (is_outside(a, x)) return kNan<R>;
   if (x == 0 || x == kInf<R> || a == kInf<R>) return a == x ? kNan<R> : 0;
   const Part<Jet<R>> part = smaller(Jet<R>(a, 1), x);
   const R slope = order == 1 ? part.value.a : part.value.aa;
   return part.lower ? slope : -slope;
 }
-
-using Wide = long double;
 
 }  // namespace
 
@@ -199,11 +227,17 @@ double gammainc(double a, double b) { return static_cast<double>(incomplete<Wide
 float gammainc(float a, float b) { return static_cast<float>(incomplete<double>(a, b, true)); }
 double gammaincc(double a, double b) { return static_cast<double>(incomplete<Wide>(a, b, false)); }
 float gammaincc(float a, float b) { return static_cast<float>(incomplete<double>(a, b, false)); }
-double gamma_density(double a, double b) { return static_cast<double>(density<Wide>(a, b)); }
-float gamma_density(float a, float b) { return static_cast<float>(density<Wide>(a, b)); }
 double gammainc_da(double a, double b) { return static_cast<double>(by_a<Wide>(a, b, 1)); }
 float gammainc_da(float a, float b) { return static_cast<float>(by_a<Wide>(a, b, 1)); }
 double gammainc_daa(double a, double b) { return static_cast<double>(by_a<Wide>(a, b, 2)); }
 float gammainc_daa(float a, float b) { return static_cast<float>(by_a<Wide>(a, b, 2)); }
+
+#define PULLBACK_DENSITY(name, value)                                                \
+  double name(double a, double b) { return static_cast<double>(value(Wide{a}, b)); } \
+  float name(float a, float b) { return static_cast<float>(value(Wide{a}, b)); }
+PULLBACK_DENSITY(gamma_density, density)
+PULLBACK_DENSITY(gamma_density_da, density_da)
+PULLBACK_DENSITY(gamma_density_dx, density_dx)
+#undef PULLBACK_DENSITY
 
 }  // namespace pullback::special

@@ -59,7 +59,7 @@ R power(R x, int n) {
 // x - log(1 + x) for x > -1.
 template <class R>
 R less_log1p(R x) {
-  if (!(std::fabs(x) < R(0.25))) return x - std::log1p(x);
+  if (!(std::fabs(x) < R(0.5))) return x - std::log1p(x);
   const R s = x / (2 + x), square = s * s;
   R term = s * square, sum = 0;
   for (int k = 3; std::fabs(term) > kEps<R> * std::fabs(sum); k += 2, term *= square)

@@ -22,7 +22,7 @@ Jet<R> power_of(R q, const Jet<R>& s) {
 // Euler and Maclaurin's sum, for q > 0 and s > -1 but 1.
 template <class V, class R>
 V hurwitz_sum(const V& s, R q) {
-  const R far = std::fmax(R(kFar), std::fmin(value_of(s), R(1e6)) / 2);
+  const R far = kFar + std::fmin(std::fmax(value_of(s), R(0)), R(1e6));
   V sum(0);
   R u = q;
   for (; u < far; u += 1) {
@@ -76,7 +76,12 @@ V zeta_of(const V& s, Wide q) {
   if (std::isnan(value) || std::isnan(q)) return V(kNan<Wide>);
   if (value == 1) return V(kInf<Wide>);
   if (value < 1 && q != 1) return V(kNan<Wide>);
-  if (value < -Wide(0.5)) return value > -1700 ? reflected(s, Wide(1)) : V(kNan<Wide>);
+  if (value == -kInf<Wide>) return V(kNan<Wide>);
+  if (value < -1700) {  // beyond every float, but for the roots
+    const Wide wave = sin_pi(value / 2);
+    return V(wave == 0 ? 0 : std::copysign(kInf<Wide>, wave));
+  }
+  if (value < -Wide(0.5)) return reflected(s, Wide(1));
   if (q <= 0) {
     if (is_pole(q)) return V(kInf<Wide>);
     if (value != std::floor(value) || value > 1e6) return V(kNan<Wide>);
@@ -87,21 +92,22 @@ V zeta_of(const V& s, Wide q) {
   return hurwitz_sum(s, q);
 }
 
+// By s. Where q < 0 only whole s have values: there is no slope.
+Wide slope(Wide s, Wide q, Wide Jet<Wide>::* part) {
+  if (s == kInf<Wide> && q >= 1) return 0;
+  if (q <= 0 || !(s > -1700 && s < kInf<Wide>)) return kNan<Wide>;
+  const Jet<Wide> y = zeta_of(Jet<Wide>(s, 1), q);
+  return std::fabs(y.f) < kInf<Wide> ? y.*part : kNan<Wide>;
+}
+
 }  // namespace
 
 double zeta(double a, double b) { return static_cast<double>(zeta_of<Wide>(a, b)); }
 float zeta(float a, float b) { return static_cast<float>(zeta_of<Wide>(a, b)); }
 
-// Where q < 0 only whole s have values: there is no slope.
-double zeta_nth(double a, double b, double c) {
-  if (a == 0) return zeta(b, c);
-  if ((a != 1 && a != 2) || c <= 0 || !(std::fabs(b) < kInf<double>)) return kNan<double>;
-  const Jet<Wide> y = zeta_of(Jet<Wide>(b, 1), c);
-  if (!(std::fabs(y.f) < kInf<Wide>)) return kNan<double>;
-  return static_cast<double>(a == 1 ? y.a : y.aa);
-}
-float zeta_nth(float a, float b, float c) {
-  return static_cast<float>(zeta_nth(double{a}, double{b}, double{c}));
-}
+double zeta_ds(double a, double b) { return static_cast<double>(slope(a, b, &Jet<Wide>::a)); }
+float zeta_ds(float a, float b) { return static_cast<float>(slope(a, b, &Jet<Wide>::a)); }
+double zeta_dss(double a, double b) { return static_cast<double>(slope(a, b, &Jet<Wide>::aa)); }
+float zeta_dss(float a, float b) { return static_cast<float>(slope(a, b, &Jet<Wide>::aa)); }
 
 }  // namespace pullback::special
