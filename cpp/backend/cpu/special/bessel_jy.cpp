@@ -23,13 +23,13 @@ Start downward(Real x, int n) {
   Start out{};
   Real above = 0, now = 1, total = 0, even = 0, odd = 0;
   for (int k = first; k > 0; --k) {
+    const int half = k / 2;
     if (k == n) out.jn = now;
     if (k % 2 == 0) {
       total += 2 * now;
-      even += (k % 4 ? -now : now) / (k / 2);
+      even += (half % 2 ? -now : now) / half;
     } else if (k > 1) {
-      const Real half = k / 2;
-      odd += (k / 2 % 2 ? -now : now) * k / (half * (half + 1));
+      odd += (half % 2 ? -now : now) * k / (Real(half) * (half + 1));
     } else {
       out.j1 = now;
     }
