@@ -31,7 +31,6 @@ from ._array.gamma_functions import (
 from ._array.over_axes import log_softmax, softmax
 from ._array.powers import xlog1py, xlogy
 from ._array.reductions import logsumexp
-from ._array.softmax import log_softmax, softmax
 
 __all__ = [
     "beta",

@@ -23,10 +23,10 @@ with 60 digits. Written by `tools/accuracy --write`; the table of functions is i
 integers or changes a sign is exact, and not listed.
 
 *float32, all* is the largest error of the value over every one of the 2³² floats
-(`tools/accuracy --exhaustive`, or with the names of some functions). Where it is empty, that has
-not been run. All other columns are sampled: the worst of points all over the range of arguments,
-subnormal numbers included, and of hill climbing from the worst of them. Somewhere there may be a
-larger one.
+(`tools/accuracy --exhaustive`, or with the names of some functions). All other columns are
+sampled: the worst of points all over the range of arguments, subnormal numbers included, and of
+hill climbing from the worst of them. Somewhere there may be a larger one. What is empty has not
+been measured; `inf` is an infinity or NaN where there is a number.
 
 Derivatives, of first order (f′) and second (f″), count where they are normal numbers. The targets
 are 1 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. Where terms of a
@@ -56,7 +56,7 @@ def row(name: str, figures: dict[str, Any]) -> str:
 def page(figures: dict[str, dict[str, Any]]) -> str:
     lines = ["| function | arguments | float32, all | float32 | f′ | f″ | float64 | f′ | f″ |",
              "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    lines += [row(name, figures[name]) for name in FUNCTIONS if name in figures]
+    lines += [row(name, figures.get(name, {})) for name in FUNCTIONS]
     return HEAD + "\n".join(lines) + "\n"
 
 

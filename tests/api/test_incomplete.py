@@ -1,5 +1,5 @@
 """Incomplete gamma and beta functions and zeta: special values as SciPy's, digits far out in the
-tails and at tiny parameters, derivatives by parameters; softmax over any axes."""
+tails and at tiny parameters, derivatives by parameters."""
 
 from __future__ import annotations
 
@@ -122,16 +122,3 @@ def test_third_derivatives_by_parameters_are_refused() -> None:
             (y,) = pb.gradients(y, [x])
         with pytest.raises(NotImplementedError, match="up to the second order"):
             pb.gradients(y, [x])
-
-
-@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (2, 0), (1,), (0, 1, 2), ()])
-@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-def test_softmax_over_any_axes(name: str, axis: Any) -> None:
-    x = np.random.default_rng(0).normal(size=(2, 3, 4))
-    got = getattr(s, name)(x, axis).numpy()
-    shifted = np.exp(x - x.max())
-    want = shifted / shifted.sum(axis=axis, keepdims=True)
-    np.testing.assert_allclose(got, np.log(want) if name == "log_softmax" else want, rtol=1e-12)
-    assert getattr(s, name)(np.zeros((0, 2, 3)), (1, 2)).shape == (0, 2, 3)
-    with pytest.raises(ValueError, match=f"^{name}: axis 3 is out of range"):
-        getattr(s, name)(x, (0, 3))

@@ -240,7 +240,6 @@ PARTS = {
     ),
     "silu": ("sigmoid", "multiply"),
     "smooth_l1": ("abs", "divide", "mean", "square", "subtract", "where"),
-    "softsign": ("abs", "add", "divide"),
     "split": ("slice",),
     "squeeze": ("reshape",),
     "stack": ("concat", "reshape"),

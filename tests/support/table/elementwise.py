@@ -84,6 +84,7 @@ CASES: list[Case] = [
     floats ("sigmoid_slope", ref.sigmoid_slope, REAL,    ulp=3.3),
     floats ("softplus",      ref.softplus,     WIDE),
     floats ("softsign",      ref.softsign,     NONZERO),
+    floats ("softsign_slope", lambda x: 1 / (1 + abs(x)) ** 2, NONZERO),
     numbers("relu",          ref.relu,         NONZERO),
     floats ("gate",          ref.gate,         NONZERO,  REAL),
     floats ("erf",           ref.erf,          REAL),
