@@ -35,7 +35,7 @@ R gamma_nth_of(int n, R x) {
 // Of gamma(1 - x) sin(pi x) / pi to the left: at the poles of gamma too.
 template <class R>
 R rgamma_nth_of(int n, R x) {
-  if (n == 0) return reciprocal_gamma(x);
+  if (n <= 0) return reciprocal_gamma(x);
   if (x == kInf<R>) return 0;
   if (!(x > -kInf<R>)) return kNan<R>;
   R derivative[kOrders + 1];

@@ -23,7 +23,10 @@ R stirling_rest(R x) {
 template <class R>
 R log_less_digamma(R x) {
   R rise = 0, u = x;
-  for (; u < kFar; u += 1) rise += 1 / u;
+  while (u < kFar) {
+    rise += 1 / u;
+    u += 1;
+  }
   const R r = 1 / u, square = r * r;
   const R rest = r / 2 + square * polynomial(kDigammaFar, square);
   return rise == 0 ? rest : rest + rise - std::log(u / x);
@@ -40,7 +43,10 @@ R log_gamma_positive(R x) {
     return z * polynomial(kLogGamma, z) - std::log1p(z);
   }
   R product = 1;
-  for (; x > R(2.5); product *= x) x -= 1;
+  while (x > R(2.5)) {
+    x -= 1;
+    product *= x;
+  }
   const R w = x - 2;
   const R rest = w * polynomial(kLogGamma, w);
   return product == 1 ? rest : rest + std::log(product);
@@ -57,9 +63,15 @@ template <class R>
 R gamma_positive(R x) {
   if (x < kFar) {
     R product = 1;
-    for (; x > R(2.5); product *= x) x -= 1;
+    while (x > R(2.5)) {
+      x -= 1;
+      product *= x;
+    }
     R divisor = 1;
-    for (; x < R(1.5); x += 1) divisor *= x;
+    while (x < R(1.5)) {
+      divisor *= x;
+      x += 1;
+    }
     const R w = x - 2;
     return product * std::exp(w * polynomial(kLogGamma, w)) / divisor;
   }
@@ -99,18 +111,23 @@ R digamma_of(R x) {
   const R h = (x - static_cast<R>(kDigammaRoot[0])) - static_cast<R>(kDigammaRoot[1]);
   if (std::fabs(h) <= R(0.25)) return h * polynomial(kDigamma, h);
   R below = 0;
-  for (; x < kFar; x += 1) below += 1 / x;
+  while (x < kFar) {
+    below += 1 / x;
+    x += 1;
+  }
   return std::log(x) - log_less_digamma(x) - below;
 }
 
 // q^s zeta(s, q) for q > 0 and a whole s >= 2, by Euler and Maclaurin's sum.
 template <class R>
 R scaled_hurwitz(int s, R q) {
+  const R far = kFar + R(s) / 2;
   R sum = 0, u = q;
-  for (const R far = kFar + R(s) / 2; u < far; u += 1) {
+  while (u < far) {
     const R term = power(q / u, s);
     sum += term;
     if (is_lost(term * u, sum)) return sum;
+    u += 1;
   }
   const R r = 1 / u;
   R rising = s * r, tail = 0;

@@ -62,8 +62,10 @@ R less_log1p(R x) {
   if (!(std::fabs(x) < R(0.5))) return x - std::log1p(x);
   const R s = x / (2 + x), square = s * s;
   R term = s * square, sum = 0;
-  for (int k = 3; std::fabs(term) > kEps<R> * std::fabs(sum); k += 2, term *= square)
+  for (int k = 3; std::fabs(term) > kEps<R> * std::fabs(sum); k += 2) {
     sum += term / k;
+    term *= square;
+  }
   return x * s - 2 * sum;
 }
 

@@ -25,10 +25,11 @@ V hurwitz_sum(const V& s, R q) {
   const R far = kFar + std::fmin(std::fmax(value_of(s), R(0)), R(1e6));
   V sum(0);
   R u = q;
-  for (; u < far; u += 1) {
+  while (u < far) {
     const V term = power_of(u, s);
     sum = sum + term;
     if (value_of(s) > 2 && is_lost(term * V(u), sum)) return sum;
+    u += 1;
   }
   const R r = 1 / u;
   const V first = power_of(u, s);
