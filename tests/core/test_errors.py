@@ -97,7 +97,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: X | X, T, "bitwise_or: expected integers or bool, got float32"),
     (lambda: ~X, T, "bitwise_invert: expected integers or bool, got float32"),
     (lambda: pb.astype(X, "U3"), T, "unsupported dtype <U3"),
-    (lambda: pb.astype(X, "quux"), T, "unknown dtype 'quux'; expected bool, int32"),
+    (lambda: pb.astype(X, "quux"), T, "unknown dtype 'quux'; expected bool, int8"),
     (lambda: pb.astype(X, None), T, "dtype"),
     (lambda: pb.constant([1.0], dtype=list), T, "dtype"),
     (lambda: pb.one_hot([1.0], 3), T, "one_hot: expected integer indices, got float32"),

@@ -145,6 +145,7 @@ def test_adjoint(cases: list[Case], op: str) -> None:
 
 DRAWN = {"random_uniform", "random_normal", "permutation"}  # test_random.py
 OTHERS = {"numpy_function"}  # test_numpy_function.py
+OTHERS |= {"complex", "real", "imag", "conj"}  # test_complex.py
 ROW = re.compile(r"^(UNARY|BINARY|TERNARY)\s*\((\w+),\s*\w+,\s*(\w+),\s*\w+,(.*)\)\s*$")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -87,8 +86,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return name == str(_core.dtype(kind))
 
 
-@dataclass(frozen=True)
-class FloatInfo:
+class FloatInfo(NamedTuple):
     """Limits of a floating dtype, as Python floats; of a complex one those of its parts."""
 
     bits: int
@@ -99,8 +97,7 @@ class FloatInfo:
     dtype: Any
 
 
-@dataclass(frozen=True)
-class IntegerInfo:
+class IntegerInfo(NamedTuple):
     """Limits of an integer dtype."""
 
     bits: int
