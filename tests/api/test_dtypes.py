@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases import DTYPES, FLOATS, Case, ulp_errors
-from support.table import special_bessel, special_erf, special_gamma
+from support.table import special_bessel, special_erf, special_gamma, special_incomplete
 
 import pullback as pb
 
@@ -199,8 +199,8 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 1e-3, 
 OWN_RULES = {"rsqrt", "log_slope", "pow_da", "pow_db", "max_share", "min_share", "same"}
 OWN_RULES |= {"difference", "gate", "multiply_no_nan", "nextafter"}
 OWN_RULES |= {"acosh_slope", "atanh_slope", "cosine_of", "over_square"}
-# Their special values are SciPy's: test_special.py.
-SPECIAL_FAMILIES = (special_bessel, special_erf, special_gamma)
+# Their special values are SciPy's: test_special.py, test_incomplete.py.
+SPECIAL_FAMILIES = (special_bessel, special_erf, special_gamma, special_incomplete)
 OWN_RULES |= {case.op for family in SPECIAL_FAMILIES for case in family.CASES}
 AT_THE_DTYPE = {"floor_divide", "remainder", "multiply", "add", "subtract"}
 

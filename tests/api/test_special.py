@@ -26,7 +26,7 @@ def test_special_values(name: str) -> None:
     x = [np.ravel(part) for part in np.meshgrid(*[NUMBERS] * count)]
     if name in ("j0", "j1", "i0", "i0e", "i1e"):
         x = [x[0][np.isfinite(x[0])]]
-    if name == "gammaln":  # SciPy's is infinite at subnormal numbers, which is not so
+    if name in ("gammaln", "j1"):  # SciPy's lose subnormal numbers
         x = [x[0][np.abs(x[0]) != 1e-310]]
     got = getattr(pb.special, name)(*map(pb.constant, x)).numpy()
     with np.errstate(all="ignore"):
