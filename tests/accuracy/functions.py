@@ -105,13 +105,13 @@ def logaddexp(x: Any, y: float) -> Any:
     return softplus(x - y) + y
 
 
-def bessel(ours: Any, whole: Any, n: int, *hard: float) -> Function:
+def bessel(ours: Any, whole: Any, n: float, *hard: float) -> Function:
     """J, Y or I of the order n, with derivatives by DLMF 10.6.1 and 10.29.1."""
     waves = whole is not mp.besseli
     sign = -1 if waves else 1
     far = 100.0 if waves else 800.0
 
-    def f(k: int, x: Any) -> Any:
+    def f(k: float, x: Any) -> Any:
         return sign ** (k < 0 and k % 2) * whole(abs(k), x)
 
     def slope(x: Any) -> Any:
@@ -120,12 +120,25 @@ def bessel(ours: Any, whole: Any, n: int, *hard: float) -> Function:
     def second(x: Any) -> Any:
         return (f(n - 2, x) + 2 * sign * f(n, x) + f(n + 2, x)) / 4
 
-    return Function(ours, lambda x: f(n, x), slope, second, 0.0 if whole is mp.bessely else -far,
+    return Function(ours, lambda x: f(n, x), slope, second,
+                    0.0 if whole is mp.bessely or n != int(n) else -far,
                     far, hard, (0.0, 0.1, 0.1) if waves else (0.0, 0.0, 0.0))  # fmt: skip
 
 
-def scaled(n: int) -> Exact:
-    return lambda x: mp.exp(-abs(x)) * mp.besseli(n, x)
+def scaled(ours: Any, n: float, slope_size: float = 0.0,
+           second_size: float = 0.0) -> Function:  # fmt: skip
+    """exp(-x) I(x) for x > 0, of the order n."""
+    of = bessel(ours, mp.besseli, n)
+    first, second = of.slope, of.second
+    assert first and second
+    return Function(ours, lambda x: mp.exp(-x) * of.exact(x),
+                    lambda x: mp.exp(-x) * (first(x) - of.exact(x)),
+                    lambda x: mp.exp(-x) * (second(x) - 2 * first(x) + of.exact(x)),
+                    low=0.0, high=1e4, sizes=(0.0, slope_size, second_size))  # fmt: skip
+
+
+def gap(n: int, x: Any) -> Any:
+    return mp.psi(n, x) - mp.psi(n, x + 2.5)
 
 
 def rgamma_second(x: Any) -> Any:
@@ -273,10 +286,12 @@ FUNCTIONS: dict[str, Function] = {
                       lambda x: mp.gamma(x) * (mp.digamma(x)**2 + mp.psi(1, x)), low=0.0, high=1e6),
     "rgamma": Function(s.rgamma, mp.rgamma, lambda x: -mp.rgamma(x) * mp.digamma(x), rgamma_second,
                        low=0.0, high=1e6),
-    "beta(x, 2.5)": Function(lambda x: s.beta(x, 2.5), lambda x: mp.beta(x, 2.5), low=0.0,
-                             high=1e6),
+    "beta(x, 2.5)": Function(lambda x: s.beta(x, 2.5), lambda x: mp.beta(x, 2.5),
+                             lambda x: mp.beta(x, 2.5) * gap(0, x),
+                             lambda x: mp.beta(x, 2.5) * (gap(0, x)**2 + gap(1, x)),
+                             low=0.0, high=1e6),
     "betaln(x, 2.5)": Function(lambda x: s.betaln(x, 2.5), lambda x: mp.log(mp.beta(x, 2.5)),
-                               low=0.0, high=1e6),
+                               lambda x: gap(0, x), lambda x: gap(1, x), low=0.0, high=1e6),
     "gammainc(2.5, x)": Function(lambda x: s.gammainc(2.5, x),
                                  lambda x: mp.gammainc(2.5, 0, x, regularized=True),
                                  lambda x: gamma_density(2.5, x),
@@ -308,9 +323,8 @@ FUNCTIONS: dict[str, Function] = {
     "yn(3, x)": bessel(lambda x: s.yn(3, x), mp.bessely, 3),
     "i0": bessel(s.i0, mp.besseli, 0),
     "i1": bessel(s.i1, mp.besseli, 1),
-    "iv(2.5, x)": Function(lambda x: s.iv(2.5, x), lambda x: mp.besseli(2.5, x), low=0.0,
-                           high=800.0),
-    "i0e": Function(s.i0e, scaled(0), low=0.0, high=1e4),
-    "i1e": Function(s.i1e, scaled(1), low=0.0, high=1e4),
-    "ive(2.5, x)": Function(lambda x: s.ive(2.5, x), scaled(2.5), low=0.0, high=1e4),
+    "iv(2.5, x)": bessel(lambda x: s.iv(2.5, x), mp.besseli, 2.5),
+    "i0e": scaled(s.i0e, 0),
+    "i1e": scaled(s.i1e, 1),
+    "ive(2.5, x)": scaled(lambda x: s.ive(2.5, x), 2.5, 0.01, 0.001),
 }  # fmt: skip
