@@ -124,8 +124,8 @@ def worst_of_all(function: Function, arrays: Iterator[Any] | None = None) -> tup
     worst_points: list[tuple[float, float]] = []
     for x in arrays or all_floats():
         single = function.ours(pb.constant(x)).numpy()
-        double = function.ours(pb.constant(x.astype(np.float64))).numpy()
         with np.errstate(all="ignore"):
+            double = function.ours(pb.constant(x.astype(np.float64))).numpy()
             rounded = double.astype(np.float32)
             kinds = np.isnan(single) != np.isnan(rounded)
             kinds |= np.isinf(single) != np.isinf(rounded)
