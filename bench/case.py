@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-FAMILIES = ["classifiers", "formulas", "everyday", "recompute", "overhead", "package", "machine"]
+FAMILIES = [
+    "classifiers",
+    "formulas",
+    "everyday",
+    "vocabulary",
+    "recompute",
+    "overhead",
+    "package",
+    "machine",
+]
 
 
 @dataclass(frozen=True)

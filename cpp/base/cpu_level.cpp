@@ -21,7 +21,10 @@ CpuLevel supported() {
   }
 #endif
 #if defined(PULLBACK_HAS_avx2)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return CpuLevel::Avx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("f16c")) {
+    return CpuLevel::Avx2;
+  }
 #endif
 #endif
   return CpuLevel::Baseline;

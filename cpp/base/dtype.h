@@ -68,6 +68,8 @@ constexpr const DTypeTraits& traits(DType dtype) { return kDTypeTraits[static_ca
 constexpr int64_t size_of(DType dtype) { return traits(dtype).size; }
 constexpr bool is_float(DType dtype) { return traits(dtype).kind == DTypeKind::Float; }
 constexpr bool is_complex(DType dtype) { return traits(dtype).kind == DTypeKind::Complex; }
+// What has gradients.
+constexpr bool is_inexact(DType dtype) { return is_float(dtype) || is_complex(dtype); }
 constexpr bool is_unsigned(DType dtype) { return traits(dtype).kind == DTypeKind::Unsigned; }
 constexpr bool is_integer(DType dtype) {
   return traits(dtype).kind == DTypeKind::Signed || is_unsigned(dtype);
@@ -77,6 +79,9 @@ constexpr const char* name_of(DType dtype) { return traits(dtype).name; }
 constexpr bool is_storage(DType dtype) {
   return dtype != DType::Bool && !is_complex(dtype) && traits(dtype).compute != dtype;
 }
+
+// What an operation without kernels for stored dtypes is done in.
+constexpr DType widened(DType dtype) { return is_storage(dtype) ? traits(dtype).compute : dtype; }
 
 // Of two array dtypes, as NumPy, but that an integer array next to a floating one takes the
 // floating dtype. float16 and bfloat16 meet in float32, uint64 and signed integers in float64.

@@ -13,6 +13,7 @@ namespace pullback {
 
 enum class ErrorKind : uint8_t {
   Value,
+  Axis,
   Type,
   Index,
   Lookup,

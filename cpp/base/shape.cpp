@@ -118,7 +118,7 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
 
 int64_t normal_axis(int64_t axis, int64_t rank, const char* who) {
   if (axis < -rank || axis >= rank) {
-    fail(ErrorKind::Value, who, ": axis ", axis, " is out of range for a tensor of rank ", rank,
+    fail(ErrorKind::Axis, who, ": axis ", axis, " is out of range for a tensor of rank ", rank,
          rank ? text(" (valid: ", -rank, " to ", rank - 1, ")") : std::string(" (it has no axes)"));
   }
   return axis < 0 ? axis + rank : axis;

@@ -42,9 +42,23 @@ Count count(const void* data, int64_t size) {
 
 Count count(const Node* node) {
   if (node->op == Op::scalar && is_float(node->dtype)) return count<double>(&node->scalar.f, 1);
-  if (!node->value || !is_float(node->dtype)) return {};
-  return node->dtype == DType::Float32 ? count<float>(node->value->data, node->shape.size())
-                                       : count<double>(node->value->data, node->shape.size());
+  if (!node->value || !is_inexact(node->dtype)) return {};
+  const int64_t size = node->shape.size();
+  if (is_complex(node->dtype)) {
+    const bool wide = node->dtype == DType::Complex128;
+    Count out = wide ? count<double>(node->value->data, 2 * size)
+                     : count<float>(node->value->data, 2 * size);
+    out.first = out.first < 0 ? out.first : out.first / 2;
+    return out;
+  }
+  if (node->dtype == DType::Float32) return count<float>(node->value->data, size);
+  if (node->dtype == DType::Float64) return count<double>(node->value->data, size);
+  std::vector<double> wide;
+  for (int64_t i = 0; i < size; ++i) {
+    const auto* at = static_cast<const char*>(node->value->data) + i * size_of(node->dtype);
+    wide.push_back(load_scalar(node->dtype, at).f);
+  }
+  return count<double>(wide.data(), size);
 }
 
 std::string shown(const Count& bad, const Shape& shape) {
@@ -71,7 +85,7 @@ std::string place_of(const Node* node) {
 }
 
 void check(Node* node, const Node* operation) {
-  if (*checks <= 0 || busy || !is_float(node->dtype) || node->flags & kTraced) return;
+  if (*checks <= 0 || busy || !is_inexact(node->dtype) || node->flags & kTraced) return;
   if (!operation && (is_leaf(node->op) || node->op == Op::read)) return;
   const Ref<Node> held(node);
   busy = true;

@@ -6,6 +6,7 @@
 #include <pybind11/gil_safe_call_once.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "bind/float_list.h"
@@ -15,15 +16,15 @@
 namespace pullback {
 namespace {
 
-// Those that come in and go out so far: the first five.
-constexpr int kPublic = 5;
-constexpr const char* kSupported = "bool, int32, int64, float32 or float64";
+constexpr const char* kSupported =
+    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or "
+    "complex128";
 
 // What we use of NumPy, looked up once and never freed. Not plain statics: an import lets go of the
 // interpreter lock, and a second thread would wait for the static while it holds that lock.
 struct NumPy {
   py::object asarray, copyto, loaded_modules;
-  py::object dtypes[kDTypes];
+  py::object dtypes[kDTypes];        // of bfloat16 our own object, which needs no package
   py::object scalar_types[kDTypes];  // numpy.float32, …
 };
 
@@ -37,7 +38,11 @@ const NumPy& numpy() {
                    py::module_::import("sys").attr("modules"),
                    {},
                    {}};
-        for (int i = 0; i < kPublic; ++i) {
+        for (int i = 0; i < kDTypes; ++i) {
+          if (static_cast<DType>(i) == DType::BFloat16) {
+            made.dtypes[i] = py::module_::import("pullback._runtime.dtypes").attr("bfloat16");
+            continue;
+          }
           made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));
           made.scalar_types[i] = made.dtypes[i].attr("type");
         }
@@ -56,14 +61,27 @@ bool is_masked(py::handle object) {
 
 py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dtype)]; }
 
+// The same as a dtype of NumPy; that of bfloat16 is of the package ml_dtypes.
+py::dtype numpy_dtype(DType dtype) {
+  if (dtype != DType::BFloat16) return py::reinterpret_borrow<py::dtype>(dtype_handle(dtype));
+  try {
+    return py::dtype::from_args(py::module_::import("ml_dtypes").attr("bfloat16"));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+  }
+  fail(ErrorKind::Type,
+       "NumPy has no bfloat16 of its own: install the package ml_dtypes (pip install ml_dtypes), "
+       "or cast first: x.astype(\"float32\")");
+}
+
 // A NumPy array that writes to a buffer of ours.
 py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
   const std::vector<py::ssize_t> lengths(shape.begin(), shape.end());
-  return py::array(py::reinterpret_borrow<py::dtype>(dtype_handle(dtype)), lengths, buffer->data,
+  return py::array(numpy_dtype(dtype), lengths, buffer->data,
                    py::capsule(buffer->data, [](void*) {}));
 }
 
-// The dtype an array is taken in: ours as they are, smaller ones widened without loss.
+// The dtype an array is taken in: the same.
 bool dtype_of_array(const py::dtype& dtype, DType* out) {
   const char kind = dtype.kind();
   const auto size = dtype.itemsize();
@@ -72,14 +90,26 @@ bool dtype_of_array(const py::dtype& dtype, DType* out) {
       *out = DType::Bool;
       return true;
     case 'i':
-      *out = size == 8 ? DType::Int64 : DType::Int32;
+      *out = size == 8   ? DType::Int64
+             : size == 4 ? DType::Int32
+             : size == 2 ? DType::Int16
+                         : DType::Int8;
       return true;
     case 'u':
-      *out = size == 4 ? DType::Int64 : DType::Int32;
-      return size <= 4;
+      *out = size == 8   ? DType::UInt64
+             : size == 4 ? DType::UInt32
+             : size == 2 ? DType::UInt16
+                         : DType::UInt8;
+      return true;
     case 'f':
-      *out = size == 8 ? DType::Float64 : DType::Float32;
+      *out = size == 8 ? DType::Float64 : size == 4 ? DType::Float32 : DType::Float16;
       return size <= 8;
+    case 'V':
+      *out = DType::BFloat16;
+      return size == 2 && std::string(py::str(dtype)) == name_of(DType::BFloat16);
+    case 'c':
+      *out = size == 16 ? DType::Complex128 : DType::Complex64;
+      return size <= 16;
     default:
       return false;
   }
@@ -108,6 +138,13 @@ bool contains_tensor(py::handle object) {
 // Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers
 // saturate, integers wrap.
 void convert_array(const py::array& array, DType from, DType to, const Shape& shape, void* out) {
+  if (is_complex(from) || is_complex(to)) {  // NumPy's conversion is ours
+    const Ref<Buffer> target = make_buffer(shape.size() * size_of(to));
+    const py::object converted = py::object(array).attr("astype")(dtype_handle(to));
+    numpy().copyto(array_over(target.get(), to, shape), converted);
+    std::memcpy(out, target->data, static_cast<size_t>(shape.size() * size_of(to)));
+    return;
+  }
   const Ref<Buffer> natural = make_buffer(shape.size() * size_of(from));
   numpy().copyto(array_over(natural.get(), from, shape), array);
   const auto* in = static_cast<const char*>(natural->data);
@@ -132,6 +169,7 @@ py::array array_of_large_integers(const py::array& array, py::handle object, con
     floats |= PyFloat_Check(entry.ptr()) != 0;
   }
   if (floats) return py::array(numpy().asarray(object, dtype_handle(DType::Float64)));
+  if (array.dtype().kind() == 'u' && (!wish || *wish == DType::UInt64)) return array;
   for (py::handle entry : entries.attr("base").attr("flat")) {
     int overflow = 0;
     PyLong_AsLongLongAndOverflow(entry.ptr(), &overflow);
@@ -141,11 +179,11 @@ py::array array_of_large_integers(const py::array& array, py::handle object, con
 }
 
 void check_integers_fit(const py::array& array, DType dtype, const std::string& name) {
-  if (dtype != DType::Int32 || array.size() == 0) return;
+  if (!is_integer(dtype) || dtype == DType::Int64 || array.size() == 0) return;
   for (const char* extreme : {"min", "max"}) {
     const py::object number = array.attr(extreme)();
     const auto value = py::cast<int64_t>(number);
-    if (value != static_cast<int32_t>(value)) integer_too_large(name, py::str(number), dtype);
+    if (!fits(value, dtype)) integer_too_large(name, py::str(number), dtype);
   }
 }
 
@@ -156,7 +194,10 @@ Ref<Node> stack_list(py::handle object, const char* who) {
   const auto weak = [](const Ref<Node>& part) { return (part->flags & kWeak) != 0; };
   const auto strong = std::find_if_not(parts.begin(), parts.end(), weak);
   if (strong == parts.end()) {  // nothing but numbers, some of them a traced function's
-    for (Ref<Node>& part : parts) part = settle_weak(part, DType::Float64);
+    const auto complex = [](const Ref<Node>& part) { return is_complex(part->dtype); };
+    const bool wide = std::any_of(parts.begin(), parts.end(), complex);
+    for (Ref<Node>& part : parts)
+      part = settle_weak(part, wide ? DType::Complex128 : DType::Float64);
     Ref<Node> node = stack(parts, 0);
     node->flags |= kWeak;
     return node;
@@ -174,12 +215,20 @@ py::object dtype_object(DType dtype) {
   return py::reinterpret_borrow<py::object>(dtype_handle(dtype));
 }
 
+// By its name: "bfloat16" means nothing to NumPy before ml_dtypes is imported.
+bool is_bfloat16(py::handle object) {
+  if (PyUnicode_Check(object.ptr())) return py::str(object).cast<std::string>() == "bfloat16";
+  return PyType_Check(object.ptr()) &&
+         py::str(object.attr("__name__")).cast<std::string>() == "bfloat16";
+}
+
 DType dtype_from(py::handle object, const char* who) {
-  for (int i = 0; i < kPublic; ++i) {
+  for (int i = 0; i < kDTypes; ++i) {
     if (object.is(dtype_handle(static_cast<DType>(i)))) return static_cast<DType>(i);
   }
   py::dtype dtype;
   try {
+    if (is_bfloat16(object)) return DType::BFloat16;
     if (object.is_none()) throw py::type_error("None");
     dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
   } catch (py::error_already_set& error) {
@@ -201,17 +250,29 @@ py::tuple shape_tuple(const Shape& shape) {
   return out;
 }
 
+Ref<Node> node_from_complex(PyObject* number) {
+  Ref<Buffer> buffer = make_buffer(size_of(DType::Complex128));
+  const Py_complex value = PyComplex_AsCComplex(number);
+  std::memcpy(buffer->data, &value, sizeof value);
+  return make_value(DType::Complex128, {}, std::move(buffer));
+}
+
 // A NumPy number of one of our dtypes; null for anything else.
 Ref<Node> node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
-  for (int i = 0; i < kPublic; ++i) {
-    if (numpy().scalar_types[i].ptr() != type) continue;
+  for (int i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
+    if (is_complex(dtype)) continue;
+    if (!numpy().scalar_types[i] || numpy().scalar_types[i].ptr() != type) continue;
     Scalar scalar;
     if (is_float(dtype)) {
       scalar.f = PyFloat_AsDouble(object.ptr());
     } else {
-      scalar.i = dtype == DType::Bool ? PyObject_IsTrue(object.ptr()) : py::cast<int64_t>(object);
+      scalar.i = dtype == DType::Bool ? PyObject_IsTrue(object.ptr())
+                 : dtype == DType::UInt64
+                     ? static_cast<int64_t>(
+                           py::cast<uint64_t>(py::int_(py::reinterpret_borrow<py::object>(object))))
+                     : py::cast<int64_t>(object);
     }
     return as_value(make_scalar(dtype, scalar));
   }
@@ -282,6 +343,13 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   }
   const DType natural = dtype;
   if (python_numbers && dtype == DType::Float64) dtype = default_float();
+  if (python_numbers && dtype == DType::Complex128 && default_float() != DType::Float64) {
+    dtype = DType::Complex64;
+  }
+  if (wish && is_complex(natural) && !is_complex(*wish) && *wish != DType::Bool) {
+    fail(ErrorKind::Type, name, natural, " to ", *wish,
+         " would lose the imaginary part; take real(x), or abs(x)");
+  }
   if (wish) dtype = *wish;
   if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
   Shape shape;
@@ -300,7 +368,8 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
   if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
   if (PyLong_CheckExact(object) && wish != DType::Bool) {
-    if (is_float(wish)) {
+    if (is_inexact(wish)) {
+      if (is_complex(wish)) return cast(to_node_of(object, traits(wish).compute, who), wish);
       int overflow = 0;
       Scalar exact;
       exact.i = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -329,15 +398,29 @@ DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes
   return out;
 }
 
-void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out) {
+// What is compared: an integer that no dtype holds as well, as a float beyond all integers.
+Ref<Node> to_compared(PyObject* object, const char* who) {
+  try {
+    return to_node(object, who);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Overflow || !PyLong_CheckExact(object)) throw;
+  }
+  const double value = PyLong_AsDouble(object);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  // An int64 may be as small, but not as what was rounded to this.
+  return weak_scalar(value == -0x1p63 ? std::nextafter(value, -HUGE_VAL) : value);
+}
+
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+                 bool compared) {
   bool lists = false;
   for (size_t i = 0; i < count; ++i) {
-    out[i] = to_node(objects[i], who);
+    out[i] = compared ? to_compared(objects[i], who) : to_node(objects[i], who);
     lists |= PyList_Check(objects[i]) || PyTuple_Check(objects[i]);
   }
   if (!lists) return;
   const DType neighbour = neighbour_dtype(objects, {out, count});
-  if (!is_float(neighbour)) return;
+  if (!is_inexact(neighbour)) return;
   for (size_t i = 0; i < count; ++i) {
     if (out[i]->dtype != DType::Bool && is_number_list(objects[i])) {
       out[i] = to_node_of(objects[i], neighbour, who);
@@ -352,8 +435,7 @@ py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's c
   auto* holder = new Ref<Buffer>(value->value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
   const std::vector<py::ssize_t> shape(value->shape.begin(), value->shape.end());
-  py::array out(py::reinterpret_borrow<py::dtype>(dtype_handle(value->dtype)), shape,
-                value->value->data, owner);
+  py::array out(numpy_dtype(value->dtype), shape, value->value->data, owner);
   // The value belongs to the graph too: writing to it would change other tensors.
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;
@@ -365,6 +447,17 @@ py::object item_of(Ref<Node> node) {
          node->shape);
   }
   evaluate(node.get());
+  if (is_complex(node->dtype)) {
+    double re, im;
+    if (node->dtype == DType::Complex128) {
+      re = static_cast<const double*>(node->value->data)[0];
+      im = static_cast<const double*>(node->value->data)[1];
+    } else {
+      re = static_cast<const float*>(node->value->data)[0];
+      im = static_cast<const float*>(node->value->data)[1];
+    }
+    return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(re, im));
+  }
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
     scalar = load_scalar(node->dtype, node->value->data);
@@ -373,6 +466,7 @@ py::object item_of(Ref<Node> node) {
   }
   if (is_float(node->dtype)) return py::float_(scalar.f);
   if (node->dtype == DType::Bool) return py::bool_(scalar.i != 0);
+  if (node->dtype == DType::UInt64) return py::int_(static_cast<uint64_t>(scalar.i));
   return py::int_(scalar.i);
 }
 

@@ -24,17 +24,22 @@ namespace py = pybind11;
 
 // A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
 Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who);
+// A Python complex number as a complex128 of rank 0.
+Ref<Node> node_from_complex(PyObject* number);
 // to_node() cast to a dtype, without a detour of Python numbers through another one.
 Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
 // Whether an object is a list or tuple that holds Python numbers only.
 bool is_number_list(py::handle object);
 // The operands of an elementwise operation: a list of Python numbers next to a floating array takes
 // its dtype, as a number does.
-void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out);
-inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who) {
+// Where they are compared, Python integers may have any size.
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+                 bool compared = false);
+inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who,
+                                            bool compared = false) {
   PyObject* const objects[] = {left, right};
   std::array<Ref<Node>, 2> out;
-  to_operands(objects, 2, who, out.data());
+  to_operands(objects, 2, who, out.data(), compared);
   return out;
 }
 // The dtype of those of some operands that have one of their own: neither numbers nor lists of
@@ -45,7 +50,7 @@ py::array array_from_node(Ref<Node> node);
 // One element as a Python number; evaluates first.
 py::object item_of(Ref<Node> node);
 
-// Anything NumPy takes as a dtype; raises TypeError naming the five supported ones, and `who`,
+// Anything NumPy takes as a dtype; raises TypeError naming the supported ones, and `who`,
 // which is for what no function of the package stands around.
 DType dtype_from(py::handle object, const char* who = "");
 py::object dtype_object(DType dtype);

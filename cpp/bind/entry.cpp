@@ -97,7 +97,7 @@ void check_tracked(const GradientRequest& request) {
     const auto is_it = [&](const Ref<Node>& y) { return y.get() == x; };
     if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
     from_birth = false;
-    if (!is_float(x->dtype) || x->tracked()) continue;
+    if (!is_inexact(x->dtype) || x->tracked()) continue;
     fail(ErrorKind::Value, "gradients: xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
          x->dtype,
          ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
@@ -139,6 +139,13 @@ py::object checked_gradients(PyObject* const* args) {
     for (py::handle g : py::handle(args[2])) {
       request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
     }
+  }
+  for (size_t i = 0; i < request.ys.size(); ++i) {
+    if (!is_complex(request.ys[i]->dtype)) continue;
+    if (i < request.grad_ys.size() && request.grad_ys[i]) continue;
+    fail(ErrorKind::Type, "gradients: ys[", static_cast<int64_t>(i), "] is ", request.ys[i]->dtype,
+         ", and only a real number has a gradient by itself; take real(y), imag(y) or abs(y), or "
+         "give its cotangent as grad_ys");
   }
   OverrideMap overrides;
   if (args[4] != Py_None) {

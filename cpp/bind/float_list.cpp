@@ -51,7 +51,9 @@ bool fill_all(PyObject* object, const Shape& shape, void* data) {
 Ref<Node> node_from_float_list(PyObject* object, const DType* wish, const char* who) {
   const DType dtype = wish ? *wish : default_float();
   Shape shape;
-  if (!is_level(object) || !is_float(dtype) || !find_shape(object, &shape)) return nullptr;
+  if (!is_level(object) || (dtype != DType::Float32 && dtype != DType::Float64) ||
+      !find_shape(object, &shape))
+    return nullptr;
   check_shape(shape, who ? who : "constant");
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
   const auto filled = dtype == DType::Float32 ? fill_all<float> : fill_all<double>;

@@ -218,6 +218,7 @@ namespace {
 std::string look_of(PyObject* object) {
   if (is_variable(object)) return "a variable";
   if (PyFloat_Check(object) && !py::hasattr(object, "dtype")) return "a float";
+  if (PyComplex_CheckExact(object)) return "a complex number";
   if (const Ref<Node> node = is_tensor(object) ? as_node(object) : nullptr) {
     return text(node->dtype, " of shape ", node->shape);
   }
@@ -334,8 +335,8 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
       arguments,
       [&](PyObject* leaf) {
         const Node* node = signature.tensors[next++].get();
-        return tensor_object(
-            trace.add_argument(node->dtype, node->shape, PyFloat_CheckExact(leaf) != 0));
+        return tensor_object(trace.add_argument(
+            node->dtype, node->shape, PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf)));
       },
       &record->arguments);
   std::vector<py::object> leaves;

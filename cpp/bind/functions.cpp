@@ -26,7 +26,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t cou
     }
     Ref<Node> held[3];
     Node* inputs[3];
-    to_operands(args, count, name, held);
+    to_operands(args, count, name, held, is_comparison(op));
     for (Py_ssize_t i = 0; i < count; ++i) inputs[i] = held[i].get();
     return wrap(elementwise(op, {inputs, static_cast<size_t>(count)}));
   });
@@ -59,7 +59,7 @@ std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const cha
   const DType neighbour = neighbour_dtype(objects.data(), out);
   for (Ref<Node>& node : out) {
     if (!(node->flags & kWeak)) continue;
-    node = settle_weak(node, is_float(neighbour) ? neighbour : natural_dtype(node.get()));
+    node = settle_weak(node, is_inexact(neighbour) ? neighbour : natural_dtype(node.get()));
   }
   return out;
 }
@@ -82,6 +82,17 @@ void bind_functions(py::module_& m) {
   m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none,
         py::arg("who") = "constant");
   m.def("cast", [](py::handle x, DType dtype) { return to_node_of(x.ptr(), dtype, "cast"); });
+  m.def("make_complex", &make_complex);
+  const auto part = [&](const char* name, auto function) {
+    m.def(name, [function, name](py::handle x) {
+      const Ref<Node> z = to_node(x.ptr(), name);
+      const bool number = z->flags & kWeak && !(z->flags & kTraced);
+      return function(number ? settle_weak(z, natural_dtype(z.get())) : z);
+    });
+  };
+  part("real", &real_part);
+  part("imag", &imaginary_part);
+  part("conj", &conjugate);
   m.def("identity", &identity);
   m.def("stop_gradient", &stop_gradient);
   m.def("reshape", [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
@@ -244,6 +255,8 @@ void bind_functions(py::module_& m) {
       py::arg("shape"), py::arg("dtype") = none);
   m.def("permutation", [](Integer length) { return permutation(length); });
 
+  m.def("promote", [](DType a, DType b) { return promote(a, b); });
+  m.def("dtype", [](DType dtype) { return dtype; });
   m.def("is_number_list", &is_number_list);
   m.def("neighbour_dtype",
         [](const std::vector<py::object>& values, const std::vector<Ref<Node>>& nodes) {

@@ -168,11 +168,14 @@ Ref<Node> combine(const Ref<Node>& x, const Ref<Node>& value, Update update) {
 }
 
 // The value in the dtype of x, which it must not change in kind: bool before integers before
-// floats.
+// floats before complex numbers.
 Ref<Node> update_value(const Ref<Node>& x, py::handle value, const char* who) {
   const bool list = is_number_list(value);
   const Ref<Node> node = list ? node_from_array(value, nullptr, who) : to_node(value.ptr(), who);
-  const auto kind = [](DType dtype) { return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1; };
+  const auto kind = [](DType dtype) {
+    if (is_complex(dtype)) return 3;
+    return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1;
+  };
   if (kind(node->dtype) > kind(x->dtype)) {
     fail(ErrorKind::Type, who, ": a ", natural_dtype(node.get()),
          " value does not fit into a tensor of ", x->dtype, "; cast one of them first");
@@ -242,7 +245,7 @@ Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   }
   if (!py::isinstance<py::array>(key)) return nullptr;
   const auto dtype = py::reinterpret_borrow<py::array>(key).dtype();
-  if (dtype.kind() != 'i') return nullptr;
+  if (dtype.kind() != 'i' && dtype.kind() != 'u') return nullptr;
   const DType wide = DType::Int64;
   Ref<Node> node = node_from_array(key, &wide, "index");
   check_positions(node, 0, x->shape[0], "index");

@@ -13,7 +13,9 @@
 #include "bind/convert.h"
 #include "bind/function.h"
 #include "bind/functions.h"
+#include "bind/host.h"
 #include "bind/indexing.h"
+#include "bind/once.h"
 #include "bind/rules.h"
 #include "bind/sites.h"
 #include "bind/tensor.h"
@@ -29,6 +31,11 @@ PyObject* exception_class(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::Value:
       return PyExc_ValueError;
+    case ErrorKind::Axis:  // a ValueError and an IndexError
+      return found_once([]() -> py::object {
+               return py::module_::import("numpy.exceptions").attr("AxisError");
+             })
+          .ptr();
     case ErrorKind::Type:
       return PyExc_TypeError;
     case ErrorKind::Index:
@@ -205,8 +212,8 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
-    } catch (const Error& error) {
-      PyErr_SetString(exception_class(error.kind()), error_text(error).c_str());
+    } catch (const Error&) {
+      raise_current();
     }
   });
   find_main_thread();
@@ -218,6 +225,7 @@ PYBIND11_MODULE(_core, m) {
   bind_variable(m);
   bind_functions(m);
   bind_indexing(m);
+  bind_host(m);
   bind_gradients(m);
   bind_recorder(m);
   bind_ancestry(m);

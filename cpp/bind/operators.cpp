@@ -1,6 +1,7 @@
 // The operators that Tensor and Variable share.
 #include "bind/convert.h"
 #include "bind/tensor.h"
+#include "ops/elementwise.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -9,7 +10,7 @@ namespace {
 PyObject* binary(Op op, PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
-    const auto [a, b] = to_operands(left, right, name_of(op));
+    const auto [a, b] = to_operands(left, right, name_of(op), is_comparison(op));
     Node* inputs[] = {a.get(), b.get()};
     return wrap(elementwise(op, inputs));
   });

@@ -15,7 +15,16 @@ namespace pullback {
 namespace {
 
 // The low byte of a word says what it begins.
-enum Word : uint64_t { kOpen = 1, kTensor, kFloat, kVariable, kStatic, kStaticFloat, kStaticTuple };
+enum Word : uint64_t {
+  kOpen = 1,
+  kTensor,
+  kFloat,
+  kVariable,
+  kStatic,
+  kStaticFloat,
+  kStaticTuple,
+  kComplex
+};
 
 py::handle numpy_scalar() {
   return found_once([]() -> py::object { return py::module_::import("numpy").attr("generic"); });
@@ -34,7 +43,7 @@ bool is_array(PyObject* object) {
 }  // namespace
 
 bool is_traced_leaf(PyObject* object) {
-  return is_tensor(object) || PyFloat_Check(object) || is_array(object);
+  return is_tensor(object) || PyFloat_Check(object) || PyComplex_Check(object) || is_array(object);
 }
 
 void Signature::open(Nest nest, PyObject* object, Py_ssize_t count) {
@@ -53,10 +62,13 @@ void Signature::leaf(PyObject* object) {
     scalar.f = PyFloat_AS_DOUBLE(object);
     words.push_back(kFloat);
     tensors.push_back(make_scalar(DType::Float64, scalar));
+  } else if (PyComplex_CheckExact(object)) {
+    words.push_back(kComplex);
+    tensors.push_back(node_from_complex(object));
   } else if (is_variable(object)) {
     words.push_back(kVariable);
     words.push_back(variable_of(object)->id);
-  } else if (PyFloat_Check(object) || is_array(object)) {
+  } else if (PyFloat_Check(object) || PyComplex_Check(object) || is_array(object)) {
     tensor(to_node(object, "function"));
   } else {
     fixed(object);

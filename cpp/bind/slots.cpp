@@ -23,7 +23,8 @@ py::object number_of(PyObject* self, const char* who) {
   const Ref<Node> x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
   py::object number = item_of(x);
-  if (recording) record_look(x.get(), who, py::cast<double>(number));
+  if (recording && is_complex(x->dtype)) record_look(x.get(), who);
+  if (recording && !is_complex(x->dtype)) record_look(x.get(), who, py::cast<double>(number));
   return number;
 }
 
@@ -36,14 +37,23 @@ py::array array_of(PyObject* self, const char* who) {
   return array_from_node(x);
 }
 
+py::object real_number_of(PyObject* self, const char* who) {
+  const Ref<Node> x = to_node(self, who);
+  if (is_complex(x->dtype)) {
+    fail(ErrorKind::Type, who, ": a ", x->dtype, " tensor is no real number; take its real part, ",
+         "or complex(x)");
+  }
+  return number_of(self, who);
+}
+
 PyObject* float_slot(PyObject* self) {
-  return guarded<PyObject*>(nullptr,
-                            [&] { return py::float_(number_of(self, "float")).release().ptr(); });
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::float_(real_number_of(self, "float")).release().ptr(); });
 }
 
 PyObject* int_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr,
-                            [&] { return py::int_(number_of(self, "int")).release().ptr(); });
+                            [&] { return PyNumber_Long(real_number_of(self, "int").ptr()); });
 }
 
 PyObject* index_slot(PyObject* self) {
@@ -125,7 +135,7 @@ PyObject* iter_slot(PyObject* self) {
 int contains_slot(PyObject* self, PyObject* value) {
   return guarded<int>(-1, [&] {
     if (!is_operand(value)) return 0;
-    const auto [a, b] = to_operands(self, value, name_of(Op::equal));
+    const auto [a, b] = to_operands(self, value, name_of(Op::equal), true);
     Node* inputs[] = {a.get(), b.get()};
     const Ref<Node> found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
     check_has_value(found, "in", kReturnIt);
@@ -256,7 +266,8 @@ PyMethodDef methods[] = {
      "numpy($self)\n--\n\nnumpy(self) -> numpy.typing.NDArray[typing.Any]\n\nThe value as a NumPy "
      "array (read-only, not a copy)."},
     {"item", item_method, METH_NOARGS,
-     "item($self)\n--\n\nitem(self) -> bool | int | float\n\nThe value of a one-element tensor as "
+     "item($self)\n--\n\nitem(self) -> bool | int | float | complex\n\nThe value of a one-element "
+     "tensor as "
      "a Python number."},
     {"tolist", tolist_method, METH_NOARGS,
      "tolist($self)\n--\n\ntolist(self) -> typing.Any\n\nThe value as a nested list of Python "

@@ -75,7 +75,7 @@ Ref<Node> as_node(PyObject* object) {
 
 bool is_operand(PyObject* object) {
   if (is_tensor(object) || is_variable(object) || PyFloat_Check(object) || PyLong_Check(object) ||
-      PyList_Check(object) || PyTuple_Check(object)) {
+      PyComplex_Check(object) || PyList_Check(object) || PyTuple_Check(object)) {
     return true;
   }
   return PyObject_HasAttrString(object, "__array_interface__");
@@ -84,6 +84,9 @@ bool is_operand(PyObject* object) {
 Ref<Node> to_node(PyObject* object, const char* who) {
   if (Ref<Node> node = as_node(object)) return node;
   if (PyFloat_CheckExact(object)) return weak_scalar(PyFloat_AS_DOUBLE(object));
+  if (PyComplex_CheckExact(object)) {
+    return weak_complex(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
+  }
   if (PyBool_Check(object)) {
     Scalar s;
     s.i = object == Py_True;
@@ -92,9 +95,16 @@ Ref<Node> to_node(PyObject* object, const char* who) {
   if (PyLong_CheckExact(object)) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+    if (overflow > 0 && !PyErr_Occurred()) {
+      Scalar s;
+      s.i = static_cast<int64_t>(large);
+      return make_scalar(DType::UInt64, s, kWeak);
+    }
     if (overflow) {
+      PyErr_Clear();
       fail(ErrorKind::Overflow, who ? std::string(who) + ": " : std::string(),
-           "the Python integer does not fit in int64");
+           "the Python integer does not fit in ", overflow > 0 ? "uint64" : "int64");
     }
     return weak_scalar(static_cast<int64_t>(value));
   }
@@ -104,8 +114,10 @@ Ref<Node> to_node(PyObject* object, const char* who) {
 std::string value_text(const Ref<Node>& x, const std::string& before) {
   if (x->flags & kTraced) return text("<traced>, shape=", x->shape, ", dtype=", x->dtype);
   const py::module_ numpy = py::module_::import("numpy");
-  const py::str values = numpy.attr("array2string")(array_from_node(x), py::arg("separator") = ", ",
-                                                    py::arg("prefix") = before);
+  // The digits of a bfloat16 are those of the float32 with its value: NumPy alone does not know it.
+  const Ref<Node> shown = x->dtype == DType::BFloat16 ? cast(x, DType::Float32) : x;
+  const py::str values = numpy.attr("array2string")(
+      array_from_node(shown), py::arg("separator") = ", ", py::arg("prefix") = before);
   std::string out = values;
   if (x->shape.size() == 0) out += ", shape=" + to_text(x->shape);
   return out + ", dtype=" + to_text(x->dtype);
@@ -116,6 +128,14 @@ void raise_current() noexcept {
     throw;
   } catch (py::error_already_set& error) {
     error.restore();
+  } catch (const HostError& error) {
+    try {
+      std::rethrow_exception(error.reason);
+    } catch (py::error_already_set& raised) {
+      raised.restore();
+    } catch (const std::exception& raised) {
+      PyErr_SetString(PyExc_RuntimeError, raised.what());
+    }
   } catch (const Error& error) {
     PyErr_SetString(exception_class(error.kind()), error_text(error).c_str());
   } catch (const std::bad_alloc&) {

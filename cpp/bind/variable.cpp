@@ -68,12 +68,12 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
     Variable* variable = held.get();
     Ref<Node> node = to_node(value, who);
     if (node->flags & kWeak) {
-      if (!is_float(variable->dtype) && is_float(node->dtype)) {
+      if (traits(variable->dtype).kind < traits(node->dtype).kind && is_inexact(node->dtype)) {
         fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
-             ", the value is a float");
+             ", the value is a ", is_complex(node->dtype) ? "complex number" : "float");
       }
       node = settle_weak(node, variable->dtype);
-    } else if (is_number_list(value) && (is_float(variable->dtype) || is_integer(node->dtype))) {
+    } else if (is_number_list(value) && (is_inexact(variable->dtype) || is_integer(node->dtype))) {
       node = to_node_of(value, variable->dtype, who);
     }
     if (op != Op::count) {

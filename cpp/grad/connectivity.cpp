@@ -69,13 +69,14 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
     return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
   }
   if (rule) return {rule, all};
-  const bool differentiable = vjp_of(node->op) && (is_float(node->dtype) || traits(node->op).ring);
+  const bool differentiable =
+      vjp_of(node->op) && (is_inexact(node->dtype) || traits(node->op).ring);
   return {nullptr, differentiable ? all : all.first(0)};
 }
 
 bool Connectivity::differentiable(const Node* node) const {
   // What an operation with several outputs is differentiable by, each output says itself.
-  return node->op == Op::custom_call || is_float(node->dtype) ||
+  return node->op == Op::custom_call || is_inexact(node->dtype) ||
          (request_.integers && is_integer(node->dtype));
 }
 

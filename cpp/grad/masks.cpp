@@ -168,6 +168,7 @@ Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
     case StepKind::Search:
     case StepKind::Iota:
     case StepKind::Random:
+    case StepKind::Host:
       break;
   }
   return nullptr;

@@ -21,7 +21,7 @@ namespace {
 // Whether a node needs no history though its inputs have one: no gradient passes it, and by itself
 // it has none. In a trace all is kept.
 bool keeps_nothing(const Node* node) {
-  return !is_float(node->dtype) && ends_history(node) && !(node->flags & kTraced);
+  return !is_inexact(node->dtype) && ends_history(node) && !(node->flags & kTraced);
 }
 
 void watch_growth(const Node* newest) {
@@ -56,7 +56,7 @@ Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* cons
     depth = std::max(depth, input->has_value() ? 0 : input->depth);
   }
   // Where no derivative passes, nothing was lost.
-  if (flags & kHistoryLost && (!is_float(dtype) || op == Op::stop_gradient || op == Op::read)) {
+  if (flags & kHistoryLost && (!is_inexact(dtype) || op == Op::stop_gradient || op == Op::read)) {
     flags &= ~kHistoryLost;
   }
   node->flags = flags;

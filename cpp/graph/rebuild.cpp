@@ -11,7 +11,11 @@
 namespace pullback {
 
 Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
-  if (node->op == Op::scalar) return make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
+  if (node->op == Op::scalar) {
+    Ref<Node> copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
+    if (!(node->flags & kTraced)) copy->origin = node->origin;  // a host function
+    return copy;
+  }
   Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
   if (recording) record_as(copy.get(), node);
   copy->output = node->output;

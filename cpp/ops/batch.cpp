@@ -77,8 +77,9 @@ class Batching {
     const bool places_differ = step == StepKind::Indexed && has_batch(node->inputs_count - 1);
     const bool sorted_differ = step == StepKind::Search && has_batch(0);
     if (places_differ || sorted_differ || node->op == Op::sum_duplicates ||
-        step == StepKind::Random)
+        step == StepKind::Random || step == StepKind::Host) {
       return {};
+    }
     if (always_true(node)) return {first_entry(), false};
     if (std::ranges::none_of(in, [](const Made* one) { return one && one->has_batch; })) {
       std::vector<Node*> inputs;
@@ -243,6 +244,7 @@ class Batching {
         return like(inputs, attr);
       case StepKind::Iota:
       case StepKind::Random:
+      case StepKind::Host:
       case StepKind::None:
         break;
     }

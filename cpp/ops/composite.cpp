@@ -33,7 +33,10 @@ struct CompositeRule : Rule {
   CompositeVjp vjp;
 };
 
-NodeRef as_float(const NodeRef& x) { return is_float(x->dtype) ? x : cast(x, default_float()); }
+// A float that is only stored: composites of it are computed wider, and rounded once.
+bool is_half(const NodeRef& x) { return is_float(x->dtype) && is_storage(x->dtype); }
+
+NodeRef as_float(const NodeRef& x) { return is_inexact(x->dtype) ? x : cast(x, default_float()); }
 
 Expr sum_over(const Expr& x, int64_t axis) {
   return reduce(Op::sum, x, std::vector<int64_t>{axis}, true);
@@ -172,6 +175,9 @@ NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
 }
 
 NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
+  if (const DType wide = widened(input->dtype); is_half(input)) {
+    return cast(mean(cast(input, wide), axes, keepdims), input->dtype);
+  }
   const NodeRef x = as_float(input);
   const NodeRef total = reduce(Op::sum, x, axes, keepdims);
   // The number of elements is known from the shapes; an empty mean is 0/0, as in NumPy.
@@ -183,8 +189,11 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
 
 // A tree of halves: no division, so zeros are exact at every order.
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
+  if (const DType wide = widened(input->dtype); is_half(input)) {
+    return cast(prod(cast(input, wide), axes, keepdims), input->dtype);
+  }
   const NodeRef all =
-      is_float(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
+      is_inexact(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
   const AxisMask mask = axes_mask(all->shape, axes, "prod");
   const Shape result = folded(all->shape, mask, keepdims);
   std::vector<int64_t> order;
@@ -216,6 +225,9 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
 }
 
 NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
+  if (const DType wide = widened(input->dtype); is_half(input)) {
+    return cast(logsumexp(cast(input, wide), axes, keepdims), input->dtype);
+  }
   const NodeRef x = as_float(input);
   const AxisMask mask = axes_mask(x->shape, axes, "logsumexp");
   std::vector<int64_t> all;
@@ -228,6 +240,9 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
 }
 
 NodeRef softmax(const NodeRef& input, int64_t wish) {
+  if (const DType wide = widened(input->dtype); is_half(input)) {
+    return cast(softmax(cast(input, wide), wish), input->dtype);
+  }
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
@@ -235,6 +250,9 @@ NodeRef softmax(const NodeRef& input, int64_t wish) {
 }
 
 NodeRef log_softmax(const NodeRef& input, int64_t wish) {
+  if (const DType wide = widened(input->dtype); is_half(input)) {
+    return cast(log_softmax(cast(input, wide), wish), input->dtype);
+  }
   const NodeRef x = as_float(input);
   const int64_t axis = normal_axis(wish, x->shape.rank, "log_softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
@@ -247,6 +265,10 @@ NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
          "softmax_cross_entropy: logits and labels must have the same shape "
          "with classes along the last axis; logits are ",
          logits->shape, ", labels ", labels->shape);
+  }
+  if (is_half(logits)) {
+    const DType wide = widened(logits->dtype);
+    return cast(softmax_cross_entropy(cast(logits, wide), cast(labels, wide)), logits->dtype);
   }
   const NodeRef z = as_float(logits);
   const Expr p = cast(labels, z->dtype);
@@ -270,6 +292,10 @@ NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& label
   const int64_t classes = logits->shape[logits->shape.rank - 1];
   if (const auto bad = known_outside(labels, 0, classes)) {
     fail(ErrorKind::Index, who, ": label ", *bad, " is out of range for ", classes, " classes");
+  }
+  if (is_half(logits)) {
+    return cast(sparse_softmax_cross_entropy(cast(logits, widened(logits->dtype)), labels),
+                logits->dtype);
   }
   const NodeRef z = as_float(logits);
   const Exponentials e = exponentials(Op::subtract, z, {logits->shape.rank - 1});

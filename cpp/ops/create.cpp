@@ -6,6 +6,7 @@
 #include "graph/make.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
+#include "ops/complex.h"
 #include "ops/expr.h"
 #include "ops/random_state.h"
 
@@ -40,7 +41,15 @@ NodeRef random_node(Op op, const Shape& shape, DType dtype) {
 
 NodeRef random_float(Op op, const Shape& shape, DType dtype) {
   if (!is_float(dtype)) {
-    fail(ErrorKind::Type, name_of(op), ": expected float32 or float64, got ", dtype);
+    fail(ErrorKind::Type, name_of(op), ": expected a floating dtype, got ", dtype);
+  }
+  if (is_storage(dtype)) {
+    Expr drawn = random_float(op, shape, widened(dtype));
+    if (op == Op::random_uniform) {  // cut off, as 1 must not be drawn
+      const double units = dtype == DType::Float16 ? 0x1p11 : 0x1p8;
+      drawn = formula::floor(drawn * units) / units;
+    }
+    return cast(drawn, dtype);
   }
   return random_node(op, shape, dtype);
 }
@@ -58,6 +67,7 @@ NodeRef iota(int64_t length) { return make_node(Op::iota, DType::Int64, {length}
 
 NodeRef arange(const NodeRef& start, int64_t length, const NodeRef& step, DType dtype) {
   check_shape({length}, "arange");
+  if (is_storage(dtype)) return cast(arange(start, length, step, widened(dtype)), dtype);
   return cast(start, dtype) + Expr(cast(iota(length), dtype)) * cast(step, dtype);
 }
 
@@ -95,5 +105,20 @@ NodeRef random_normal(const Shape& shape, DType dtype) {
 }
 
 NodeRef permutation(int64_t length) { return random_node(Op::permutation, {length}, DType::Int64); }
+
+// In a trace it is a step of every call, whatever it is made from.
+NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                  const Ref<HostFunction>& function) {
+  for (const NodeRef& input : inputs) refuse_complex(input.get(), "host_call");
+  Scalar which;
+  which.i = reinterpret_cast<intptr_t>(static_cast<HostCallable*>(function.get()));
+  const NodeRef scalar = make_scalar(DType::Int64, which);
+  scalar->origin = function.get();
+  std::vector<Node*> all = {scalar.get()};
+  for (const NodeRef& input : inputs) all.push_back(input.get());
+  NodeRef node = make_node(Op::numpy_function, dtype, shape, all);
+  if (variable_scope_active()) node->flags |= kTraced;
+  return node;
+}
 
 }  // namespace pullback

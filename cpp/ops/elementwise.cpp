@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/composite.h"
 #include "ops/expr.h"
 
@@ -31,8 +32,40 @@ constexpr Row kRows[] = {
 #include "ops/elementwise.def"
 };
 
-NodeRef convert(const NodeRef& x, DType dtype) {
-  return x->flags & kWeak ? settle_weak(x, dtype) : cast(x, dtype);
+NodeRef convert(const Row& row, const NodeRef& x, DType dtype) {
+  if (!(x->flags & kWeak)) return cast(x, dtype);
+  try {
+    return settle_weak(x, dtype);
+  } catch (const Error& error) {
+    fail(error.kind(), row.name, ": ", error.what());
+  }
+}
+
+// -1 or 1 where a Python number is below or above all that an integer dtype holds, else 0.
+int beyond(const Node* number, DType dtype) {
+  if (is_float(number->dtype)) {
+    return number->scalar.f >= 0x1p64 ? 1 : number->scalar.f < -0x1p63 ? -1 : 0;
+  }
+  if (number->dtype == DType::UInt64) return dtype != DType::UInt64;
+  return fits(number->scalar.i, dtype) ? 0 : number->scalar.i < 0 ? -1 : 1;
+}
+
+// A comparison of integers with a Python number that their dtype does not hold: its answer needs no
+// look at them. Null for any other operation.
+NodeRef compare_beyond(Op op, std::span<Node* const> inputs) {
+  if (!is_comparison(op)) return nullptr;
+  const bool turned = (inputs[0]->flags & kWeak) != 0;
+  const Node* number = inputs[turned ? 0 : 1];
+  const Node* x = inputs[turned ? 1 : 0];
+  if (!(number->flags & kWeak) || number->op != Op::scalar) return nullptr;
+  if (x->flags & kWeak || !is_integer(x->dtype)) return nullptr;
+  int order = -beyond(number, x->dtype);  // of x and the number
+  if (order == 0) return nullptr;
+  if (turned) order = -order;
+  const bool answer = op == Op::not_equal ||
+                      (order < 0 && (op == Op::less || op == Op::less_equal)) ||
+                      (order > 0 && (op == Op::greater || op == Op::greater_equal));
+  return full(x->shape, scalar(DType::Bool, answer));
 }
 
 // The dtype that an operation on these inputs computes in.
@@ -50,14 +83,19 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   }
   if (!strong) {
     dtype = weak;
-  } else if (is_float(weak) && !is_float(dtype)) {
+  } else if (is_complex(weak)) {
+    dtype = complex_dtype(dtype);
+  } else if (is_float(weak) && !is_inexact(dtype)) {
     dtype = default_float();
   } else if (is_integer(weak) && dtype == DType::Bool) {
-    dtype = DType::Int64;
+    dtype = weak;
   }
   switch (row.domain) {
     case Domain::F:
-      return is_float(dtype) ? dtype : default_float();
+      if (&row == &kRows[static_cast<int>(Op::nextafter)] && is_storage(dtype) && is_float(dtype)) {
+        fail(ErrorKind::Type, row.name, ": expected float32 or float64, got ", dtype);
+      }
+      return is_inexact(dtype) ? dtype : default_float();
     case Domain::B:
       return DType::Bool;
     case Domain::N:
@@ -69,7 +107,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
       return dtype == DType::Bool ? DType::Int32 : dtype;
     case Domain::W:
     case Domain::I:
-      if (is_float(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
+      if (is_inexact(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
         fail(ErrorKind::Type, row.name, ": expected integers",
              row.domain == Domain::W ? " or bool" : "", ", got ", dtype);
       }
@@ -135,21 +173,35 @@ NodeRef weak_scalar(int64_t value) {
 }
 
 NodeRef scalar(DType dtype, double value) {
+  if (is_complex(dtype)) {
+    const DType part = traits(dtype).compute;
+    return make_complex(scalar(part, value), scalar(part, 0));
+  }
   Scalar s;
   s.f = value;
   return make_scalar(dtype, convert_scalar(s, DType::Float64, dtype), kConstant);
 }
 
 DType natural_dtype(const Node* x) {
-  return x->flags & kWeak && is_float(x->dtype) ? default_float() : x->dtype;
+  if (!(x->flags & kWeak)) return x->dtype;
+  if (is_complex(x->dtype)) return complex_dtype(default_float());
+  return is_float(x->dtype) ? default_float() : x->dtype;
 }
 
 NodeRef settle_weak(const NodeRef& x, DType dtype) {
+  if (x->op == Op::complex && is_complex(dtype)) {
+    const DType part = traits(dtype).compute;
+    return make_complex(settle_weak(x->in[0], part), settle_weak(x->in[1], part));
+  }
   if (x->op != Op::scalar) return cast(x, dtype);
+  if (is_complex(dtype)) return cast(settle_weak(x, traits(dtype).compute), dtype);
   const uint8_t constant = x->flags & kConstant;
   if (x->dtype == dtype) return make_scalar(dtype, x->scalar, constant);
-  if (x->dtype == DType::Int64 && !fits(x->scalar.i, dtype)) {
-    fail(ErrorKind::Overflow, "the Python integer ", x->scalar.i, " does not fit in ", dtype);
+  const bool large = x->dtype == DType::UInt64 && dtype != DType::UInt64 && is_integer(dtype);
+  if (large || (x->dtype == DType::Int64 && !fits(x->scalar.i, dtype))) {
+    const auto bits = static_cast<uint64_t>(x->scalar.i);
+    fail(ErrorKind::Overflow, "the Python integer ",
+         large ? std::to_string(bits) : std::to_string(x->scalar.i), " does not fit in ", dtype);
   }
   // A weak float keeps its full value until its neighbour's dtype is known.
   const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
@@ -157,7 +209,15 @@ NodeRef settle_weak(const NodeRef& x, DType dtype) {
 }
 
 NodeRef cast(const NodeRef& x, DType dtype) {
-  if (x->op == Op::scalar) {
+  if (x->flags & kWeak && x->op == Op::complex && is_complex(dtype)) return settle_weak(x, dtype);
+  if (is_complex(x->dtype) && !is_complex(dtype) && dtype != DType::Bool) {
+    fail(ErrorKind::Type, "cast: ", x->dtype, " to ", dtype,
+         " would lose the imaginary part; take real(x), or abs(x)");
+  }
+  if (x->op == Op::scalar && is_complex(dtype)) {
+    const DType part = traits(dtype).compute;
+    if (x->flags & kWeak || !x->watchers) return make_complex(cast(x, part), scalar(part, 0));
+  } else if (x->op == Op::scalar) {
     const uint8_t constant = x->flags & kConstant;
     if (x->flags & kWeak) {
       const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
@@ -178,9 +238,10 @@ namespace {
 // intermediate values leave the range. Null for every other exponent, and where pow refuses x.
 NodeRef small_power(Node* x, const Node* exponent) {
   const bool is_real = is_float(exponent->dtype);
-  if ((is_real && !is_float(x->dtype)) || x->dtype == DType::Bool) return nullptr;
+  const bool numbers = is_inexact(x->dtype);
+  if ((is_real && !numbers) || x->dtype == DType::Bool) return nullptr;
   const double power = is_real ? exponent->scalar.f : static_cast<double>(exponent->scalar.i);
-  if (power == -1 && is_float(x->dtype)) {
+  if (power == -1 && numbers) {
     const NodeRef one = weak_constant(1.0);
     Node* const parts[] = {one.get(), x};
     return elementwise(Op::divide, parts);
@@ -198,27 +259,37 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   if (op == Op::pow && inputs[1]->op == Op::scalar && inputs[1]->flags & kWeak) {
     if (NodeRef out = small_power(inputs[0], inputs[1])) return power(out, inputs[0], inputs[1]);
   }
+  if (NodeRef answer = compare_beyond(op, inputs)) return answer;
   const Row& row = kRows[static_cast<int>(op)];
   // The first input of `where` is a condition, whatever the branches are.
   const size_t first = op == Op::where;
   DType dtype = compute_dtype(row, inputs.subspan(first));
-  const bool weak = is_float(dtype) && stays_weak(op, inputs);
-  if (weak) dtype = DType::Float64;
+  const bool weak = is_inexact(dtype) && stays_weak(op, inputs);
+  if (weak) dtype = is_complex(dtype) ? DType::Complex128 : DType::Float64;
+  bool complex = is_complex(dtype);
+  for (const Node* x : inputs.subspan(first)) complex |= is_complex(x->dtype);
+  if (complex && row.domain != Domain::B && !has_complex_form(op)) {
+    for (const Node* x : inputs.subspan(first)) refuse_complex(x, row.name);
+  }
+  const bool real_operands = complex && takes_real_operands(op);
   NodeRef converted[3];
   Node* operands[3];
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const DType wish = i < first ? DType::Bool : dtype;
+    const bool stays_real = real_operands && !is_complex(inputs[i]->dtype);
+    const DType wish = i < first ? DType::Bool : stays_real ? traits(dtype).compute : dtype;
     operands[i] = inputs[i];
     if (inputs[i]->dtype != wish || (inputs[i]->flags & kWeak)) {
-      converted[i] = convert(inputs[i], wish);
+      converted[i] = convert(row, inputs[i], wish);
       operands[i] = converted[i].get();
     }
   }
   Shape room;
   const Shape& shape = result_shape(row, {operands, inputs.size()}, &room);
-  const DType result = row.result == Result::Bool ? DType::Bool : dtype;
+  const DType result = row.result == Result::Bool ? DType::Bool
+                       : complex && op == Op::abs ? traits(dtype).compute
+                                                  : dtype;
   NodeRef node = make_node(op, result, shape, {operands, inputs.size()});
-  if (weak && result == dtype) node->flags |= kWeak;
+  if (weak && result != DType::Bool) node->flags |= kWeak;
   return node;
 }
 
@@ -235,6 +306,44 @@ struct Answer : Cotangent {
   Answer(const Cotangent& c) : Cotangent(c) {}
   Answer(const Expr& e) : Cotangent{Cotangent::Value, e.node, nullptr} {}
 };
+
+[[noreturn]] Answer third_order(const char* name, const char* parameters) {
+  throw Error(
+      ErrorKind::NotImplemented,
+      text(name, " has derivatives by ", parameters,
+           " up to the second order, and one of the third was asked for; those by its other "
+           "arguments are of any order"));
+}
+
+// Derivatives of densities that are wanted from the third order on, made of those before.
+Expr gamma_density_daa(const Expr& a, const Expr& x) {
+  return gamma_density_da(a, x) * (log(x) - digamma(a)) - gamma_density(a, x) * polygamma(1.0, a);
+}
+Expr gamma_density_dax(const Expr& a, const Expr& x) {
+  return gamma_density_da(a, x) * ((a - 1.0) / x - 1.0) + gamma_density(a, x) / x;
+}
+// of log(beta_density)
+Expr by_a(const Expr& a, const Expr& b, const Expr& x) { return log(x) - polygamma_gap(0.0, a, b); }
+Expr by_b(const Expr& a, const Expr& b, const Expr& x) {
+  return log1p(-x) - polygamma_gap(0.0, b, a);
+}
+Expr beta_density_daa(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_da(a, b, x) * by_a(a, b, x) -
+         beta_density(a, b, x) * polygamma_gap(1.0, a, b);
+}
+Expr beta_density_dab(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_da(a, b, x) * by_b(a, b, x) + beta_density(a, b, x) * polygamma(1.0, a + b);
+}
+Expr beta_density_dbb(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_db(a, b, x) * by_b(a, b, x) -
+         beta_density(a, b, x) * polygamma_gap(1.0, b, a);
+}
+Expr beta_density_dax(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_dx(a, b, x) * by_a(a, b, x) + beta_density(a, b, x) / x;
+}
+Expr beta_density_dbx(const Expr& a, const Expr& b, const Expr& x) {
+  return beta_density_dx(a, b, x) * by_b(a, b, x) - beta_density(a, b, x) / (1.0 - x);
+}
 
 // One function per input of each row; e.g. sin_da(g, a, b, c, y).
 #define RULE(rule, text)                                                      \
@@ -265,11 +374,25 @@ constexpr ElementRule kRules[][3] = {
 void elementwise_vjp(const VjpCall& call, Cotangent* out) {
   Node* y = call.node;
   const size_t n = y->inputs().size();
+  const auto row = kRules[static_cast<int>(y->op)];
+  if (is_complex(y->dtype) && y->op != Op::where) {
+    // Slopes at the conjugates of the operands are the conjugates of the slopes.
+    const bool own = has_complex_rule(y->op);
+    const Expr a = own ? Expr(y) : Expr(conjugate(y->in[0]));
+    const Expr b = n > 1 && !own ? Expr(conjugate(y->in[1])) : a;
+    const Expr value = own ? a : Expr(conjugate(y));
+    for (size_t i = 0; i < n; ++i) {
+      if (!call.live[i]) continue;
+      out[i] = own ? complex_cotangent(y, i, call.g) : row[i](call.g, a, b, a, value);
+      if (out[i].value && !is_complex(y->in[i]->dtype)) out[i].value = real_part(out[i].value);
+    }
+    return;
+  }
   const Expr a = y->in[0];
   const Expr b = n > 1 ? y->in[1] : y->in[0];
   const Expr c = n > 2 ? y->in[2] : y->in[0];
   for (size_t i = 0; i < n; ++i) {
-    if (call.live[i]) out[i] = kRules[static_cast<int>(y->op)][i](call.g, a, b, c, y);
+    if (call.live[i]) out[i] = row[i](call.g, a, b, c, y);
   }
 }
 
@@ -277,7 +400,11 @@ void cast_vjp(const VjpCall& call, Cotangent* out) {
   const DType from = call.node->in[0]->dtype;
   const DType to = call.node->dtype;
   // Between floats, or between integers (compat.tf1's integer gradients); never across.
-  if (is_float(from) != is_float(to)) return;
+  if (is_inexact(from) != is_inexact(to)) return;
+  if (is_complex(to) && !is_complex(from)) {
+    out[0] = {Cotangent::Value, cast(real_part(call.g), from), nullptr};
+    return;
+  }
   out[0] = {Cotangent::Value, cast(call.g, from), nullptr};
 }
 

@@ -10,4 +10,6 @@ void cast_vjp(const VjpCall& call, Cotangent* out);
 
 int elementwise_arity(Op op);
 
+constexpr bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
+
 }  // namespace pullback

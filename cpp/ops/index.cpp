@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/positions.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -19,6 +20,12 @@ void check_indices(const NodeRef& indices, const char* who) {
   if (!is_integer(indices->dtype)) {
     fail(ErrorKind::Type, who, ": expected integer indices, got ", indices->dtype);
   }
+}
+
+// Runs know positions of these two.
+NodeRef positions(const NodeRef& indices) {
+  const bool known = indices->dtype == DType::Int32 || indices->dtype == DType::Int64;
+  return known ? indices : cast(indices, DType::Int64);
 }
 
 }  // namespace
@@ -31,8 +38,15 @@ std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_
     if (!any_outside(at, n, low, high)) return std::nullopt;
     return first_outside(at, n, low, high);
   };
-  return known->dtype == DType::Int32 ? find(static_cast<const int32_t*>(known->value->data))
-                                      : find(static_cast<const int64_t*>(known->value->data));
+  const void* data = known->value->data;
+  if (known->dtype == DType::Int64) return find(static_cast<const int64_t*>(data));
+  if (known->dtype == DType::Int32) return find(static_cast<const int32_t*>(data));
+  std::vector<int64_t> wide(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    const auto* at = static_cast<const char*>(data) + i * size_of(known->dtype);
+    wide[i] = load_scalar(known->dtype, at).i;
+  }
+  return find(wide.data());
 }
 
 void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const char* who) {
@@ -51,43 +65,68 @@ NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t wish) {
   for (int64_t i = axis + 1; i < x->shape.rank; ++i) shape.append(x->shape[i]);
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
-  Node* inputs[] = {x.get(), indices.get()};
+  const NodeRef at = positions(indices);
+  Node* inputs[] = {x.get(), at.get()};
   return make_node(Op::take, x->dtype, shape, inputs, attr);
 }
 
 NodeRef scatter_add(const NodeRef& x, const NodeRef& indices, int64_t axis, int64_t length) {
   check_indices(indices, "scatter_add");
+  if (is_storage(x->dtype)) {
+    return cast(scatter_add(cast(x, widened(x->dtype)), indices, axis, length), x->dtype);
+  }
   Shape shape;
   for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
   shape.append(length);
   for (int64_t i = axis + indices->shape.rank; i < x->shape.rank; ++i) shape.append(x->shape[i]);
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
-  Node* inputs[] = {x.get(), indices.get()};
+  const NodeRef at = positions(indices);
+  Node* inputs[] = {x.get(), at.get()};
   return make_node(Op::scatter_add, x->dtype, shape, inputs, attr);
 }
 
 NodeRef sum_duplicates(const NodeRef& x, const NodeRef& indices) {
   check_indices(indices, "sum_duplicates");
-  if (!is_float(x->dtype)) {
+  if (!is_inexact(x->dtype)) {
     fail(ErrorKind::Type, "sum_duplicates: expected floats, got ", x->dtype);
   }
   if (indices->shape.rank != 1 || x->shape.rank == 0 || x->shape[0] != indices->shape[0]) {
     fail(ErrorKind::Value, "sum_duplicates: expected one index for each row of x ", x->shape,
          ", got indices of shape ", indices->shape);
   }
-  Node* inputs[] = {x.get(), indices.get()};
+  if (is_storage(x->dtype)) {
+    return cast(sum_duplicates(cast(x, widened(x->dtype)), indices), x->dtype);
+  }
+  const NodeRef at = positions(indices);
+  Node* inputs[] = {x.get(), at.get()};
   return make_node(Op::sum_duplicates, x->dtype, x->shape, inputs);
 }
 
 NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indices, int64_t axis,
                  Update update, bool unique) {
   check_indices(indices, "at_index");
+  if (is_complex(base->dtype) && update == Update::Multiply && unique) {
+    const Expr product = Expr(take(base, indices, axis)) * Expr(value);
+    return at_index(base, product, indices, axis, Update::Set, true);
+  }
+  if (is_complex(base->dtype) && update == Update::Multiply) {
+    fail(ErrorKind::Type,
+         "at[].multiply: complex numbers cannot be multiplied where an index may come twice; use "
+         "a slice, a mask or indices that a NumPy array shows to be different");
+  }
+  if (update == Update::Min || update == Update::Max) refuse_complex(base.get(), "at[].min, max");
+  if (is_storage(base->dtype) && update != Update::Set) {
+    const DType wide = widened(base->dtype);
+    return cast(at_index(cast(base, wide), cast(value, wide), indices, axis, update, unique),
+                base->dtype);
+  }
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
   attr.update = update;
   attr.unique = unique;
-  Node* inputs[] = {base.get(), value.get(), indices.get()};
+  const NodeRef at = positions(indices);
+  Node* inputs[] = {base.get(), value.get(), at.get()};
   return make_node(Op::at_index, base->dtype, base->shape, inputs, attr);
 }
 

@@ -19,8 +19,16 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   if (dtype == DType::Bool) {
     fail(ErrorKind::Type, "matmul: expected numbers, got bool; cast first");
   }
-  NodeRef a = cast(left, dtype);
-  NodeRef b = cast(right, dtype);
+  // A real operand beside a complex one stays real: half the products.
+  const auto operand = [&](const NodeRef& x) {
+    const bool real = is_complex(dtype) && !is_complex(x->dtype);
+    return cast(x, real ? traits(dtype).compute : dtype);
+  };
+  NodeRef a = operand(left);
+  NodeRef b = operand(right);
+  if (is_storage(dtype)) {  // summed in what it is computed in, and rounded once
+    return cast(matmul(cast(a, widened(dtype)), cast(b, widened(dtype))), dtype);
+  }
   const bool row = a->shape.rank == 1;
   const bool column = b->shape.rank == 1;
   if (row) a = expand_dims(a, {0});
@@ -112,19 +120,24 @@ void matmul_vjp(const VjpCall& call, Cotangent* out) {
                            shape.size() > 0 && call.g->shape.rank == shape.rank &&
                            n * (m + k) <= 2 * m * k;
   const NodeRef& g = call.g;
+  const auto answer = [](const Node* of, const NodeRef& value) -> Cotangent {
+    return {Cotangent::Value, is_complex(of->dtype) ? value : real_part(value), nullptr};
+  };
   if (call.live[0]) {
-    NodeRef da = shared_left    ? shared_left_cotangent(b, g, left)
-                 : is_turned(a) ? swap_last_axes(matmul(b, swap_last_axes(g)))
-                                : matmul(g, swap_last_axes(b));
-    out[0] = {Cotangent::Value, std::move(da), nullptr};
+    const NodeRef other = conjugate(b);
+    NodeRef da = shared_left    ? shared_left_cotangent(other, g, left)
+                 : is_turned(a) ? swap_last_axes(matmul(other, swap_last_axes(g)))
+                                : matmul(g, swap_last_axes(other));
+    out[0] = answer(a, da);
   }
   if (call.live[1]) {
     const bool turned = is_turned(b);
-    NodeRef db = shared && turned ? swap_last_axes(shared_cotangent(g, a, swapped(shape)))
-                 : shared         ? shared_cotangent(a, g, shape)
-                 : turned         ? swap_last_axes(matmul(swap_last_axes(g), a))
-                                  : matmul(swap_last_axes(a), g);
-    out[1] = {Cotangent::Value, std::move(db), nullptr};
+    const NodeRef other = conjugate(a);
+    NodeRef db = shared && turned ? swap_last_axes(shared_cotangent(g, other, swapped(shape)))
+                 : shared         ? shared_cotangent(other, g, shape)
+                 : turned         ? swap_last_axes(matmul(swap_last_axes(g), other))
+                                  : matmul(swap_last_axes(other), g);
+    out[1] = answer(b, db);
   }
 }
 

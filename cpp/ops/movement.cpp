@@ -167,6 +167,10 @@ NodeRef window_mask(const Shape& piece, const Shape& shape, const Window& window
 }
 
 NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update) {
+  if (is_storage(base->dtype) && update == Update::Add) {
+    const DType wide = widened(base->dtype);
+    return cast(at_window(cast(base, wide), cast(value, wide), window, update), base->dtype);
+  }
   Attr attr;
   attr.update = update;
   Node* inputs[] = {base.get(), value.get()};

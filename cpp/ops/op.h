@@ -48,6 +48,7 @@ enum class StepKind : uint8_t {
   Search,
   Iota,
   Random,
+  Host,
 };
 
 // What an entry costs to compute (of its result; of a fold's input).
@@ -126,7 +127,7 @@ constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Produ
                AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
                Search = step(StepKind::Search), Iota = step(StepKind::Iota),
-               Random = step(StepKind::Random);
+               Random = step(StepKind::Random), Host = step(StepKind::Host);
 }  // namespace form
 
 constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,

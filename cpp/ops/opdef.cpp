@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/rule.h"
+#include "ops/complex.h"
 #include "ops/composite.h"
 #include "ops/elementwise.h"
 #include "ops/index.h"

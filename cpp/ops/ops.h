@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/host.h"
 #include "graph/node.h"
 #include "graph/rule.h"
 
@@ -31,6 +32,14 @@ DType natural_dtype(const Node* x);
 // A weak scalar with the dtype it has next to an array of `neighbour`; raises OverflowError where
 // an integer does not fit.
 NodeRef settle_weak(const NodeRef& x, DType neighbour);
+
+// --- complex numbers (ops/complex.cpp)
+NodeRef make_complex(const NodeRef& re, const NodeRef& im);
+NodeRef weak_complex(double re, double im);
+// Of a real tensor: itself, zeros, itself.
+NodeRef real_part(const NodeRef& z);
+NodeRef imaginary_part(const NodeRef& z);
+NodeRef conjugate(const NodeRef& z);
 
 // --- movement (ops/movement.cpp): views
 NodeRef identity(const NodeRef& x);
@@ -128,6 +137,10 @@ NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t axis
 // New nodes with the values of `inside`, whose gradient is `rule`'s answer for `inputs`.
 std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
                             const Ref<Rule>& rule);
+
+// --- functions of the program (ops/create.cpp)
+NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                  const Ref<HostFunction>& function);
 
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/expr.h"
 #include "ops/reduce.h"
 
@@ -39,22 +40,51 @@ NodeRef scan_node(Op op, DType dtype, std::span<Node* const> inputs, int64_t axi
   return make_node(op, dtype, inputs.back()->shape, inputs, attr);
 }
 
+// In log n multiplications: each entry takes up those before it, twice as many every time.
+NodeRef complex_product_scan(const NodeRef& x, int64_t axis, bool reversed) {
+  const int64_t n = x->shape[axis];
+  NodeRef out = x;
+  for (int64_t d = 1; d < n; d *= 2) {
+    const auto parts = [&](int64_t first) { return split(out, {first, n - first}, axis); };
+    const auto low = parts(d);
+    const auto high = parts(n - d);
+    const NodeRef more = Expr(low[1]) * Expr(high[0]);
+    const NodeRef both[] = {reversed ? more : low[0], reversed ? high[1] : more};
+    out = concat(both, axis);
+  }
+  return out;
+}
+
 }  // namespace
 
 NodeRef scan(Op op, const NodeRef& x, int64_t wish, bool reversed) {
   const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
+  if (is_complex(x->dtype) && op == Op::cumulative_prod) {
+    return complex_product_scan(x, axis, reversed);
+  }
+  if (op != Op::cumulative_sum) refuse_complex(x.get(), name_of(op));
   const bool sums = op == Op::cumulative_sum || op == Op::cumulative_prod;
   const bool wide = sums && (is_integer(x->dtype) || x->dtype == DType::Bool);
   const DType dtype = wide ? traits(x->dtype).accumulator : x->dtype;
+  if (is_storage(x->dtype)) {
+    const DType within = wide ? dtype : widened(x->dtype);
+    return cast(scan(op, cast(x, within), wish, reversed), dtype);
+  }
   Node* input = x.get();
   return scan_node(op, dtype, {&input, 1}, axis, reversed);
 }
 
 NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t wish, bool reversed) {
   constexpr const char* kWho = "linear_recurrence";
+  refuse_complex(x.get(), kWho);
   if (factors->dtype != x->dtype || !(factors->shape == x->shape) || x->dtype == DType::Bool) {
     fail(ErrorKind::Value, kWho, ": expected numbers of one dtype and shape, got ", factors->dtype,
          " ", factors->shape, " and ", x->dtype, " ", x->shape);
+  }
+  if (is_storage(x->dtype)) {
+    const DType within = widened(x->dtype);
+    return cast(linear_recurrence(cast(factors, within), cast(x, within), wish, reversed),
+                x->dtype);
   }
   Node* inputs[] = {factors.get(), x.get()};
   return scan_node(Op::linear_recurrence, x->dtype, inputs, normal_axis(wish, x->shape.rank, kWho),
@@ -62,6 +92,11 @@ NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t wish
 }
 
 NodeRef sort(Op op, const NodeRef& x, int64_t wish, bool descending) {
+  refuse_complex(x.get(), name_of(op));
+  if (is_storage(x->dtype)) {
+    const NodeRef out = sort(op, cast(x, widened(x->dtype)), wish, descending);
+    return op == Op::argsort ? out : cast(out, x->dtype);
+  }
   const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
   Node* input = x.get();
   return scan_node(op, op == Op::argsort ? DType::Int64 : x->dtype, {&input, 1}, axis, descending);
@@ -72,7 +107,9 @@ NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right) {
     fail(ErrorKind::Value, "searchsorted: expected sorted numbers of rank 1, got shape ",
          sorted->shape);
   }
-  const DType dtype = promote(natural_dtype(sorted.get()), natural_dtype(x.get()));
+  refuse_complex(sorted.get(), "searchsorted");
+  refuse_complex(x.get(), "searchsorted");
+  const DType dtype = widened(promote(natural_dtype(sorted.get()), natural_dtype(x.get())));
   const NodeRef among = cast(sorted, dtype);
   const NodeRef values = cast(x, dtype);
   Attr attr;

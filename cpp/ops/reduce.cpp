@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/complex.h"
 #include "ops/composite.h"
 #include "ops/expr.h"
 
@@ -35,7 +36,7 @@ Shape folded(const Shape& shape, AxisMask mask, bool keepdims) {
 
 namespace {
 
-DType sum_dtype(DType dtype) { return is_float(dtype) ? dtype : traits(dtype).accumulator; }
+DType sum_dtype(DType dtype) { return is_inexact(dtype) ? dtype : traits(dtype).accumulator; }
 
 NodeRef fold_block(Op op, const NodeRef& x, AxisMask mask, bool keepdims) {
   Attr attr;
@@ -73,6 +74,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   if (op == Op::all || op == Op::any) x = cast(x, DType::Bool);
   if (x->dtype == DType::Bool && op == Op::max) op = Op::any;
   if (x->dtype == DType::Bool && op == Op::min) op = Op::all;
+  if (op != Op::sum) refuse_complex(x.get(), who);
   const AxisMask mask = axes_mask(x->shape, axes, who);
   if (op == Op::max || op == Op::min) {
     for (int64_t i = 0; i < x->shape.rank; ++i) {
@@ -102,7 +104,8 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
 
 NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, bool keepdims) {
   const char* who = name_of(op);
-  NodeRef x = input;
+  refuse_complex(input.get(), who);
+  NodeRef x = cast(input, widened(input->dtype));
   Shape kept;
   if (axis) {
     const int64_t at = normal_axis(*axis, x->shape.rank, who);
@@ -150,8 +153,9 @@ Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& 
     if (axes >> i & 1) numbers.push_back(i);
   }
   const Expr wins = same(x, Expr(reshape(y, kept)));
-  const Expr count = reduce(Op::sum, cast(wins, x->dtype), numbers, true);
-  return mask(wins, broadcast_to(Expr(reshape(g, kept)) / count, x->shape));
+  const Expr count = reduce(Op::sum, cast(wins, widened(x->dtype)), numbers, true);
+  const Expr share = cast(Expr(reshape(g, kept)) / count, x->dtype);
+  return mask(wins, broadcast_to(share, x->shape));
 }
 
 void extremum_vjp(const VjpCall& call, Cotangent* out) {

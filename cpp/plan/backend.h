@@ -15,6 +15,7 @@ enum class Problem : uint8_t {
   IndexOutOfRange,  // detail: the index; bound: the length of the axis
   ZeroDivision,     // integer division by zero
   NegativePower,    // an integer to a negative power
+  Host,             // a host function failed: see host_failure
   Injected,         // by a test, through the null backend
   Memory,           // no scratch memory
   Interrupted,      // RunArguments::interrupted said so

@@ -3,8 +3,10 @@
 
 #include <iterator>
 #include <list>
+#include <optional>
 #include <unordered_map>
 
+#include "plan/complex.h"
 #include "plan/fuse.h"
 #include "plan/lower.h"
 #include "plan/memory.h"
@@ -41,7 +43,10 @@ Cache& cache() {
 
 std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Backend& backend) {
   auto out = std::make_shared<CachedPlan>();
-  const Analysis analysis = simplify(snapshot);
+  std::vector<Ref<Node>> kept;
+  std::optional<Snapshot> real;
+  if (has_complex(snapshot)) real = without_complex(snapshot, &kept);
+  const Analysis analysis = simplify(real ? *real : snapshot);
   out->plan = lower(analysis, fuse(analysis, backend.limits()));
   place_pieces(&out->plan);
   mark_checked(&out->plan);

@@ -95,6 +95,11 @@ struct Printer {
   std::string operator()(const Random& r) const {
     return text(name_of(r.op), " to ", show(plan, r.out));
   }
+  std::string operator()(const HostCall& call) const {
+    std::string out = "host";
+    for (const View& view : call.in) out += " " + show(plan, view);
+    return text(out, " to ", show(plan, call.out));
+  }
   std::string operator()(const Iota& i) const { return text("iota to ", show(plan, i.out)); }
 };
 

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/threads.h"
 #include "graph/make.h"
 #include "graph/variable.h"
@@ -116,6 +117,8 @@ template <class... Parts>
                "cast to a float dtype first");
     case Problem::Memory:
       fail_run(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
+    case Problem::Host:
+      throw HostError(std::exchange(host_failure, nullptr));
     case Problem::Interrupted:
       if (hooks.check_signals) hooks.check_signals();
       fail_run(ErrorKind::Runtime, who, ": interrupted");
@@ -189,7 +192,10 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
   for (uint32_t i : snapshot.arguments) {
     run->add_argument(snapshot.nodes[i], !snapshot.outlives[i]);
   }
-  for (uint32_t i : snapshot.scalars) run->add_scalar(snapshot.nodes[i]->scalar);
+  for (uint32_t i : snapshot.scalars) {
+    run->add_scalar(snapshot.nodes[i]->scalar);
+    if (snapshot.nodes[i]->origin) run->hold(snapshot.nodes[i]);
+  }
   wanted->reserve(snapshot.outputs.size());
   for (uint32_t i : snapshot.outputs) wanted->emplace_back(snapshot.nodes[i]);
   return cached;
@@ -272,6 +278,7 @@ PlanRun::~PlanRun() {
   vectors_.owned.clear();
   vectors_.results.clear();
   vectors_.scalars.clear();
+  vectors_.held.clear();
   vectors_.inputs.clear();
   vectors_.outputs.clear();
   spare = std::move(vectors_);

@@ -43,6 +43,8 @@ class PlanRun {
   // must be one that no step reads.
   void add_argument(Node* node, bool dying);
   void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
+  // A scalar whose origin the run calls.
+  void hold(Node* scalar) { vectors_.held.emplace_back(scalar); }
   // Results: one buffer per plan output. Raises what the plan reports; then nothing has changed.
   void run(const CachedPlan& cached);
   const Ref<Buffer>& result(size_t output) const { return vectors_.results[output]; }
@@ -50,6 +52,7 @@ class PlanRun {
  private:
   struct Vectors {
     std::vector<Ref<Node>> nodes;  // dying ones; null for the others
+    std::vector<Ref<Node>> held;
     std::vector<Ref<Buffer>> arguments, owned, results;
     std::vector<Scalar> scalars;
     std::vector<const void*> inputs;

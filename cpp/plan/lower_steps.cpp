@@ -78,6 +78,13 @@ void Lowering::emit_other(uint32_t member) {
       return add_step(Random{op, scalar_[analysis_.reads(member)[0].base],
                              scalar_[analysis_.reads(member)[1].base], whole_view(member)},
                       op);
+    case StepKind::Host: {
+      HostCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
+      for (size_t k = 1; k < analysis_.reads(member).size(); ++k) {
+        call.in.push_back(dense_operand(member, k));
+      }
+      return add_step(std::move(call), op);
+    }
     case StepKind::None:  // in a group, or not computed
       break;
   }

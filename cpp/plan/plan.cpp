@@ -34,6 +34,7 @@ bool can_fail(const Sort&) { return false; }
 bool can_fail(const Search&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }
+bool can_fail(const HostCall&) { return true; }
 
 }  // namespace
 
@@ -52,6 +53,7 @@ int64_t bytes_of(const Plan& plan) {
                   bytes_of(plan.donors);
   for (const Step& step : plan.steps) {
     if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
+    if (const auto* call = std::get_if<HostCall>(&step.work)) bytes += bytes_of(call->in);
   }
   return bytes;
 }

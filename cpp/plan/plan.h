@@ -173,8 +173,16 @@ struct Iota {
   View out;
 };
 
+// out = a function of the program of `in`, all row-major: the HostCallable (base/host.h) that the
+// run's scalar says.
+struct HostCall {
+  int32_t function;  // position in the run's scalars
+  std::vector<View> in;
+  View out;
+};
+
 using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota,
-                          Scan, Sort, Search>;
+                          Scan, Sort, Search, HostCall>;
 
 struct Step {
   Work work;
@@ -293,6 +301,11 @@ void for_each_view(const Random& random, F&& f) {
 template <class F>
 void for_each_view(const Iota& iota, F&& f) {
   f(iota.out, true);
+}
+template <class F>
+void for_each_view(const HostCall& call, F&& f) {
+  for (const View& view : call.in) f(view, false);
+  f(call.out, true);
 }
 template <class F>
 void for_each_view(const Step& step, F&& f) {

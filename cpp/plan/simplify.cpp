@@ -258,7 +258,7 @@ class Simplifier {
       out = convert_scalar(a, from, node->dtype);
     } else if (node->op == Op::logical_not) {
       out.i = !a.i;
-    } else if (node->op == Op::sum && is_float(node->dtype) &&
+    } else if (node->op == Op::sum && is_float(node->dtype) && !is_storage(node->dtype) &&
                analysis_.windows.elements(in[0].window) < (1 << 24) && (a.f == 0 || a.f == 1)) {
       // Sums of zeros and of ones are exact.
       const int64_t folds =

@@ -289,7 +289,7 @@ void Trace::mark_results(std::span<Ref<Node>> results, std::span<const Fate> fat
       defer_history(results[k].get(), call, k);
       call->results[k] = NodeHandle(results[k].get());
     }
-    if (fates[k] != Fate::Lost || !is_float(results[k]->dtype)) continue;
+    if (fates[k] != Fate::Lost || !is_inexact(results[k]->dtype)) continue;
     results[k]->flags |= kHistoryLost;
     results[k]->origin = origin_.get();
     for (size_t i = 0; i < states_.size(); ++i) {

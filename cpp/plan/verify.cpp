@@ -141,6 +141,14 @@ class StepCheck {
     check_scalar(random.seed, 0);
     check_scalar(random.counter, 0);
   }
+  void check(const HostCall& call) const {
+    check_scalar(call.function, 0);
+    for (const View& view : call.in) {
+      require(is_row_major(view), "an argument of a function with gaps");
+      check_apart(view, call.out);
+    }
+    require(is_row_major(call.out), "a result of a function with gaps");
+  }
   void check(const Iota& iota) const { require(iota.out.shape.rank == 1, "a range of many axes"); }
 
   void check_scalar(int32_t scalar, int32_t lowest) const {

@@ -3,6 +3,7 @@
 from ._array.activations import (
     celu,
     elu,
+    gelu,
     glu,
     hard_sigmoid,
     hard_silu,
@@ -50,6 +51,7 @@ __all__ = [
     "dropout",
     "elu",
     "embedding",
+    "gelu",
     "glu",
     "group_norm",
     "hard_sigmoid",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from pathlib import Path
@@ -19,13 +18,26 @@ PAGE = ROOT / "docs" / "accuracy.md"
 HEAD = """# Accuracy
 
 The largest errors found, in units of the last place (ulp) of the exact result, which is mpmath's
-with 60 digits. Written by `tools/accuracy --write`.
+with 60 digits. Written by `tools/accuracy --write`; the table of functions is in
+[`tests/accuracy/functions.py`](../tests/accuracy/functions.py). What only chooses, rounds to
+integers or changes a sign is exact, and not listed.
 
-*Value of float32, all*: over every one of the 2³² floats (`tools/accuracy --exhaustive NAME`),
-where that has been run. The other columns are the worst of points all over the domain,
-subnormal numbers included, and of hill climbing from the worst of them: somewhere there may be a
-larger one.
-Derivatives count where they are normal numbers, of the first order (f′) and of the second (f″).
+*float32, all* is the largest error of the value over every one of the 2³² floats
+(`tools/accuracy --exhaustive`, or with the names of some functions). All other columns are
+sampled: the worst of points all over the range of arguments, subnormal numbers included, and of
+hill climbing from the worst of them. Somewhere there may be a larger one. What is empty has not
+been measured; `inf` is an infinity or NaN where there is a number.
+
+Derivatives, of first order (f′) and second (f″), count where they are normal numbers. The targets
+are 1 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. Where terms of a
+derivative cancel, near its roots, errors are in units of the size of these terms: 1/4 for `silu`,
+`gelu` and `mish`, 1 for f′ of `entr` and `rel_entr`, 1/10 for Bessel functions of the first and
+second kind, 1/100 and 1/1000 for `ive(2.5, x)`.
+
+Values of `j0`, `j1`, `y0` and `y1` are right to some 1e-19, which is what the large numbers mean:
+next to a root the value itself is small. `logaddexp` cancels likewise where its result is near 0,
+and its slopes know the difference of its arguments only as far as that is rounded. `gelu` and
+`mish` multiply a subnormal number far to the left, with the few digits that it has.
 
 """
 
@@ -40,15 +52,16 @@ def row(name: str, figures: dict[str, Any]) -> str:
         value = figures.get(key)
         return "" if value is None else f"{value:.2f}"
 
-    cells = [name, text("all"), *(text(f"float32 {k}") for k in range(3)),
-             *(text(f"float64 {k}") for k in range(3))]  # fmt: skip
+    function = FUNCTIONS[name]
+    cells = [f"`{name}`", f"{function.low:g} … {function.high:g}".replace("inf", "∞"), text("all")]
+    cells += [text(f"{dtype} {order}") for dtype in ("float32", "float64") for order in range(3)]
     return "| " + " | ".join(cells) + " |"
 
 
 def page(figures: dict[str, dict[str, Any]]) -> str:
-    lines = ["| function | float32, all | float32 | f′ | f″ | float64 | f′ | f″ |",
-             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    lines += [row(name, figures[name]) for name in FUNCTIONS if name in figures]
+    lines = ["| function | arguments | float32, all | float32 | f′ | f″ | float64 | f′ | f″ |",
+             "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines += [row(name, figures.get(name, {})) for name in FUNCTIONS]
     return HEAD + "\n".join(lines) + "\n"
 
 
@@ -61,10 +74,9 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.names) - set(FUNCTIONS):
         parser.error(f"expected some of {', '.join(FUNCTIONS)}, got {', '.join(sorted(unknown))}")
-    figures = read()
     for name in options.names or FUNCTIONS:
         function, start = FUNCTIONS[name], time.monotonic()
-        found = figures.setdefault(name, {})
+        found = {}
         if options.exhaustive:
             results = {"all": measure.worst_of_all(function)}
         else:
@@ -75,9 +87,11 @@ def main() -> int:
             }
         for key, (error, at) in results.items():
             print(f"{name:16} {key:10} {error:10.3f} ulp at {at!r}", flush=True)
-            found[key] = round(error, 3) if math.isfinite(error) else None
+            found[key] = round(error, 3)
         print(f"{name:16} {time.monotonic() - start:.0f} s", flush=True)
         if options.write:
+            figures = read()
+            figures.setdefault(name, {}).update(found)
             FIGURES.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n")
             PAGE.write_text(page(figures))
     return 0

@@ -70,6 +70,19 @@ def test_dlpack_for_consumers_that_know_no_read_only_memory():
     assert "dltensor" in repr(capsule)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32"])
+def test_dlpack_options(dtype):
+    for x in (pb.ones(3, dtype=dtype), pb.ones((0, 2), dtype=dtype), pb.ones((), dtype=dtype)):
+        for version in (None, (0, 8), (1, 0), (2, 0)):
+            for copy in (None, False, True):
+                assert x.__dlpack__(max_version=version, copy=copy, dl_device=(1, 0)) is not None
+        for copy in (None, False, True):
+            y = pb.from_dlpack(x, copy=copy)
+            assert y.dtype == dtype and y.numpy().tolist() == x.numpy().tolist()
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(2, 0))
+
+
 def test_asarray_copies():
     x = pb.constant([1.0])
     assert pb.asarray(x) is x and pb.asarray(x, copy=False) is x

@@ -76,7 +76,7 @@ B = pb.Variable(np.ones((5, 2), np.float32))
         (lambda: pb.one_hot([0], -1), ValueError, ["one_hot", "-1"]),
         (lambda: pb.take(A, [0.5], axis=0), TypeError, ["take", "float32"]),
         (lambda: pb.exp("x"), TypeError, ["exp", "str"]),
-        (lambda: pb.exp(np.array([1 + 2j])), TypeError, ["exp", "complex128"]),
+        (lambda: pb.floor(np.array([1 + 2j])), TypeError, ["floor", "complex", "real(x)"]),
         (lambda: pb.exp([[1.0], [1.0, 2.0]]), ValueError, ["exp", "ragged"]),
         (lambda: pb.exp(np.array([1.0, None])), TypeError, ["exp", "object"]),
         (lambda: pb.exp(None), TypeError, ["exp", "NoneType"]),
@@ -178,7 +178,7 @@ def test_names_of_other_libraries():
     assert not set(NAMES) & set(pb.__all__)
 
 
-@pytest.mark.parametrize("dtype", ["abc", None, "complex64", "<U3"])
+@pytest.mark.parametrize("dtype", ["abc", None, "datetime64[s]", "<U3"])
 def test_dtypes_are_refused_by_name(dtype):
     calls = {"zeros": lambda: pb.zeros(2, dtype), "Variable": lambda: pb.Variable(1.0, dtype=dtype)}
     for name, call in calls.items():

@@ -185,3 +185,11 @@ def test_round_to_decimals(decimals: int) -> None:
     assert got.dtype == np.int64 and got.tolist() == want
     v = pb.Variable([1.26, 3.5])
     assert pb.gradients(pb.round(v, 1), v)[0].tolist() == [0.0, 0.0]
+
+
+def test_methods_leave_the_tensor_as_it_is() -> None:
+    x = pb.constant(X)
+    y = x
+    assert x.sort() is not x and x.clip(0, 1) is not x
+    y += 1  # a new tensor for the name y
+    assert x.numpy().tolist() == X.tolist() and y.numpy().tolist() == (X + 1).tolist()

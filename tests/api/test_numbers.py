@@ -52,7 +52,7 @@ INT32 = pb.zeros(2, "int32")
     [
         lambda: pb.constant(2**31, "int32"),
         lambda: pb.constant([1, -(2**31) - 1], "int32"),
-        lambda: pb.constant([[2**63]]),
+        lambda: pb.constant([[2**64]]),
         lambda: pb.constant(-(2**63) - 1),
         lambda: pb.constant([2**70, 1], "int64"),
         lambda: pb.cast(2**40, "int32"),

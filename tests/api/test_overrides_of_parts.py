@@ -45,6 +45,7 @@ ENDS = {
     *("logical_and", "logical_or", "logical_xor", "logical_not"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
     *("bitwise_left_shift", "bitwise_right_shift"),
+    "numpy_function",  # its rule is said where it is called
 }
 
 

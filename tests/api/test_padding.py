@@ -74,7 +74,14 @@ SAME: list[tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]] = [
     (lambda x: pb.fill_diagonal(x, 5.0, wrap=True), lambda x: filled(x, 5.0, True), (X.T[:, :2],)),
     *(
         (getattr(pb, n), getattr(np, n), (X / 4,))
-        for n in ("arcsin", "arctanh", "absolute", "amax")
+        for n in ("arcsin", "arctanh", "absolute", "amax", "degrees", "radians")
+    ),
+    *((pb.around, np.around, args) for args in ((X,), (X, 1), (X * 33, -1))),
+    (pb.mod, np.mod, (X, 0.7)),
+    *((getattr(pb, n), getattr(np, n), (np.arange(-4, 5),)) for n in ("invert", "bitwise_not")),
+    *(
+        (getattr(pb, n), getattr(np, n), (np.arange(-4, 5), 2))
+        for n in ("left_shift", "right_shift")
     ),
 ]
 

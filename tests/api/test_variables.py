@@ -141,7 +141,6 @@ def test_a_long_loop_without_a_look():
     [
         ([[1, 2], [3]], ValueError),
         (np.array([1, None]), TypeError),
-        (1j, TypeError),
         (np.ma.masked_array([1.0, 2.0], [0, 1]), TypeError),
     ],
 )
@@ -168,11 +167,11 @@ def test_a_list_of_numbers_takes_the_dtype_next_to_it(dtype):
     assert (pb.constant([1, 2]) * [0.5, 2]).dtype == np.float32
 
 
-@pytest.mark.parametrize("dtype", ["float16", "complex64", "no such", object, 3, "U3"])
+@pytest.mark.parametrize("dtype", ["no such", object, 3, "U3"])
 def test_unknown_dtypes(dtype):
-    with pytest.raises(TypeError, match="float32 or float64"):
+    with pytest.raises(TypeError, match="complex64 or complex128"):
         pb.constant(1.0, dtype)
-    with pytest.raises(TypeError, match="float32 or float64"):
+    with pytest.raises(TypeError, match="complex64 or complex128"):
         pb.zeros(2, dtype)
 
 

@@ -20,6 +20,7 @@ N = pb.constant(np.arange(3))
 S = pb.constant(1.0)
 
 V, T, O = ValueError, TypeError, OverflowError  # noqa: E741
+A = np.exceptions.AxisError  # a ValueError and an IndexError
 
 # fmt: off
 BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
@@ -60,29 +61,29 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.reshape(X, (3.0, 4)), T, "must be integers, got 3.0"),
     (lambda: pb.reshape(X, None), T, "shape"),
     # --- axes
-    (lambda: pb.sum(X, axis=2), V, r"sum: axis 2 is out of range for a tensor of rank 2"),
-    (lambda: pb.sum(X, axis=-3), V, "sum: axis -3"),
+    (lambda: pb.sum(X, axis=2), A, r"sum: axis 2 is out of range for a tensor of rank 2"),
+    (lambda: pb.sum(X, axis=-3), A, "sum: axis -3"),
     (lambda: pb.max(X, axis=(0, 0)), V, "max: axis 0 is named twice"),
     (lambda: pb.mean(X, axis=(0, -2)), V, "named twice"),
-    (lambda: pb.prod(X, axis=5), V, "prod: axis 5"),
-    (lambda: pb.logsumexp(X, axis=5), V, "axis 5"),
-    (lambda: pb.argmax(X, axis=2), V, "argmax: axis 2"),
-    (lambda: pb.sum(S, axis=0), V, "it has no axes"),
-    (lambda: pb.softmax(X, axis=2), V, "softmax: axis 2"),
-    (lambda: pb.softmax(S), V, "softmax: axis -1"),
-    (lambda: pb.log_softmax(X, axis=-3), V, "log_softmax: axis -3"),
+    (lambda: pb.prod(X, axis=5), A, "prod: axis 5"),
+    (lambda: pb.logsumexp(X, axis=5), A, "axis 5"),
+    (lambda: pb.argmax(X, axis=2), A, "argmax: axis 2"),
+    (lambda: pb.sum(S, axis=0), A, "it has no axes"),
+    (lambda: pb.softmax(X, axis=2), A, "softmax: axis 2"),
+    (lambda: pb.softmax(S), A, "softmax: axis -1"),
+    (lambda: pb.log_softmax(X, axis=-3), A, "log_softmax: axis -3"),
     (lambda: pb.sum(X, axis=1.0), T, "sum: axes must be integers, got 1.0"),
     (lambda: pb.sum(X, axis="0"), T, "sum: axes"),
     (lambda: pb.transpose(X, (0,)), V, "transpose: 1 axes given for a tensor of rank 2"),
     (lambda: pb.transpose(X, (0, 0)), V, "transpose: axis 0 is named twice"),
-    (lambda: pb.transpose(X, (0, 2)), V, "transpose: axis 2"),
-    (lambda: pb.expand_dims(X, 3), V, "expand_dims: axis 3"),
+    (lambda: pb.transpose(X, (0, 2)), A, "transpose: axis 2"),
+    (lambda: pb.expand_dims(X, 3), A, "expand_dims: axis 3"),
     (lambda: pb.expand_dims(X, (0, 0)), V, "named twice"),
     (lambda: pb.squeeze(X, 0), V, r"squeeze: axis 0 of shape \(3, 4\) has length 3, not 1"),
-    (lambda: pb.squeeze(X, 2), V, "squeeze: axis 2"),
-    (lambda: pb.concat([X, X], axis=2), V, "concat: axis 2"),
-    (lambda: pb.stack([X, X], axis=4), V, "stack: axis 4"),
-    (lambda: pb.take(X, [0], axis=2), V, "take: axis 2"),
+    (lambda: pb.squeeze(X, 2), A, "squeeze: axis 2"),
+    (lambda: pb.concat([X, X], axis=2), A, "concat: axis 2"),
+    (lambda: pb.stack([X, X], axis=4), A, "stack: axis 4"),
+    (lambda: pb.take(X, [0], axis=2), A, "take: axis 2"),
     # --- nothing to reduce
     (lambda: pb.max(pb.zeros((0, 3)), axis=0), V, r"max: axis 0 of shape \(0, 3\) has no elements"),
     (lambda: pb.min(pb.zeros(0)), V, "min: .*no elements"),
@@ -95,11 +96,9 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: X & X, T, "bitwise_and: expected integers or bool, got float32"),
     (lambda: X | X, T, "bitwise_or: expected integers or bool, got float32"),
     (lambda: ~X, T, "bitwise_invert: expected integers or bool, got float32"),
-    (lambda: pb.astype(X, "float16"), T, "unsupported dtype float16"),
-    (lambda: pb.astype(X, "complex64"), T, "unsupported dtype complex64"),
-    (lambda: pb.astype(X, "quux"), T, "unknown dtype 'quux'; expected bool, int32"),
+    (lambda: pb.astype(X, "U3"), T, "unsupported dtype <U3"),
+    (lambda: pb.astype(X, "quux"), T, "unknown dtype 'quux'; expected bool, int8"),
     (lambda: pb.astype(X, None), T, "dtype"),
-    (lambda: pb.zeros(3, dtype="int8"), T, "unsupported dtype int8"),
     (lambda: pb.constant([1.0], dtype=list), T, "dtype"),
     (lambda: pb.one_hot([1.0], 3), T, "one_hot: expected integer indices, got float32"),
     (lambda: pb.one_hot([1], -1), V, "one_hot: negative depth -1"),
@@ -113,7 +112,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.exp(None), T, "exp: expected numbers"),
     (lambda: pb.sum({}), T, "expected numbers"),
     (lambda: pb.matmul(X, object()), T, "expected numbers"),
-    (lambda: pb.constant(1j), T, "got a complex"),
+    (lambda: pb.constant(1j, "float32"), T, "imaginary part"),
     (lambda: pb.add(X, [[1.0], [1.0, 2.0]]), V, "add: .*ragged"),
     # --- how functions are called
     (lambda: pb.exp(), T, "exp"),
@@ -158,23 +157,25 @@ def test_bad_arguments_of_every_row(pointwise: Case) -> None:
     """The same for all: shapes that do not broadcast, a wrong number of arguments, no numbers."""
     arity = len(pointwise.domains)
     number = np.float64 if "d" in pointwise.dtypes else np.int64
-    array = pb.constant(np.ones(3, bool if pointwise.domains[0].dtype == "b" else number))
+    dtypes = {"b": bool, "l": np.int64}
+    arrays = [pb.constant(np.ones(3, dtypes.get(d.dtype, number))) for d in pointwise.domains]
     with pytest.raises(TypeError, match=pointwise.op):
-        pointwise.run(*[array] * (arity + 1))
+        pointwise.run(*arrays, arrays[-1])
     if pointwise.op != "clip":  # its bounds may be left out
         with pytest.raises(TypeError, match=pointwise.op):
-            pointwise.run(*[array] * (arity - 1))
+            pointwise.run(*arrays[:-1])
     for k in range(arity):
         for wrong, kind in [("text", TypeError), (object(), TypeError), ([[1.0], 2.0], ValueError)]:
-            arguments = [wrong if i == k else array for i in range(arity)]
+            arguments = [wrong if i == k else arrays[i] for i in range(arity)]
             with pytest.raises(kind, match=f"{pointwise.op}: "):
                 pointwise.run(*arguments)
         if arity > 1:
-            arguments = [np.ones((2, 4), number) if i == k else array for i in range(arity)]
+            large = pb.ones((2, 4), arrays[k].dtype)
+            arguments = [large if i == k else arrays[i] for i in range(arity)]
             text = rf"{pointwise.op}: shapes .*\(2, 4\).* do not broadcast"
             with pytest.raises(ValueError, match=text):
                 pointwise.run(*arguments)
-    if pointwise.dtypes == "ilfd":
+    if pointwise.dtypes == "ilfd" and pointwise.result == "same":
         with pytest.raises(TypeError, match=f"{pointwise.op}: expected numbers, got bool"):
             pointwise.run(*[np.ones(3, bool)] * arity)
 

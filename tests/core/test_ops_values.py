@@ -1,6 +1,7 @@
 """The value of every operation against its reference in long double: every dtype it takes, shapes
-from 0-d to 4-d with zero lengths, broadcasting, views as inputs; the same bits at every position of
-an array and for any number of threads; and each instruction set in a process of its own."""
+from 0-d to 4-d with zero lengths, broadcasting, every layout in memory; the same bits at every
+position of an array and for any number of threads; and each instruction set in a process of its
+own."""
 
 from __future__ import annotations
 
@@ -13,7 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.cases import DTYPES, FLOATS, Case, Check, same_bits, ulp_errors
+from support.cases import (
+    DTYPES,
+    FORMATS,
+    NAMES,
+    Case,
+    Check,
+    numpy_of,
+    same_bits,
+    tensor,
+    ulp_errors,
+)
+from support.layouts import layouts, repeated
 
 import pullback as pb
 from pullback import _core
@@ -21,62 +33,88 @@ from pullback import _core
 
 def check_value(check: Check, case: Case, xs: list[Any], got: Any, dtype: str, label: str) -> None:
     want = case.result_dtype(dtype)
-    check.that(got.dtype == DTYPES[want], f"{label}: dtype {got.dtype}, expected {DTYPES[want]}")
-    value = got.numpy()
+    check.that(got.dtype == NAMES[want], f"{label}: dtype {got.dtype}, expected {NAMES[want]}")
+    value = numpy_of(got)
     with np.errstate(all="ignore"):
-        exact = case.exact(xs) if want in FLOATS else xs
+        exact = case.exact(xs) if want in FORMATS else xs
         expected = np.asarray(case.reference(*exact))
-        size = case.size(*exact) if case.size and want in FLOATS else None
+        size = case.size(*exact) if case.size and want in FORMATS else None
     shapes = f"{label}: shapes {value.shape} and {got.shape}, expected {expected.shape}"
     check.that(value.shape == got.shape == expected.shape, shapes)
     if value.shape != expected.shape:
         return
-    if want in FLOATS:
+    if want in FORMATS:
         worst = float(np.max(ulp_errors(value, expected, want, size), initial=0))
-        check.that(worst <= case.ulp, f"{label}: {worst:.4g} ulp off: {value} for {expected}")
-    else:
-        check.that(np.array_equal(value, expected), f"{label}: {value}, expected {expected}")
+        if not worst <= case.ulp:
+            check.that(False, f"{label}: {worst:.4g} ulp off: {value} for {expected}")
+    elif not np.array_equal(value, expected):
+        check.that(False, f"{label}: {value}, expected {expected}")
+
+
+def check_values(case: Case, dtypes: str) -> None:
+    check = Check()
+    for dtype in dtypes:
+        for shapes in case.shapes:
+            xs = case.arrays(shapes, dtype)
+            got = case.run(*inputs(case, xs, dtype))
+            check_value(check, case, xs, got, dtype, f"{NAMES[dtype]} {shapes}")
+    check.done()
+
+
+def inputs(case: Case, xs: list[Any], dtype: str) -> list[Any]:
+    pairs = zip(xs, case.domains, strict=True)
+    return [tensor(x, domain.dtype or dtype) for x, domain in pairs]
 
 
 def test_values(case: Case) -> None:
+    check_values(case, case.dtypes)
+
+
+def test_values_of_stored_dtypes(case: Case) -> None:
+    """Narrow and unsigned integers, and halves."""
+    check_values(case, case.stored)
+
+
+def test_layouts(case: Case) -> None:
+    """A view, or an array from strange memory, gives the bits that its row-major copy gives."""
     check = Check()
-    for dtype in case.dtypes:
-        for shapes in case.shapes:
+    main = "f" if "f" in case.dtypes else case.dtypes[0]
+    for dtype in case.dtypes + case.stored:
+        for shapes in case.shapes if dtype == main else [largest(case)]:
             xs = case.arrays(shapes, dtype)
-            got = case.run(*map(pb.constant, xs))
-            check_value(check, case, xs, got, dtype, f"{DTYPES[dtype]} {shapes}")
-    check.done()
-
-
-def views(x: Any) -> Iterator[tuple[str, Any]]:
-    """Tensors with the elements of x whose memory is not row-major."""
-    yield "transposed", pb.transpose(pb.constant(np.array(x.T)))
-    if x.ndim:
-        yield "reversed", pb.constant(np.array(x[..., ::-1]))[..., ::-1]
-        yield "strided", pb.constant(np.repeat(x, 3, axis=0))[1::3]
-        wide = np.concatenate([x, x, x], axis=-1)
-        yield "windowed", pb.constant(wide)[..., x.shape[-1] : 2 * x.shape[-1]]
-    yield "computed", pb.where(True, pb.constant(x), pb.constant(x))
-    yield "broadcast", pb.broadcast_to(pb.constant(x), (2, *x.shape))[1]
-
-
-def test_views_as_inputs(case: Case) -> None:
-    """A view gives the bits that its row-major copy gives."""
-    check = Check()
-    dtype = "f" if "f" in case.dtypes else case.dtypes[0]
-    for shapes in case.shapes:
-        xs = case.arrays(shapes, dtype)
-        plain = case.run(*map(pb.constant, xs)).numpy()
-        for k, x in enumerate(xs):
-            for name, view in views(x):
-                inputs = [view if i == k else pb.constant(other) for i, other in enumerate(xs)]
-                got = case.run(*inputs)
-                label = f"argument {k} {name}, {shapes}"
+            compared = list(in_layouts(case, xs, dtype))
+            pb.evaluate([y for _, got, plain in compared for y in (got, plain)])
+            for label, got, plain in compared:
+                text = f"{NAMES[dtype]} {label} of {shapes}"
                 if case.op == "matmul":  # the BLAS may add in another order
-                    check_value(check, case, xs, got, dtype, label)
-                else:
-                    check.that(same_bits(got.numpy(), plain), f"{label}: {got}, not {plain}")
+                    check_value(check, case, xs, got, dtype, text)
+                elif not same_bits(numpy_of(got), numpy_of(plain)):
+                    check.that(False, f"{text}: {got}, not {plain}")
     check.done()
+
+
+def in_layouts(case: Case, xs: list[Any], dtype: str) -> Iterator[tuple[str, Any, Any]]:
+    plain_inputs = inputs(case, xs, dtype)
+    plain = case.run(*plain_inputs)
+    for k, x in enumerate(xs):
+        own = case.domains[k].dtype or dtype
+        for layout in layouts(x):
+            view = layout.view(tensor(layout.store(x), own), x)
+            got = case.run(*(view if i == k else t for i, t in enumerate(plain_inputs)))
+            yield f"argument {k} {layout.name}", got, plain
+        if x.ndim and len(x) and case.elementwise:
+            flat = repeated(x)
+            memory, view = tensor(flat, own), pb.broadcast_to(tensor(x[:1], own), x.shape)
+            copy, *both = (
+                case.run(*(t if i == k else other for i, other in enumerate(plain_inputs)))
+                for t in (tensor(np.array(flat), own), memory, view)
+            )
+            yield f"argument {k} in memory of stride 0", both[0], copy
+            yield f"argument {k} as a view of stride 0", both[1], copy
+
+
+def largest(case: Case) -> Any:
+    return max(case.shapes, key=lambda shapes: sum(int(np.prod(shape)) for shape in shapes))
 
 
 @pytest.mark.parametrize("dtype", ["f", "d"])
@@ -86,13 +124,15 @@ def test_every_position_computes_the_same_bits(pointwise: Case, dtype: str) -> N
         dtype = pointwise.dtypes[-1]
     shapes = tuple((150,) for _ in pointwise.domains)
     xs = pointwise.arrays(shapes, dtype)
-    whole = pointwise.run(*map(pb.constant, xs)).numpy()
+    tensors = [pb.constant(x) for x in xs]
+    whole = pointwise.run(*tensors).numpy()
     results, expected = [], []
     for length in range(1, 68):
         start = 150 - 2 * length if length % 3 else length
         window = slice(start, start + length)
         results.append(pointwise.run(*[pb.constant(x[window]) for x in xs]))
-        expected.append(whole[window])
+        results.append(pointwise.run(*[t[window] for t in tensors]))
+        expected += [whole[window]] * 2
     pb.evaluate(*results)
     for got, want in zip(results, expected, strict=True):
         assert same_bits(got.numpy(), want), f"length {len(want)}"

@@ -91,7 +91,7 @@ void test_casts(const char* level, const ElementwiseTable& t) {
   const auto cast = [&](double v, DType from, DType to) {
     Array a(from, 1), b(to, 1);
     a.set(0, v);
-    t.cast[int(from)][int(to)](b.bytes.data(), a.bytes.data(), nullptr, nullptr, 1);
+    kernels().casts.of[int(from)][int(to)](b.bytes.data(), a.bytes.data(), nullptr, nullptr, 1);
     return b;
   };
   for (DType from : {DType::Float32, DType::Float64}) {
@@ -110,7 +110,7 @@ void test_casts(const char* level, const ElementwiseTable& t) {
   for (int from = 0; from < kTestedDTypes; ++from) {
     for (int to = 0; to < kTestedDTypes; ++to) {
       Array a = random_array(DType(from), 77), b(DType(to), 77);
-      t.cast[from][to](b.bytes.data(), a.bytes.data(), nullptr, nullptr, 77);
+      kernels().casts.of[from][to](b.bytes.data(), a.bytes.data(), nullptr, nullptr, 77);
       bool ok = true;
       for (int64_t i = 0; i < 77; ++i) {
         Array expected(DType(to), 1);

@@ -204,7 +204,7 @@ class RandomGroup {
       if (ins.in[k] >= 0) in[k] = level(ins.in[k], row);
     }
     const auto& t = kernels().elementwise;
-    (ins.op == Op::cast ? t.cast[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
+    (ins.op == Op::cast ? kernels().casts.of[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
         value.array.bytes.data(), in[0].bytes.data(), in[1].bytes.data(), in[2].bytes.data(),
         entries(row));
     push_instruction(ins, value);
@@ -246,7 +246,7 @@ class RandomGroup {
                                                    : identity.bytes.data(),
                   size_of(fold.accumulator), sum);
       fold.rows(in.bytes.data() + r * length_ * size_of(dtype), 1, length_, sum);
-      kernels().elementwise.cast[int(fold.accumulator)][int(result)](
+      kernels().casts.of[int(fold.accumulator)][int(result)](
           value.array.bytes.data() + r * size_of(result), sum, nullptr, nullptr, 1);
     }
     push_instruction(ins, value);

@@ -103,7 +103,7 @@ void test_rows() {
       const auto dtype = static_cast<DType>(d);
       const Fold& fold = kernels().folds.of[fold_index(op)][d];
       const auto merge = kernels().elementwise.of[int(fold.merge)][int(fold.accumulator)];
-      const auto lift = kernels().elementwise.cast[d][int(fold.accumulator)];
+      const auto lift = kernels().casts.of[d][int(fold.accumulator)];
       for (int64_t length = 1; length <= 67; ++length) {
         const int64_t rows = 1 + pick(40);
         Array x = random_array(dtype, rows * length);

@@ -77,7 +77,7 @@ void test_random_programs() {
       const void* p[3] = {};
       for (int k = 0; k < 3; ++k) p[k] = ins.in[k] >= 0 ? values[ins.in[k]].bytes.data() : nullptr;
       const auto& t = kernels().elementwise;
-      (ins.op == Op::cast ? t.cast[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
+      (ins.op == Op::cast ? kernels().casts.of[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
           out.bytes.data(), p[0], p[1], p[2], count);
       values.push_back(out);
     }

@@ -23,6 +23,15 @@ DTYPES = {"b": "bool", "i": "int32", "l": "int64", "f": "float32", "d": "float64
 FLOATS = "fd"
 NUMBERS = "ilfd"
 ALL = "bilfd"
+# Stored, and computed in another: whatever takes that one takes these.
+STORED = {
+    "i": {"a": "int8", "s": "int16", "A": "uint8", "S": "uint16", "I": "uint32", "L": "uint64"},
+    "f": {"h": "float16", "g": "bfloat16"},
+}
+NAMES = DTYPES | STORED["i"] | STORED["f"]
+UNSIGNED = "ASIL"
+# Bits of a number, its least and its largest exponent.
+FORMATS = {"f": (24, -126, 127), "d": (53, -1022, 1023), "h": (11, -14, 15), "g": (8, -126, 127)}
 
 Shape = tuple[int, ...]
 
@@ -48,11 +57,14 @@ class Domain:
         dtype = self.dtype or dtype
         if dtype == "b":
             return np.asarray(rng.random(shape) < 0.5)
-        if dtype in "il":
-            values = rng.integers(int(np.ceil(self.low)), int(np.floor(self.high)) + 1, shape)
+        if dtype not in FORMATS:
+            low, high = int(np.ceil(self.low)), int(np.floor(self.high))
+            if dtype in UNSIGNED and low < 0:
+                low, high = (0, high) if high >= 0 else (-high, -low)
+            values = rng.integers(low, high + 1, shape)
             for kink in self.kinks:
                 values = np.where(values == kink, values + 1, values)
-            return np.asarray(values, DTYPES[dtype])
+            return np.asarray(values, NAMES[dtype])
         if self.distinct:
             n = int(np.prod(shape))
             values = (rng.permutation(n) - 0.5 * n + rng.uniform(-0.2, 0.2, n)) * (12.0 / (n + 1))
@@ -67,8 +79,10 @@ class Domain:
             close = np.abs(values - kink) < self.gap
             side = np.where(values < kink, -1.0, 1.0)
             values = np.where(close, kink + side * self.gap * (1 + rng.random(shape)), values)
-        # float32 values in either dtype, so that both compute with the same numbers.
-        return np.asarray(np.asarray(values, np.float32), DTYPES[dtype])
+        # float32 values in float64 too, so that both compute with the same numbers.
+        if dtype == "g":
+            return rounded(values, "g").astype(np.float32)
+        return np.asarray(np.asarray(values, np.float32), NAMES[dtype])
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,7 @@ class Case:
     ulp: float = 0.51  # bound on the error, in units of the last place of `size`
     size: Callable[..., Any] | None = None  # what rounding errors are relative to; default: result
     elementwise: bool = False
+    without: str = ""  # of whose stored relatives it takes none: i or f
 
     def arrays(self, shapes: Sequence[Shape], dtype: str, salt: str = "") -> list[Any]:
         """The arguments of one call: always the same numbers for the same case and shapes."""
@@ -103,10 +118,20 @@ class Case:
         if self.result == "index":
             return "l"
         if self.result == "float":
-            return dtype if dtype in FLOATS else "f"
-        if self.result == "wide":
-            return dtype if dtype in FLOATS else "l"
+            if dtype == "L" and any(d.dtype == "l" for d in self.domains):
+                return "d"  # where both kinds of integers fit, as in NumPy
+            return dtype if dtype in FORMATS else "f"
+        if self.result == "wide" and dtype not in FORMATS:
+            return "L" if dtype in UNSIGNED else "l"
         return dtype
+
+    @property
+    def stored(self) -> str:
+        """The dtypes that come with those of the row."""
+        if all(domain.dtype for domain in self.domains):
+            return ""
+        kinds = [kind for kind in STORED if kind in self.dtypes and kind not in self.without]
+        return "".join("".join(STORED[kind]) for kind in kinds)
 
     def __str__(self) -> str:
         return self.id
@@ -331,6 +356,34 @@ def same_bits(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
+def tensor(x: Any, dtype: str) -> Any:
+    """A drawn array as one of this dtype: bfloat16 values are drawn as float32 ones."""
+    return pb.astype(pb.constant(x), "bfloat16") if dtype == "g" else pb.constant(x)
+
+
+def numpy_of(y: Any) -> Any:
+    return (pb.astype(y, "float32") if y.dtype == pb.bfloat16 else y).numpy()
+
+
+def last_place(x: Any, dtype: str) -> Any:
+    """What the last bit of numbers of this size is worth."""
+    bits, least, largest = FORMATS[dtype]
+    with np.errstate(all="ignore"):
+        exponent = np.frexp(np.abs(np.asarray(x, np.longdouble)))[1] - 1
+    exponent = np.clip(np.where(x == 0, least, exponent), least, largest)
+    return np.ldexp(np.longdouble(1), (exponent - bits + 1).astype(np.int32))
+
+
+def rounded(x: Any, dtype: str) -> Any:
+    """The nearest long doubles that are numbers of this dtype."""
+    x = np.asarray(x, np.longdouble)
+    last = last_place(x, dtype)
+    largest = np.ldexp(np.longdouble(2), FORMATS[dtype][2])
+    with np.errstate(all="ignore"):
+        near = np.where(np.isfinite(x), np.copysign(np.rint(x / last) * last, x), x)
+    return np.where(np.abs(near) >= largest, np.copysign(np.longdouble("inf"), near), near)
+
+
 def ulp_errors(got: Any, expected: Any, dtype: str, size: Any = None) -> Any:
     """Errors in units of the last place (of `size`, default: the exact result) of the dtype.
 
@@ -339,10 +392,9 @@ def ulp_errors(got: Any, expected: Any, dtype: str, size: Any = None) -> Any:
     got = np.asarray(got)
     exact = np.asarray(expected, np.longdouble)
     with np.errstate(all="ignore"):
-        rounded = exact.astype(DTYPES[dtype])
-        scale = np.abs(np.asarray(exact if size is None else size, np.longdouble))
-        last = np.spacing(np.minimum(scale, np.finfo(DTYPES[dtype]).max).astype(DTYPES[dtype]))
-        error = np.abs(got.astype(np.longdouble) - exact) / last.astype(np.longdouble)
-        same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
-    special = ~np.isfinite(rounded) | ~np.isfinite(got)
+        near = rounded(exact, dtype)
+        error = np.abs(got.astype(np.longdouble) - exact)
+        error = error / last_place(exact if size is None else size, dtype)
+        same = (got == near) | (np.isnan(got) & np.isnan(near))
+    special = ~np.isfinite(near) | ~np.isfinite(got)
     return np.where(same & special, 0.0, np.where(special, np.inf, error))

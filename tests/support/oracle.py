@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,55 @@ def gradient(
             slope[at] = np.sum(along(f, xs, directions, steps) * cotangent)
         out.append(slope)
     return out
+
+
+@dataclass(frozen=True)
+class Jacobian:
+    """Derivatives of a result by an argument of this shape: `entries` of the shape of the result
+    and then of the argument; where a function is elementwise, of the shape of the result."""
+
+    entries: Array
+    shape: tuple[int, ...]
+    elementwise: bool
+
+    def pull(self, cotangent: Array) -> Array:
+        if self.elementwise:
+            return _unbroadcast(self.entries * cotangent, self.shape)
+        return np.tensordot(cotangent, self.entries, np.ndim(cotangent))
+
+    def push(self, direction: Array) -> Array:
+        if self.elementwise:
+            return self.entries * direction
+        return np.tensordot(self.entries, direction, np.ndim(direction))
+
+
+def _unbroadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    x = np.sum(x, axis=tuple(range(np.ndim(x) - len(shape))))
+    stretched = tuple(k for k, n in enumerate(shape) if n == 1 and np.shape(x)[k] != 1)
+    return np.sum(x, axis=stretched, keepdims=True)
+
+
+def jacobian(
+    f: Callable[..., Array],
+    xs: Sequence[Array],
+    k: int,
+    elementwise: bool,
+    steps: Sequence[Any] = FIRST_STEPS,
+) -> Jacobian:
+    """That of f by its argument k: all entries at once where f is elementwise, else one by one."""
+    shape = np.shape(xs[k])
+    directions: list[Array | None] = [None] * len(xs)
+    if elementwise:
+        directions[k] = np.ones(shape, np.longdouble)
+        return Jacobian(along(f, xs, directions, steps), shape, True)
+    columns = []
+    for at in np.ndindex(shape):
+        directions[k] = np.zeros(shape, np.longdouble)
+        directions[k][at] = 1
+        columns.append(along(f, xs, directions, steps))
+    of = np.shape(columns[0] if columns else f(*xs))
+    entries = np.stack(columns, axis=-1) if columns else np.zeros((*of, 0), np.longdouble)
+    return Jacobian(np.reshape(entries, (*of, *shape)), shape, False)
 
 
 def off(got: Array, expected: Array, floor: float = 0.01) -> float:

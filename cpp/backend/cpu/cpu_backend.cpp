@@ -3,6 +3,7 @@
 // Start at CpuExecutable::run. What a kind of step does is in its own file: group_run, gemm,
 // layout_run, index_run, arg_reduce, random_run.
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "backend/cpu/layout_run.h"
 #include "backend/cpu/order_run.h"
 #include "backend/cpu/random_run.h"
+#include "base/host.h"
 #include "base/threads.h"
 #include "plan/profile.h"
 
@@ -59,8 +61,19 @@ Status run(const Search& step, const Slots& slots) { return run_search(step, slo
 Status run(const Random& step, const Slots& slots) { return run_random(step, slots); }
 Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots); }
 
+Status run(const HostCall& step, const Slots& slots) {
+  const auto array = [&](const View& view) {
+    return HostArray{view.dtype, view.shape, slots.at(view)};
+  };
+  std::vector<HostArray> in;
+  for (const View& view : step.in) in.push_back(array(view));
+  auto* function =
+      std::bit_cast<HostCallable*>(static_cast<intptr_t>(slots.scalar(step.function).i));
+  return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
+}
+
 using Compiled = std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce,
-                              Random, Iota, Scan, Sort, Search>;
+                              Random, Iota, Scan, Sort, Search, HostCall>;
 
 Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
 Compiled compile_step(const Plan&, const Gemm& work) {

@@ -300,7 +300,7 @@ void run_gemm(const GemmProgram& p, const Slots& slots, char* scratch, PanelHook
       return run_plain<uint64_t>(p, slots);
     case DType::Bool:
       return run_plain<uint8_t>(p, slots);
-    default:  // widened around the step
+    default:  // widened by the builders
       return;
   }
 }

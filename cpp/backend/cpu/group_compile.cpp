@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/cpu/group_run.h"
+#include "backend/cpu/widen.h"
 
 namespace pullback {
 namespace {
@@ -24,7 +25,7 @@ void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, Gro
   const int accumulator = static_cast<int>(out.fold.accumulator);
   const ElementwiseTable& table = kernels().elementwise;
   out.merge = table.of[static_cast<int>(out.fold.merge)][accumulator];
-  out.finish = table.cast[accumulator][static_cast<int>(r.out.dtype)];
+  out.finish = kernels().casts.of[accumulator][static_cast<int>(r.out.dtype)];
   out.place = from.place;
   out.results = r.outer * r.inner;
   out.out_element = size_of(r.out.dtype);
@@ -72,9 +73,7 @@ void finish_compiling(const TileGroup& group, GroupProgram* p) {
   p->flush = columns ? std::max<int64_t>(1, kFlushRows / p->steps) : 16;
 }
 
-}  // namespace
-
-GroupProgram compile_group(const TileGroup& group) {
+GroupProgram compile_whole(const TileGroup& group) {
   GroupProgram p;
   TileOrder order = TileOrder::Rows;
   if (is_general(group)) {
@@ -93,7 +92,7 @@ GroupProgram compile_group(const TileGroup& group) {
   return p;
 }
 
-bool compile_pieces(const TileGroup& group, int64_t elements, GroupProgram* out) {
+bool cut_in_pieces(const TileGroup& group, int64_t elements, GroupProgram* out) {
   if (is_general(group) || group.count == 0 || elements % group.length) return false;
   GroupProgram p;
   p.tiles = compile_tiles(group, TileOrder::Rows);
@@ -105,6 +104,16 @@ bool compile_pieces(const TileGroup& group, int64_t elements, GroupProgram* out)
   finish_compiling(group, &p);
   *out = std::move(p);
   return true;
+}
+
+}  // namespace
+
+GroupProgram compile_group(const TileGroup& group) {
+  return compile_whole(has_storage(group) ? widened(group) : group);
+}
+
+bool compile_pieces(const TileGroup& group, int64_t elements, GroupProgram* out) {
+  return cut_in_pieces(has_storage(group) ? widened(group) : group, elements, out);
 }
 
 }  // namespace pullback

@@ -286,7 +286,7 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
     // More addends than entries: many meet in one, and float32 would lose them.
     if (n > s.axis) {
       auto* sums = reinterpret_cast<double*>(slots.scratch());
-      const auto& cast = kernels().elementwise.cast;
+      const auto& cast = kernels().casts.of;
       constexpr auto kSingle = static_cast<int>(DType::Float32);
       constexpr auto kDouble = static_cast<int>(DType::Float64);
       each_part([&](int64_t begin, int64_t end) {
@@ -337,7 +337,7 @@ Status arithmetic(const ScatterAdd& s, const Slots& slots) {
       return scatter_of<update, double>(s, slots);
     case DType::UInt64:
       return scatter_of<update, uint64_t>(s, slots);
-    default:  // widened around the step
+    default:  // widened by the builders
       break;
   }
   return {};
@@ -349,6 +349,8 @@ Status run_gather(const Gather& g, const Slots& slots) {
   switch (size_of(g.in.dtype)) {
     case 1:
       return gather_of<uint8_t>(g, slots);
+    case 2:
+      return gather_of<uint16_t>(g, slots);
     case 4:
       return gather_of<uint32_t>(g, slots);
     default:
@@ -379,6 +381,8 @@ Status run_scatter_add(const ScatterAdd& s, const Slots& slots) {
   switch (size_of(s.out.dtype)) {
     case 1:
       return scatter_of<Update::Set, uint8_t>(s, slots);
+    case 2:
+      return scatter_of<Update::Set, uint16_t>(s, slots);
     case 4:
       return scatter_of<Update::Set, uint32_t>(s, slots);
     default:

@@ -10,10 +10,10 @@ static_assert(kIndexOutOfRange == static_cast<int>(Problem::IndexOutOfRange));
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
-#define table_of(set)                                                                             \
-  KernelTable {                                                                                   \
-    set::kElementwiseTable, set::kFoldTable, set::kRandomTable, set::kRowTable, set::kWeaveTable, \
-        set::kPairTable, set::kProductTable, set::kBatchTable                                     \
+#define table_of(set)                                                                            \
+  KernelTable {                                                                                  \
+    set::kElementwiseTable, set::kCastTable, set::kFoldTable, set::kRandomTable, set::kRowTable, \
+        set::kWeaveTable, set::kPairTable, set::kProductTable, set::kBatchTable                  \
   }
 
 const KernelTable& kernels() {

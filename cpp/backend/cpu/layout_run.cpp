@@ -258,7 +258,7 @@ void add_to(const LayoutProgram& p, const char* in, char* out) {
       return copy<float, true>(p, in, out);
     case DType::Float64:
       return copy<double, true>(p, in, out);
-    default:  // widened around the step
+    default:  // widened by the builders
       return;
   }
 }
@@ -359,6 +359,8 @@ Status run_layout(const LayoutProgram& p, const Slots& slots) {
     copy<uint32_t, false>(p, in, out);
   } else if (p.element == 8) {
     copy<uint64_t, false>(p, in, out);
+  } else if (p.element == 2) {
+    copy<uint16_t, false>(p, in, out);
   } else {
     copy<uint8_t, false>(p, in, out);
   }

@@ -19,6 +19,13 @@ void fill(char* out, const char* value, int64_t n) {
 }
 
 template <class T>
+void gather_row(char* out, const char* in, int64_t stride, int64_t n) {
+  auto* y = reinterpret_cast<T*>(out);
+  const auto* x = reinterpret_cast<const T*>(in);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+}
+
+template <class T>
 void scatter_row(char* out, const char* in, int64_t stride, int64_t n) {
   auto* y = reinterpret_cast<T*>(out);
   const auto* x = reinterpret_cast<const T*>(in);
@@ -32,8 +39,10 @@ void copy_row(char* out, const char* in, int64_t element, int64_t stride, int64_
     fill_elements(out, in, element, n);
   } else if (element >= 4) {
     kernels().rows.gather[element == 8](out, in, stride, n);
+  } else if (element == 2) {
+    gather_row<uint16_t>(out, in, stride, n);
   } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = in[i * stride];
+    gather_row<uint8_t>(out, in, stride, n);
   }
 }
 
@@ -44,6 +53,8 @@ void write_row(char* out, const char* in, int64_t element, int64_t stride, int64
     scatter_row<uint32_t>(out, in, stride, n);
   } else if (element == 8) {
     scatter_row<uint64_t>(out, in, stride, n);
+  } else if (element == 2) {
+    scatter_row<uint16_t>(out, in, stride, n);
   } else {
     scatter_row<uint8_t>(out, in, stride, n);
   }
@@ -86,6 +97,8 @@ void fill_elements(char* out, const char* value, int64_t element, int64_t n) {
     fill<uint32_t>(out, value, n);
   } else if (element == 8) {
     fill<uint64_t>(out, value, n);
+  } else if (element == 2) {
+    fill<uint16_t>(out, value, n);
   } else {
     fill<uint8_t>(out, value, n);
   }

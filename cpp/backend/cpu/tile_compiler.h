@@ -65,8 +65,8 @@ class TileCompiler {
   std::vector<int32_t> place_;   // of each value, -1: none yet
   std::vector<int32_t> spread_;  // of each value over rows: the register with its repeated entries
   std::vector<uint8_t> owns_;    // place_ is a register
-  std::vector<int32_t> free_[2][3];  // registers by level and size
-  std::vector<int32_t> gather_;      // of each load: its source, until it is gathered
+  std::vector<int32_t> free_[2][kSizes];  // registers by level and size
+  std::vector<int32_t> gather_;           // of each load: its source, until it is gathered
 };
 
 }  // namespace pullback

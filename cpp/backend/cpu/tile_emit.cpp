@@ -68,7 +68,7 @@ void TileCompiler::emit(int32_t index) {
     emit_fold(fold, instruction.dtype, instruction.result, group_.length, 1, in,
               destination(value));
   } else if (folds || instruction.op == Op::cast) {  // the fold of a single element
-    code.call = table.cast[dtype][static_cast<int>(instruction.result)];
+    code.call = kernels().casts.of[dtype][static_cast<int>(instruction.result)];
     emit_elementwise(index, code);
   } else if (!emit_arithmetic(index)) {
     code.call = is_elementwise(instruction.op) ? table.of[static_cast<int>(instruction.op)][dtype]
@@ -130,7 +130,7 @@ void TileCompiler::emit_partner(int32_t index) {
   give_register(info.row, size_of(info.dtype), place_[value]);
   owns_[value] = 0;
   code.out = destination(value);
-  code.call = kernels().elementwise.cast[dtype][dtype];
+  code.call = kernels().casts.of[dtype][dtype];
   add_code(Kind::Call, code.row, 0.12) = code;
 }
 
@@ -196,8 +196,7 @@ void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_
   const int64_t accumulator = size_of(fold.accumulator);
   const TileKernel finish =
       direct ? nullptr
-             : kernels()
-                   .elementwise.cast[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
+             : kernels().casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
   const auto index = static_cast<int32_t>(program_.folds.size());
   program_.folds.push_back({fold, finish, accumulator, size_of(value), reduced, inner});
   int32_t sums = out;
@@ -273,7 +272,7 @@ void TileCompiler::store_leaves() {
     const int32_t in = operand(store.value, row);
     const int32_t out = direct(store.view, per_row(row, size_of(info.dtype)));
     Code& code = add_code(Kind::Call, row, 0.12);
-    code.call = kernels().elementwise.cast[dtype][dtype];
+    code.call = kernels().casts.of[dtype][dtype];
     code.in[0] = in;
     code.out = out;
   }

@@ -121,8 +121,7 @@ def softsign(x: TensorLike, /) -> Tensor:
     >>> pb.softsign([-1.0, 3.0])
     Tensor([-0.5 ,  0.75], dtype=float32)
     """
-    x = made_floating(x, "softsign")
-    return _core.divide(x, _core.add(1, _core.abs(x)))
+    return _core.softsign(x)
 
 
 def log_sigmoid(x: TensorLike, /) -> Tensor:
@@ -188,3 +187,23 @@ def hard_tanh(x: TensorLike, /) -> Tensor:
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
     return _core.clip(made_floating(x, "hard_tanh"), -1, 1)
+
+
+def gelu(x: TensorLike, /, *, approximate: str = "none") -> Tensor:
+    """x times the normal distribution's share below x (Hendrycks and Gimpel, 2016), accurate in the
+    tail, too; with `approximate="tanh"` x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+
+    >>> pb.gelu([-1.0, 0.0, 1.0], approximate="tanh")
+    Tensor([-0.158808,  0.      ,  0.841192], dtype=float32)
+    """
+    x = made_floating(x, "gelu")
+    if approximate == "none":
+        return _core.multiply(x, _core.ndtr(x))
+    if approximate != "tanh":
+        raise ValueError(
+            f"gelu: approximate must be 'none' or 'tanh', got {_core.shown(approximate)}"
+        )
+    # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits where tanh is -1.
+    cubic = _core.multiply(_core.multiply(x, x), 0.044715 * 1.5957691216057308)
+    inside = _core.multiply(x, _core.add(cubic, 1.5957691216057308))
+    return _core.multiply(x, _core.sigmoid(inside))

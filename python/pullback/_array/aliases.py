@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, TensorLike
+from .elementwise import rounded_to
 from .reductions import max, min
+from .trigonometric import deg2rad, rad2deg
 
 
 def absolute(x: TensorLike, /) -> Tensor:
@@ -130,3 +134,75 @@ def amin(
     Tensor(1., dtype=float32)
     """
     return min(x, axis, keepdims, initial=initial, where=where)
+
+
+def mod(x: TensorLike, y: TensorLike) -> Tensor:
+    """`remainder`.
+
+    >>> pb.mod([-7.0, 7.0], 3)
+    Tensor([2., 1.], dtype=float32)
+    """
+    return _core.remainder(x, y)
+
+
+def around(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
+    """`round`.
+
+    >>> pb.around([0.5, 1.26], 1)
+    Tensor([0.5, 1.3], dtype=float32)
+    """
+    return rounded_to(x, decimals, "around")
+
+
+def degrees(x: TensorLike, /) -> Tensor:
+    """`rad2deg`.
+
+    >>> pb.degrees([1.0])
+    Tensor([57.29578], dtype=float32)
+    """
+    return rad2deg(x)
+
+
+def radians(x: TensorLike, /) -> Tensor:
+    """`deg2rad`.
+
+    >>> pb.radians([180.0])
+    Tensor([3.1415927], dtype=float32)
+    """
+    return deg2rad(x)
+
+
+def bitwise_not(x: TensorLike, /) -> Tensor:
+    """`bitwise_invert`.
+
+    >>> pb.bitwise_not([0, 5])
+    Tensor([-1, -6], dtype=int64)
+    """
+    return _core.bitwise_invert(x)
+
+
+def invert(x: TensorLike, /) -> Tensor:
+    """`bitwise_invert`.
+
+    >>> pb.invert([0, 5])
+    Tensor([-1, -6], dtype=int64)
+    """
+    return _core.bitwise_invert(x)
+
+
+def left_shift(x: TensorLike, y: TensorLike) -> Tensor:
+    """`bitwise_left_shift`.
+
+    >>> pb.left_shift([1, 3], 2)
+    Tensor([ 4, 12], dtype=int64)
+    """
+    return _core.bitwise_left_shift(x, y)
+
+
+def right_shift(x: TensorLike, y: TensorLike) -> Tensor:
+    """`bitwise_right_shift`.
+
+    >>> pb.right_shift([16, -3], 1)
+    Tensor([ 8, -2], dtype=int64)
+    """
+    return _core.bitwise_right_shift(x, y)

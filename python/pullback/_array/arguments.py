@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from numpy.exceptions import AxisError
+
 from .. import _core
 from .._core import Tensor
 
@@ -17,18 +19,26 @@ def integer(value: Any, who: str) -> int:
         raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
 
 
-def floating(value: Any, who: str) -> Tensor:
+def floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     """A tensor of floats; else a TypeError that says who expects it."""
     tensor = _core.constant(value, who=who)
-    if tensor.dtype.kind != "f":
-        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; cast it")
+    if tensor.dtype.kind not in kinds:
+        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; {_cure(tensor)}")
     return tensor
 
 
-def made_floating(value: Any, who: str) -> Tensor:
+def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     """A tensor of floats: integers and bool are made so in the default dtype."""
     tensor = _core.constant(value, who=who)
-    return tensor if tensor.dtype.kind == "f" else _core.cast(tensor, _core.default_float())
+    if tensor.dtype.kind in kinds:
+        return tensor
+    if tensor.dtype.kind == "c":
+        return floating(tensor, who)
+    return _core.cast(tensor, _core.default_float())
+
+
+def _cure(tensor: Tensor) -> str:
+    return "take real(x), or abs(x)" if tensor.dtype.kind == "c" else "cast it"
 
 
 def is_integer(value: Any) -> bool:
@@ -51,7 +61,7 @@ def axes_of(value: Any, rank: int, who: str) -> list[int]:
     found = []
     for k in integers(value, who):
         if not -rank <= k < rank:
-            raise ValueError(f"{who}: axis {k} is out of range for an array of rank {rank}")
+            raise AxisError(f"{who}: axis {k} is out of range for an array of rank {rank}")
         found.append(k % rank)
     if len(set(found)) < len(found):
         raise ValueError(f"{who}: an axis is given twice in {_core.shown(value)}")
@@ -72,3 +82,13 @@ def looked_at(x: Any, who: str) -> Any:
             "function is traced; call it outside, or use where(mask, x, y)"
         )
     return tensor.numpy()
+
+
+def integer_orders(value: Any, who: str) -> Any:
+    """An order, or an array of them; else a TypeError that says who expects integers."""
+    if is_integer(value) and not isinstance(value, Tensor):
+        return index(value)
+    tensor = _core.constant(value, who=who)
+    if tensor.dtype.kind not in "iu":
+        raise TypeError(f"{who}: expected integer orders, got {tensor.dtype}")
+    return tensor

@@ -164,7 +164,7 @@ def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: SupportsIndex | None 
         x, axis = _core.reshape(x, (-1,)), 0
     k = axes_of([axis], len(x.shape), "repeat")[0]
     counts = _core.constant(repeats, who="repeat")
-    if counts.dtype.kind != "i":
+    if counts.dtype.kind not in "iu":
         raise TypeError(f"repeat: expected integers, got {counts.dtype}")
     found = counts.numpy()
     length = x.shape[k]

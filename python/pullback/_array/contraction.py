@@ -12,6 +12,7 @@ that the other operand is repeated along; whatever copies fewer elements.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import pairwise, product
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
@@ -24,7 +25,6 @@ Labels: TypeAlias = tuple[Label, ...]
 Sizes: TypeAlias = Mapping[Label, int]
 
 _MAX_RANK = 16  # of the core
-_DTYPES = ("int32", "int64", "float32", "float64")  # the later wins
 
 
 class Pair(NamedTuple):
@@ -201,7 +201,7 @@ def run_pair(plan: Pair, a: Any, b: Any) -> Tensor:
 def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
     """Tensors of one dtype; Python numbers stay, and take it, where a tensor is there too. A list
     of Python numbers takes the dtype of a floating operand."""
-    numbers = [type(x) in (int, float) for x in values]
+    numbers = [type(x) in (int, float, complex) for x in values]
     if all(numbers):
         numbers = [False] * len(values)
     out = [
@@ -215,7 +215,8 @@ def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
     if len(dtypes) == 1:
         return out
     neighbour = _core.neighbour_dtype([values[k] for k in tensors], [out[k] for k in tensors])
-    dtype = neighbour if neighbour.kind == "f" else max(dtypes - {"bool"}, key=_DTYPES.index)
+    own = [out[k].dtype for k in tensors]
+    dtype = neighbour if neighbour.kind in "fc" else reduce(_core.promote, own)
     for k in tensors:
         out[k] = _core.constant(values[k] if _core.is_number_list(values[k]) else out[k], dtype)
     return out

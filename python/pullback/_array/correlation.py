@@ -50,7 +50,7 @@ def average(
     >>> pb.average([[1.0, 2.0], [3.0, 5.0]], axis=1, returned=True)
     (Tensor([1.5, 4. ], dtype=float32), Tensor([2., 2.], dtype=float32))
     """
-    x = made_floating(x, "average")
+    x = made_floating(x, "average", "fc")
     rank = len(x.shape)
     if weights is None:
         found = _core.mean(x, axis, keepdims)

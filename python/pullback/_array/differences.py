@@ -50,7 +50,7 @@ def _end(value: TensorLike, x: Tensor, k: int) -> Tensor:
     end = _core.constant(value, who="diff")
     if end.shape:
         return end
-    if isinstance(value, (int, float)):  # it takes the dtype of x, as beside an operator
+    if isinstance(value, (int, float, complex)):  # it takes the dtype of x, as beside an operator
         end = _core.cast(end, _core.add(x, value).dtype)
     return _core.broadcast_to(end, (*x.shape[:k], 1, *x.shape[k + 1 :]))
 
@@ -87,7 +87,7 @@ def trapezoid(
     >>> pb.trapezoid([1.0, 2.0, 3.0], x=[4.0, 6.0, 8.0])
     Tensor(8., dtype=float32)
     """
-    y = made_floating(y, "trapezoid")
+    y = made_floating(y, "trapezoid", "fc")
     (k,) = axes_of([axis], len(y.shape), "trapezoid")
     later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
     if x is None:

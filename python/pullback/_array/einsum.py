@@ -54,7 +54,7 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
             else "einsum: expected an operand and a list of its axes in turn"
         )
     values = common_dtype(values, "einsum")
-    shapes = tuple(() if isinstance(x, (int, float)) else x.shape for x in values)
+    shapes = tuple(() if isinstance(x, (int, float, complex)) else x.shape for x in values)
     plan = _plan(inputs, output, shapes)
     values = [_alone(x, steps) for x, steps in zip(values, plan.alone, strict=True)]
     for i, j, pair in plan.pairs:

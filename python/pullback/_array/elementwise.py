@@ -23,6 +23,7 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import integer
+from .interchange import on_device
 
 # --- arithmetic
 
@@ -121,7 +122,7 @@ def square(x: TensorLike, /) -> Tensor:
 
 
 def abs(x: TensorLike, /) -> Tensor:
-    """The absolute value; its gradient at 0 is 0.
+    """The absolute value, real of complex numbers too; its gradient at 0 is 0.
 
     >>> pb.abs([1.0, -2.0])
     Tensor([1., 2.], dtype=float32)
@@ -130,7 +131,7 @@ def abs(x: TensorLike, /) -> Tensor:
 
 
 def sign(x: TensorLike, /) -> Tensor:
-    """-1, 0 or 1; its gradient is 0.
+    """-1, 0 or 1; its gradient is 0. Of complex numbers x / abs(x), which has one.
 
     >>> pb.sign([-3.0, 0.0, 5.0])
     Tensor([-1.,  0.,  1.], dtype=float32)
@@ -227,12 +228,19 @@ def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
     >>> pb.round([3.14159, 2.71828], 2)
     Tensor([3.14, 2.72], dtype=float32)
     """
-    digits = integer(decimals, "round")
+    return rounded_to(x, decimals, "round")
+
+
+def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
+    digits = integer(decimals, who)
     if not -400 < digits < 400:
-        raise ValueError(f"round: expected a number of decimals, got {_core.shown(decimals)}")
+        raise ValueError(f"{who}: expected a number of decimals, got {_core.shown(decimals)}")
     if digits == 0:
         return _core.round(x)
-    x = _core.constant(x, who="round")
+    x = _core.constant(x, who=who)
+    if x.dtype.kind == "c":
+        parts = (rounded_to(part, digits, who) for part in (_core.real(x), _core.imag(x)))
+        return _core.make_complex(*parts)
     if x.dtype.kind == "f":
         power = float(f"1e{digits if digits > 0 else -digits}")
         if digits < 0:
@@ -317,12 +325,17 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
 # --- dtype
 
 
-def astype(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
-    """x in another dtype, as `cast`. Gradients pass between floating dtypes only.
+def astype(
+    x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
+) -> Tensor:
+    """x in another dtype, as `cast`. Gradients pass between floating and complex dtypes only. A
+    complex x in a dtype that is not, bool excepted, is a TypeError: take `real` of it. A tensor
+    never changes under its holders, so `copy` makes no difference; the one device is "cpu".
 
     >>> pb.astype([1.7, -1.7], "int32")
     Tensor([ 1, -1], dtype=int32)
     """
+    on_device(device, "astype")
     return _core.cast(x, dtype)
 
 

@@ -8,6 +8,7 @@ import numpy
 
 from .. import _core
 from .._core import Tensor
+from .._runtime.dtypes import float64
 from .._typing import DType, Shape, TensorLike
 from .arguments import integer
 from .creation import full, full_like
@@ -68,14 +69,15 @@ def linspace(
     device: str | None = None,
 ) -> Tensor:
     """`num` numbers in equal steps from `start` to `stop`, which is the last one, or with
-    `endpoint=False` the one after. Floating; both ends have gradients.
+    `endpoint=False` the one after. Floating, unless `dtype` says integers, which are those below;
+    both ends have gradients.
 
     >>> pb.linspace(0, 1, 5)
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     on_device(device, "linspace")
     count = _count(num, "linspace")
-    first, last = _ends(start, stop, "linspace")
+    first, last = _ends(start, stop, dtype, "linspace")
     share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
     weight = _core.constant(share, first.dtype)
     # From both ends, so that each is met exactly.
@@ -83,7 +85,9 @@ def linspace(
     near = _core.add(first, _core.multiply(weight, whole))
     far = _core.subtract(last, _core.multiply(rest, whole))
     line = _core.where(_core.constant(share < 0.5), near, far)
-    return line if dtype is None else _core.cast(line, dtype)
+    if dtype is None:
+        return line
+    return _core.cast(line if _core.dtype(dtype).kind == "f" else _core.floor(line), dtype)
 
 
 def logspace(
@@ -101,7 +105,7 @@ def logspace(
     >>> pb.logspace(0, 2, 3)
     Tensor([  1.,  10., 100.], dtype=float32)
     """
-    first, last = _ends(start, stop, "logspace")
+    first, last = _ends(start, stop, dtype, "logspace")
     count = _count(num, "logspace")
     powers = _core.pow(base, linspace(first, last, count, endpoint=endpoint))
     return powers if dtype is None else _core.cast(powers, dtype)
@@ -122,7 +126,7 @@ def geomspace(
     >>> pb.geomspace(1, 16, 5)
     Tensor([ 1.,  2.,  4.,  8., 16.], dtype=float32)
     """
-    first, last = _ends(start, stop, "geomspace")
+    first, last = _ends(start, stop, dtype, "geomspace")
     count = _count(num, "geomspace")
     share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
     weight, rest = _core.constant(share, first.dtype), _core.constant(1 - share, first.dtype)
@@ -139,17 +143,19 @@ def _count(num: SupportsIndex, who: str) -> int:
     return count
 
 
-def _ends(start: TensorLike, stop: TensorLike, who: str) -> tuple[Tensor, Tensor]:
-    """Both as single floats of one dtype."""
-    ends = []
+def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[Tensor, Tensor]:
+    """Both as single floats of one dtype, in which what lies between is computed."""
+    kinds = []
     for value in (start, stop):
         end = _core.constant(value, who=who)
         if end.shape or end.dtype.kind == "b":
             raise TypeError(f"{who}: expected numbers, got {_core.shown(value)}")
-        ends.append(end)
-    kinds = [end.dtype for end in ends if end.dtype.kind == "f"]
+        if end.dtype.kind == "f" and type(value) is not float:
+            kinds.append(end.dtype)
+    if wish is not None:
+        kinds.append(wanted if (wanted := _core.dtype(wish)).kind == "f" else float64)
     dtype = max(kinds, key=lambda d: d.itemsize) if kinds else _core.default_float()
-    first, last = (_core.cast(end, dtype) for end in ends)
+    first, last = (_core.cast(end, dtype) for end in (start, stop))
     return first, last
 
 

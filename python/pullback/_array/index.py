@@ -38,7 +38,7 @@ def _entry(entry: Any, who: str) -> Any:
                     "of true entries, so its result has no shape; use pb.where(mask, x, y)"
                 )
             return entry.numpy()
-        if entry.dtype.kind == "i":
+        if entry.dtype.kind in "iu":
             return entry if isinstance(entry, Tensor) else _core.identity(entry)
         raise _wrong_kind(who, f"a {entry.dtype} tensor")
     if isinstance(entry, (float, complex, str, bytes, dict)):

@@ -12,7 +12,7 @@ from .. import _core
 from .._core import Tensor
 
 DEVICE = "cpu"
-VERSION = "2025.12"
+VERSION = __array_api_version__ = "2025.12"
 
 e = numpy.e
 inf = numpy.inf
@@ -29,19 +29,19 @@ def on_device(device: Any, who: str) -> None:
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
     """A tensor of the value of another library's array, through DLPack. The value is copied, as a
-    tensor never changes: `copy=False` is a ValueError.
+    tensor never changes: `copy=False` is a ValueError, but for a tensor.
 
     >>> import numpy
     >>> pb.from_dlpack(numpy.array([1.0, 2.0]))
     Tensor([1., 2.], dtype=float64)
     """
     on_device(device, "from_dlpack")
+    if isinstance(x, Tensor):
+        return _core.identity(x)
     if copy is False:
         raise ValueError("from_dlpack: the value is always copied, and copy=False forbids it")
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: expected an array with __dlpack__, got {_core.shown(x)}")
-    if isinstance(x, Tensor):
-        return _core.identity(x)
     try:
         array = numpy.from_dlpack(x)
     except (BufferError, RuntimeError, ValueError) as error:
@@ -81,16 +81,22 @@ def to_device(self: Any, device: str, /, *, stream: Any = None) -> Tensor:
     return self if isinstance(self, Tensor) else _core.identity(self)
 
 
-def dlpack(self: Any, **options: Any) -> Any:
-    """__dlpack__(self, **options: typing.Any) -> typing.Any
+def dlpack(
+    self: Any,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """__dlpack__(self, *, stream: typing.Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> typing.Any
 
     The value for another library, read-only; consumers that know no read-only memory (DLPack
-    before 1.0) get a copy."""
+    before 1.0) get a copy."""  # noqa: E501, the stub's line
     value = self.numpy()
-    newest = options.get("max_version")
-    if newest is None or newest[0] < 1:
+    if max_version is None or max_version[0] < 1:
         value = value.copy()
-    return value.__dlpack__(**options)
+    return value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 def dlpack_device(self: Any) -> tuple[int, int]:
@@ -129,7 +135,7 @@ class _Info:
         found = {name: getattr(pb, name) for name in _DTYPES if hasattr(pb, name)}
         if kind is None:
             return found
-        return {name: d for name, d in found.items() if pb.isdtype(d, kind)}  # type: ignore[attr-defined]
+        return {name: d for name, d in found.items() if pb.isdtype(d, kind)}
 
 
 _DTYPES = (

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, SupportsIndex
 
+from numpy.exceptions import AxisError
+
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import along, axes_of, integer, integers, is_integer
-from .shape import listed
+from .shape import flat, listed
 
 
 def atleast_1d(x: TensorLike, /) -> Tensor:
@@ -98,10 +100,8 @@ def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0)
     >>> pb.concatenate([[[1, 2]], [[3, 4]]], axis=None)
     Tensor([1, 2, 3, 4], dtype=int64)
     """
-    parts = [_core.constant(x, who="concatenate") for x in listed(arrays, "concatenate")]
-    if axis is None:
-        return _core.concat([_core.reshape(x, (x.size,)) for x in parts], 0)
-    return _core.concat(parts, axis)
+    parts = listed(arrays, "concatenate")
+    return _core.concat(parts if axis is not None else flat(parts, "concatenate"), axis or 0)
 
 
 def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
@@ -110,10 +110,9 @@ def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = No
     >>> pb.append([1, 2], [[3], [4]])
     Tensor([1, 2, 3, 4], dtype=int64)
     """
-    parts = [_core.constant(v, who="append") for v in (x, values)]
     if axis is None:
-        return _core.concat([_core.reshape(v, (v.size,)) for v in parts], 0)
-    return _core.concat(parts, axis)
+        return _core.concat(flat((x, values), "append"), 0)
+    return _core.concat([_core.constant(v, who="append") for v in (x, values)], axis)
 
 
 def array_split(
@@ -188,7 +187,7 @@ def rollaxis(x: TensorLike, /, axis: SupportsIndex, start: SupportsIndex = 0) ->
     rank = len(x.shape)
     (k,), to = axes_of([axis], rank, "rollaxis"), integer(start, "rollaxis")
     if not -rank <= to <= rank:
-        raise ValueError(f"rollaxis: start {to} is out of range for an array of rank {rank}")
+        raise AxisError(f"rollaxis: start {to} is out of range for an array of rank {rank}")
     to += rank if to < 0 else 0
     order = [a for a in range(rank) if a != k]
     order.insert(to - (k < to), k)

@@ -17,11 +17,10 @@ from . import interchange
 from .elementwise import round
 
 METHODS = [
-    "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "cumprod", "cumsum",
-    "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat", "round",
-    "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
+    "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "cumprod",
+    "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat",
+    "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
 ]  # fmt: skip
-PROPERTIES = ["imag", "real"]
 
 
 def copy(self: Any) -> Tensor:
@@ -63,7 +62,19 @@ def rounded(self: Any, decimals: int | None = None) -> Any:
     return round(self, decimals or 0)
 
 
+def real(self: Any) -> Tensor:
+    """The real part, `pullback.real` of this tensor."""
+    return _core.real(self)
+
+
+def imag(self: Any) -> Tensor:
+    """The imaginary part, `pullback.imag` of this tensor."""
+    return _core.imag(self)
+
+
 OWN = {
+    "real": property(real),
+    "imag": property(imag),
     "copy": copy,
     "flatten": flatten,
     "reshape": reshape,
@@ -103,6 +114,3 @@ def add_methods(public: Mapping[str, Any]) -> None:
         for name in METHODS:
             if name in public:
                 setattr(cls, name, _method(public[name]))
-        for name in PROPERTIES:
-            if name in public:
-                setattr(cls, name, property(public[name]))

@@ -175,6 +175,12 @@ def nan_to_num(
     Tensor([-1.,  1.], dtype=float32)
     """
     x = _core.identity(x)
+    if x.dtype.kind == "c":
+        parts = (
+            nan_to_num(part, nan=nan, posinf=posinf, neginf=neginf)
+            for part in (_core.real(x), _core.imag(x))
+        )
+        return _core.make_complex(*parts)
     if x.dtype.kind != "f":
         return x
     most = float(numpy.finfo(x.dtype).max)
@@ -198,7 +204,8 @@ def isclose(
     Tensor([ True, False], dtype=bool)
     """
     x, y = _core.identity(x), _core.identity(y)
-    apart = _core.abs(_core.difference(x, y))
+    minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
+    apart = _core.abs(minus(x, y))
     near = _core.less_equal(apart, _core.add(atol, _core.multiply(rtol, _core.abs(y))))
     near = _core.logical_and(near, _core.isfinite(y))
     same = _core.same(x, y) if equal_nan else _core.equal(x, y)

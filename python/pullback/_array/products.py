@@ -90,8 +90,8 @@ def outer(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def vdot(a: TensorLike, b: TensorLike) -> Tensor:
-    """The sum of the products of the elements of a and b, in row-major order; they have equally
-    many, or it is a ValueError.
+    """The sum of the products of the elements of a, conjugated, and b, in row-major order; they
+    have equally many, or it is a ValueError.
 
     >>> pb.vdot([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0, 1.0, 1.0])
     Tensor(10., dtype=float32)
@@ -101,12 +101,14 @@ def vdot(a: TensorLike, b: TensorLike) -> Tensor:
         raise ValueError(
             f"vdot: expected as many elements in a as in b, got shapes {x.shape} and {y.shape}"
         )
-    product = _core.multiply(_core.reshape(x, (x.size,)), _core.reshape(y, (y.size,)))
+    left = _core.reshape(_core.conj(x), (x.size,))
+    product = _core.multiply(left, _core.reshape(y, (y.size,)))
     return sum_like_matmul(product, (0,))
 
 
 def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
-    """The sum of products over `axis`, counted from the last (-1); the others broadcast.
+    """The sum of products over `axis`, counted from the last (-1), of a conjugated and b; the
+    other axes broadcast.
 
     >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
     Tensor([12., 34.], dtype=float32)
@@ -125,7 +127,7 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
             f"{y.shape[axis]} in {y.shape}"
         )
     left, right = (_axes_last(z, [axis + len(z.shape)]) for z in (x, y))
-    return sum_like_matmul(_core.multiply(left, right), (-1,))
+    return sum_like_matmul(_core.multiply(_core.conj(left), right), (-1,))
 
 
 def matrix_transpose(x: TensorLike, /) -> Tensor:
@@ -201,7 +203,7 @@ def _tensors(a: TensorLike, b: TensorLike, who: str) -> list[Any]:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float)) or x.shape == ()
+    return isinstance(x, (int, float, complex)) or x.shape == ()
 
 
 def _axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:

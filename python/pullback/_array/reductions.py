@@ -50,7 +50,7 @@ def mean(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The arithmetic mean, always floating; NaN where no entry counts.
+    """The arithmetic mean, always floating or complex; NaN where no entry counts.
 
     >>> pb.mean([[1.0, 2.0], [3.0, 4.0]], axis=1)
     Tensor([1.5, 3.5], dtype=float32)
@@ -63,7 +63,7 @@ def mean(
 def mean_where(x: TensorLike, axis: Axis, keepdims: bool, where: TensorLike, who: str) -> Tensor:
     if where is True:
         return _core.mean(x, axis, keepdims)
-    x = made_floating(x, who)
+    x = made_floating(x, who, "fc")
     mask = mask_of(where, x, who)
     total = _core.sum(_core.where(mask, x, 0), axis, keepdims)
     return _core.divide(total, _core.cast(_core.sum(mask, axis, keepdims), x.dtype))

@@ -15,8 +15,9 @@ from .._typing import Shape, TensorLike
 from .arguments import integer, is_integer
 
 
-def reshape(x: TensorLike, /, shape: Shape) -> Tensor:
-    """The same elements in another shape; one length may be -1 and follows from the others.
+def reshape(x: TensorLike, /, shape: Shape, *, copy: bool | None = None) -> Tensor:
+    """The same elements in another shape; one length may be -1 and follows from the others. A
+    tensor never changes under its holders, so `copy` makes no difference.
 
     >>> pb.reshape([1, 2, 3, 4], (2, -1))
     Tensor([[1, 2],
@@ -75,13 +76,23 @@ def broadcast_to(x: TensorLike, /, shape: Shape) -> Tensor:
     return _core.broadcast_to(x, shape)
 
 
-def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:
+def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex | None = 0) -> Tensor:
     """The arrays one after the other along an axis that exists; their other lengths are equal.
+    Without an axis all are flattened before.
 
     >>> pb.concat([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
+    >>> pb.concat([[[1, 2]], [[3], [4]]], axis=None)
+    Tensor([1, 2, 3, 4], dtype=int64)
     """
-    return _core.concat(listed(arrays, "concat"), axis)
+    parts = listed(arrays, "concat")
+    return _core.concat(parts if axis is not None else flat(parts, "concat"), axis or 0)
+
+
+def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
+    """Each in one row."""
+    parts = [_core.constant(x, who=who) for x in arrays]
+    return [_core.reshape(x, (x.size,)) for x in parts]
 
 
 def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:

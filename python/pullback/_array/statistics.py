@@ -24,7 +24,8 @@ def var(
     where: TensorLike = True,
 ) -> Tensor:
     """The variance: the sum of squared distances from the mean, divided by N - `correction`; NaN
-    where that is not positive. Always floating. The mean is subtracted first, and then the mean of
+    where that is not positive. Always floating; of complex numbers the squared distances are those
+    of `abs`. The mean is subtracted first, and then the mean of
     what is left, so that entries beside a large mean keep all of their digits.
 
     >>> pb.var([1.0, 2.0, 3.0])
@@ -43,7 +44,7 @@ def _variance(
     where: TensorLike,
     who: str,
 ) -> Tensor:
-    x = made_floating(x, who)
+    x = made_floating(x, who, "fc")
     try:
         fewer = float(correction)
     except (TypeError, ValueError):
@@ -53,11 +54,15 @@ def _variance(
     # No shift changes a variance, so the first needs no gradient.
     apart = _core.subtract(x, _core.stop_gradient(mean_where(x, axis, True, where, who)))
     apart = _core.subtract(apart, mean_where(apart, axis, True, where, who))
-    total = _core.sum(counted(_core.square(apart), where, 0, who), axis, keepdims)
+    if x.dtype.kind == "c":
+        squares = _core.add(_core.square(_core.real(apart)), _core.square(_core.imag(apart)))
+    else:
+        squares = _core.square(apart)
+    total = _core.sum(counted(squares, where, 0, who), axis, keepdims)
     if where is True:
         left = (x.size // total.size if total.size else 0) - fewer
         return _core.divide(total, left if left > 0 else nan)
-    n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), x.dtype)
+    n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), total.dtype)
     rest = _core.subtract(n, fewer)
     return _core.divide(total, _core.where(_core.greater(rest, 0), rest, nan))
 
@@ -244,7 +249,7 @@ def _nan_extremum(
 
 def _numbers(x: Tensor, where: TensorLike, who: str) -> TensorLike:
     """Which entries count and are numbers."""
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fc":
         return where
     numbers = _core.logical_not(_core.isnan(x))
     return numbers if where is True else _core.logical_and(numbers, mask_of(where, x, who))

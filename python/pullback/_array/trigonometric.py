@@ -127,3 +127,14 @@ def rad2deg(x: TensorLike, /) -> Tensor:
     Tensor([57.29578], dtype=float32)
     """
     return _core.multiply(x, 180 / pi)
+
+
+def sinc(x: TensorLike, /) -> Tensor:
+    """sin(pi x) / (pi x), 1 at 0: NumPy's. 0 at infinity, where that gives NaN.
+
+    Its derivatives of every order are right at 0 and near it.
+
+    >>> pb.sinc([0.0, 0.5, 1.0])
+    Tensor([ 1.        ,  0.63661975, -0.        ], dtype=float32)
+    """
+    return _core.sinc(x)

@@ -54,7 +54,7 @@ def checkpoint(f: F) -> F:
         if not inputs:
             return returned
         values = piece.copy(inputs, [_core.stop_gradient(x) for x in inputs], True)
-        floats = [k for k, y in enumerate(values) if y.dtype.kind == "f"]
+        floats = [k for k, y in enumerate(values) if y.dtype.kind in "fc"]
         if floats:
             rule = Rule(_Recomputed(piece, inputs, floats), place(f))
             outputs = _core.custom([values[k] for k in floats], inputs, rule)
@@ -89,7 +89,7 @@ class _Recomputed:
         reads = [_core.identity_of(x, None)[1] > 0 for x in inputs]
         xs = [
             _core.identity(x)
-            if x.dtype.kind != "f" or (read and not all(reads))
+            if x.dtype.kind not in "fc" or (read and not all(reads))
             else times(x, later)
             for x, read in zip(inputs, reads, strict=True)
         ]

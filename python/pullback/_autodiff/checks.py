@@ -104,7 +104,8 @@ def verify_rule(
 
 
 class _Check:
-    """f at its arguments, as a function of one vector that has all of their floats."""
+    """f at its arguments, as a function of one vector that has all of their floats; complex numbers
+    are two each, along a last axis."""
 
     def __init__(
         self,
@@ -124,7 +125,9 @@ class _Check:
         if not self.checked:
             raise ValueError(f"{self.who}: no argument has floats; there is nothing to check")
         self.decided = 0  # how often differences could tell
-        given = [_array(self.leaves[i]) for i in self.checked]
+        whole = [_array(self.leaves[i]) for i in self.checked]
+        self.complex = [a.dtype.kind == "c" for a in whole]
+        given = [np.stack([a.real, a.imag], -1) if a.dtype.kind == "c" else a for a in whole]
         self.shapes = [a.shape for a in given]
         self.ends = np.cumsum([a.size for a in given])
         self.dtypes = [np.dtype("float64")] * len(given)
@@ -151,17 +154,18 @@ class _Check:
         parts = np.split(x, self.ends[:-1])
         leaves = list(self.leaves)
         xs = []
-        for i, part, shape, dtype in zip(
-            self.checked, parts, self.shapes, self.dtypes, strict=True
+        for i, part, shape, dtype, pairs in zip(
+            self.checked, parts, self.shapes, self.dtypes, self.complex, strict=True
         ):
             # The value of a variable is tracked, without a tape.
-            leaves[i] = Variable(part.reshape(shape).astype(dtype), trainable=False).read()
-            xs.append(leaves[i])
+            leaf = Variable(part.reshape(shape).astype(dtype), trainable=False).read()
+            xs.append(leaf)
+            leaves[i] = _core.make_complex(leaf[..., 0], leaf[..., 1]) if pairs else leaf
         result = self.f(*unflatten(self.structure, leaves))
         ys = [y for y in flatten(result)[0] if _is_floating(y)]
         if not ys:
             raise ValueError(f"{self.who}: no result is floating; there is nothing to check")
-        return xs, [_core.constant(y) for y in ys]
+        return xs, [_pairs(_core.constant(y)) for y in ys]
 
     def values(self, x: Array) -> list[Array]:
         return [y.numpy().astype(np.float64) for y in self._call(x)[1]]
@@ -295,12 +299,16 @@ def _along(slope: Array, direction: Array) -> float:
 
 def _is_floating(x: Any) -> bool:
     if isinstance(x, (Tensor, Variable, np.ndarray, np.generic)):
-        return x.dtype.kind == "f"
-    return isinstance(x, float)
+        return x.dtype.kind in "fc"
+    return isinstance(x, (float, complex))
 
 
 def _is_floating_tensor(x: Any) -> bool:
-    return isinstance(x, (Tensor, Variable)) and x.dtype.kind == "f"
+    return isinstance(x, (Tensor, Variable)) and x.dtype.kind in "fc"
+
+
+def _pairs(y: Tensor) -> Tensor:
+    return _core.stack([_core.real(y), _core.imag(y)], -1) if y.dtype.kind == "c" else y
 
 
 def _array(x: Any) -> Any:

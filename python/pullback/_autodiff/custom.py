@@ -226,7 +226,7 @@ class Decoration(NamedTuple):
 
 def _as_tensor(y: Any, inputs: list[Any]) -> Any:
     """What f may have computed with another library: it would pass without its rule."""
-    if isinstance(y, (np.ndarray, np.floating)) and y.dtype.kind == "f":
+    if isinstance(y, (np.ndarray, np.inexact)) and y.dtype.kind in "fc":
         return _core.constant(y)
     if isinstance(y, float):
         return _core.constant(y, next((x.dtype for x in inputs if x.dtype.kind == "f"), None))

@@ -23,7 +23,7 @@ TENSOR, TRACED_NUMBER, NUMBER, OTHER = range(4)
 def kind_of(x: Any) -> int:
     if is_tensor(x):
         return TRACED_NUMBER if _core.is_number(x) else TENSOR
-    return NUMBER if isinstance(x, (int, float, np.ndarray, np.generic)) else OTHER
+    return NUMBER if isinstance(x, (int, float, complex, np.ndarray, np.generic)) else OTHER
 
 
 def transposed(

@@ -111,7 +111,7 @@ def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] |
 def _seed(value: Any, y: Any, who: str) -> Any:
     if value is None:
         return None
-    if isinstance(value, (int, float, list, tuple, np.number)) and y.dtype.kind == "f":
+    if isinstance(value, (int, float, complex, list, tuple, np.number)) and y.dtype.kind in "fc":
         g = _core.constant(value, y.dtype, who)
     else:
         g = _core.constant(value, who=who)

@@ -28,16 +28,24 @@ ALIASES = {
     "arctan": "atan",
     "arctan2": "atan2",
     "arctanh": "atanh",
-    "concatenate": "concat",
-    "power": "pow",
-    "true_divide": "divide",
+    "around": "round",
     "astype": "cast",
+    "bitwise_not": "bitwise_invert",
+    "concatenate": "concat",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "mod": "remainder",
     "permute_dims": "transpose",
     "positive": "identity",
+    "power": "pow",
+    "right_shift": "bitwise_right_shift",
+    "true_divide": "divide",
 }
 
 # Public functions that are made of operations, and have no gradient of their own.
 PARTS = {
+    "angle": ("atan2", "imag", "real"),
     "append": ("concat", "reshape"),
     "array_split": ("slice",),
     "atleast_1d": ("reshape",),
@@ -71,6 +79,7 @@ PARTS = {
     "cumsum": ("cumulative_sum", "reshape"),
     "cumulative_logsumexp": ("add", "difference", "exp", "linear_recurrence", "log", "where"),
     "deg2rad": ("multiply",),
+    "degrees": ("multiply",),
     "diag": ("at_window", "reshape", "slice"),
     "diagflat": ("at_window", "reshape"),
     "diagonal": ("slice", "reshape"),
@@ -85,6 +94,7 @@ PARTS = {
     "elu": ("minimum", "expm1", "multiply", "where"),
     "embedding": ("take",),
     "expand_dims": ("reshape",),
+    "expit": ("sigmoid",),
     "extract": ("reshape", "take"),
     "fill_diagonal": ("at_window", "reshape"),
     "flip": ("slice",),
@@ -93,6 +103,7 @@ PARTS = {
     "float_power": ("divide", "pow"),
     "fma": ("multiply", "add"),
     "geomspace": ("divide", "multiply", "pow", "where"),
+    "gelu": ("multiply", "ndtr"),
     "global_norm": ("multiply", "sum", "add", "sqrt", "where"),
     "glu": ("multiply", "sigmoid", "slice"),
     "group_norm": ("add", "mean", "multiply", "reshape", "rsqrt", "square", "subtract"),
@@ -115,6 +126,7 @@ PARTS = {
     "leaky_relu": ("multiply", "where"),
     "lerp": ("subtract", "multiply", "add"),
     "linspace": ("subtract", "multiply", "add", "where"),
+    "log_expit": ("softplus", "negative"),
     "log_sigmoid": ("negative", "softplus"),
     "logspace": ("add", "multiply", "pow", "subtract", "where"),
     "matrix_transpose": ("transpose",),
@@ -122,6 +134,7 @@ PARTS = {
     "meshgrid": ("reshape", "broadcast_to"),
     "mish": ("softplus", "tanh", "multiply"),
     "moveaxis": ("transpose",),
+    "multigammaln": ("add", "gammaln", "subtract", "sum", "where"),
     "nan_to_num": ("where",),
     "nanmax": ("max", "where"),
     "nanmean": ("divide", "sum", "where"),
@@ -189,6 +202,7 @@ PARTS = {
         "where",
     ),
     "piecewise": ("where",),
+    "psi": ("digamma",),
     "ptp": ("max", "min", "subtract"),
     "quantile": (
         "add",
@@ -202,7 +216,9 @@ PARTS = {
         "where",
     ),
     "rad2deg": ("multiply",),
+    "radians": ("multiply",),
     "ravel": ("reshape",),
+    "real_if_close": ("real",),
     "reciprocal": ("divide",),
     "relu6": ("clip",),
     "repeat": ("take", "broadcast_to", "reshape"),
@@ -224,7 +240,6 @@ PARTS = {
     ),
     "silu": ("sigmoid", "multiply"),
     "smooth_l1": ("abs", "divide", "mean", "square", "subtract", "where"),
-    "softsign": ("abs", "add", "divide"),
     "split": ("slice",),
     "squeeze": ("reshape",),
     "stack": ("concat", "reshape"),
@@ -319,7 +334,7 @@ def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]
     """The answers of a rule with numbers made tensors of their input's dtype and shape."""
     out = list(answers)
     for i, (answer, x) in enumerate(zip(answers, inputs, strict=False)):
-        if isinstance(answer, (int, float, numpy.number)):
+        if isinstance(answer, (int, float, complex, numpy.number)):
             out[i] = _core.full(x.shape, answer, x.dtype)
     return out
 

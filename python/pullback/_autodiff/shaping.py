@@ -44,7 +44,7 @@ def with_gradient(x: TensorLike, rule: Callable[[Tensor], Any]) -> Tensor:
     """
     if not callable(rule):
         raise TypeError(f"with_gradient: expected a function of the gradient, got {rule!r}")
-    return _shaped(floating(x, "with_gradient"), rule, f"with_gradient: {place(rule)}")
+    return _shaped(floating(x, "with_gradient", "fc"), rule, f"with_gradient: {place(rule)}")
 
 
 def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
@@ -61,7 +61,7 @@ def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
     >>> pb.gradients(pb.reverse_gradient(x, 0.5) * 4, x)
     [Tensor(-2., dtype=float32)]
     """
-    x = floating(x, "reverse_gradient")
+    x = floating(x, "reverse_gradient", "fc")
     factor = -_fitting(scale, x, "reverse_gradient: scale")
     return _shaped(x, lambda upstream: upstream * factor, "reverse_gradient")
 
@@ -78,7 +78,7 @@ def scale_gradient(x: TensorLike, scale: TensorLike) -> Tensor:
     >>> pb.gradients(pb.scale_gradient(x, 0.1) * 4, x)
     [Tensor(0.4, dtype=float32)]
     """
-    x = floating(x, "scale_gradient")
+    x = floating(x, "scale_gradient", "fc")
     factor = _fitting(scale, x, "scale_gradient: scale")
     return _shaped(x, lambda upstream: upstream * factor, "scale_gradient")
 
@@ -129,7 +129,7 @@ def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
     >>> pb.gradients(pb.zero_gradient_where(x > 2.5, x) * 4, x)
     [Tensor([4., 4., 0.], dtype=float32)]
     """
-    x = floating(x, "zero_gradient_where")
+    x = floating(x, "zero_gradient_where", "fc")
     held = _core.constant(mask, who="zero_gradient_where: mask")
     if held.dtype.kind != "b":
         raise TypeError(f"zero_gradient_where: mask: expected booleans, got {held.dtype}")
@@ -156,7 +156,7 @@ def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
     def refuse(upstream: Tensor) -> Any:
         raise LookupError(text)
 
-    return _shaped(floating(x, "prevent_gradient"), refuse, "prevent_gradient")
+    return _shaped(floating(x, "prevent_gradient", "fc"), refuse, "prevent_gradient")
 
 
 def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Callable[P, R]:
@@ -272,6 +272,8 @@ def _custom(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) 
 
 def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
     """A number or a tensor that belongs to the gradient of x, as a constant of its dtype."""
+    if x.dtype.kind != "c" and _core.constant(value, who=who).dtype.kind == "c":
+        raise TypeError(f"{who} is complex, and what has the gradient is {x.dtype}")
     tensor = _core.stop_gradient(_core.constant(value, x.dtype, who))
     _check_fits(tensor, x, who)
     return tensor

@@ -93,7 +93,7 @@ class GradientTape:
                     f"watch: expected a Tensor or a Variable, got {_core.shown(tensor)}; "
                     "make it one with constant()"
                 )
-            if tensor.dtype.kind != "f":
+            if tensor.dtype.kind not in "fc":
                 from warnings import warn
 
                 warn(f"watch: a tensor of {tensor.dtype} has no gradient", stacklevel=2)

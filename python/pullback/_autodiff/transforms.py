@@ -150,7 +150,7 @@ def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> 
     """Tensors of their own for the leaves of an argument: the same one twice has two gradients."""
     xs = []
     for i, leaf in enumerate(leaves):
-        if isinstance(leaf, Tensor) and leaf.dtype.kind == "f":
+        if isinstance(leaf, Tensor) and leaf.dtype.kind in "fc":
             xs.append(identity(leaf))
             continue
         who = f"{f}: argument {position}"
@@ -162,7 +162,7 @@ def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> 
             if leaf is not argument:
                 constant(leaf, who=f"{who}{leaf_paths(argument)[i]}")
             raise
-        if x.dtype.kind != "f":
+        if x.dtype.kind not in "fc":
             path = "" if leaf is argument else f"{leaf_paths(argument)[i]}"
             raise TypeError(
                 f"{who}{path} holds a {type(leaf).__name__} of {x.dtype}; "
@@ -176,7 +176,10 @@ def _check_value(value: Any, f: Callable[..., Any], who: str) -> None:
     if not isinstance(value, (Tensor, Variable)):
         raise TypeError(f"{who}: {place(f)} returned a {type(value).__name__}; expected a Tensor")
     if value.dtype.kind != "f":
-        raise TypeError(f"{who}: {place(f)} returned {value.dtype}; only floats have gradients")
+        cure = "; return a real number, as real or abs give" if value.dtype.kind == "c" else ""
+        raise TypeError(
+            f"{who}: {place(f)} returned {value.dtype}; only floats have gradients{cure}"
+        )
     if value.shape != ():
         raise ValueError(
             f"{who}: {place(f)} returned shape {value.shape}; expected (), as sum or mean give"

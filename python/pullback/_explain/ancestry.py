@@ -80,7 +80,7 @@ class Step:
 
     @property
     def is_float(self) -> bool:
-        return self.dtype is None or bool(self.dtype.kind == "f")
+        return self.dtype is None or bool(self.dtype.kind in "fc")
 
     @property
     def carries(self) -> bool:

@@ -14,7 +14,7 @@ from .watched import WATCH, counts, descends_from_watched, not_watched
 def why_none(question: Question) -> list[Finding]:
     """The causes, the most telling first; never empty."""
     ancestry = question.ancestry
-    if question.x_dtype.kind != "f":
+    if question.x_dtype.kind not in "fc":
         return [
             Finding(
                 "integer",

@@ -93,7 +93,7 @@ def total_of(array: Any) -> float:
 
 
 def is_finite(array: Any) -> bool:
-    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
 
 
 def has_any(array: Any) -> bool:

@@ -11,7 +11,6 @@ NAMES = {
     "cross_entropy": "softmax_cross_entropy",
     "eval": "evaluate",
     "jit": "function",
-    "mod": "remainder",
     "mul": "multiply",
     "neg": "negative",
     "nograd": "stop_gradient",

@@ -1,4 +1,4 @@
-"""The dtypes, and what holds for the whole process: default dtype and threads."""
+"""What holds for the whole process: default dtype and threads."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ import numpy.typing as npt
 from .. import _core
 from .._array.arguments import integer
 from . import questions
-
-bool_ = numpy.dtype("bool")
-int32 = numpy.dtype("int32")
-int64 = numpy.dtype("int64")
-float32 = numpy.dtype("float32")
-float64 = numpy.dtype("float64")
+from .dtypes import float32, float64
 
 
 def set_default_dtype(dtype: npt.DTypeLike) -> None:

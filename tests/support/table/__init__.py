@@ -13,11 +13,22 @@ from . import (
     reductions,
     scans,
     sorting,
+    special_bessel,
+    special_erf,
+    special_gamma,
+    special_incomplete,
     statistics,
 )
 
 FAMILIES = (
-    *(elementwise, reductions, movement, arranging, products, composites, statistics, nn),
+    *(
+        elementwise,
+        special_gamma,
+        special_incomplete,
+        special_erf,
+        special_bessel,
+    ),  # rows of elementwise.def, in its order
+    *(reductions, movement, arranging, products, composites, statistics, nn),
     *(scans, sorting),
     averages,
     grids,

@@ -37,8 +37,6 @@ CASES: list[Case] = [
     *calls("where", pb.nn.selu, ref.selu, ((2, 3),), domain=NONZERO, dtypes=FLOATS, ulp=3.0),
     *calls("multiply", pb.nn.silu, ref.silu, ((2, 3),), dtypes=FLOATS, ulp=3.0),
     *calls("multiply", pb.nn.mish, ref.mish, ((2, 3),), dtypes=FLOATS, ulp=4.0),
-    *calls("divide", pb.nn.softsign, ref.softsign, ((2, 3),), domain=NONZERO, dtypes=FLOATS,
-           ulp=2.0),
     *calls("negative", pb.nn.log_sigmoid, ref.log_sigmoid, ((2, 3),), dtypes=FLOATS, ulp=2.0),
     *calls("divide", pb.nn.hard_sigmoid, ref.hard_sigmoid, ((2, 3),), dtypes=FLOATS, ulp=2.0),
     *calls("multiply", pb.nn.hard_silu, ref.hard_silu, ((2, 3),), dtypes=FLOATS, ulp=3.0),

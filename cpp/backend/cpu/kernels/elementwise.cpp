@@ -1,4 +1,4 @@
-// One loop per row of elementwise.def and dtype of its domain, and the casts. Each row becomes a
+// One loop per row of elementwise.def and dtype of its domain. Each row becomes a
 // struct whose of() is the row's value expression; the loops are three templates.
 //
 // Compiled once per instruction set (see table.h) with -fwrapv -ffp-contract=off -fno-math-errno
@@ -7,6 +7,10 @@
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"
+#include "backend/cpu/special/bessel.h"
+#include "backend/cpu/special/entropies.h"
+#include "backend/cpu/special/error_functions.h"
+#include "backend/cpu/special/gamma.h"
 
 #ifndef PULLBACK_KERNELS
 #define PULLBACK_KERNELS kernels_baseline
@@ -16,12 +20,12 @@ namespace pullback {
 namespace {
 
 enum Domain : unsigned {
-  A = 0x1f,
-  N = 0x1e,
+  A = 0x3f,
+  N = 0x3e,
   F = 0x18,
   B = 0x01,
-  W = 0x07,
-  I = 0x06
+  W = 0x27,
+  I = 0x26
 };  // bit = DType
 enum class Result { Same, Bool };
 
@@ -32,6 +36,7 @@ template <> struct ElementOf<1> { using type = int32_t; };
 template <> struct ElementOf<2> { using type = int64_t; };
 template <> struct ElementOf<3> { using type = float; };
 template <> struct ElementOf<4> { using type = double; };
+template <> struct ElementOf<5> { using type = uint64_t; };
 template <bool first, class T, class> struct Choose { using type = T; };
 template <class T, class U> struct Choose<false, T, U> { using type = U; };
 // clang-format on
@@ -190,15 +195,6 @@ int ternary(void* out, const void* a, const void* b, const void* c, int64_t n) n
   return kFine;
 }
 
-template <class To, class From>
-int cast(void* out, const void* a, const void*, const void*, int64_t n) noexcept {
-  auto* y = static_cast<To*>(out);
-  const auto* x = static_cast<const From*>(a);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = m::cast<To>(x[i]);
-  return kFine;
-}
-
 #define PULLBACK_CELL(shape, name, domain, result, dtype)                              \
   if constexpr ((domain >> dtype) & 1) {                                               \
     using T = Element<dtype>;                                                          \
@@ -212,11 +208,6 @@ constexpr void fill_dtype(ElementwiseTable& table) {
 #define BINARY(name, domain, result, ...) PULLBACK_CELL(binary, name, domain, result, dtype)
 #define TERNARY(name, domain, result, ...) PULLBACK_CELL(ternary, name, domain, result, dtype)
 #include "ops/elementwise.def"
-  table.cast[dtype][0] = &cast<Element<0>, Element<dtype>>;
-  table.cast[dtype][1] = &cast<Element<1>, Element<dtype>>;
-  table.cast[dtype][2] = &cast<Element<2>, Element<dtype>>;
-  table.cast[dtype][3] = &cast<Element<3>, Element<dtype>>;
-  table.cast[dtype][4] = &cast<Element<4>, Element<dtype>>;
 }
 
 constexpr ElementwiseTable filled() {
@@ -226,6 +217,7 @@ constexpr ElementwiseTable filled() {
   fill_dtype<2>(table);
   fill_dtype<3>(table);
   fill_dtype<4>(table);
+  fill_dtype<5>(table);
   return table;
 }
 

@@ -100,6 +100,8 @@ struct ExtremeFold {
       return largest ? -m::kInfinity<T> : m::kInfinity<T>;
     } else if constexpr (sizeof(T) == 1) {
       return largest ? 0 : 1;
+    } else if constexpr (T(-1) > T(0)) {
+      return largest ? T(0) : T(-1);
     } else {
       const T top = static_cast<T>((uint64_t{1} << (8 * sizeof(T) - 1)) - 1);
       return largest ? -top - 1 : top;
@@ -249,19 +251,20 @@ constexpr Fold entry() {
 
 namespace PULLBACK_KERNELS {
 
-#define PULLBACK_EXTREMES(largest)                           \
-  {                                                          \
-      entry<ExtremeFold<uint8_t, DType::Bool, largest>>(),   \
-      entry<ExtremeFold<int32_t, DType::Int32, largest>>(),  \
-      entry<ExtremeFold<int64_t, DType::Int64, largest>>(),  \
-      entry<ExtremeFold<float, DType::Float32, largest>>(),  \
-      entry<ExtremeFold<double, DType::Float64, largest>>(), \
+#define PULLBACK_EXTREMES(largest)                            \
+  {                                                           \
+      entry<ExtremeFold<uint8_t, DType::Bool, largest>>(),    \
+      entry<ExtremeFold<int32_t, DType::Int32, largest>>(),   \
+      entry<ExtremeFold<int64_t, DType::Int64, largest>>(),   \
+      entry<ExtremeFold<float, DType::Float32, largest>>(),   \
+      entry<ExtremeFold<double, DType::Float64, largest>>(),  \
+      entry<ExtremeFold<uint64_t, DType::UInt64, largest>>(), \
   }
-#define PULLBACK_LOGIC(every)                                                 \
-  {                                                                           \
-      entry<LogicFold<uint8_t, every>>(), entry<LogicFold<int32_t, every>>(), \
-      entry<LogicFold<int64_t, every>>(), entry<LogicFold<float, every>>(),   \
-      entry<LogicFold<double, every>>(),                                      \
+#define PULLBACK_LOGIC(every)                                                  \
+  {                                                                            \
+      entry<LogicFold<uint8_t, every>>(), entry<LogicFold<int32_t, every>>(),  \
+      entry<LogicFold<int64_t, every>>(), entry<LogicFold<float, every>>(),    \
+      entry<LogicFold<double, every>>(),  entry<LogicFold<uint64_t, every>>(), \
   }
 
 constinit const FoldTable kFoldTable = {{
@@ -271,6 +274,7 @@ constinit const FoldTable kFoldTable = {{
         entry<SumFold<int64_t, int64_t, traits(DType::Int64).accumulator>>(),
         entry<SumFold<float, double, traits(DType::Float32).accumulator>>(),
         entry<SumFold<double, double, traits(DType::Float64).accumulator>>(),
+        entry<SumFold<uint64_t, uint64_t, traits(DType::UInt64).accumulator>>(),
     },
     PULLBACK_EXTREMES(true),
     PULLBACK_EXTREMES(false),

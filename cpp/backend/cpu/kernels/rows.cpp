@@ -151,9 +151,9 @@ void add_rows(const RowsCall& call) noexcept {
 namespace PULLBACK_KERNELS {
 
 constinit const RowTable kRowTable = {
-    {&spread<uint8_t>, &spread<uint32_t>, &spread<uint64_t>},
-    {&pick<uint8_t>, &pick<uint32_t>, &pick<uint64_t>},
-    {&place<uint8_t>, &place<uint32_t>, &place<uint64_t>},
+    {&spread<uint8_t>, &spread<uint32_t>, &spread<uint64_t>, &spread<uint16_t>},
+    {&pick<uint8_t>, &pick<uint32_t>, &pick<uint64_t>, &pick<uint16_t>},
+    {&place<uint8_t>, &place<uint32_t>, &place<uint64_t>, &place<uint16_t>},
     {&place_add<float>, &place_add<double>},
     {{&arithmetic<Add, float>, &arithmetic<Add, double>},
      {&arithmetic<Subtract, float>, &arithmetic<Subtract, double>},

@@ -27,7 +27,12 @@ constexpr int kElementwise = static_cast<int>(Op::cast);
 // [operation][dtype that it computes in]; null outside its domain. Bools are uint8_t, 0 or 1.
 struct ElementwiseTable {
   TileKernel of[kElementwise][kComputeDTypes];
-  TileKernel cast[kComputeDTypes][kComputeDTypes];  // [from][to]
+};
+
+// [from][to]: between all that are computed in, of each to itself, and the way of a stored one to
+// what it is computed in and back. Null where a cast takes several (widen.h).
+struct CastTable {
+  TileKernel of[kDTypes][kDTypes];
 };
 
 // A fold adds to accumulators that hold its identity at first. Two sets of accumulators are merged
@@ -70,16 +75,19 @@ using AddRowsKernel = void (*)(const RowsCall& call) noexcept;
 
 struct RowTable {
   // By element size: see size_index.
-  RowKernel spread[3];     // each entry of a, one a row, along its row
-  RowKernel pick[3];       // entry b[r] of row r; b is int64
-  RowKernel place[3];      // a[r] at entry b[r] of row r, zeros elsewhere
+  RowKernel spread[4];     // each entry of a, one a row, along its row
+  RowKernel pick[4];       // entry b[r] of row r; b is int64
+  RowKernel place[4];      // a[r] at entry b[r] of row r, zeros elsewhere
   RowKernel place_add[2];  // of float32, float64: place's result plus c
   // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
   RowKernel arithmetic[4][2];
   GatherKernel gather[2];     // elements of 4 and 8 bytes
   AddRowsKernel add_rows[3];  // of float32, float64; float32 to sums in float64
 };
-constexpr int size_index(int64_t element) { return element == 1 ? 0 : element == 4 ? 1 : 2; }
+constexpr int kSizes = 4;
+constexpr int size_index(int64_t element) {
+  return element == 1 ? 0 : element == 4 ? 1 : element == 8 ? 2 : 3;
+}
 
 // Columns of n entries that take turns in one memory, put together and taken apart.
 using WeaveKernel = void (*)(void* block, const void* const* columns, int64_t n) noexcept;
@@ -142,6 +150,7 @@ struct BatchTable {
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
   extern const ElementwiseTable kElementwiseTable; \
+  extern const CastTable kCastTable;               \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \
   extern const RowTable kRowTable;                 \
@@ -157,6 +166,7 @@ PULLBACK_DECLARE_KERNELS(kernels_avx512)
 
 struct KernelTable {
   const ElementwiseTable& elementwise;
+  const CastTable& casts;
   const FoldTable& folds;
   const RandomTable& random;
   const RowTable& rows;

@@ -1,13 +1,14 @@
 // The m:: functions that elementwise.def names: one element in, one element out.
 //
-// Plain scalar templates over uint8_t (bool), int32_t, int64_t, float and double; the loops around
-// them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and outside a
-// domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
+// Plain scalar templates over uint8_t (bool), int32_t, int64_t, uint64_t, float and double; the
+// loops around them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and
+// outside a domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
 // activations, integers and division.
 //
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
 #pragma once
 
+#include "backend/cpu/kernels/vec_gamma.h"
 #include "backend/cpu/kernels/vec_libm.h"
 
 namespace pullback {
@@ -313,27 +314,28 @@ PULLBACK_INLINE I pow(I a, I b) {
 // exact in double, which vectorises.
 template <class I>
 PULLBACK_INLINE I truncated_quotient(I a, I b) {
-  const I divisor = b == -1 ? I(1) : b;
+  if constexpr (I(-1) > I(0)) return a / b;
+  const I divisor = b == I(-1) ? I(1) : b;
   I q;
   if constexpr (sizeof(I) == 4) {
     q = static_cast<I>(static_cast<double>(a) / static_cast<double>(divisor));
   } else {
     q = a / divisor;
   }
-  return b == -1 ? -a : q;
+  return b == I(-1) ? -a : q;
 }
 template <class I>
   requires(!kFloat<I>)
 PULLBACK_INLINE I floor_divide(I a, I b) {
   const I q = truncated_quotient(a, b);
   const I r = a - q * b;
-  return q - static_cast<I>((r != 0) & ((r ^ b) < 0));
+  return q - static_cast<I>((r != 0) & ((r ^ b) < I(0)));
 }
 template <class I>
   requires(!kFloat<I>)
 PULLBACK_INLINE I remainder(I a, I b) {
   const I r = a - truncated_quotient(a, b) * b;
-  return r + ((r != 0) & ((r ^ b) < 0) ? b : I(0));
+  return r + ((r != 0) & ((r ^ b) < I(0)) ? b : I(0));
 }
 
 template <class F>
@@ -349,18 +351,27 @@ PULLBACK_INLINE F floor_divide(F a, F b) {
 
 // --- casts
 
+template <class To, class From>
+PULLBACK_INLINE To saturated(From a) {
+  constexpr bool kUnsigned = To(-1) > To(0);
+  constexpr uint64_t top = uint64_t{1} << (8 * sizeof(To) - 1);
+  constexpr From limit = static_cast<From>(top) * (kUnsigned ? 2 : 1);  // the first beyond
+  constexpr From low = kUnsigned ? From(0) : -limit;
+  constexpr To largest = static_cast<To>(kUnsigned ? top - 1 + top : top - 1);
+  constexpr To smallest = kUnsigned ? To(0) : static_cast<To>(-largest - 1);
+  const bool inside = (a >= low) & (a < limit);
+  const To value = static_cast<To>(inside ? a : From(0));
+  const To outside = a >= limit ? largest : (a < low ? smallest : To(0));
+  return inside ? value : outside;
+}
+
 // To integers: saturating, NaN gives 0; integers wrap. To bool: is it nonzero.
 template <class To, class From>
 PULLBACK_INLINE To cast(From a) {
   if constexpr (sizeof(To) == 1) {
     return static_cast<To>(a != From(0));
   } else if constexpr (kFloat<From> && !kFloat<To>) {
-    constexpr From limit = static_cast<From>(uint64_t{1} << (8 * sizeof(To) - 1));
-    constexpr To largest = static_cast<To>((uint64_t{1} << (8 * sizeof(To) - 1)) - 1);
-    const bool inside = (a >= -limit) & (a < limit);
-    const To value = static_cast<To>(inside ? a : From(0));
-    const To outside = a >= limit ? largest : (a < -limit ? -largest - 1 : To(0));
-    return inside ? value : outside;
+    return saturated<To>(a);
   } else {
     return static_cast<To>(a);
   }

@@ -1,0 +1,264 @@
+// The regularized incomplete beta function, with derivatives by a and b.
+//
+// For x below the mean by a continued fraction, or by a power series where a < 1; else 1 - that of
+// the other side. What goes to 0 with a or b does so as a factor: derivatives of a product keep
+// their digits where those of exp(log(...)) cancel.
+
+#include <algorithm>
+
+#include "backend/cpu/special/beta_parts.h"
+#include "backend/cpu/special/gamma.h"
+
+namespace pullback::special {
+namespace {
+
+using Wide = long double;
+constexpr int kSteps = 100000;
+
+// A point x and 1 - x, exactly where x is a number of the caller, and a - (a + b) x.
+struct Point {
+  Wide x, y, below;
+  bool flipped;  // y is the caller's number
+};
+
+// With products of float64 numbers in two parts: what is left of a where the terms cancel is exact.
+Wide below_mean(double a, double b, double x) {
+  const double p = a * x, q = b * x;
+  const Wide low = Wide(std::fma(a, x, -p)) + Wide(std::fma(b, x, -q));
+  const Wide rest = p > q ? (Wide(a) - p) - q : (Wide(a) - q) - p;
+  return rest - low;
+}
+
+Point other_side(const Point& p) { return {p.y, p.x, -p.below, !p.flipped}; }
+Wide log_x(const Point& p) {
+  return p.flipped && p.x > Wide(0.5) ? std::log1p(-p.y) : std::log(p.x);
+}
+Wide log_y(const Point& p) { return log_x(other_side(p)); }
+
+// log(x) - (digamma(a) - digamma(a + b)), the slope of log(x^a / beta(a, b)) by a.
+Wide slope_by_a(Wide a, Wide b, const Point& p) {
+  const Wide apart = -p.below / a;  // x (a + b) / a - 1
+  if (a >= kFar && std::fabs(apart) < Wide(0.5))
+    return std::log1p(apart) + log_less_digamma(a) - log_less_digamma(a + b);
+  return log_x(p) - polygamma_gap_of(0, a, b);
+}
+
+// r - 1 - log(r) for r = x (a + b) / a
+Wide deviation(Wide a, Wide b, const Point& p) {
+  const Wide apart = -p.below / a;
+  return std::fabs(apart) < Wide(0.5) ? less_log1p(apart) : apart - log_x(p) - std::log1p(b / a);
+}
+
+// x^a (1 - x)^b / beta(a, b)
+Wide front(Wide a, Wide b, const Point& p) {
+  if (a >= kFar && b >= kFar) {
+    const Wide down = a * deviation(a, b, p) + b * deviation(b, a, other_side(p));
+    const Wide rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(a + b);
+    return std::exp(-down - rest) * std::sqrt(a / (2 * kPi<Wide>)*(b / (a + b)));
+  }
+  if (a < kFar && b < kFar) {
+    const Wide top = std::pow(p.x, a) * std::pow(p.y, b);
+    return top / beta_of(a, b);
+  }
+  return std::exp(a * log_x(p) + b * log_y(p) - log_beta(a, b));
+}
+// A function's derivatives by a and b as those by the variables: these are a and b, or b and a.
+Jet<Wide> variables(const Jet<Wide>& a, const Jet<Wide>& h) {
+  return a.a != 0 ? h : Jet<Wide>(h.f, h.b, h.a, h.bb, h.ab, h.aa);
+}
+
+void set_front(Wide& y, Wide a, Wide b, const Point& p) { y = front(a, b, p); }
+void set_front(Jet<Wide>& y, const Jet<Wide>& a, const Jet<Wide>& b, const Point& p) {
+  const Wide f = front(a.f, b.f, p), sum = a.f + b.f, both = polygamma_of(1, sum);
+  const bool small = b.f < 1;
+  const Wide db = small ? log_y(p) + digamma_of(sum) - digamma_of(1 + b.f)
+                        : slope_by_a(b.f, a.f, other_side(p));
+  const Wide dbb = small ? both - polygamma_of(1, 1 + b.f) : -polygamma_gap_of(1, b.f, a.f);
+  const Wide da = slope_by_a(a.f, b.f, p), daa = -polygamma_gap_of(1, a.f, b.f);
+  y = exp_of(variables(a, {0, da, db, daa, both, dbb}));
+  y = small ? y * Jet<Wide>(f / b.f) * b : y * Jet<Wide>(f);
+}
+
+void set_below(Wide& y, Wide, const Point& p) { y = p.below; }
+void set_below(Jet<Wide>& y, const Jet<Wide>& a, const Point& p) {
+  y = variables(a, {p.below, p.y, -p.x});
+}
+
+// Whether one more factor of a fraction changes neither it nor its slopes by much. (At a whole b
+// the value stops changing long before they do.)
+bool is_settled(Wide step, Wide) { return std::fabs(step - 1) < 64 * kEps<Wide>; }
+bool is_settled(const Jet<Wide>& step, const Jet<Wide>& h) {
+  if (!is_settled(step.f, h.f)) return false;
+  const Wide first = (std::fabs(h.a) + std::fabs(h.b)) / h.f;
+  const Wide second = (std::fabs(h.aa) + std::fabs(h.ab) + std::fabs(h.bb)) / h.f + first * first;
+  const Wide small = 64 * kEps<Wide>;
+  return std::fabs(step.a) + std::fabs(step.b) < small * first &&
+         std::fabs(step.aa) + std::fabs(step.ab) + std::fabs(step.bb) < small * second;
+}
+
+// The fraction of Didonato and Morris (1992), section 9: a front times it is the integral below x.
+template <class V>
+V fraction(const V& a, const V& b, const V& below, const Point& p) {
+  const V x(p.x), one(1);
+  V bottom = (a / (a + one)) * (below + one);
+  V c(Wide(1e30)), d = one / bottom, h = d;
+  int last = kSteps;
+  for (int k = 1; k < last; ++k) {
+    const V n{Wide(k)}, m = a + n - one, two = m + n;  // two = a + 2 n - 1
+    const V top = (m / two) * ((m + b) / two) * n * (b - n) * x * x;
+    bottom =
+        n + (n * (b - n) * x) / two + ((a + n) / (two + V(2))) * (below + one + n * V(1 + p.y));
+    d = one / (bottom + top * d);
+    c = bottom + top / c;
+    const V step = c * d;
+    h = h * step;
+    if (last == kSteps && is_settled(step, h)) last = k + k / 3 + 10;
+  }
+  return h;
+}
+
+// x^a gamma(a + b) / (gamma(a + 1) gamma(b)), which is nearly 1 where a is small: its logarithm
+Wide exponent(Wide a, Wide b, const Point& p) {
+  const Wide next = a < Wide(0.5) ? a * polynomial(kLogGamma, a) - std::log1p(a) : log_gamma(1 + a);
+  return a * log_x(p) + log_gamma_rise(b, a) - next;
+}
+void set_power(Wide& y, Wide a, Wide b, const Point& p) { y = std::exp(exponent(a, b, p)); }
+void set_power(Jet<Wide>& y, const Jet<Wide>& a, const Jet<Wide>& b, const Point& p) {
+  Wide f;
+  set_power(f, a.f, b.f, p);
+  const Wide sum = a.f + b.f, both = polygamma_of(1, sum);
+  const bool small = b.f < 1 && b.f < a.f;
+  const Wide da = log_x(p) + digamma_of(sum) - digamma_of(1 + a.f);
+  const Wide db = small ? digamma_of(sum) - digamma_of(1 + b.f) : -polygamma_gap_of(0, b.f, a.f);
+  const Wide dbb = small ? both - polygamma_of(1, 1 + b.f) : -polygamma_gap_of(1, b.f, a.f);
+  y = exp_of(variables(a, {0, da, db, both - polygamma_of(1, 1 + a.f), both, dbb}));
+  y = small ? y * Jet<Wide>(f / b.f) * b : y * Jet<Wide>(f);
+}
+
+// The integral below x and the one above it.
+template <class V>
+struct Sides {
+  V below, above;
+};
+
+// power (1 + a (1 - b) x / (a + 1) + ...), for a < 1
+template <class V>
+Sides<V> small_power(const V& a, const V& b, const Point& p) {
+  V term(1), sum(0);
+  for (int k = 1; k < 2000; ++k) {
+    const V n{Wide(k)};
+    term = term * (n - b) * V(p.x / k);
+    const V next = term / (a + n);
+    sum = sum + next;
+    if (is_lost(next, sum)) break;
+  }
+  V power(0);
+  set_power(power, a, b, p);
+  const V rest = power * a * sum, below = power + rest;
+  V above = V(0) - below;
+  if constexpr (sizeof(V) == sizeof(Wide)) {
+    above = -std::expm1(exponent(a, b, p)) - rest;
+  }
+  return {below, above};
+}
+
+// For x <= (a + 1) / (a + b + 2), where everything converges fast. Derivatives of `above` are right
+// in a jet, its value is not.
+template <class V>
+Sides<V> integrals(const V& a, const V& b, const Point& p) {
+  if (value_of(a) < 1) return small_power(a, b, p);
+  V f(0), below(0);
+  set_front(f, a, b, p);
+  set_below(below, a, p);
+  const V y = f * fraction(a, b, below, p);
+  return {y, V(1) - y};
+}
+
+// The integral below x, for 0 < a, b < infinity and 0 < x < 1.
+template <class V>
+V integral_below(const V& a, const V& b, double x) {
+  const double size_a = static_cast<double>(value_of(a)), size_b = static_cast<double>(value_of(b));
+  const Point p{x, 1 - Wide(x), below_mean(size_a, size_b, x), false};
+  if (p.below + 1 - 2 * p.x >= 0) return integrals(a, b, p).below;
+  return integrals(b, a, other_side(p)).above;
+}
+
+bool is_undefined(double a, double b, double x) {
+  if (!(a >= 0 && b >= 0 && x >= 0 && x <= 1)) return true;
+  return a == b && (a == 0 || a == kInf<double>);
+}
+
+double incomplete(double a, double b, double x) {
+  if (is_undefined(a, b, x)) return kNan<double>;
+  if (x == 0 || x == 1) return x;
+  if (a == 0 || b == kInf<double>) return 1;
+  if (b == 0 || a == kInf<double>) return 0;
+  return static_cast<double>(integral_below<Wide>(a, b, x));
+}
+
+// Derivatives go to a limit where a or b goes to 0.
+Wide positive(double a) { return a == 0 ? Wide(1e-1000L) : a; }
+
+double slope(double a, double b, double x, Wide Jet<Wide>::* part) {
+  if (is_undefined(a, b, x)) return kNan<double>;
+  if (x == 0 || x == 1 || a == kInf<double> || b == kInf<double>) return 0;
+  const Jet<Wide> y = integral_below(Jet<Wide>(positive(a), 1), Jet<Wide>(positive(b), 0, 1), x);
+  return static_cast<double>(y.*part);
+}
+
+// How the density ends at 0, where it is x^(a - 1) times `factor`.
+Wide end_of_density(Wide a, Wide factor) { return a < 1 ? kInf<Wide> : (a == 1 ? factor : 0); }
+
+Wide density(Wide a, Wide b, const Point& p) {
+  if (p.x == 0) return end_of_density(a, b);
+  if (p.y == 0) return end_of_density(b, a);
+  return front(a, b, p) / p.x / p.y;
+}
+Wide density_da(Wide a, Wide b, const Point& p) {
+  if (p.x == 0) return -end_of_density(a, kInf<Wide>);
+  if (p.y == 0) return end_of_density(b, 1);
+  return front(a, b, p) * slope_by_a(a, b, p) / p.x / p.y;
+}
+Wide density_db(Wide a, Wide b, const Point& p) { return density_da(b, a, other_side(p)); }
+Wide density_dx(Wide a, Wide b, const Point& p) {
+  if (p.x == 0) {
+    if (a == 1) return b == 1 ? 0 : b * (1 - b);
+    return a < 1 ? -kInf<Wide> : end_of_density(a - 1, b * (1 + b));
+  }
+  if (p.y == 0) return -density_dx(b, a, other_side(p));
+  return front(a, b, p) * ((p.below - 1 + 2 * p.x) / p.x / p.y) / p.x / p.y;
+}
+
+double at_point(double a, double b, double x, Wide (*value)(Wide, Wide, const Point&)) {
+  if (is_undefined(a, b, x)) return kNan<double>;
+  if (a == kInf<double> || b == kInf<double>) return 0;
+  const Point p{x, 1 - Wide(x), below_mean(a, b, x), false};
+  return static_cast<double>(value(positive(a), positive(b), p));
+}
+
+}  // namespace
+
+#define PULLBACK_SINGLE(name)                                         \
+  float name(float a, float b, float c) {                             \
+    return static_cast<float>(name(double{a}, double{b}, double{c})); \
+  }
+#define PULLBACK_SLOPE(name, part)                                                       \
+  double name(double a, double b, double c) { return slope(a, b, c, &Jet<Wide>::part); } \
+  PULLBACK_SINGLE(name)
+#define PULLBACK_DENSITY(name, value)                                            \
+  double name(double a, double b, double c) { return at_point(a, b, c, value); } \
+  PULLBACK_SINGLE(name)
+
+double betainc(double a, double b, double c) { return incomplete(a, b, c); }
+PULLBACK_SINGLE(betainc)
+PULLBACK_SLOPE(betainc_da, a)
+PULLBACK_SLOPE(betainc_db, b)
+PULLBACK_SLOPE(betainc_daa, aa)
+PULLBACK_SLOPE(betainc_dab, ab)
+PULLBACK_SLOPE(betainc_dbb, bb)
+PULLBACK_DENSITY(beta_density, density)
+PULLBACK_DENSITY(beta_density_da, density_da)
+PULLBACK_DENSITY(beta_density_db, density_db)
+PULLBACK_DENSITY(beta_density_dx, density_dx)
+
+}  // namespace pullback::special

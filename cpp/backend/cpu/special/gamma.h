@@ -1,0 +1,58 @@
+// The gamma family, one element at a time. Compiled once, for every processor: the same bits on all
+// of them. Names and special values are SciPy's; what each row of the table adds is said there.
+#pragma once
+
+namespace pullback::special {
+
+#define PULLBACK_SPECIAL_1(name) \
+  double name(double a);         \
+  float name(float a);
+#define PULLBACK_SPECIAL_2(name)   \
+  double name(double a, double b); \
+  float name(float a, float b);
+#define PULLBACK_SPECIAL_3(name)             \
+  double name(double a, double b, double c); \
+  float name(float a, float b, float c);
+
+PULLBACK_SPECIAL_1(gammaln)
+PULLBACK_SPECIAL_1(digamma)
+PULLBACK_SPECIAL_1(gamma)
+PULLBACK_SPECIAL_1(rgamma)
+PULLBACK_SPECIAL_1(gammasgn)
+PULLBACK_SPECIAL_2(polygamma)  // (order, x)
+PULLBACK_SPECIAL_2(gamma_nth)  // the derivative of gamma of an order: (order, x)
+PULLBACK_SPECIAL_2(rgamma_nth)
+PULLBACK_SPECIAL_2(beta)
+PULLBACK_SPECIAL_2(betaln)
+PULLBACK_SPECIAL_3(polygamma_gap)  // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
+
+PULLBACK_SPECIAL_2(zeta)  // of Riemann where q is 1, for s < 1 too: (s, q)
+PULLBACK_SPECIAL_2(zeta_ds)
+PULLBACK_SPECIAL_2(zeta_dss)
+
+// Of (a, x), and the derivatives that are not made of other rows. The density is the slope by x.
+PULLBACK_SPECIAL_2(gammainc)
+PULLBACK_SPECIAL_2(gammaincc)
+PULLBACK_SPECIAL_2(gammainc_da)
+PULLBACK_SPECIAL_2(gammainc_daa)
+PULLBACK_SPECIAL_2(gamma_density)
+PULLBACK_SPECIAL_2(gamma_density_da)
+PULLBACK_SPECIAL_2(gamma_density_dx)
+
+// Of (a, b, x), likewise.
+PULLBACK_SPECIAL_3(betainc)
+PULLBACK_SPECIAL_3(betainc_da)
+PULLBACK_SPECIAL_3(betainc_db)
+PULLBACK_SPECIAL_3(betainc_daa)
+PULLBACK_SPECIAL_3(betainc_dab)
+PULLBACK_SPECIAL_3(betainc_dbb)
+PULLBACK_SPECIAL_3(beta_density)
+PULLBACK_SPECIAL_3(beta_density_da)
+PULLBACK_SPECIAL_3(beta_density_db)
+PULLBACK_SPECIAL_3(beta_density_dx)
+
+#undef PULLBACK_SPECIAL_1
+#undef PULLBACK_SPECIAL_2
+#undef PULLBACK_SPECIAL_3
+
+}  // namespace pullback::special

@@ -1,0 +1,42 @@
+// A function of the program, of which the core knows nothing but what it takes and gives. A step of
+// a plan calls it on the thread that runs the plan, between other steps.
+//
+// The plan finds it as it finds a random seed: as the integer of a scalar node, which holds it
+// (graph/host.h). So functions share plans, and equal calls are never one.
+#pragma once
+
+#include <exception>
+#include <span>
+#include <utility>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/shape.h"
+
+namespace pullback {
+
+struct HostArray {
+  DType dtype;
+  Shape shape;
+  void* data;  // row-major
+};
+
+struct HostCallable {
+  // Writes `out`; false where it failed, and `host_failure` says why.
+  virtual bool call(std::span<const HostArray> in, const HostArray& out) noexcept = 0;
+
+ protected:
+  ~HostCallable() = default;
+};
+
+inline thread_local std::exception_ptr host_failure;
+
+// The failure of a function, which the binding raises as it is.
+struct HostError : Error {
+  explicit HostError(std::exception_ptr why)
+      : Error(ErrorKind::Runtime, "numpy_function: the function failed", Of::Run),
+        reason(std::move(why)) {}
+  std::exception_ptr reason;
+};
+
+}  // namespace pullback

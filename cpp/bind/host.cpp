@@ -1,0 +1,60 @@
+// A HostFunction of Python: copies in, the function, a copy out. It runs with the interpreter lock,
+// which the run of the plan has given away.
+#include "bind/host.h"
+
+#include <cstring>
+#include <vector>
+
+#include "bind/convert.h"
+#include "graph/host.h"
+
+namespace pullback {
+namespace {
+
+class PythonFunction : public HostFunction {
+ public:
+  explicit PythonFunction(py::object f) : f_(std::move(f)) {}
+  // What goes when the interpreter has gone takes nothing along.
+  ~PythonFunction() override {
+    if (!Py_IsInitialized()) f_.release();
+  }
+
+  bool call(std::span<const HostArray> in, const HostArray& out) noexcept override {
+    const py::gil_scoped_acquire lock;
+    try {
+      py::tuple arguments(in.size());
+      for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
+      const py::object result = f_(*arguments);  // checked: an array like `out`
+      const auto array = py::reinterpret_borrow<py::array>(result);
+      if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
+      return true;
+    } catch (...) {
+      host_failure = std::current_exception();
+      return false;
+    }
+  }
+
+ private:
+  // Its own memory, which a function may keep but not write to.
+  static py::array copied(const HostArray& from) {
+    std::vector<py::ssize_t> shape;
+    for (int64_t d = 0; d < from.shape.rank; ++d) shape.push_back(from.shape[d]);
+    py::array out(py::reinterpret_borrow<py::dtype>(dtype_object(from.dtype)), shape);
+    if (out.nbytes()) std::memcpy(out.mutable_data(), from.data, out.nbytes());
+    out.attr("flags").attr("writeable") = false;
+    return out;
+  }
+
+  py::object f_;
+};
+
+}  // namespace
+
+void bind_host(py::module_& m) {
+  m.def("host_call", [](const py::function& f, const std::vector<Ref<Node>>& inputs, DType dtype,
+                        const Shape& shape) {
+    return host_call(inputs, dtype, shape, Ref<HostFunction>(new PythonFunction(f)));
+  });
+}
+
+}  // namespace pullback

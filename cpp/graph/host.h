@@ -1,0 +1,11 @@
+// What holds a function of the program: the origin of the scalar that says which it is.
+#pragma once
+
+#include "base/host.h"
+#include "graph/rule.h"
+
+namespace pullback {
+
+struct HostFunction : Origin, HostCallable {};
+
+}  // namespace pullback

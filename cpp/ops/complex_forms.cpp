@@ -1,0 +1,143 @@
+// What elementwise operations do to real and imaginary parts, built of real operations. The planner
+// asks (plan/complex.cpp); nothing here is differentiated. Functions of float64 parts are in
+// complex_functions.cpp.
+
+#include <limits>
+
+#include "ops/complex.h"
+
+namespace pullback {
+namespace {
+
+using namespace formula;
+
+// With real operands beside complex ones.
+Parts sum_of(const Parts& a, const Parts& b) {
+  const Expr re = Expr(a.re) + Expr(b.re);
+  if (a.im && b.im) return {re, Expr(a.im) + Expr(b.im)};
+  return {re, a.im ? a.im : b.im};
+}
+Parts difference_of(const Parts& a, const Parts& b) {
+  const Expr re = Expr(a.re) - Expr(b.re);
+  if (a.im && b.im) return {re, Expr(a.im) - Expr(b.im)};
+  return {re, a.im ? a.im : NodeRef(-Expr(b.im))};
+}
+Parts product_of(const Parts& a, const Parts& b) {
+  if (!b.im.get()) return {Expr(a.re) * Expr(b.re), Expr(a.im) * Expr(b.re)};
+  if (!a.im.get()) return {Expr(a.re) * Expr(b.re), Expr(a.re) * Expr(b.im)};
+  const Expr are = a.re, aim = a.im, bre = b.re, bim = b.im;
+  return {are * bre - aim * bim, are * bim + aim * bre};
+}
+
+// Squares of float32 parts are no trouble in float64; an infinite part wins over NaN.
+Expr size_of_pair(const Parts& z) {
+  if (z.re->dtype == DType::Float64) return hypot(Expr(z.re), Expr(z.im));
+  const Expr re = cast(z.re, DType::Float64);
+  const Expr im = cast(z.im, DType::Float64);
+  const Expr size = cast(sqrt(re * re + im * im), z.re->dtype);
+  return where(isinf(Expr(z.re)) | isinf(Expr(z.im)), std::numeric_limits<double>::infinity(),
+               size);
+}
+
+}  // namespace
+
+bool has_complex_form(Op op) {
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::divide:
+    case Op::pow:
+    case Op::negative:
+    case Op::square:
+    case Op::abs:
+    case Op::sign:
+    case Op::round:
+    case Op::exp:
+    case Op::expm1:
+    case Op::exp2:
+    case Op::log:
+    case Op::log1p:
+    case Op::log2:
+    case Op::log10:
+    case Op::sqrt:
+    case Op::rsqrt:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::tanh:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::asinh:
+    case Op::acosh:
+    case Op::atanh:
+    case Op::where:
+    case Op::equal:
+    case Op::not_equal:
+    case Op::same:
+    case Op::isnan:
+    case Op::isinf:
+    case Op::isfinite:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool takes_real_operands(Op op) {
+  return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
+}
+
+Parts complex_form(Op op, std::span<const Parts> in) {
+  const Parts& a = in[0];
+  const Parts& b = in[in.size() > 1];
+  const auto both = [&](Op each) -> Parts {
+    return {apply(each, Expr(a.re)), apply(each, Expr(a.im))};
+  };
+  switch (op) {
+    case Op::add:
+      return sum_of(a, b);
+    case Op::subtract:
+      return difference_of(a, b);
+    case Op::multiply:
+      return product_of(a, b);
+    case Op::negative:
+    case Op::round:
+      return both(op);
+    case Op::square:
+      return {(Expr(a.re) - Expr(a.im)) * (Expr(a.re) + Expr(a.im)),
+              2.0 * (Expr(a.re) * Expr(a.im))};
+    case Op::abs:
+      return {size_of_pair(a), nullptr};
+    case Op::sign:
+      return {cosine_of(Expr(a.re), Expr(a.im)), cosine_of(Expr(a.im), Expr(a.re))};
+    case Op::where:
+      return {where(Expr(a.re), Expr(b.re), Expr(in[2].re)),
+              where(Expr(a.re), Expr(b.im), Expr(in[2].im))};
+    case Op::equal:
+    case Op::same:
+      return {apply(op, Expr(a.re), Expr(b.re)) & apply(op, Expr(a.im), Expr(b.im)), nullptr};
+    case Op::not_equal:
+      return {(Expr(a.re) != Expr(b.re)) | (Expr(a.im) != Expr(b.im)), nullptr};
+    case Op::isnan:
+    case Op::isinf:
+      return {apply(op, Expr(a.re)) | apply(op, Expr(a.im)), nullptr};
+    case Op::isfinite:
+      return {isfinite(Expr(a.re)) & isfinite(Expr(a.im)), nullptr};
+    default:
+      break;
+  }
+  const DType own = a.re->dtype;
+  if (op == Op::divide && !b.im.get()) return {Expr(a.re) / Expr(b.re), Expr(a.im) / Expr(b.re)};
+  const auto widened = [](const Parts& x) -> ComplexPair {
+    return {cast(x.re, DType::Float64),
+            x.im ? cast(x.im, DType::Float64) : scalar(DType::Float64, 0)};
+  };
+  const ComplexPair out = complex_function(op, widened(a), widened(b));
+  return {cast(out.re, own), cast(out.im, own)};
+}
+
+}  // namespace pullback

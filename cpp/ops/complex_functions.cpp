@@ -1,0 +1,335 @@
+// Division, powers and the transcendental functions of complex numbers, of real operations on
+// float64 parts.
+//
+// So a complex64 result is rounded once, and its squares neither overflow nor cancel. What is left
+// to care for are the far ends of complex128, infinities and the signs of zeros, which choose sides
+// of branch cuts (C99, Annex G).
+
+#include <cmath>
+#include <limits>
+
+#include "ops/complex.h"
+
+namespace pullback {
+namespace {
+
+using namespace formula;
+using Pair = ComplexPair;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLn2 = 0.6931471805599453;
+constexpr double kLn10 = 2.302585092994046;
+
+// A number where nothing beside it would say that it is a float64.
+Expr wide(double value) { return scalar(DType::Float64, value); }
+
+Pair scaled(const Pair& z, const Expr& by) { return {z.re * by, z.im * by}; }
+// i z and -i z.
+Pair turned(const Pair& z) { return {-z.im, z.re}; }
+Pair turned_back(const Pair& z) { return {z.im, -z.re}; }
+// a * b of factors that are 0 only at an exact zero: it stays one beside an infinity and NaN.
+Expr times(const Expr& a, const Expr& b) {
+  const Expr zero = ((a == 0.0) | (b == 0.0)) & !(isfinite(a) & isfinite(b));
+  return where(zero, copysign(0.0, a) * copysign(1.0, b), a * b);
+}
+
+Pair product(const Pair& a, const Pair& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+// Smith's quotient, in the order that keeps what the ratio loses (M. Baudin, R. L. Smith, A robust
+// complex division in Scilab, 2012), of operands brought into the middle of the range.
+Pair quotient(const Pair& x, const Pair& y) {
+  const auto size = [](const Pair& z) { return maximum(abs(z.re), abs(z.im)); };
+  const Expr top = size(x);
+  const Expr bottom = size(y);
+  // Powers of two; an infinity is the same after any of them.
+  const auto shrink = [](const Expr& size) {
+    return where(size > 0x1p1021, 0.25, where(size < 0x1p-900, wide(0x1p110), 1.0));
+  };
+  const Expr shrink_x = shrink(top);
+  const Expr shrink_y = shrink(bottom);
+  const Pair a = scaled(x, shrink_x);
+  const Pair b = scaled(y, shrink_y);
+  // With |c| >= |d|: divided by -i where b's imaginary part is the larger one.
+  const Expr swap = abs(b.im) > abs(b.re);
+  const Expr c = where(swap, b.im, b.re);
+  const Expr d = where(swap, -b.re, b.im);
+  const Expr p = where(swap, a.im, a.re);
+  const Expr q = where(swap, -a.re, a.im);
+  const Expr ratio = where(c == 0.0, 0.0, d / c);
+  const Expr under = c + d * ratio;
+  const auto part = [&](const Expr& first, const Expr& second, const Expr& sign) {
+    const Expr term = where(ratio == 0.0, d * (second / c), second * ratio);
+    return where(d == 0.0, first, first + sign * term) / under;
+  };
+  const Expr back = shrink_y / shrink_x;
+  Pair out{part(p, q, 1.0) * back, part(q, p, -1.0) * back};
+  // A finite number over an infinite one is 0; over 0 it is infinite, as in C.
+  const Expr to_zero = isfinite(a.re) & isfinite(a.im) & (isinf(b.re) | isinf(b.im));
+  const Expr by_zero = (b.re == 0.0) & (b.im == 0.0);
+  const Expr over = copysign(kInfinity, b.re);
+  return {where(to_zero, 0.0, where(by_zero, a.re * over, out.re)),
+          where(to_zero, 0.0, where(by_zero, a.im * over, out.im))};
+}
+
+// The error of a product of floats, exactly (T. J. Dekker 1971).
+Expr square_error(const Expr& x, const Expr& squared) {
+  const Expr big = x * 134217729.0;
+  const Expr high = big - (big - x);
+  const Expr low = x - high;
+  return ((high * high - squared) + 2.0 * (high * low)) + low * low;
+}
+
+// log|1 + e| of 1 + e with |1 + e|^2 - 1 = (2 x + x^2) + y^2: what cancels there is added without
+// error.
+Expr log_beside_one(const Expr& x, const Expr& y) {
+  const Expr xx = x * x;
+  const Expr yy = y * y;
+  const auto sum = [](const Expr& a, const Expr& b, Expr* error) {
+    Expr s = a + b;
+    const Expr t = s - a;
+    *error = *error + ((a - (s - t)) + (b - t));
+    return s;
+  };
+  Expr error = square_error(x, xx) + square_error(y, yy);
+  // The largest terms first.
+  const Expr first = sum(2.0 * x, where(abs(x) > abs(y), xx, yy), &error);
+  const Expr all = sum(first, where(abs(x) > abs(y), yy, xx), &error);
+  return 0.5 * log1p(all + error);
+}
+
+Expr log_of_size(const Pair& z) {
+  const Expr re = abs(z.re);
+  const Expr im = abs(z.im);
+  const Expr large = maximum(re, im);
+  const Expr small = minimum(re, im);
+  const Expr beside = (large > 0.5) & (large < 2.0) & (hypot(re, im) < 2.0);
+  const Expr scale = where(large > 0x1p1021, 0.25, where(large < 0x1p-1000, wide(0x1p60), 1.0));
+  const Expr shift =
+      where(large > 0x1p1021, 2.0 * kLn2, where(large < 0x1p-1000, wide(-60.0 * kLn2), 0.0));
+  // The difference to 1 is exact between 0.5 and 2.
+  const Expr near = where(beside, large, 1.0) - 1.0;
+  return where(beside, log_beside_one(near, where(beside, small, 0.0)),
+               log(hypot(re * scale, im * scale)) + shift);
+}
+
+Pair log_form(const Pair& z) { return {log_of_size(z), atan2(z.im, z.re)}; }
+
+Pair log1p_form(const Pair& z) {
+  const Expr near = (abs(z.re) < 0.5) & (abs(z.im) < 1.5);
+  const Expr re = where(near, log_beside_one(where(near, z.re, 0.0), where(near, z.im, 0.0)),
+                        log_of_size({1.0 + z.re, z.im}));
+  return {re, atan2(z.im, 1.0 + z.re)};
+}
+
+// e^(x - 64), and e^64 where e^x itself may be beyond the range of what it is multiplied by.
+struct Exponential {
+  Expr size, rest;
+};
+Exponential exponential(const Expr& x) {
+  const Expr far = (x > 709.0) & (x < 1500.0);
+  return {exp(where(far, x - 64.0, x)), where(far, wide(0x1.425982cf597cdp92), 1.0)};
+}
+
+// e^x (cos y + i sin y).
+Pair exp_form(const Pair& z) {
+  const Exponential e = exponential(z.re);
+  // Whatever the angle is.
+  const Expr turns = isinf(z.re) & !isfinite(z.im);
+  const Expr zero = turns & (z.re < 0.0);
+  return {where(turns, where(zero, 0.0, z.re), e.size * cos(z.im) * e.rest),
+          where(zero, 0.0, where(z.im == 0.0, z.im, e.size * sin(z.im) * e.rest))};
+}
+
+Pair expm1_form(const Pair& z) {
+  const Expr half = sin(0.5 * z.im);
+  const Pair all = exp_form(z);
+  const Expr re = expm1(z.re) * cos(z.im) - 2.0 * (half * half);
+  return {where(abs(z.re) < 30.0, re, all.re - 1.0), all.im};
+}
+
+// By halves of |z| + |x| (W. Kahan, Branch cuts for complex elementary functions, 1987).
+Pair sqrt_form(const Pair& z) {
+  const Expr large = maximum(abs(z.re), abs(z.im));
+  const Expr big = large > 0x1p1020;
+  const Expr tiny = large < 0x1p-900;
+  const Expr scale = where(big, 0.0625, where(tiny, wide(0x1p120), 1.0));
+  const Expr back = where(big, 4.0, where(tiny, wide(0x1p-60), 1.0));
+  const Expr x = abs(z.re) * scale;
+  const Expr y = z.im * scale;
+  const Expr root = sqrt(0.5 * (x + hypot(x, y)));
+  const Expr other = where(root == 0.0, abs(y), abs(y) / (2.0 * root));
+  const Expr right = !signbit(z.re);
+  const Expr endless = isinf(z.im);
+  return {where(endless, kInfinity, where(right, root, other) * back),
+          where(endless, z.im, copysign(where(right, other, root) * back, z.im))};
+}
+
+// sinh x and cosh x, which may be beyond the range too.
+struct Hyperbolic {
+  Expr sinh, cosh, rest;
+};
+Hyperbolic hyperbolic(const Expr& x) {
+  const Exponential e = exponential(abs(x));
+  const Expr far = e.rest != 1.0;
+  const Expr half = 0.5 * e.size;
+  return {where(far, copysign(half, x), sinh(x)), where(far, half, cosh(x)), e.rest};
+}
+
+Pair sinh_form(const Pair& z) {
+  const Hyperbolic h = hyperbolic(z.re);
+  const Expr turns = isinf(z.re) & !isfinite(z.im);
+  return {where(turns, z.re, times(h.sinh, cos(z.im)) * h.rest), times(sin(z.im), h.cosh) * h.rest};
+}
+Pair cosh_form(const Pair& z) {
+  const Hyperbolic h = hyperbolic(z.re);
+  const Expr turns = isinf(z.re) & !isfinite(z.im);
+  return {where(turns, abs(z.re), times(h.cosh, cos(z.im)) * h.rest),
+          times(h.sinh, sin(z.im)) * h.rest};
+}
+Pair sin_form(const Pair& z) { return turned_back(sinh_form(turned(z))); }
+Pair cos_form(const Pair& z) { return cosh_form(turned(z)); }
+
+// Kahan's, from the slope of the tangent; far out the real part is 1 and the other decays.
+Pair tanh_form(const Pair& z) {
+  const Expr far = abs(z.re) > 20.0;
+  const Expr x = where(far, 0.0, z.re);
+  const Expr t = tan(z.im);
+  const Expr slope = 1.0 + t * t;
+  const Expr s = sinh(x);
+  const Expr under = 1.0 + slope * (s * s);
+  const Expr decay = 2.0 * sin(2.0 * z.im) * exp(-2.0 * abs(z.re));
+  const Expr still = isinf(z.re) & !isfinite(z.im);
+  return {where(far, copysign(1.0, z.re), slope * cosh(x) * s / under),
+          where(z.im == 0.0, z.im, where(far, where(still, 0.0, decay), t / under))};
+}
+
+// Inverse functions, by Kahan too.
+Pair plus_one(const Pair& z) { return {1.0 + z.re, z.im}; }
+Pair one_minus(const Pair& z) { return {1.0 - z.re, -z.im}; }
+// The parts of conj(a) b and of a b.
+Expr cross(const Pair& a, const Pair& b) { return a.re * b.im - a.im * b.re; }
+Expr real_product(const Pair& a, const Pair& b) { return a.re * b.re - a.im * b.im; }
+
+Expr endless(const Pair& z) { return isinf(z.re) | isinf(z.im); }
+
+Pair asin_form(const Pair& z) {
+  const Pair below = sqrt_form(one_minus(z));
+  const Pair above = sqrt_form(plus_one(z));
+  const Expr far = endless(z);
+  return {where(z.re == 0.0, z.re, atan2(z.re, where(far, abs(z.im), real_product(below, above)))),
+          where(far, copysign(kInfinity, z.im), asinh(cross(below, above)))};
+}
+Pair acos_form(const Pair& z) {
+  const Pair below = sqrt_form(one_minus(z));
+  const Pair above = sqrt_form(plus_one(z));
+  const Expr far = endless(z);
+  const Expr half = where(z.re == 0.0, wide(0.25 * M_PI), atan2(below.re, above.re));
+  return {where(far, atan2(abs(z.im), z.re), 2.0 * half),
+          where(far, copysign(kInfinity, -z.im), asinh(cross(above, below)))};
+}
+Pair acosh_form(const Pair& z) {
+  const Pair below = sqrt_form({z.re - 1.0, z.im});
+  const Pair above = sqrt_form(plus_one(z));
+  const Expr far = endless(z);
+  const Expr half = where(z.re == 0.0, copysign(0.25 * M_PI, z.im), atan2(below.im, above.re));
+  return {where(far, kInfinity, asinh(below.re * above.re + below.im * above.im)),
+          where(far, atan2(z.im, z.re), 2.0 * half)};
+}
+Pair asinh_form(const Pair& z) { return turned_back(asin_form(turned(z))); }
+
+Pair atanh_form(const Pair& z) {
+  const Expr far = endless(z) | (maximum(abs(z.re), abs(z.im)) > 0x1p500);
+  const Expr x = where(far, 0.0, z.re);
+  const Expr y = where(far, 0.0, z.im);
+  const Expr yy = y * y;
+  const Expr away = 1.0 - abs(x);
+  // Beside a pole squares vanish.
+  const Expr distance = hypot(away, y);
+  const Expr size = where(distance < 0x1p-400, 0.5 * (kLn2 - log(distance)),
+                          0.25 * log1p(4.0 * abs(x) / (away * away + yy)));
+  const Expr re = where(x == 0.0, x, copysign(size, z.re));
+  const Expr im = 0.5 * atan2(2.0 * y, away * (1.0 + abs(x)) - yy);
+  const Expr whole = hypot(z.re * 0x1p-600, z.im * 0x1p-600);
+  const Expr decay =
+      where(isinf(whole), copysign(0.0, z.re), z.re * 0x1p-600 / whole / whole * 0x1p-600);
+  const Expr quarter = where(isnan(z.im), z.im, copysign(0.5 * M_PI, z.im));
+  return {where(far, decay, re), where(far, quarter, im)};
+}
+Pair atan_form(const Pair& z) { return turned_back(atanh_form(turned(z))); }
+
+// |a|^re(b) e^(-im(b) angle), turned by im(b) log|a| + re(b) angle.
+Pair pow_form(const Pair& a, const Pair& b) {
+  const Expr size = hypot(a.re, a.im);
+  const Expr angle = atan2(a.im, a.re);
+  const Expr is_real = b.im == 0.0;
+  const Expr turn = b.re * angle + where(is_real, 0.0, b.im * log_of_size(a));
+  const Expr length =
+      where(is_real, pow(size, b.re), pow(size, b.re) * exp(-where(is_real, 0.0, b.im) * angle));
+  const Expr one = (b.re == 0.0) & is_real;
+  const Expr zero = (size == 0.0) & (b.re > 0.0);
+  const Expr re = where(zero, 0.0, length * cos(turn));
+  const Expr im = where(zero | (turn == 0.0), 0.0, length * sin(turn));
+  return {where(one, 1.0, re), where(one, 0.0, im)};
+}
+
+Pair reciprocal_form(const Pair& z) { return quotient({wide(1.0), wide(0.0)}, z); }
+
+}  // namespace
+
+ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b) {
+  switch (op) {
+    case Op::divide:
+      return quotient(a, b);
+    case Op::pow:
+      return pow_form(a, b);
+    case Op::exp:
+      return exp_form(a);
+    case Op::expm1:
+      return expm1_form(a);
+    case Op::exp2: {
+      const Expr size = exp2(a.re);
+      const Expr angle = a.im * kLn2;
+      return {size * cos(angle), times(sin(angle), size)};
+    }
+    case Op::log:
+      return log_form(a);
+    case Op::log1p:
+      return log1p_form(a);
+    case Op::log2:
+      return scaled(log_form(a), 1.0 / kLn2);
+    case Op::log10:
+      return scaled(log_form(a), 1.0 / kLn10);
+    case Op::sqrt:
+      return sqrt_form(a);
+    case Op::rsqrt:
+      return reciprocal_form(sqrt_form(a));
+    case Op::sin:
+      return sin_form(a);
+    case Op::cos:
+      return cos_form(a);
+    case Op::tan:
+      return turned_back(tanh_form(turned(a)));
+    case Op::sinh:
+      return sinh_form(a);
+    case Op::cosh:
+      return cosh_form(a);
+    case Op::tanh:
+      return tanh_form(a);
+    case Op::asin:
+      return asin_form(a);
+    case Op::acos:
+      return acos_form(a);
+    case Op::atan:
+      return atan_form(a);
+    case Op::asinh:
+      return asinh_form(a);
+    case Op::acosh:
+      return acosh_form(a);
+    default:
+      return atanh_form(a);
+  }
+}
+
+}  // namespace pullback

@@ -1,0 +1,131 @@
+"""Dtypes that are stored and not computed in: values against NumPy, rounding after every operation,
+gradients in halves against those in float64."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+BINARY = ["add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum"]
+BINARY += ["bitwise_and", "bitwise_or", "bitwise_xor", "less", "equal"]
+UNARY = ["square", "negative", "abs", "sign", "bitwise_invert"]
+
+
+def any_integers(dtype: str, seed: int = 0) -> Any:
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(seed)
+    return rng.integers(limits.min, limits.max, 1000, dtype=dtype, endpoint=True)
+
+
+def same(got: pb.Tensor, want: Any) -> bool:
+    return got.dtype == want.dtype and np.array_equal(got.numpy(), want, equal_nan=True)
+
+
+@pytest.mark.parametrize("a, b", list(itertools.product(["bool", *INTEGERS], repeat=2)))
+def test_integers_promote_as_in_numpy(a: str, b: str) -> None:
+    assert pb.result_type(a, b) == np.result_type(a, b)
+    assert pb.can_cast(a, b) == np.can_cast(a, b)
+
+
+def test_floating_dtypes_win_and_halves_meet_in_float32() -> None:
+    for integer in INTEGERS:
+        for real in ("float16", "bfloat16", "float32", "float64"):
+            assert str(pb.result_type(integer, real)) == real
+    assert pb.result_type("float16", pb.bfloat16) == pb.float32
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integer_arithmetic_wraps_as_in_numpy(dtype: str) -> None:
+    x, y = any_integers(dtype), any_integers(dtype, 1)
+    y[y == 0] = 1
+    a, b = pb.constant(x), pb.constant(y)
+    for name in BINARY:
+        assert same(getattr(pb, name)(a, b), getattr(np, name)(x, y)), name
+    for name in UNARY:
+        assert same(getattr(pb, name)(a), getattr(np, name.replace("bitwise_", ""))(x)), name
+    for name in ("sum", "prod", "max", "min"):
+        assert same(getattr(pb, name)(a), np.asarray(getattr(np, name)(x))), name
+    assert pb.argmax(a).item() == x.argmax() and same(pb.sort(a), np.sort(x))
+    assert same(pb.cumulative_sum(a), np.cumsum(x))
+    square = x[:900].reshape(30, 30)
+    assert same(pb.constant(square) @ pb.constant(square), square @ square)
+    with pytest.raises(ZeroDivisionError):
+        (a // pb.zeros((), dtype=dtype)).numpy()
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_floats_saturate_and_numbers_must_fit(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    floats = pb.constant(np.array([1e30, -1e30, np.nan, 3.7, np.inf]))
+    want = [limits.max, limits.min, 0, 3, limits.max]
+    assert pb.cast(floats, dtype).numpy().tolist() == want
+    x = pb.ones(1, dtype=dtype)
+    for number in (limits.max + 1, limits.min - 1):
+        with pytest.raises(OverflowError):
+            x + number
+    assert (x * limits.max).numpy().tolist() == [limits.max]
+
+
+def test_conversions_of_halves_are_exact_and_round_once() -> None:
+    rng = np.random.default_rng(0)
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16)
+    assert same(pb.cast(pb.constant(halves), "float32"), halves.astype("float32"))
+    singles = rng.integers(0, 2**32, 10**5, dtype=np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        assert same(pb.cast(pb.constant(singles), "float16"), singles.astype("float16"))
+        doubles = rng.normal(size=10**5) * 10.0 ** rng.uniform(-9, 5, 10**5)
+        assert same(pb.cast(pb.constant(doubles), "float16"), doubles.astype("float16"))
+    bits = singles.view(np.uint32)
+    cut = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint32) << 16
+    want = np.where(np.isnan(singles), np.float32(np.nan), cut.view(np.float32))
+    assert same(pb.cast(pb.cast(pb.constant(singles), pb.bfloat16), "float32"), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "uint16", "uint32", "uint64"])
+def test_fusion_changes_no_bits(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (pb.cast(pb.constant(rng.normal(size=(40, 33)) * 50), dtype) for _ in range(2))
+
+    def steps(look: Any) -> Any:
+        x = a
+        for step in (
+            lambda x: x * b,
+            lambda x: x + a,
+            lambda x: pb.where(x > b, x, b * 3),
+            lambda x: pb.maximum(x, a) - b,
+            lambda x: x * x - pb.max(x, axis=1, keepdims=True),
+        ):
+            x = step(x)
+            look(x)
+        return pb.cast(pb.concat([x, x + pb.sum(x)]), "float64").numpy()
+
+    assert np.array_equal(steps(lambda x: None), steps(pb.evaluate), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float16", 4e-3), ("bfloat16", 3e-2)])
+def test_gradients_in_halves(dtype: str, tolerance: float) -> None:
+    def loss(x: Any) -> Any:
+        return pb.sum(pb.tanh(x @ pb.transpose(x)) * 0.5) + pb.mean(x * x) + pb.sum(x[1:] * x[:-1])
+
+    start = pb.cast(pb.constant(np.random.default_rng(0).normal(size=(5, 7))), dtype)
+    narrow, wide = pb.Variable(start), pb.Variable(pb.cast(start, "float64"))
+    (got,), (want,) = (pb.gradients(loss(x), [x]) for x in (narrow, wide))
+    assert got.dtype == dtype
+    error = np.abs(pb.cast(got, "float64").numpy() - want.numpy()).max()
+    assert error <= tolerance * np.abs(want.numpy()).max()
+
+
+def test_limits_and_kinds() -> None:
+    assert pb.iinfo("uint64").max == 2**64 - 1
+    assert pb.finfo(pb.bfloat16).smallest_normal == pb.finfo(pb.float32).smallest_normal
+    assert pb.isdtype(pb.uint8, ("bool", "unsigned integer"))
+    with pytest.raises(TypeError, match="iinfo"):
+        pb.iinfo("float16")
+    with pytest.raises(ValueError, match="isdtype"):
+        pb.isdtype("int8", "whole")
