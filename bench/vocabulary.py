@@ -58,24 +58,19 @@ def _bytes(random: Any, small: bool) -> list[Any]:
     return [random.integers(-100, 100, size).astype(np.int8) for _ in range(2)]
 
 
-def _gammaln(xp: Any, x: Any) -> Any:
-    if xp.__name__ == "pullback":
-        return xp.special.gammaln(x)
-    if xp is np:
-        from scipy import special
-    else:
-        from jax.scipy import special
-    return special.gammaln(x)
+def _special(name: str) -> Callable[..., Any]:
+    """A function of pullback.special, jax.scipy.special or SciPy."""
 
+    def call(xp: Any, x: Any) -> Any:
+        if xp.__name__ == "pullback":
+            return getattr(xp.special, name)(x)
+        if xp is np:
+            from scipy import special
+        else:
+            from jax.scipy import special
+        return getattr(special, name)(x)
 
-def _erf(xp: Any, x: Any) -> Any:
-    if xp.__name__ == "pullback":
-        return xp.special.erf(x)
-    if xp is np:
-        from scipy import special
-    else:
-        from jax.scipy import special
-    return special.erf(x)
+    return call
 
 
 def _layer_norm(xp: Any, x: Any) -> Any:
@@ -147,12 +142,12 @@ OPERATIONS = {
         gradient=True,  # a scatter with repeated rows
     ),
     "erf": Operation(
-        "erf of 10⁶ float32", _vector, _erf, lambda torch, x: torch.erf(x), gradient=True
+        "erf of 10⁶ float32", _vector, _special("erf"), lambda torch, x: torch.erf(x), gradient=True
     ),
     "gammaln": Operation(
         "gammaln of 10⁶ float32 between 0 and 10",
         lambda random, small: [np.abs(3 * _normal(random, small, MILLION)) + np.float32(0.01)],
-        _gammaln,
+        _special("gammaln"),
         lambda torch, x: torch.lgamma(x),
         gradient=True,
     ),

@@ -71,7 +71,7 @@ B = pb.Variable(np.ones((5, 2), np.float32))
         (lambda: pb.take(A, [0], axis=2), ValueError, ["take", "axis 2"]),
         (lambda: pb.max(pb.zeros((0, 2)), axis=0), ValueError, ["max"]),
         # dtypes
-        (lambda: pb.astype(A, "float16"), TypeError, ["float16"]),
+        (lambda: pb.astype(A, "float128"), TypeError, ["float128"]),
         (lambda: pb.one_hot([0.5], 2), TypeError, ["one_hot", "float32"]),
         (lambda: pb.one_hot([0], -1), ValueError, ["one_hot", "-1"]),
         (lambda: pb.take(A, [0.5], axis=0), TypeError, ["take", "float32"]),
@@ -183,7 +183,7 @@ def test_dtypes_are_refused_by_name(dtype):
     calls = {"zeros": lambda: pb.zeros(2, dtype), "Variable": lambda: pb.Variable(1.0, dtype=dtype)}
     for name, call in calls.items():
         if dtype is not None:
-            with pytest.raises(TypeError, match=f"^{name}: un.*expected bool, int32"):
+            with pytest.raises(TypeError, match=f"^{name}: un.*expected bool, int8 to int64"):
                 call()
     with pytest.raises(TypeError, match=r"^set_default_dtype: expected float32 or float64"):
         pb.set_default_dtype(dtype)

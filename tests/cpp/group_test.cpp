@@ -64,7 +64,7 @@ class RandomGroup {
     int32_t value;
   };
 
-  DType random_dtype() { return static_cast<DType>(pick(kTestedDTypes)); }
+  DType random_dtype() { return static_cast<DType>(pick(kComputeDTypes)); }
   int64_t entries(bool row) const { return row ? rows_ : count_; }
 
   void push_load(const View& view, bool row) {
@@ -204,9 +204,10 @@ class RandomGroup {
       if (ins.in[k] >= 0) in[k] = level(ins.in[k], row);
     }
     const auto& t = kernels().elementwise;
-    (ins.op == Op::cast ? kernels().casts.of[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
-        value.array.bytes.data(), in[0].bytes.data(), in[1].bytes.data(), in[2].bytes.data(),
-        entries(row));
+    (ins.op == Op::cast ? kernels().casts.of[int(dtype)][int(ins.result)]
+                        : t.of[int(ins.op)][int(dtype)])(value.array.bytes.data(),
+                                                         in[0].bytes.data(), in[1].bytes.data(),
+                                                         in[2].bytes.data(), entries(row));
     push_instruction(ins, value);
   }
 
@@ -224,7 +225,7 @@ class RandomGroup {
     const Op ops[] = {Op::sum, Op::max, Op::min, Op::all, Op::any, Op::pick, Op::pick};
     const Op op = ops[pick(7)];
     DType result = dtype;
-    if (op == Op::sum && !is_float(dtype)) result = DType::Int64;
+    if (op == Op::sum && !is_float(dtype)) result = traits(dtype).accumulator;
     if (op == Op::all || op == Op::any) result = DType::Bool;
     Array in = level(a, false);
     Value value;
@@ -240,11 +241,7 @@ class RandomGroup {
     const Fold& fold = kernels().folds.of[fold_index(op)][int(dtype)];
     for (int64_t r = 0; r < rows_; ++r) {
       alignas(8) char sum[8];
-      Array identity(fold.accumulator, 1);
-      identity.set(0, is_float(fold.accumulator) ? fold.identity.f : double(fold.identity.i));
-      std::copy_n(fold.accumulator == DType::Int64 ? reinterpret_cast<const char*>(&fold.identity.i)
-                                                   : identity.bytes.data(),
-                  size_of(fold.accumulator), sum);
+      store_scalar(fold.accumulator, fold.identity, sum);
       fold.rows(in.bytes.data() + r * length_ * size_of(dtype), 1, length_, sum);
       kernels().casts.of[int(fold.accumulator)][int(result)](
           value.array.bytes.data() + r * size_of(result), sum, nullptr, nullptr, 1);
@@ -306,7 +303,7 @@ class RandomGroup {
     const Op op = ops[pick(6)];
     if (rows_ == 0 && (op == Op::max || op == Op::min)) return;
     DType result = dtype;
-    if (op == Op::sum && !is_float(dtype)) result = DType::Int64;
+    if (op == Op::sum && !is_float(dtype)) result = traits(dtype).accumulator;
     if (op == Op::all || op == Op::any) result = DType::Bool;
     const bool columns = !value.row && pick(2);
     const int64_t inner = columns ? length_ : 1;
@@ -324,14 +321,14 @@ class RandomGroup {
       long double sum = 0;
       double size = 0;
       double best = r.op == Op::max ? -INFINITY : INFINITY;
-      int64_t whole = 0;
+      uint64_t whole = 0;
       bool every = true, some = false, bad = false;
       for (int64_t i = 0; i < r.reduced; ++i) {
         const double v = in.get(i * r.inner + j);
-        if (in.dtype == DType::Int64) {
-          whole += in.as<int64_t>()[i * r.inner + j];
+        if (in.dtype == DType::Int64 || in.dtype == DType::UInt64) {  // sums wrap
+          whole += in.as<uint64_t>()[i * r.inner + j];
         } else if (!is_float(in.dtype)) {
-          whole += static_cast<int64_t>(v);
+          whole += static_cast<uint64_t>(static_cast<int64_t>(v));
         }
         sum += v;
         size += std::fabs(v);
@@ -343,7 +340,7 @@ class RandomGroup {
       Array& out = runner_.outputs[wanted.output];
       const double got = out.get(j);
       if (r.op == Op::sum && !is_float(in.dtype)) {
-        ok &= out.as<int64_t>()[j] == whole;
+        ok &= out.as<uint64_t>()[j] == whole;
       } else if (r.op == Op::sum) {
         const double eps = in.dtype == DType::Float32 ? 6e-8 : 1e-15;
         ok &= std::isfinite(sum) && std::isfinite(static_cast<float>(sum))

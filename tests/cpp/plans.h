@@ -17,9 +17,6 @@
 
 namespace pullback::test {
 
-// Those that have kernels: uint64, the last, has none yet.
-constexpr int kTestedDTypes = kComputeDTypes - 1;
-
 struct Array {
   DType dtype = DType::Float32;
   int64_t n = 0;

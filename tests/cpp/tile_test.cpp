@@ -29,7 +29,7 @@ void test_random_programs() {
     const int64_t loads = 1 + pick(4);
     for (int64_t i = 0; i < loads; ++i) {
       storage.push_back(
-          random_array(static_cast<DType>(pick(kTestedDTypes)), std::max<int64_t>(count, 1)));
+          random_array(static_cast<DType>(pick(kComputeDTypes)), std::max<int64_t>(count, 1)));
       const View view = random_load(storage.back(), r.argument(storage.back()), shape);
       group.loads.push_back(view);
       values.emplace_back(view.dtype, count);
@@ -37,7 +37,7 @@ void test_random_programs() {
       for (int64_t j = 0; j < count; ++j) values.back().set(j, storage.back().get(offsets[j]));
     }
     for (int i = 0; i < 2; ++i) {
-      const auto dtype = static_cast<DType>(pick(kTestedDTypes));
+      const auto dtype = static_cast<DType>(pick(kComputeDTypes));
       Scalar s{};
       if (is_float(dtype)) {
         s.f = 0.75;
@@ -60,7 +60,7 @@ void test_random_programs() {
     for (int64_t i = 0; i < instructions; ++i) {
       const auto a = static_cast<int32_t>(pick(static_cast<int64_t>(values.size())));
       const DType dtype = values[a].dtype;
-      Instruction ins{Op::cast, dtype, static_cast<DType>(pick(kTestedDTypes)), {a, -1, -1}};
+      Instruction ins{Op::cast, dtype, static_cast<DType>(pick(kComputeDTypes)), {a, -1, -1}};
       const int32_t b = find(dtype), condition = find(DType::Bool);
       if (pick(3) && b >= 0) {
         const Op numbers[] = {Op::add,      Op::multiply, Op::maximum,
@@ -77,8 +77,9 @@ void test_random_programs() {
       const void* p[3] = {};
       for (int k = 0; k < 3; ++k) p[k] = ins.in[k] >= 0 ? values[ins.in[k]].bytes.data() : nullptr;
       const auto& t = kernels().elementwise;
-      (ins.op == Op::cast ? kernels().casts.of[int(dtype)][int(ins.result)] : t.of[int(ins.op)][int(dtype)])(
-          out.bytes.data(), p[0], p[1], p[2], count);
+      (ins.op == Op::cast
+           ? kernels().casts.of[int(dtype)][int(ins.result)]
+           : t.of[int(ins.op)][int(dtype)])(out.bytes.data(), p[0], p[1], p[2], count);
       values.push_back(out);
     }
     std::vector<int32_t> stored;

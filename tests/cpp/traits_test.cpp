@@ -25,6 +25,8 @@ struct Case {
   bool two = false;
 };
 
+NodeRef spread(const NodeRef& a) { return make_complex(a, 3.0 * Expr(a)); }
+
 Window window_at(int64_t start, int64_t step) {
   Window window(2);
   window.start[1] = start;
@@ -83,6 +85,23 @@ std::optional<Case> case_of(Op op) {
                            Expr(at_window(a, b, window_at(1, 2), Update::Add));
                   },
                   true};
+    case Op::complex:
+      return Case{{3},
+                  {3},
+                  [](const NodeRef& a, const NodeRef& b) {
+                    const NodeRef z = make_complex(a, b);
+                    return Expr(real_part(z)) - 2.0 * Expr(imaginary_part(z));
+                  },
+                  true};
+    case Op::real:
+      return one({3}, [](const NodeRef& a) { return real_part(spread(a)); });
+    case Op::imag:
+      return one({3}, [](const NodeRef& a) { return imaginary_part(spread(a)); });
+    case Op::conj:
+      return one({3}, [](const NodeRef& a) {
+        const NodeRef z = conjugate(spread(a));
+        return Expr(real_part(z)) - 2.0 * Expr(imaginary_part(z));
+      });
     case Op::matmul:
       return Case{
           {2, 3}, {3, 4}, [](const NodeRef& a, const NodeRef& b) { return matmul(a, b); }, true};

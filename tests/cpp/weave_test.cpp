@@ -129,7 +129,7 @@ int main() {
   using namespace pullback::test;
   test_kernels<float>();
   test_kernels<double>();
-  for (int dtype = 0; dtype < pullback::test::kTestedDTypes; ++dtype) {
+  for (int dtype = 0; dtype < pullback::kComputeDTypes; ++dtype) {
     for (int64_t columns = 2; columns <= 5; ++columns) {
       for (const auto& [rows, length] : {std::pair<int64_t, int64_t>{1, 1},
                                          {5, 1},

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from bench import everyday, goals, limits, overhead, readme, recompute, report
+from bench import everyday, goals, limits, overhead, readme, recompute, report, vocabulary
 from bench.case import PEERS, all_rows
 from bench.workloads import WORKLOADS, below_diagonal, triangle
 
@@ -58,7 +58,14 @@ def cells(table):
 
 def test_rows():
     others = ["op", "import", "first", "wheel", "triad", "gemm"]
-    others += [*everyday.ROWS, *overhead.MADE_OF, "session", "op-debug", *recompute.ROWS]
+    others += [
+        *everyday.ROWS,
+        *overhead.MADE_OF,
+        "session",
+        "op-debug",
+        *recompute.ROWS,
+        *vocabulary.ROWS,
+    ]
     assert sorted(ROWS) == sorted([*GRADIENTS, *TRAINING, *others])
     for name in GRADIENTS:
         libraries = {library for library, _ in ROWS[name].make}
@@ -75,7 +82,15 @@ def test_rows():
 # The column "goal, first" of the workloads, in times of the best peer.
 RATIOS = {"rosen": 0.4, "softreg": 0.5, "mlp": 0.8, "elem": 0.5, "xent": 0.6, "chain": 0.4}
 RATIOS |= {"gmm": 0.3, "softreg-train": 0.5, "mlp-train": 0.8}
-AT_PAR = [*LSE, *LLSQ, *everyday.ROWS, *overhead.MADE_OF, *recompute.ROWS, "session"]
+AT_PAR = [
+    *LSE,
+    *LLSQ,
+    *everyday.ROWS,
+    *overhead.MADE_OF,
+    *recompute.ROWS,
+    *vocabulary.ROWS,
+    "session",
+]
 RATIOS |= dict.fromkeys(AT_PAR, 1.0)
 ABSOLUTE = {"lstm": 30_000, "import": 60, "first": 6, "op": 0.3, "wheel": 5}
 
@@ -85,7 +100,8 @@ def test_goals_of_rows():
         if name in RATIOS:
             assert (row.goal.most, set(PEERS) <= set(row.goal.over)) == (RATIOS[name], True)
             assert ("C++" in row.goal.over) == name.startswith("lse")
-            assert ("numpy" in row.goal.over) == name.startswith("argmax")
+            beside_numpy = name.startswith("argmax") or name in vocabulary.ROWS
+            assert ("numpy" in row.goal.over) == beside_numpy
         elif name in ABSOLUTE:
             assert (row.goal.most, row.goal.over) == (ABSOLUTE[name], ())
         else:

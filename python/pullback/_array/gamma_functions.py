@@ -125,7 +125,7 @@ def gammainc(a: TensorLike, x: TensorLike, /) -> Tensor:
         NotImplementedError: a third derivative by a is asked for.
 
     >>> pb.special.gammainc([0.5, 1.0, 50.0], [0.5, 1.0, 60.0])
-    Tensor([0.6826895, 0.6321205, 0.9155933], dtype=float32)
+    Tensor([0.6826895 , 0.63212055, 0.9155933 ], dtype=float32)
     """
     return _core.gammainc(a, x)
 
@@ -140,7 +140,7 @@ def gammaincc(a: TensorLike, x: TensorLike, /) -> Tensor:
         NotImplementedError: a third derivative by a is asked for.
 
     >>> pb.special.gammaincc([0.5, 1.0, 2.0], [0.5, 1.0, 60.0])
-    Tensor([3.1731051e-01, 3.6787945e-01, 5.3413632e-25], dtype=float32)
+    Tensor([3.1731051e-01, 3.6787945e-01, 5.3414714e-25], dtype=float32)
     """
     return _core.gammaincc(a, x)
 

@@ -1,3 +1,5 @@
+// Modified Bessel functions of the first kind, of any real order.
+
 #include <array>
 
 #include "backend/cpu/special/bessel.h"
