@@ -133,6 +133,7 @@ CASES: list[Case] = [
     row("beta_density_db",  slope(beta_density, 0, 1, 0), POSITIVE, POSITIVE, X),
     row("beta_density_dx",  slope(beta_density, 0, 0, 1), POSITIVE, POSITIVE, X),
     row("zeta",             exactly(lambda s, q: mp.zeta(s, q)),    S, POSITIVE),
+    row("zeta_dq",          exactly(lambda s, q: -s * mp.zeta(s + 1, q)), S, POSITIVE),
     row("zeta_ds",          exactly(lambda s, q: mp.zeta(s, q, 1)), S, POSITIVE, wrt=(1,)),
     row("zeta_dss",         exactly(lambda s, q: mp.zeta(s, q, 2)), S, POSITIVE, wrt=(1,)),
 ]
