@@ -82,8 +82,8 @@ PULLBACK_INLINE double pow_times(double a, double b, double factor) {
   const double high = log_of_size(size, log.high);
   const double x = b * high;
   const double low = product_rest(b, high, x) + b * log.low;
-  const bool inside = magnitude(x) < 1000.0;
-  const ExpParts p = exp_parts(clamped(x, -1000.0, 1000.0), inside ? low : 0.0);
+  const bool inside = magnitude(x) < 1000.0;  // its low part is NaN where b is nearly infinite
+  const ExpParts p = exp_parts(clamped(x, -1000.0, 1000.0), inside & (low == low) ? low : 0.0);
   const double y = one_plus(p).high;
   const double inner = scaled(y * factor, p.shifted), outer = scaled(y, p.shifted) * factor;
   return power_checked(a, b, factor, inside ? inner : outer);

@@ -89,17 +89,16 @@ PULLBACK_INLINE double softsign_slope(double a) {
   return y + (product_rest(root.high, root.high, y) + 2.0 * root.high * root.low);
 }
 PULLBACK_INLINE float softsign_slope(float a) {
-  const double root = 1.0 / (1.0 + magnitude(double{a}));
+  const double root = 1.0 / (1.0 + magnitude(a));
   return static_cast<float>(root * root);
 }
 PULLBACK_INLINE double softsign(double a) {
   const TwoPart root = softsign_root(a);
   const double y = a * root.high;
-  return with_sign_of(y + (product_rest(a, root.high, y) + a * root.low), a);
+  const double low = product_rest(a, root.high, y) + a * root.low;
+  return with_sign_of(low == low ? y + low : y, a);
 }
-PULLBACK_INLINE float softsign(float a) {
-  return static_cast<float>(a / (1.0 + magnitude(double{a})));
-}
+PULLBACK_INLINE float softsign(float a) { return static_cast<float>(a / (1.0 + magnitude(a))); }
 
 }  // namespace m
 }  // namespace
