@@ -75,22 +75,22 @@ PULLBACK_INLINE L log_of_size(F size, L log) {
   return size == kInfinity<F> ? kInfinity<L> : log;
 }
 
-// a^b times a factor, which is finite wherever the product is: not where a^b is.
-PULLBACK_INLINE double pow_times(double a, double b, double factor) {
+// a^(b + b_low) times a factor, which is finite wherever the product is: not where a^b is.
+PULLBACK_INLINE double pow_times(double a, double b, double b_low, double factor) {
   const double size = magnitude(a);
   const TwoPart log = log_two(size);
   const double high = log_of_size(size, log.high);
   const double x = b * high;
-  const double low = product_rest(b, high, x) + b * log.low;
+  const double low = product_rest(b, high, x) + (b * log.low + b_low * high);
   const bool inside = magnitude(x) < 1000.0;  // its low part is NaN where b is nearly infinite
   const ExpParts p = exp_parts(clamped(x, -1000.0, 1000.0), inside & (low == low) ? low : 0.0);
   const double y = one_plus(p).high;
   const double inner = scaled(y * factor, p.shifted), outer = scaled(y, p.shifted) * factor;
   return power_checked(a, b, factor, inside ? inner : outer);
 }
-PULLBACK_INLINE float pow_times(float a, float b, float factor) {
+PULLBACK_INLINE float pow_times(float a, float b, float b_low, float factor) {
   const float size = magnitude(a);
-  const double x = b * log_of_size(size, rough_log(size));
+  const double x = (double{b} + b_low) * log_of_size(size, rough_log(size));
   const RoughExp e = rough_exp(clamped(x, -600.0, 600.0));
   const double y = mad(e.scale, e.p, e.scale);
   const float outer = static_cast<float>(y) * factor;
@@ -98,12 +98,14 @@ PULLBACK_INLINE float pow_times(float a, float b, float factor) {
 }
 template <class F>
 PULLBACK_INLINE F pow(F a, F b) {
-  return pow_times(a, b, F(1));
+  return pow_times(a, b, F(0), F(1));
 }
 
 template <class F>
 PULLBACK_INLINE F pow_da(F a, F b) {
-  const F y = pow_times(a, b - F(1), b);
+  const F power = b - F(1), part = power - b;
+  const F lost = (b - (power - part)) - (F(1) + part);
+  const F y = pow_times(a, power, lost == lost ? lost : F(0), b);
   return b == F(0) ? F(0) : y;
 }
 template <class F>
