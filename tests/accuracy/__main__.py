@@ -35,9 +35,8 @@ derivative cancel, near its roots, errors are in units of the size of these term
 second kind, 1/100 and 1/1000 for `ive(2.5, x)`.
 
 Values of `j0`, `j1`, `y0` and `y1` are right to some 1e-19, which is what the large numbers mean:
-next to a root the value itself is small. `logaddexp` cancels likewise where its result is near 0,
-and its slopes know the difference of its arguments only as far as that is rounded. `gelu` and
-`mish` multiply a subnormal number far to the left, with the few digits that it has.
+next to a root the value itself is small. `logaddexp` cancels likewise where its result is near 0.
+`gelu` and `mish` multiply a subnormal number far to the left, with the few digits that it has.
 
 """
 

@@ -198,7 +198,14 @@ def test_lists_take_the_default_dtype_unless_numpy_says_otherwise() -> None:
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 1e-3, 80.0, -104.0, 1e22]
 OWN_RULES = {"rsqrt", "log_slope", "pow_da", "pow_db", "max_share", "min_share", "same"}
 OWN_RULES |= {"difference", "gate", "multiply_no_nan", "nextafter"}
-OWN_RULES |= {"acosh_slope", "atanh_slope", "cosine_of", "over_square"}
+OWN_RULES |= {
+    "acosh_slope",
+    "atanh_slope",
+    "cosine_of",
+    "over_square",
+    "logaddexp_slope",
+    "logaddexp2_slope",
+}
 # Their special values are SciPy's: test_special.py, test_incomplete.py.
 SPECIAL_FAMILIES = (special_bessel, special_erf, special_gamma, special_incomplete)
 OWN_RULES |= {case.op for family in SPECIAL_FAMILIES for case in family.CASES}

@@ -96,7 +96,7 @@ AXES: list[tuple[str, Any, type[Exception]]] = [
 RIGHT = {
     ("clip", "None as argument 1"), ("clip", "None as argument 2"), ("meshgrid", "no arguments"),
     ("ediff1d", "None as argument 1"), ("ediff1d", "None as argument 2"),
-    ("trapezoid", "None as argument 1"),
+    ("trapezoid", "None as argument 1"), ("zeta", "None as argument 1"),
 }  # fmt: skip
 DTYPES = [("an unknown dtype", "quux"), ("a list as dtype", list), ("a text dtype", "U3")]
 

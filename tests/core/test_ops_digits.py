@@ -16,17 +16,27 @@ from pullback import _core
 POINTS = 600
 FUNCTION = 4.0  # units of the last place, at most
 INSIDE = 16.0  # of what stands in gradients alone: its gradient is a second derivative
+CANCELLING = 24.0  # of what follows; 21.7 was measured
 
-# Of what stands in gradients alone: where two of its terms, each rounded, cancel.
+# Of what stands in gradients alone: where two terms of its gradient, each rounded, cancel. There
+# errors are in units of the last place of a gradient of usual size.
 TERMS_CANCEL = {
     "over_square": "a^2 - b^2 where |a| is near |b|",
     "pow_da": "1 + b log(a) where a^b is near 1 / e",
     "pow_db": "1 + b log(a) where a^b is near 1 / e",
+    "gammainc_daa": "(log(x) - psi(a))^2 - psi'(a), of a third derivative",
+    "gamma_density_da": "the same by a; by x ((a - 1) / x - 1) (log(x) - psi(a)) + 1 / x",
+    "gamma_density_dx": "by a the same; by x ((a - 1) / x - 1)^2 - (a - 1) / x^2",
+    "betainc_daa": "(log(x) - psi(a) + psi(a + b))^2 - psi'(a) + psi'(a + b)",
+    "betainc_dab": "the product of two such slopes + psi'(a + b)",
+    "betainc_dbb": "(log(1 - x) - psi(b) + psi(a + b))^2 - psi'(b) + psi'(a + b)",
+    "beta_density_da": "as betainc_daa and betainc_dab",
+    "beta_density_db": "as betainc_dab and betainc_dbb",
+    "beta_density_dx": "((a - 1) / x - (b - 1) / (1 - x))^2 - (a - 1) / x^2 - (b - 1) / (1 - x)^2",
+    "zeta_dq": "zeta(s + 1, q) + s times its slope by s, where q is near 1",
+    "zeta_ds": "the same",
+    "zeta_dss": "twice the slope of zeta(s + 1, q) by s + s times the second, where q is near 1",
     "log_ndtr_rest": "1 - y times the slope of log_ndtr, which is near 1 where a is below -1",
-}
-# A function whose gradient is not within FUNCTION yet: how far off it may be, and why.
-NOT_YET = {
-    "logaddexp2": (5.0, "sigmoid(log(2) (b - a)): both roundings of its argument reach the result"),
 }
 HALVES = ("h", "g")
 ELEMENTWISE = [case for case in CASES if case.wrt and case.elementwise]
@@ -54,18 +64,22 @@ def slopes(case: Case, xs: list[Any], drawn: str, computed: str) -> list[Any]:
 @pytest.mark.parametrize("row", ELEMENTWISE, ids=str)
 def test_elementwise_gradients(row: Case) -> None:
     public = any(row.op in space.__all__ for space in (pb, pb.special))
-    most = NOT_YET.get(row.op, (FUNCTION,))[0] if public else INSIDE
+    most = FUNCTION if public else CANCELLING if row.op in TERMS_CANCEL else INSIDE
     check = Check()
     c = cotangents((POINTS,))
     for dtype in ("f", *row.stored):
-        if dtype not in ("f", *HALVES) or row.op in TERMS_CANCEL:
+        if dtype not in ("f", *HALVES):
             continue
         xs = row.arrays([(POINTS,)] * len(row.domains), dtype)
         found, exact = slopes(row, xs, dtype, dtype), slopes(row, xs, dtype, "d")
         for k, got, want in zip(row.wrt, found, exact, strict=True):
             # A slope that the dtype does not reach is infinite, whatever it is multiplied by.
             reached = np.isfinite(rounded(want / np.where(c == 0, 1, c), dtype))
-            errors = np.where(reached, ulp_errors(got, want, dtype), 0)
+            size = np.abs(want)
+            if row.op in TERMS_CANCEL:
+                usual = np.median(np.abs(want / np.where(c == 0, 1, c)))
+                size = np.maximum(size, usual * np.abs(c))
+            errors = np.where(reached, ulp_errors(got, want, dtype, size), 0)
             worst = int(np.argmax(errors))
             error = errors[worst]
             at = ", ".join(str(x[worst]) for x in xs)

@@ -61,3 +61,29 @@ def test_number_given_to_a_function():
     cube = pb.function(lambda x, n: x**n)
     x = pb.constant([2.0, 3.0])
     assert [cube(x, n).numpy().tolist() for n in (3, 2, 4)] == [[8, 27], [4, 9], [16, 81]]
+
+
+@pytest.mark.parametrize(("dtype", "exponent"), [("float32", -85.6), ("float64", -682.9)])
+def test_a_slope_is_finite_where_its_power_is_not(dtype: str, exponent: float) -> None:
+    """b a^(b - 1) where a^(b - 1) is beyond the largest number."""
+    for b in (-0.5, -0.25):
+        power = exponent * 1.5 / (1 - b)  # the same size for each
+        x = np.asarray(2.0**power, dtype)
+        with np.errstate(over="ignore"):
+            assert np.isinf(x ** np.asarray(b - 1, dtype))
+        slope = pb.grad(lambda x, b=b: x**b)(pb.constant(x)).numpy()
+        with mpmath.workdps(40):
+            exact = b * mpmath.mpf(float(x)) ** (b - 1)
+            assert abs(float((mpmath.mpf(float(slope)) - exact) / exact)) <= np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_an_exponent_loses_beside_one_is_in_the_slope(dtype: str) -> None:
+    x = np.asarray([1e-30, 1e-9, 1e9, 1e20], dtype)
+    b = np.asarray(-1 / 7, dtype)
+    slopes = pb.grad(lambda x: pb.sum(x ** pb.constant(b)))(pb.constant(x)).numpy()
+    for at, slope in zip(x, slopes, strict=True):
+        with mpmath.workdps(40):
+            power = mpmath.mpf(float(b))
+            exact = power * mpmath.mpf(float(at)) ** (power - 1)
+            assert abs(float((mpmath.mpf(float(slope)) - exact) / exact)) <= np.finfo(dtype).eps

@@ -109,6 +109,16 @@ PULLBACK_INLINE double product_rest(double a, double b, double product) {
 #endif
 }
 
+// What a quotient q = top / bottom lost, times bottom.
+PULLBACK_INLINE double division_rest(double top, double bottom, double q) {
+  const double product = q * bottom;
+  return (top - product) - product_rest(q, bottom, product);
+}
+// Exact where multiplications and additions are fused.
+PULLBACK_INLINE float division_rest(float top, float bottom, float q) {
+  return mad(-q, bottom, top);
+}
+
 // exp(x) = 2^n (1 + head + tail), the tail below a 50th of the head. A NaN stays in both.
 struct ExpParts {
   double head, tail;

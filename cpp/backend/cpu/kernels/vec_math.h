@@ -10,6 +10,7 @@
 
 #include "backend/cpu/kernels/vec_gamma.h"
 #include "backend/cpu/kernels/vec_libm.h"
+#include "backend/cpu/kernels/vec_sigmoid.h"
 
 namespace pullback {
 namespace {
@@ -117,16 +118,6 @@ PULLBACK_ROUNDING(trunc, trunc)
 PULLBACK_INLINE float sqrt(float a) { return __builtin_sqrtf(a); }
 PULLBACK_INLINE double sqrt(double a) { return __builtin_sqrt(a); }
 
-// What a quotient q = top / bottom lost, times bottom.
-PULLBACK_INLINE double division_rest(double top, double bottom, double q) {
-  const double product = q * bottom;
-  return (top - product) - product_rest(q, bottom, product);
-}
-// Exact where multiplications and additions are fused.
-PULLBACK_INLINE float division_rest(float top, float bottom, float q) {
-  return mad(-q, bottom, top);
-}
-
 template <class F>
 PULLBACK_INLINE F rsqrt(F a) {
 #if !defined(__FMA__)
@@ -142,48 +133,6 @@ PULLBACK_INLINE F rsqrt(F a) {
 template <class F>
 PULLBACK_INLINE F log_slope(F a) {
   return a < F(0) ? kNaN<F> : F(1) / magnitude(a);
-}
-
-// exp(x) for x <= 0 with the part that its rounding loses, as long as neither is subnormal.
-PULLBACK_INLINE TwoPart exp_two(double x) {
-  const ExpParts p = exp_parts(x < -746.0 ? -746.0 : x);
-  const TwoPart y = one_plus(p);
-  return {scaled(y.high, p.shifted), scaled(y.low, p.shifted)};
-}
-
-// A function and its slope, which share an exponential. Whoever needs one of the two pays for one.
-template <class F>
-struct WithSlope {
-  F value, slope;
-};
-
-// num / (1 + e), num being 1 or e = exp(-|a|), corrected for what 1 + e, e and the division lose.
-// The slope is e / (1 + e)^2.
-PULLBACK_INLINE WithSlope<double> sigmoid_parts(double a) {
-  const TwoPart e = exp_two(-magnitude(a));
-  const bool negative = a < 0.0;
-  const double top = negative ? e.high : 1.0;
-  const double den = 1.0 + e.high;
-  const double den_low = (e.high - (den - 1.0)) + e.low;
-  const double q = top / den;
-  const double error = (division_rest(top, den, q) + (negative ? e.low : 0.0)) - q * den_low;
-  const double inverse = negative ? 1.0 - q : q;
-  const double value = mad(error, inverse, q);
-  return {value, (negative ? 1.0 - value : e.high * value) * value};
-}
-PULLBACK_INLINE WithSlope<float> sigmoid_parts(float a) {
-  const RoughExp parts = rough_exp(-clamped(a, -105.0f, 105.0f));
-  const double e = mad(parts.scale, parts.p, parts.scale);
-  const double value = 1.0 / (1.0 + e);
-  return {static_cast<float>(value), static_cast<float>(e * value * value)};
-}
-template <class F>
-PULLBACK_INLINE F sigmoid(F a) {
-  return sigmoid_parts(a).value;
-}
-template <class F>
-PULLBACK_INLINE F sigmoid_slope(F a) {
-  return sigmoid_parts(a).slope;
 }
 
 // With m = exp(-2|a|) - 1, tanh|a| is -m / (2 + m) and the slope exp(-2|a|) (2 / (2 + m))^2.

@@ -55,9 +55,9 @@ PULLBACK_INLINE bool is_whole(F b) {
   return (b >= whole) | ((b + whole) - whole == b);
 }
 
-// a^b from y = |a|^b, which may be anything where b log|a| is NaN.
+// a^b times a factor from y = |a|^b times it, which may be anything where b log|a| is NaN.
 template <class F>
-PULLBACK_INLINE F power_checked(F a, F b, F y) {
+PULLBACK_INLINE F power_checked(F a, F b, F factor, F y) {
   using Bits = typename Real<F>::Bits;
   const F size = magnitude(a), power = magnitude(b);
   const bool whole = is_whole(power);
@@ -66,7 +66,7 @@ PULLBACK_INLINE F power_checked(F a, F b, F y) {
   y = (a < F(0)) & (size < kInfinity<F>)&!whole ? kNaN<F> : y;
   y = a != a ? a : y;
   const bool one = (b == F(0)) | (a == F(1)) | ((size == F(1)) & (power == kInfinity<F>));
-  return one ? F(1) : y;
+  return one ? factor : y;
 }
 
 template <class F, class L>
@@ -75,25 +75,37 @@ PULLBACK_INLINE L log_of_size(F size, L log) {
   return size == kInfinity<F> ? kInfinity<L> : log;
 }
 
-PULLBACK_INLINE double pow(double a, double b) {
+// a^(b + b_low) times a factor, which is finite wherever the product is: not where a^b is.
+PULLBACK_INLINE double pow_times(double a, double b, double b_low, double factor) {
   const double size = magnitude(a);
   const TwoPart log = log_two(size);
   const double high = log_of_size(size, log.high);
   const double x = b * high;
-  const double low = product_rest(b, high, x) + b * log.low;
-  const bool inside = magnitude(x) < 800.0;
-  const ExpParts p = exp_parts(clamped(x, -746.0, 710.0), inside ? low : 0.0);
-  return power_checked(a, b, scaled(one_plus(p).high, p.shifted));
+  const double low = product_rest(b, high, x) + (b * log.low + b_low * high);
+  const bool inside = magnitude(x) < 1000.0;  // its low part is NaN where b is nearly infinite
+  const ExpParts p = exp_parts(clamped(x, -1000.0, 1000.0), inside & (low == low) ? low : 0.0);
+  const double y = one_plus(p).high;
+  const double inner = scaled(y * factor, p.shifted), outer = scaled(y, p.shifted) * factor;
+  return power_checked(a, b, factor, inside ? inner : outer);
 }
-PULLBACK_INLINE float pow(float a, float b) {
+PULLBACK_INLINE float pow_times(float a, float b, float b_low, float factor) {
   const float size = magnitude(a);
-  const RoughExp e = rough_exp(clamped(b * log_of_size(size, rough_log(size)), -110.0, 95.0));
-  return power_checked(a, b, static_cast<float>(mad(e.scale, e.p, e.scale)));
+  const double x = (double{b} + b_low) * log_of_size(size, rough_log(size));
+  const RoughExp e = rough_exp(clamped(x, -600.0, 600.0));
+  const double y = mad(e.scale, e.p, e.scale);
+  const float outer = static_cast<float>(y) * factor;
+  return power_checked(a, b, factor, magnitude(x) < 600.0 ? static_cast<float>(y * factor) : outer);
+}
+template <class F>
+PULLBACK_INLINE F pow(F a, F b) {
+  return pow_times(a, b, F(0), F(1));
 }
 
 template <class F>
 PULLBACK_INLINE F pow_da(F a, F b) {
-  const F y = b * pow(a, b - F(1));
+  const F power = b - F(1), part = power - b;
+  const F lost = (b - (power - part)) - (F(1) + part);
+  const F y = pow_times(a, power, lost == lost ? lost : F(0), b);
   return b == F(0) ? F(0) : y;
 }
 template <class F>

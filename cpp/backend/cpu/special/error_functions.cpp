@@ -121,7 +121,7 @@ Real tail(Real q) {
 }
 
 // exp(y^2) where erfc(y) is q: errors of y are not magnified.
-Real tail_slope(Real q) { return scaled_erfc(tail(q)) / q; }
+Real tail_slope(Real q) { return q == 0 ? kInfinity : scaled_erfc(tail(q)) / q; }
 Real centre_slope(Real x) { return gauss(centre(x), -1); }
 
 }  // namespace

@@ -27,6 +27,7 @@ PULLBACK_SPECIAL_2(betaln)
 PULLBACK_SPECIAL_3(polygamma_gap)  // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
 
 PULLBACK_SPECIAL_2(zeta)  // of Riemann where q is 1, for s < 1 too: (s, q)
+PULLBACK_SPECIAL_2(zeta_dq)
 PULLBACK_SPECIAL_2(zeta_ds)
 PULLBACK_SPECIAL_2(zeta_dss)
 

@@ -93,6 +93,8 @@ V zeta_of(const V& s, Wide q) {
   return hurwitz_sum(s, q);
 }
 
+Wide slope_by_q(Wide s, Wide q) { return -s * zeta_of<Wide>(s + 1, q); }
+
 // By s. Where q < 0 only whole s have values: there is no slope.
 Wide slope(Wide s, Wide q, Wide Jet<Wide>::* part) {
   if (s == kInf<Wide> && q >= 1) return 0;
@@ -105,6 +107,9 @@ Wide slope(Wide s, Wide q, Wide Jet<Wide>::* part) {
 
 double zeta(double a, double b) { return static_cast<double>(zeta_of<Wide>(a, b)); }
 float zeta(float a, float b) { return static_cast<float>(zeta_of<Wide>(a, b)); }
+
+double zeta_dq(double a, double b) { return static_cast<double>(slope_by_q(a, b)); }
+float zeta_dq(float a, float b) { return static_cast<float>(slope_by_q(a, b)); }
 
 double zeta_ds(double a, double b) { return static_cast<double>(slope(a, b, &Jet<Wide>::a)); }
 float zeta_ds(float a, float b) { return static_cast<float>(slope(a, b, &Jet<Wide>::a)); }
