@@ -1,3 +1,5 @@
+// Bessel functions of the first and second kind, of whole orders, and their derivatives.
+
 #include <utility>
 
 #include "backend/cpu/special/bessel.h"

@@ -1,3 +1,5 @@
+// x log x and its relatives, whose terms cancel, and sinc with its derivatives.
+
 #include "backend/cpu/special/entropies.h"
 
 #include "backend/cpu/special/long_double.h"

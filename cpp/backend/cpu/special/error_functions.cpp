@@ -1,3 +1,5 @@
+// Relatives of erf: scaled, inverse, and the normal distribution, with their slopes.
+
 #include "backend/cpu/special/error_functions.h"
 
 #include "backend/cpu/special/long_double.h"
