@@ -3,6 +3,7 @@ finite is left out."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,8 @@ class Generator:
         self.random = np.random.default_rng(seed)
         self.large = seed % 32 == 31
         self.special = not self.large and self.random.random() < 0.12
+        self.halves = seed % 16 == 7
+        self.looks_at_values = seed % 8 == 5
         self.ties = self.random.random() < 0.2
         self.dtype = np.dtype(np.float32 if self.random.random() < 0.25 else np.float64)
         self.values: list[Value] = []
@@ -44,6 +47,11 @@ class Generator:
         self.reference = Reference(exact=False)
 
     def make(self) -> Program:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of slices of which nothing is left
+            return self._made()
+
+    def _made(self) -> Program:
         for shape in self.shapes():
             self.leaf(self.floats(shape))
         if self.chance(0.5):
@@ -73,6 +81,7 @@ class Generator:
             self.special,
             self.large,
             looks,
+            self.looks_at_values,
         )
         return program.trimmed()
 

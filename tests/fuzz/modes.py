@@ -273,3 +273,4 @@ MODES: dict[str, Mode] = {
         with_updates,
     )
 }
+TRACED = ("in_function", "through_function", "with_updates")
