@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz import check, generate, helpers, kinds, shrink
+from fuzz import check, generate, helpers, kinds, peers, shrink
 from fuzz.__main__ import failure_of
 from fuzz.program import Line, Program
 
@@ -23,6 +23,8 @@ def test_programs(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         problem = failure_of(generate.Generator(seed).make())
         assert problem is None, f"tools/fuzz --seed {seed}\n{problem}"
+    if peers.PEERS:
+        assert sum(check.counts[f"{name}: compared"] for name in peers.PEERS)
     # What nothing can be said about stays rare.
     assert check.counts["decided by rounding"] < 0.05 * BLOCK
     assert check.counts["slope"] > BLOCK and check.counts["curvature"] > BLOCK
