@@ -122,6 +122,9 @@ def _mutants() -> Iterator[tuple[str, str, Function]]:
     yield from of(SPECIAL, slope_off)
     yield from of(SPECIAL[:4], no_curvature)
     yield from of(SPECIAL[4:8], value_off)
+    for name in ("gammainc", "betainc", "zeta"):
+        wrong = partial(forgets, 0, getattr(pb.special, name))
+        yield f"special.{name}", "forgets its parameter", wrong
     yield from of(SCANS, no_slope)
     yield from of((*MADE_OF_OTHERS, *ARRANGED), sign_of_slope)
     yield from of(MADE_OF_OTHERS[:6], no_curvature)
@@ -166,6 +169,7 @@ MUTANTS = {f"{name}: {wrong}": (name, mutant) for name, wrong, mutant in _mutant
 NEEDS = {
     "saturating": "int8",
     "complex_product_unconjugated": "pb.complex(",
+    "forgets its parameter": "{1}",
     "where=": "where=",
     "initial=": "initial=",
     "cut_off": "bfloat16",

@@ -119,6 +119,10 @@ class Ordering:
         (x,) = self.common(x, floats=True)
         return special.quadratic(name, x, self.stop_gradient(x), *parameters)
 
+    def quadratic_in_all(self, name: str, *xs: Any) -> Array:
+        xs = tuple(np.broadcast_arrays(*self.common(*xs, floats=True)))
+        return special.quadratic_in_all(name, list(xs), [self.stop_gradient(x) for x in xs])
+
     def betaln(self, a: Any, b: Any) -> Array:
         a_, b_, both = (self.quadratic("gammaln", x) for x in (a, b, a + b))
         return a_ + b_ - both

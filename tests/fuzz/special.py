@@ -7,8 +7,10 @@ and curvature of the function there, so that SciPy's f, f' and f'' are enough fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 from scipy import special as sc
 
@@ -140,3 +142,36 @@ def quadratic(name: str, x: Array, point: Array, *parameters: float) -> Array:
     value, slope, curvature = DERIVATIVES[name](at, *parameters)
     step = x.astype(np.longdouble) - at
     return (value + step * (slope + step * curvature / 2)).astype(x.dtype)
+
+
+# By parameters SciPy has no derivatives; mpmath takes milliseconds for each.
+BY_PARAMETERS: dict[str, Callable[..., Any]] = {
+    "gammainc": lambda a, x: mp.gammainc(a, 0, x, regularized=True),
+    "gammaincc": lambda a, x: mp.gammainc(a, x, regularized=True),
+    "betainc": lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True),
+    "zeta": lambda s, q: mp.zeta(s, q),
+}
+
+
+@lru_cache(maxsize=1 << 12)
+def _parts(name: str, *at: float) -> tuple[float, Array, Array]:
+    """Value, gradient and Hessian."""
+    f, n = BY_PARAMETERS[name], len(at)
+    units = np.eye(n, dtype=int)
+    with mp.workdps(25):
+        slopes = [float(mp.diff(f, at, tuple(map(int, unit)))) for unit in units]
+        pairs = [[float(mp.diff(f, at, tuple(map(int, u + v)))) if i <= j else 0.0
+                  for j, v in enumerate(units)] for i, u in enumerate(units)]  # fmt: skip
+        value = float(f(*map(mp.mpf, at)))
+    upper = np.array(pairs)
+    return value, np.array(slopes), upper + np.triu(upper, 1).T
+
+
+def quadratic_in_all(name: str, xs: list[Array], points: list[Array]) -> Array:
+    out = np.empty(xs[0].shape, np.longdouble)
+    for k in np.ndindex(out.shape):
+        at = [float(p[k]) for p in points]
+        value, slopes, pairs = _parts(name, *at)
+        step = np.array([x[k] for x in xs], np.longdouble) - at
+        out[k] = value + step @ slopes + step @ pairs @ step / 2
+    return out.astype(xs[0].dtype)

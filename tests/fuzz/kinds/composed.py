@@ -197,6 +197,26 @@ def special(g: Generator) -> None:
     g.add(text, x, ref=f"pb.quadratic('{name}', {argument}{last})")
 
 
+# In all of their arguments.
+BY_PARAMETERS = {
+    "gammainc": "pb.add(pb.abs({0}), 0.6), pb.add(pb.abs({1}), 0.7)",
+    "gammaincc": "pb.add(pb.abs({0}), 0.6), pb.add(pb.abs({1}), 0.7)",
+    "betainc": "pb.add(pb.abs({0}), 0.6), pb.add(pb.abs({1}), 0.7), 0.3",
+    "zeta": "pb.add(pb.abs({0}), 2.3), pb.add(pb.abs({1}), 0.7)",
+}
+
+
+@kind(0.3)
+def by_parameters(g: Generator) -> None:
+    x = g.float()
+    if x is None or g.special or not 0 < g.array(x).size < 4:
+        return
+    name = g.pick(*BY_PARAMETERS)
+    given = BY_PARAMETERS[name]
+    g.add(f"pb.special.{name}({given})", x, g.like(x),
+          ref=f"pb.quadratic_in_all('{name}', {given})")  # fmt: skip
+
+
 Z, W = "pb.complex({0}, {1})", "pb.complex({1}, {0})"
 OVER = "pb.add(pb.square({1}), pb.square(pb.add(pb.square({0}), 0.4)))"
 AWAY = "pb.complex(pb.add(pb.square({0}), 0.4), {1})"  # of the cut

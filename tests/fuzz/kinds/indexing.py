@@ -91,8 +91,8 @@ def updated(g: Generator) -> None:
         g.add(f"{{0}}.at[{key}].{update}({number})", x,
               ref=f"pb.at({{0}}, np.s_[{key}], '{update}', {number})")  # fmt: skip
         return
-    if update in ("set", "multiply") and "np.array" in key and _repeats(g.array(x), key):
-        update = "add"  # which value stays is nobody's promise; of products there is no gradient
+    if update == "set" and "np.array" in key and _repeats(g.array(x), key):
+        update = "add"  # which value stays is nobody's promise
     dtype = g.array(x).dtype
     y = g.find(
         lambda y: (
