@@ -3,6 +3,7 @@ finite is left out."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -168,9 +169,16 @@ class Generator:
         return self.find(lambda y: y.shape == x.shape and y.dtype == x.dtype)
 
     def beside(self, i: int) -> int | None:
-        """A number that broadcasts against i."""
-        shape = self.array(i).shape
-        return self.find(lambda y: y.dtype.kind in "fi" and _broadcast(shape, y.shape))
+        """A number that broadcasts against i, to nothing that is too large."""
+        x = self.array(i)
+
+        def fits(y: Array) -> bool:
+            if y.dtype.kind not in "fi" or not _broadcast(x.shape, y.shape):
+                return False
+            small = x.size * y.size <= self.largest
+            return small or math.prod(np.broadcast_shapes(x.shape, y.shape)) <= self.largest
+
+        return self.find(fits)
 
     # --- lines
 

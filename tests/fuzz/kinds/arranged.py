@@ -79,6 +79,11 @@ OTHERWISE = {
 }
 
 
+def _too_large(g: Generator, x: int, text: str) -> bool:
+    """NumPy would fill gigabytes before it is known."""
+    return text.startswith(("diag", "kron", "meshgrid")) and g.array(x).size > 200
+
+
 def _reference(text: str) -> str:
     return OTHERWISE.get(text, f"np.{text}")
 
@@ -97,7 +102,7 @@ def arranged(g: Generator) -> None:
         if name in text:
             drawn = axis_of(g, x) if drawn is None else drawn
             text, ref = text.replace(name, str(drawn)), ref.replace(name, str(drawn))
-    if text.startswith("tri") and g.array(x).ndim < 2:
+    if (text.startswith("tri") and g.array(x).ndim < 2) or _too_large(g, x, text):
         return
     g.add(f"pb.{text}", x, ref=ref)
 
@@ -110,7 +115,7 @@ def arranged_pairs(g: Generator) -> None:
     text = g.pick(*OF_TWO)
     ndim = g.array(x).ndim
     ref = _reference(text)
-    if "space" in text and g.special:
+    if ("space" in text and g.special) or _too_large(g, x, text):
         return
     if "AXIS" in text:
         if not ndim:

@@ -108,9 +108,9 @@ def statistics(g: Generator) -> None:
         g.add(f"pb.average({{0}}, {axis}, {w})", x, g.like(x),
               ref=f"pb.divide(pb.sum(pb.multiply({{0}}, {w}), axis={axis}), "
               f"pb.sum({w}, axis={axis}))")  # fmt: skip
-    elif form == "cov" and array.ndim == 2 and array.shape[1] > 1:
+    elif form == "cov" and array.ndim == 2 and array.shape[1] > 1 and len(array) < 200:
         g.add("pb.cov({0})", x, ref="np.cov({0}, dtype={0}.dtype)")
-    elif form == "corrcoef" and array.ndim == 2 and array.shape[1] > 2 and len(array) > 1:
+    elif form == "corrcoef" and array.ndim == 2 and array.shape[1] > 2 and 1 < len(array) < 200:
         if np.all(np.std(array, axis=1) > 0.3):
             g.add("pb.corrcoef({0})", x)
     elif form == "count_nonzero":
