@@ -63,7 +63,7 @@ PARTS = {
     "column_stack": ("concat", "reshape"),
     "compress": ("take",),
     "corrcoef": (
-        "clip",
+        "add",
         "divide",
         "matmul",
         "mean",
