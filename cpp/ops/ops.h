@@ -21,6 +21,8 @@ using Axes = std::optional<std::vector<int64_t>>;  // nullopt = all axes
 // --- elementwise (ops/elementwise.cpp)
 NodeRef elementwise(Op op, std::span<Node* const> inputs);
 NodeRef cast(const NodeRef& x, DType dtype);
+
+// --- numbers (ops/scalar.cpp)
 // A Python number: floats take the default float dtype, integers int64, unless a neighbour decides.
 NodeRef weak_scalar(double value);
 NodeRef weak_scalar(int64_t value);

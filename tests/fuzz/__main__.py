@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from . import check, generate, shrink
+from . import check, generate, peers, shrink
 from .program import Program
 
 LEVELS = ("baseline", "avx2", "avx512")
@@ -27,20 +27,31 @@ PATIENCE = 120  # seconds that one program may take, being made smaller included
 def failure_of(program: Program) -> str | None:
     """What is wrong and the smallest program that shows it, as text; None where all is well."""
     try:
-        check.check(program)
+        _check(program)
         return None
     except check.Failure as failure:
         first = failure
 
     def fails(candidate: Program) -> bool:
         try:
-            check.check(candidate, first.modes)
+            _check(candidate, first.modes)
         except check.Failure as failure:
             return failure.kind == first.kind
         return False
 
     small = shrink.shrink(program, fails)
     return f"{first}\n\n{small}\n"
+
+
+def _check(program: Program, modes: list[str] | None = None) -> None:
+    """In these modes, or in some and beside the peers; a peer counts as a mode."""
+    if modes is None or modes[0] in check.MODES:
+        check.check(program, modes)
+    for name in peers.of(program) if modes is None else set(modes) & set(peers.PEERS):
+        try:
+            check.counts[f"{name}: {peers.compare(program, name)}"] += 1
+        except peers.Different as difference:
+            raise check.Failure(name, str(difference)) from None
 
 
 def work(first: int, last: int, at: int) -> None:

@@ -55,7 +55,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "rad2deg": lambda x: x * x.dtype.type(180 / np.pi),
     "log2": np.log2,
     "log10": np.log10,
-    "rsqrt": formulas.rsqrt,
+    "rsqrt": lambda x: formulas.rsqrt(x + 0),  # of -0 too: +infinity
     "reciprocal": lambda x: 1 / x,
     "float_power": np.power,
     "tan": np.tan,
@@ -73,6 +73,8 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "logaddexp2": np.logaddexp2,
     "xlogy": formulas.xlogy,
     "xlog1py": formulas.xlog1py,
+    "sinc": np.sinc,
+    "cbrt": np.cbrt,
 }
 NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "add": np.add,
@@ -109,6 +111,12 @@ CHOICES: dict[str, Callable[..., Array]] = {
     "ceil": np.ceil,
     "trunc": np.trunc,
     "signbit": np.signbit,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "bitwise_invert": np.invert,
+    "bitwise_left_shift": np.left_shift,
+    "bitwise_right_shift": np.right_shift,
     "isposinf": np.isposinf,
     "isneginf": np.isneginf,
     "floor_divide": _nonzero(np.floor_divide),
@@ -124,7 +132,7 @@ CASES: dict[str, tuple[Callable[..., Array], Callable[..., list[Array]]]] = {
 PRODUCTS = ("matmul", "dot", "inner", "vdot")
 DIVISIONS = ("divide", "floor_divide", "remainder")
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-JUMPS = ("pow", "floor", "ceil", "trunc", "sign", *DIVISIONS, *COMPARISONS)
+JUMPS = ("signbit", "pow", "floor", "ceil", "trunc", "sign", *DIVISIONS, *COMPARISONS)
 SHAPES: dict[str, Callable[..., Array]] = {
     "identity": np.asarray,
     "positive": np.asarray,

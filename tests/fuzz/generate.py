@@ -3,6 +3,8 @@ finite is left out."""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +38,8 @@ class Generator:
         self.random = np.random.default_rng(seed)
         self.large = seed % 32 == 31
         self.special = not self.large and self.random.random() < 0.12
+        self.halves = seed % 16 == 7
+        self.looks_at_values = seed % 8 == 5
         self.ties = self.random.random() < 0.2
         self.dtype = np.dtype(np.float32 if self.random.random() < 0.25 else np.float64)
         self.values: list[Value] = []
@@ -44,6 +48,11 @@ class Generator:
         self.reference = Reference(exact=False)
 
     def make(self) -> Program:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of slices of which nothing is left
+            return self._made()
+
+    def _made(self) -> Program:
         for shape in self.shapes():
             self.leaf(self.floats(shape))
         if self.chance(0.5):
@@ -73,6 +82,7 @@ class Generator:
             self.special,
             self.large,
             looks,
+            self.looks_at_values,
         )
         return program.trimmed()
 
@@ -159,9 +169,16 @@ class Generator:
         return self.find(lambda y: y.shape == x.shape and y.dtype == x.dtype)
 
     def beside(self, i: int) -> int | None:
-        """A number that broadcasts against i."""
-        shape = self.array(i).shape
-        return self.find(lambda y: y.dtype.kind in "fi" and _broadcast(shape, y.shape))
+        """A number that broadcasts against i, to nothing that is too large."""
+        x = self.array(i)
+
+        def fits(y: Array) -> bool:
+            if y.dtype.kind not in "fi" or not _broadcast(x.shape, y.shape):
+                return False
+            small = x.size * y.size <= self.largest
+            return small or math.prod(np.broadcast_shapes(x.shape, y.shape)) <= self.largest
+
+        return self.find(fits)
 
     # --- lines
 

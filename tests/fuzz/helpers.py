@@ -1,5 +1,5 @@
 """Functions that programs call: custom gradients, overrides, gradients inside of programs, recorded
-functions. Each takes `pb` first. With a `Reference` in its place it says what the function's
+functions. Each takes `pb` first. With a `Meaning` in its place it says what the function's
 derivative is that of: `with_slope_of(value, other)`.
 """
 
@@ -9,12 +9,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .reference import Reference
+import numpy as np
+
+from .reference import Meaning
 
 
 def straight(pb: Any, x: Any) -> Any:
     """round(x) with the slope of 2 x."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.with_slope_of(pb.round(x), 2 * x)
 
     @pb.custom_gradient
@@ -26,7 +28,7 @@ def straight(pb: Any, x: Any) -> Any:
 
 def pair(pb: Any, x: Any, y: Any) -> Any:
     """Two outputs, with the slopes of sin(x) and x * y."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.with_slope_of(x + y, pb.sin(x)), pb.with_slope_of(pb.cos(y), x * y)
 
     @pb.custom_gradient
@@ -41,7 +43,7 @@ def pair(pb: Any, x: Any, y: Any) -> Any:
 
 def with_index(pb: Any, x: Any, k: int) -> Any:
     """An output of integers at place k of three, the others with the slopes of 3 x and sin(x)."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         out = [pb.with_slope_of(x * x, 3 * x), pb.with_slope_of(-x, pb.sin(x))]
         out.insert(k, pb.astype(pb.floor(x), "int32"))
         return tuple(out)
@@ -61,7 +63,7 @@ def with_index(pb: Any, x: Any, k: int) -> Any:
 
 def nested(pb: Any, x: Any) -> Any:
     """A custom gradient whose rule is made of one."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.with_slope_of(pb.abs(x), x * x)
 
     @pb.custom_gradient
@@ -77,7 +79,7 @@ def nested(pb: Any, x: Any) -> Any:
 
 def overridden(pb: Any, x: Any) -> Any:
     """floor(x) + sin(x), where floor has the slope of x and sin that of x * x."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.with_slope_of(pb.floor(x), x) + pb.with_slope_of(pb.sin(x), x * x)
     rules = {"floor": lambda op, g: g, "sin": lambda op, g: 2 * g * op.inputs[0]}
     with pb.gradient_override_map(rules):
@@ -86,7 +88,7 @@ def overridden(pb: Any, x: Any) -> Any:
 
 def shaped(pb: Any, x: Any) -> Any:
     """Gradients that are turned round, scaled, masked, limited and hooked, one after the other."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         y = pb.with_slope_of(x, -2 * x)
         y = pb.with_slope_of(y, 0.75 * y)
         y = pb.with_slope_of(y, pb.where(pb.greater(y, 0.25), 0.0, y))
@@ -101,21 +103,21 @@ def shaped(pb: Any, x: Any) -> Any:
 
 def through(pb: Any, x: Any) -> Any:
     """Values of one function with the slopes of another."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.with_slope_of(pb.round(x), pb.sin(x)), pb.with_slope_of(pb.floor(x), x)
     return pb.straight_through(pb.round, pb.sin)(x), pb.grad_pass_through(pb.floor)(x)
 
 
 def slope(pb: Any, x: Any, y: Any) -> Any:
     """A gradient inside of the program."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.cos(x) * y + 2 * x
     return pb.grad(lambda t: pb.sum(pb.sin(t) * y + t * t))(x)
 
 
 def slopes(pb: Any, x: Any, y: Any) -> Any:
     """Gradients by two tensors that have a history of their own."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.cos(x * y) * y, pb.cos(x * y) * x
     x, y = pb.identity(x), pb.identity(y)  # neither is made from the other
     return tuple(pb.gradients(pb.sin(x * y), [x, y]))
@@ -123,7 +125,7 @@ def slopes(pb: Any, x: Any, y: Any) -> Any:
 
 def curvature(pb: Any, x: Any) -> Any:
     """A second derivative, by tapes."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return -pb.sin(x) + 6 * x
     x = pb.identity(x)
     with pb.GradientTape() as outer:
@@ -137,7 +139,7 @@ def curvature(pb: Any, x: Any) -> Any:
 
 def value_and_slope(pb: Any, x: Any) -> Any:
     """value_and_grad, through a dict."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.sum(pb.exp(-x * x)), -2 * x * pb.exp(-x * x)
     value, slopes = pb.value_and_grad(lambda p: pb.sum(pb.exp(-p["x"] * p["x"])))({"x": x})
     return value, slopes["x"]
@@ -145,7 +147,7 @@ def value_and_slope(pb: Any, x: Any) -> Any:
 
 def recorded(pb: Any, x: Any, y: Any) -> Any:
     """A function that is recorded once per signature, and called with whatever comes."""
-    if isinstance(pb, Reference):
+    if isinstance(pb, Meaning):
         return pb.tanh(x) * y + x, pb.sum(y * y)
     # A new one before calls that trace anew so often are warned of.
     if "recorded" not in _functions or _functions["recorded"].cache_info().misses > 12:
@@ -156,6 +158,47 @@ def recorded(pb: Any, x: Any, y: Any) -> Any:
 
         _functions["recorded"] = f
     return _functions["recorded"](x, y)
+
+
+def assigned(pb: Any, x: Any, key: Any, update: str, value: float) -> Any:
+    """An assignment to a copy, and x as it was."""
+    if isinstance(pb, Meaning):
+        return pb.add(pb.multiply(pb.at(x, key, update, value), 0.5), 0)
+    y = x.copy()
+    if update == "set":
+        y[key] = value
+    elif update == "add":
+        y[key] += value
+    else:
+        y[key] *= value
+    return y * 0.5 + 0
+
+
+def assigned_part(pb: Any, x: Any, y: Any) -> Any:
+    """What was assigned has its gradient, what was replaced has none."""
+    if isinstance(pb, Meaning):
+        return pb.at(x, 0, "set", pb.sin(y[-1])) * x
+    z = x.copy()
+    z[0] = pb.sin(y[-1])
+    return z * x
+
+
+def black_box(pb: Any, x: Any) -> Any:
+    """A function of NumPy arrays."""
+    if isinstance(pb, Meaning):
+        return pb.sin(x)
+
+    def rule(primals: Any, upstream: Any) -> Any:
+        return upstream[0] * pb.cos(primals[0])
+
+    return pb.numpy_function(np.sin, lambda x: x, vjp=rule)(x)
+
+
+def computed_again(pb: Any, x: Any) -> Any:
+    """A checkpoint."""
+    if isinstance(pb, Meaning):
+        return pb.tanh(x) * pb.exp(-x * x)
+    return pb.checkpoint(lambda t: pb.tanh(t) * pb.exp(-t * t))(x)
 
 
 _functions: dict[str, Any] = {}
@@ -174,6 +217,10 @@ ALL: dict[str, Callable[..., Any]] = {
         curvature,
         value_and_slope,
         recorded,
+        assigned,
+        assigned_part,
+        black_box,
+        computed_again,
     )
 }
 
@@ -181,7 +228,7 @@ ALL: dict[str, Callable[..., Any]] = {
 def source_of(f: Callable[..., Any]) -> str:
     """As it stands, without the lines for the reference."""
     lines = inspect.getsource(f).splitlines()
-    start = next(i for i, line in enumerate(lines) if "isinstance(pb, Reference)" in line)
+    start = next(i for i, line in enumerate(lines) if "isinstance(pb, Meaning)" in line)
     end = start + 1
     while end < len(lines) and lines[end].startswith("        "):
         end += 1

@@ -4,7 +4,7 @@ Hessian times a direction, as arrays; None stands for no gradient."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,12 @@ def lazy(program: Program, expected: Expected, looks: bool = False) -> Answer:
 def forced(program: Program, expected: Expected) -> Answer:
     """Some values are looked at before the next line is built."""
     return lazy(program, expected, looks=True)
+
+
+def line_by_line(program: Program, expected: Expected) -> Answer:
+    """All values are, so that no pass of the optimiser sees two lines at once."""
+    every = frozenset(i for line in program.lines for i in line.outputs)
+    return lazy(replace(program, looks=every), expected, looks=True)
 
 
 def in_steps(program: Program, expected: Expected) -> Answer:
@@ -264,6 +270,7 @@ MODES: dict[str, Mode] = {
     for f in (
         lazy,
         forced,
+        line_by_line,
         in_steps,
         by_tapes,
         by_jacobians,
@@ -273,3 +280,4 @@ MODES: dict[str, Mode] = {
         with_updates,
     )
 }
+TRACED = ("in_function", "through_function", "with_updates")

@@ -1,5 +1,6 @@
 """Bugs of the kinds that automatic differentiation has had, to be put in place of functions: a
-program that calls one must fail. `NAMES` lists them as function: what is wrong with it.
+program that calls one must fail. `MUTANTS` lists them as function: what is wrong with it. A name
+may have a dot: of `pb.special`, or of `helpers`.
 
 A mutant never changes the library: it stands in the namespace that programs get as `pb`.
 """
@@ -11,177 +12,100 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 import pullback as pb
 
-from . import modes
+from . import helpers, modes
+from .bugs import (
+    abs_without_sign,
+    assignment_forgets,
+    complex_product_unconjugated,
+    conj_forgets,
+    cut_off,
+    exchanged,
+    exclusive,
+    first_of_ties,
+    forgets,
+    holes_count,
+    imag_as_real,
+    largest_so_far_of_all,
+    mean_by_one_less,
+    median_of_one,
+    minimum_for_maximum,
+    no_curvature,
+    no_slope,
+    padded_edge_once,
+    picks_once,
+    relu_leaks,
+    reversed_slope,
+    running_product_without_zeros,
+    saturating,
+    shifted_by_all,
+    sign_of_slope,
+    slope_off,
+    sort_in_the_order_of_the_leaf,
+    stop_gradient_leaks,
+    sum_counts_the_first_only,
+    take_counts_duplicates_once,
+    tanh_of_saturated,
+    topk_of_the_smallest,
+    unrounded,
+    value_off,
+    variance_of_a_constant_mean,
+    without_mask,
+    without_start,
+)
 
 Function = Callable[..., Any]
 
 
 class Mutated:
-    """`pb` with some functions exchanged."""
+    """`pb`, or a part of it, with one function exchanged."""
 
-    def __init__(self, **functions: Function) -> None:
-        self.__dict__.update(functions)
+    def __init__(self, space: Any, name: str, mutant: Any) -> None:
+        self.__dict__.update({"_space": space, name: mutant})
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(pb, name)
+        return getattr(self._space, name)
 
 
 @contextmanager
 def in_place(name: str, mutant: Function) -> Iterator[None]:
-    before = modes.pb
-    modes.pb = Mutated(**{name: mutant})  # type: ignore[assignment]
+    *space, last = name.split(".")
+    if space == ["helpers"]:
+        before = getattr(helpers, last)
+        setattr(helpers, last, mutant)
+        try:
+            yield
+        finally:
+            setattr(helpers, last, before)
+        return
+    given = Mutated(pb.special, last, mutant) if space else mutant
+    modes.pb = Mutated(pb, space[0] if space else last, given)  # type: ignore[assignment]
     try:
         yield
     finally:
-        modes.pb = before
-
-
-def flows(y: Any) -> bool:
-    return isinstance(y, (pb.Tensor, pb.Variable)) and y.dtype.kind == "f"
-
-
-def tensor(x: Any) -> Any:
-    return x if isinstance(x, (pb.Tensor, pb.Variable)) else pb.constant(np.asarray(x))
-
-
-# --- what may be wrong with any function
-
-
-def value_off(f: Function, *args: Any, **kwargs: Any) -> Any:
-    """The value, by some units of its seventh place in 10⁸."""
-    y = f(*args, **kwargs)
-    return y * (1 + 1e-7) + 1e-7 if flows(y) else y
-
-
-def slope_off(f: Function, *args: Any, **kwargs: Any) -> Any:
-    """The value is right, the gradient off by 10⁻⁶ of it."""
-    y = f(*args, **kwargs)
-    return y + 1e-6 * (y - pb.stop_gradient(y)) if flows(y) else y
-
-
-def sign_of_slope(f: Function, *args: Any, **kwargs: Any) -> Any:
-    y = f(*args, **kwargs)
-    return 2 * pb.stop_gradient(y) - y if flows(y) else y
-
-
-def no_slope(f: Function, *args: Any, **kwargs: Any) -> Any:
-    y = f(*args, **kwargs)
-    return pb.stop_gradient(y) if flows(y) else y
-
-
-def no_curvature(f: Function, *args: Any, **kwargs: Any) -> Any:
-    """First derivatives are right; what they depend on is taken for constant."""
-    held = [pb.stop_gradient(a) if flows(a) else a for a in map(tensor, args)]
-
-    def rule(*cotangents: Any) -> Any:
-        with pb.GradientTape() as tape:
-            tape.watch([a for a in held if flows(a)])
-            y = f(*held, **kwargs)
-        found = iter(tape.gradient(y, [a for a in held if flows(a)], cotangents[0]))
-        gradients = [next(found) if flows(a) else None for a in held]
-        return gradients[0] if len(gradients) == 1 else gradients
-
-    return pb.custom_gradient(lambda *xs: (f(*xs, **kwargs), rule))(*args)
-
-
-def forgets(which: int, f: Function, *args: Any, **kwargs: Any) -> Any:
-    """One of the arguments is taken for constant."""
-    given = list(args)
-    if flows(given[which]):
-        given[which] = pb.stop_gradient(given[which])
-    return f(*given, **kwargs)
-
-
-def exchanged(f: Function, x: Any, y: Any) -> Any:
-    return f(y, x)
-
-
-# --- what may be wrong with one function
-
-
-def tanh_of_saturated(x: Any) -> Any:
-    """The value for the slope."""
-    y = pb.tanh(x)
-    return y + (x - pb.stop_gradient(x)) * pb.stop_gradient(y)
-
-
-def relu_leaks(x: Any) -> Any:
-    y = pb.relu(x)
-    return y + 1e-3 * (x - pb.stop_gradient(x)) if flows(y) else y
-
-
-def abs_without_sign(x: Any) -> Any:
-    y = pb.abs(x)
-    if not flows(y):
-        return y
-    return pb.stop_gradient(y) + (x - pb.stop_gradient(x))
-
-
-def minimum_for_maximum(x: Any, y: Any) -> Any:
-    """The gradient goes to the wrong side."""
-    found, other = pb.maximum(x, y), pb.minimum(x, y)
-    return pb.stop_gradient(found - other) + other if flows(found) else found
-
-
-def stop_gradient_leaks(x: Any) -> Any:
-    return pb.identity(x)
-
-
-def take_counts_duplicates_once(x: Any, indices: Any, axis: Any = None) -> Any:
-    found = pb.take(x, indices, axis=axis)
-    places = np.asarray(pb.constant(indices).numpy())
-    if not flows(found) or places.ndim != 1 or axis is None:
-        return found
-    length = np.shape(x)[axis]
-    places = places % max(length, 1)
-    last = np.array([p not in places[i + 1 :] for i, p in enumerate(places)], bool)
-    at = last.reshape([-1 if k == axis % found.ndim else 1 for k in range(found.ndim)])
-    return pb.where(at, found, pb.stop_gradient(found))
-
-
-def sum_counts_the_first_only(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    y = pb.sum(x, axis=axis, keepdims=keepdims)
-    flat = pb.reshape(tensor(x), -1)
-    if not flows(y) or flat.size < 2:
-        return y
-    return y + 0.5 * pb.sum(flat[:1] - pb.stop_gradient(flat[:1]))
-
-
-def mean_by_one_less(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    y = pb.mean(x, axis=axis, keepdims=keepdims)
-    n = max(tensor(x).size // max(y.size, 1), 2)
-    return pb.stop_gradient(y) + (y - pb.stop_gradient(y)) * (n / (n - 1))
-
-
-def reversed_slope(f: Function, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """The cotangent comes back in the wrong order."""
-    y, back = f(x, *args, **kwargs), pb.reshape(f(x, *args, **kwargs), -1)[::-1]
-    if not flows(y):
-        return y
-    wrong = pb.reshape(back, y.shape)
-    return pb.stop_gradient(y - wrong) + wrong
-
-
-def first_of_ties(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The gradient of the largest entry goes to the smallest."""
-    y, other = (f(x, axis=axis, keepdims=keepdims) for f in (pb.max, pb.min))
-    return pb.stop_gradient(y - other) + other if flows(y) else y
+        modes.pb = pb
 
 
 UNARY = ("sin", "cos", "tanh", "sigmoid", "softplus", "exp", "expm1", "square", "log", "sqrt")
 BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "pow", "matmul")
 MOVING = ("reshape", "transpose", "broadcast_to", "expand_dims")
+SPECIAL = ("erfc", "gammaln", "ndtr", "j0", "digamma", "erfinv", "log_ndtr", "gammainc", "zeta",
+           "betainc", "iv", "polygamma")  # fmt: skip
+SPECIAL = tuple(f"special.{name}" for name in SPECIAL)
+SCANS = ("cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_logsumexp")
+MADE_OF_OTHERS = ("silu", "layer_norm", "huber_loss", "gelu", "std", "kl_divergence", "quantile",
+                  "corrcoef", "elu", "glu")  # fmt: skip
+ARRANGED = ("flip", "roll", "repeat", "pad", "tril", "kron", "diff")
 REDUCTIONS = ("sum", "mean", "prod", "max", "min", "logsumexp")
 
 
 def _mutants() -> Iterator[tuple[str, str, Function]]:
     def of(names: tuple[str, ...], wrong: Function) -> Iterator[tuple[str, str, Function]]:
         for name in names:
-            yield name, wrong.__name__, partial(wrong, getattr(pb, name))
+            space = pb.special if "." in name else pb
+            function = getattr(space, name.rpartition(".")[2])
+            yield name, wrong.__name__, partial(wrong, function)
 
     yield from of(UNARY, slope_off)
     yield from of(UNARY[:8], no_curvature)
@@ -195,7 +119,38 @@ def _mutants() -> Iterator[tuple[str, str, Function]]:
     yield from of(REDUCTIONS, no_slope)
     yield from of((*MOVING, "clip", "where"), no_slope)
     yield from of(("transpose", "log_softmax"), reversed_slope)
+    yield from of(SPECIAL, slope_off)
+    yield from of(SPECIAL[:4], no_curvature)
+    yield from of(SPECIAL[4:8], value_off)
+    for name in ("gammainc", "betainc", "zeta"):
+        wrong = partial(forgets, 0, getattr(pb.special, name))
+        yield f"special.{name}", "forgets its parameter", wrong
+    yield from of(SCANS, no_slope)
+    yield from of((*MADE_OF_OTHERS, *ARRANGED), sign_of_slope)
+    yield from of(MADE_OF_OTHERS[:6], no_curvature)
+    for name in ("sum", "prod", "max"):
+        yield name, "where=", partial(without_mask, getattr(pb, name))
+    for name, neutral in (("prod", 1.0), ("max", -1e30), ("min", 1e30)):
+        yield name, "initial=", partial(without_start, neutral, getattr(pb, name))
+    yield from of(("divide", "sqrt"), unrounded)
+    yield from of(("multiply",), saturating)
     for mutant, name in (
+        (exclusive, "cumulative_sum"),
+        (running_product_without_zeros, "cumulative_prod"),
+        (largest_so_far_of_all, "cumulative_max"),
+        (sort_in_the_order_of_the_leaf, "sort"),
+        (topk_of_the_smallest, "topk"),
+        (median_of_one, "median"),
+        (variance_of_a_constant_mean, "var"),
+        (holes_count, "nanmean"),
+        (conj_forgets, "conj"),
+        (imag_as_real, "imag"),
+        (complex_product_unconjugated, "multiply"),
+        (cut_off, "astype"),
+        (shifted_by_all, "bitwise_left_shift"),
+        (padded_edge_once, "pad"),
+        (assignment_forgets, "helpers.assigned_part"),
+        (picks_once, "take_along_axis"),
         (tanh_of_saturated, "tanh"),
         (relu_leaks, "relu"),
         (abs_without_sign, "abs"),
@@ -210,3 +165,14 @@ def _mutants() -> Iterator[tuple[str, str, Function]]:
 
 
 MUTANTS = {f"{name}: {wrong}": (name, mutant) for name, wrong, mutant in _mutants()}
+# What a line must have beside the call, where few have it.
+NEEDS = {
+    "saturating": "int8",
+    "complex_product_unconjugated": "pb.complex(",
+    "forgets its parameter": "{1}",
+    "where=": "where=",
+    "initial=": "initial=",
+    "cut_off": "bfloat16",
+    "unrounded": "float16",
+    "padded_edge_once": "edge",
+}

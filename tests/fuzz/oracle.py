@@ -31,11 +31,13 @@ class Number:
 @dataclass
 class Expected:
     """`values` have their `noise`: what rounding does to them. The slope along p and p·Hp are None
-    where differences can't tell: near a kink, or at a tie. `single`: some of it is float32."""
+    where differences can't tell: near a kink, or at a tie. `single`: some of it is float32; `half`:
+    some is rounded to fewer digits still, on the way to results and of gradients."""
 
     values: list[Array]
     noise: list[float]
     single: bool
+    half: bool
     products_are_finite: bool  # their operands
     cotangents: list[Array | None] = field(default_factory=list)  # one per result, None: no float
     p: list[Array] = field(default_factory=list)  # one per leaf with a gradient
@@ -55,7 +57,8 @@ def judge(program: Program) -> Expected | None:
     if exact.choices != rounded.choices or not np.isfinite(noise).all():
         return None
     single = any(x.dtype == np.float32 for x in every.values())
-    out = Expected(values, noise, single, rounded.products_are_finite)
+    half = "narrowed(" in program.source(exact=True)
+    out = Expected(values, noise, single, half, rounded.products_are_finite)
     random = np.random.default_rng(program.seed)
     for y in close:
         weights = np.round(random.normal(size=y.shape), 2)

@@ -50,6 +50,7 @@ class Program:
     special: bool = False  # NaN and infinities among the leaves
     large: bool = False  # too large for differences
     looks: frozenset[int] = field(default_factory=frozenset)  # values that a run with looks reads
+    by_values: bool = False  # shapes may depend on values, which no traced function has
     _made: dict[tuple[bool, bool], Callable[..., list[Any]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

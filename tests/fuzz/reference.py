@@ -28,12 +28,17 @@ from .functions import (
     PRODUCTS,
     SHAPES,
 )
+from .ordering import Ordering, wide
 
 Array = Any
 DEFAULT = np.dtype(np.float32)
 
 
-class Reference:
+class Meaning:
+    """What stands in the place of `pb` to say what a program means."""
+
+
+class Reference(Ordering, Meaning):
     def __init__(self, exact: bool, frozen: list[Array] | None = None) -> None:
         self.exact = exact
         self.choices: list[bytes] = []
@@ -41,6 +46,7 @@ class Reference:
         self.frozen: list[Array] = [] if frozen is None else frozen
         self._next = None if frozen is None else 0
         self._may_cancel = self._either_sign = False
+        self._rest = 0.0  # of what cancels
         self.special = self
 
     # --- dtypes, choices and constants
@@ -57,13 +63,13 @@ class Reference:
         dtypes = [x.dtype for x in xs if isinstance(x, (np.ndarray, np.generic))]
         numbers = [x for x in xs if not isinstance(x, (np.ndarray, np.generic))]
         own = [d for d in dtypes if d.kind == "f"]
-        integers = [d for d in dtypes if d.kind == "i"]
+        integers = [d for d in dtypes if d.kind in "iu"]
         if own:
             dtype = max(own, key=lambda d: d.itemsize)
         elif floats or any(isinstance(x, float) for x in numbers):
             dtype = self.floating(DEFAULT)
         elif integers:
-            dtype = max(integers, key=lambda d: d.itemsize)
+            dtype = np.result_type(*integers)
         else:
             whole = any(type(x) is int for x in numbers)
             dtype = np.dtype(np.int64) if whole else np.dtype(np.bool_)
@@ -123,9 +129,13 @@ class Reference:
         either sign: NumPy's own functions differ in it."""
         value = f(*xs)
         self.products_are_finite &= all(np.isfinite(np.asarray(x)).all() for x in xs)
-        if value.dtype.kind == "f" and not np.all(value):
-            self._either_sign = True
-            self._may_cancel |= bool(np.any((value == 0) & (f(*map(np.abs, xs)) != 0)))
+        if value.dtype.kind == "f" and np.min(np.abs(value), initial=np.inf) < 1e-9:
+            self._either_sign |= not np.all(value)
+            size = f(*map(np.abs, xs))
+            rest = np.abs(value[(np.abs(value) <= 1e-14 * size) & (size != 0)])
+            if rest.size:
+                self._may_cancel = True
+                self._rest = max(self._rest, float(rest.max()))
         return value
 
     def sure(self, name: str, xs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -133,10 +143,12 @@ class Reference:
         if name == "pow":
             jumps, may_be = [np.where(np.asarray(xs[1]) < 0, xs[0], 1)], self._either_sign
         elif name in DIVISIONS:
-            jumps, may_be = list(xs) if self._may_cancel else [xs[1]], self._either_sign
+            jumps = list(xs) if self._may_cancel else [xs[1]]
+            may_be = self._either_sign or self._may_cancel
         else:
             jumps, may_be = list(xs), self._may_cancel
-        if may_be and not all(np.all(x) for x in jumps if np.asarray(x).dtype.kind == "f"):
+        floats = [x for x in map(np.asarray, jumps) if x.dtype.kind == "f"]
+        if may_be and any(np.any(np.abs(x) <= self._rest) for x in floats):
             self.undecided()
         return xs
 
@@ -199,24 +211,33 @@ class Reference:
 
     # --- reductions
 
-    def sum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.sum(_wide(x), axis=axis, keepdims=keepdims)
+    def sum(self, x: Any, axis: Any = None, keepdims: bool = False, **more: Any) -> Array:
+        return np.sum(wide(x), axis=axis, keepdims=keepdims, **more)
 
-    def prod(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.prod(_wide(x), axis=axis, keepdims=keepdims)
+    def prod(self, x: Any, axis: Any = None, keepdims: bool = False, **more: Any) -> Array:
+        return np.prod(wide(x), axis=axis, keepdims=keepdims, **more)
 
     def mean(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
         return formulas.mean(self.common(x, floats=True)[0], axis, keepdims)
 
-    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        top = np.max(x, axis=axis, keepdims=True)
-        self.chosen((x == top) | (x != x))
-        return np.max(x, axis=axis, keepdims=keepdims)
+    def max(self, x: Any, axis: Any = None, keepdims: bool = False, **more: Any) -> Array:
+        return self._extreme(np.max, x, axis, keepdims, **more)
 
-    def min(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        top = np.min(x, axis=axis, keepdims=True)
+    def min(self, x: Any, axis: Any = None, keepdims: bool = False, **more: Any) -> Array:
+        return self._extreme(np.min, x, axis, keepdims, **more)
+
+    def _extreme(
+        self, f: Any, x: Any, axis: Any, keepdims: bool, where: Any = True, initial: Any = None
+    ) -> Array:
+        if initial is not None:
+            initial = np.asarray(initial, x.dtype)
+            x = np.where(where, x, -np.inf if f is np.max else np.inf).astype(x.dtype)
+        top = f(x, axis=axis, keepdims=True)
         self.chosen((x == top) | (x != x))
-        return np.min(x, axis=axis, keepdims=keepdims)
+        if initial is not None:
+            self.chosen(np.sign(top - initial))
+        start = {} if initial is None else {"initial": initial}
+        return f(x, axis=axis, keepdims=keepdims, **start)
 
     def argmax(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
         self.no_ties(np.max, x, axis)
@@ -226,11 +247,11 @@ class Reference:
         self.no_ties(np.min, x, axis)
         return self.chosen(np.argmin(x, axis=axis, keepdims=keepdims))
 
-    def any(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.any(x, axis=axis, keepdims=keepdims)
+    def any(self, x: Any, axis: Any = None, keepdims: bool = False, where: Any = True) -> Array:
+        return np.any(x, axis=axis, keepdims=keepdims, where=where)
 
-    def all(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.all(x, axis=axis, keepdims=keepdims)
+    def all(self, x: Any, axis: Any = None, keepdims: bool = False, where: Any = True) -> Array:
+        return np.all(x, axis=axis, keepdims=keepdims, where=where)
 
     def logsumexp(self, x: Any, axis: Any = None, keepdims: bool = False) -> Array:
         (x,) = self.common(x, floats=True)
@@ -323,7 +344,3 @@ class Reference:
         if update in ("min", "max"):
             self.chosen(np.sign(x[key] - value))
         return formulas.put(x, value, key, update)
-
-
-def _wide(x: Any) -> Array:
-    return np.asarray(x) if x.dtype.kind == "f" else np.asarray(x, np.int64)

@@ -48,7 +48,7 @@ PARTS = {
     "column_stack": ("concat", "reshape"),
     "compress": ("take",),
     "corrcoef": (
-        "clip",
+        "add",
         "divide",
         "matmul",
         "mean",

@@ -7,6 +7,7 @@ import numpy as np
 
 # isort: off
 from . import elementwise, choice, reductions, shapes, products, indexing, inside
+from . import composed, arranged, ordered, narrow
 from .registry import registered
 
 # isort: on
@@ -14,10 +15,14 @@ from .registry import registered
 __all__ = [
     "KINDS",
     "WEIGHTS",
+    "arranged",
     "choice",
+    "composed",
     "elementwise",
     "indexing",
     "inside",
+    "narrow",
+    "ordered",
     "products",
     "reductions",
     "shapes",

@@ -32,7 +32,7 @@ def compared(g: Generator) -> None:
 @kind(1)
 def logic(g: Generator) -> None:
     name = g.pick("logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf")
-    name = g.pick(name, name, "isfinite")
+    name = g.pick(name, name, name, "isfinite", "isposinf", "isneginf")
     if name.startswith("is"):
         g.add(f"pb.{name}({{0}})", g.any_number())
         return

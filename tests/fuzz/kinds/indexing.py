@@ -10,7 +10,7 @@ from ..program import listed
 from .registry import Generator, axis_of, kind
 
 
-def _key(g: Generator, shape: tuple[int, ...], advanced: bool) -> str:
+def key_of(g: Generator, shape: tuple[int, ...], advanced: bool) -> str:
     """The text of an index."""
     parts: list[str] = []
     axis = 0
@@ -40,7 +40,7 @@ def indexed(g: Generator) -> None:
     x = g.find(lambda x: x.ndim > 0)
     if x is None:
         return
-    g.add(f"{{0}}[{_key(g, g.array(x).shape, g.chance(0.5))}]", x)
+    g.add(f"{{0}}[{key_of(g, g.array(x).shape, g.chance(0.5))}]", x)
 
 
 @kind(1.5)
@@ -80,7 +80,7 @@ def updated(g: Generator) -> None:
     x = g.float(1)
     if x is None:
         return
-    key = _key(g, g.array(x).shape, g.chance(0.5))
+    key = key_of(g, g.array(x).shape, g.chance(0.5))
     update = g.pick("set", "add", "multiply", "min", "max")
     try:
         piece = eval(f"x[{key}]", {"x": g.array(x), "np": np})
@@ -91,8 +91,8 @@ def updated(g: Generator) -> None:
         g.add(f"{{0}}.at[{key}].{update}({number})", x,
               ref=f"pb.at({{0}}, np.s_[{key}], '{update}', {number})")  # fmt: skip
         return
-    if update in ("set", "multiply") and "np.array" in key and _repeats(g.array(x), key):
-        update = "add"  # which value stays is nobody's promise; of products there is no gradient
+    if update == "set" and "np.array" in key and _repeats(g.array(x), key):
+        update = "add"  # which value stays is nobody's promise
     dtype = g.array(x).dtype
     y = g.find(
         lambda y: (

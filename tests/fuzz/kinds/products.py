@@ -19,7 +19,10 @@ def product(g: Generator) -> None:
     if name in ("matmul", "@", "dot"):
         b = g.find(
             lambda x: (
-                x.dtype.kind in "fi" and x.ndim > 0 and x.shape[-2 if x.ndim > 1 else 0] == inner
+                x.dtype.kind in "fi"
+                and x.ndim > 0
+                and x.shape[-2 if x.ndim > 1 else 0] == inner
+                and x.size * g.array(a).size <= 10**6 * max(inner, 1)
             )
         )
         text = "{0} @ {1}" if name == "@" else f"pb.{name}({{0}}, {{1}})"
@@ -33,7 +36,9 @@ def product(g: Generator) -> None:
         g.add("pb.vdot({0}, {1})", a,
               g.find(lambda x: x.dtype.kind in "fi" and x.size == g.array(a).size))  # fmt: skip
     elif name == "outer":
-        g.add("pb.outer({0}, {1})", a, g.any_number())
+        b = g.any_number()
+        if b is not None and g.array(a).size * g.array(b).size <= 10**6:
+            g.add("pb.outer({0}, {1})", a, b)
     else:
         b = g.find(lambda x: x.dtype.kind in "fi" and x.ndim > 0 and x.shape[-1] == inner)
         g.add(f"pb.{name}({{0}}, {{1}})", a, b)
