@@ -108,9 +108,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def add_methods(public: Mapping[str, Any]) -> None:
     """Gives both classes their methods, made of the public functions."""
+    made = {name: _method(public[name]) for name in METHODS if name in public}
     for cls in (Tensor, Variable):
-        for name, own in OWN.items():
-            setattr(cls, name, own)
-        for name in METHODS:
-            if name in public:
-                setattr(cls, name, _method(public[name]))
+        for name, method in {**OWN, **made}.items():
+            setattr(cls, name, method)

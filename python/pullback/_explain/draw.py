@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
 import re
-from pathlib import Path
 from typing import Any
 
 from .. import _core
@@ -37,7 +37,8 @@ class Drawing:
         >>> with TemporaryDirectory() as folder:
         ...     pb.draw(x * x, x).save(f"{folder}/graph.svg")
         """
-        Path(path).write_text(self.svg, encoding="utf-8")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -146,7 +147,7 @@ def _lines(step: Step, steps: dict[int, Step]) -> list[str]:
     if step.rule and not step.custom:
         lines.append(f"rule {step.rule.split(' (')[0]}")
     if step.place and not step.is_leaf:
-        lines.append(f"{Path(step.place.file).name}:{step.place.line}")
+        lines.append(f"{os.path.basename(step.place.file)}:{step.place.line}")
     return lines
 
 

@@ -8,7 +8,6 @@ its neighbours (Sugiyama, Tagawa, Toda 1981).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import NamedTuple
 
 LINE, GAP_X, GAP_Y, MARGIN, LETTER = 15, 18, 34, 12, 6.7
@@ -130,6 +129,8 @@ def _placed(
 
 
 def _box(place: tuple[float, float], box: Box) -> str:
+    from html import escape  # here, as its import takes longer than most of ours
+
     fill, stroke = COLORS[box.kind]
     x, y = place
     width, height = _width(box), len(box.lines) * LINE + 6

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from .. import _core
@@ -38,6 +36,10 @@ def supports(op: str | Callable[..., Any], what: str) -> bool:
 
 @cache
 def _matrix() -> dict[str, Any]:
+    # Here, as the two take a tenth of the whole import.
+    import json
+    from importlib import resources
+
     text = resources.files("pullback._runtime").joinpath("support.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found

@@ -53,7 +53,7 @@ CASES: list[Case] = [
            ([(2, 3), (3,), (3,)],), dtypes=FLOATS, domain=NONZERO, ulp=8.0,
            size=lambda x, m, v: np.asarray(60.0, x.dtype), name="batch_norm kept"),
     *calls("multiply", lambda x, w, b, groups: pb.nn.group_norm(x, groups, w, b), ref.group_norm,
-           ([(2, 4), (4,), (4,)], 2), ([(2, 3, 4), (4,), (4,)], 2), dtypes=FLOATS, ulp=8.0,
+           ([(2, 6), (6,), (6,)], 2), ([(2, 3, 4), (4,), (4,)], 2), dtypes=FLOATS, ulp=8.0,
            size=ref.four, name="group_norm"),
     *calls("take", lambda x: pb.nn.embedding(x, [[0, -1], [0, 2]]), lambda x: x[[[0, -1], [0, 2]]],
            ((3, 2),), ((4,),), name="embedding"),
