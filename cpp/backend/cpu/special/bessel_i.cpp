@@ -55,6 +55,8 @@ Real debye(Real v, Real x) {
 // DLMF 10.32.9. Only for negative orders that are not whole.
 Real bessel_k_scaled(Real v, Real x) {
   constexpr Real step = 0x1p-5L;
+  // The largest term, where x sinh(t) = v: what is no number of any dtype needs no summing.
+  if (v * std::asinh(v / x) - std::hypot(v, x) - x < -11000) return 0;
   Real sum = std::exp(-2 * x) / 2;  // times exp(-x) once more
   for (int n = 1; n < 100000; ++n) {
     const Real t = n * step;
