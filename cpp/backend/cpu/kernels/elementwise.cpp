@@ -92,18 +92,24 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
 // Some functions have a branch-free part; a tile with an argument outside it goes element by
 // element. What an element gives is the same on both paths.
 template <Op op, class T>
-constexpr bool kHasNear = m::kFloat<T> && (op == Op::sin || op == Op::cos ||
-                                           op == Op::floor_divide || op == Op::remainder);
+constexpr bool kIsGamma = sizeof(T) == 4 && (op == Op::gammaln || op == Op::digamma);
+template <Op op, class T>
+constexpr bool kHasNear =
+    m::kFloat<T> && (op == Op::sin || op == Op::cos || op == Op::floor_divide ||
+                     op == Op::remainder || kIsGamma<op, T>);
 
 template <Op op, class T>
 PULLBACK_INLINE bool is_near(T a, T b) {
   if constexpr (op == Op::sin || op == Op::cos) return m::is_small_angle(a);
+  if constexpr (kIsGamma<op, T>) return m::is_gamma_near(a);
   return !m::is_far_quotient(a, b);
 }
 template <Op op, class T>
 PULLBACK_INLINE T near_value(T a, T b) {
   if constexpr (op == Op::sin) return m::sin_small(a);
   if constexpr (op == Op::cos) return m::cos_small(a);
+  if constexpr (op == Op::gammaln) return m::gammaln_near(a);
+  if constexpr (op == Op::digamma) return m::digamma_near(a);
   if constexpr (op == Op::remainder) return m::remainder_from(m::fmod_near(a, b), b);
   return m::floor_divide_from(m::fmod_near(a, b), a, b);
 }
