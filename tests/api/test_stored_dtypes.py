@@ -108,6 +108,33 @@ def test_fusion_changes_no_bits(dtype: str) -> None:
     assert np.array_equal(steps(lambda x: None), steps(pb.evaluate), equal_nan=True)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "uint16", "uint32"])
+def test_sums_and_products_wrap_where_something_looks_at_all_bits(dtype: str) -> None:
+    """Between sums and products only the low bits need be right; comparisons, quotients, shifts,
+    extremes and reductions see the number that is stored."""
+    rng = np.random.default_rng(1)
+    limits = np.iinfo(dtype)
+    a, b = (rng.integers(limits.min, limits.max, (30, 17), dtype, True) for _ in range(2))
+    x, y = pb.constant(a), pb.constant(b)
+    n, t = a * b + a, x * y + x
+    cases = [
+        (t, n),
+        (t * t - (t & y), n * n - (n & b)),
+        (~t ^ (y | -t), ~n ^ (b | -n)),
+        (t > y, n > b),
+        (t // (y | 1), n // (b | 1)),
+        (pb.maximum(t, y) + t, np.maximum(n, b) + n),
+        (pb.bitwise_right_shift(t, 3) + t, np.right_shift(n, np.asarray(3, dtype)) + n),
+        (pb.where(t < x, t, y) * t, np.where(n < a, n, b) * n),
+        (pb.cast(t, "float64") / 3, n.astype("float64") / 3),
+        (pb.cast(t * t, "int64"), (n * n).astype("int64")),
+        (pb.sum(t), np.sum(n)),
+        (pb.max(t, axis=0), np.max(n, axis=0)),
+    ]
+    for k, (got, want) in enumerate(cases):
+        np.testing.assert_array_equal(got.numpy(), want, err_msg=str(k))
+
+
 @pytest.mark.parametrize("dtype, tolerance", [("float16", 4e-3), ("bfloat16", 3e-2)])
 def test_gradients_in_halves(dtype: str, tolerance: float) -> None:
     def loss(x: Any) -> Any:

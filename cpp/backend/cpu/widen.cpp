@@ -1,5 +1,6 @@
-// A value of a stored dtype has up to two numbers in the new group: as it is stored, and as it is
-// computed with. Each is made when it is first asked for.
+// A value of a stored dtype has up to three numbers in the new group: as it is stored, as it is
+// computed with, and, of an integer, one of which only the low bits are right, which is enough for
+// sums and products. Each is made when it is first asked for.
 #include "backend/cpu/widen.h"
 
 #include <algorithm>
@@ -31,6 +32,26 @@ bool is_exact(Op op, DType dtype) {
   }
 }
 
+// The low bits of an integer result depend on those of the inputs alone.
+bool is_modular(Op op, DType dtype) {
+  if (is_float(dtype)) return false;
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::negative:
+    case Op::square:
+    case Op::where:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::bitwise_invert:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Widening {
  public:
   explicit Widening(const TileGroup& from)
@@ -38,6 +59,7 @@ class Widening {
     const size_t values = leaves_ + from.instructions.size();
     stored_.assign(values, -1);
     wide_.assign(values, -1);
+    loose_.assign(values, -1);
   }
 
   TileGroup run() {
@@ -94,16 +116,18 @@ class Widening {
     const DType dtype = dtype_of(value);
     if (!is_storage(dtype)) return number(value);
     if (stored_[value] < 0) {
-      stored_[value] = narrow(wide_[value], widened(dtype), dtype, is_row(value));
+      const int32_t from = wide_[value] < 0 ? loose_[value] : wide_[value];
+      stored_[value] = narrow(from, widened(dtype), dtype, is_row(value));
     }
     return stored_[value];
   }
   int32_t computed(int32_t value) {
     const DType dtype = dtype_of(value);
     if (!is_storage(dtype)) return number(value);
-    if (wide_[value] < 0) wide_[value] = cast(stored_[value], dtype, widened(dtype), is_row(value));
+    if (wide_[value] < 0) wide_[value] = cast(stored(value), dtype, widened(dtype), is_row(value));
     return wide_[value];
   }
+  int32_t loose(int32_t value) { return loose_[value] < 0 ? computed(value) : loose_[value]; }
   int32_t number(int32_t value) const { return stored_[value] < 0 ? wide_[value] : stored_[value]; }
 
   void add(int32_t index) {
@@ -111,10 +135,11 @@ class Widening {
     const int32_t value = leaves_ + index;
     if (instruction.op == Op::cast) return add_cast(value, instruction);
     const bool moves = instruction.op == Op::pick || instruction.op == Op::place;
-    for (int32_t& in : instruction.in) {
-      if (in >= 0) in = moves ? stored(in) : computed(in);
-    }
     const DType result = instruction.result;
+    const bool modular = is_storage(result) && is_modular(instruction.op, result);
+    for (int32_t& in : instruction.in) {
+      if (in >= 0) in = moves ? stored(in) : modular ? loose(in) : computed(in);
+    }
     if (moves || is_fold(instruction.op)) {
       if (!moves) instruction.dtype = widened(instruction.dtype);
       stored_[value] = emit(instruction);
@@ -123,7 +148,9 @@ class Widening {
     instruction.dtype = widened(instruction.dtype);
     instruction.result = widened(result);
     const int32_t made = emit(instruction);
-    if (!is_storage(result) || is_exact(instruction.op, result)) {
+    if (modular) {
+      loose_[value] = made;
+    } else if (!is_storage(result) || is_exact(instruction.op, result)) {
       wide_[value] = made;
     } else {
       stored_[value] = narrow(made, instruction.result, result, instruction.row);
@@ -147,7 +174,7 @@ class Widening {
   const TileGroup& from_;
   TileGroup to_;
   const int32_t leaves_;
-  std::vector<int32_t> stored_, wide_;
+  std::vector<int32_t> stored_, wide_, loose_;
 };
 
 bool any_storage(std::initializer_list<DType> dtypes) {
