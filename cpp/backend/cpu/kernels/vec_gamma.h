@@ -32,9 +32,7 @@ PULLBACK_INLINE double series(const long double (&c)[n], double x) {
   return sum;
 }
 
-PULLBACK_INLINE bool is_gamma_near(float x) {
-  return (x > 0.0f) & (x < kInfinity<float>);
-}
+PULLBACK_INLINE bool is_gamma_near(float x) { return (x > 0.0f) & (x < kInfinity<float>); }
 
 PULLBACK_INLINE float gammaln_near(float a) {
   const double x = static_cast<double>(a);
