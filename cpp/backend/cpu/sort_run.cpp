@@ -1,6 +1,7 @@
 // Sort and Search. A row becomes words (sort_words.h): keys whose order as unsigned numbers is that
 // of the entries, with the positions behind them where these are asked for.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -83,16 +84,20 @@ void sort_row(const T* x, int64_t dx, int64_t n, bool descending, char* memory, 
   using K = Keys<T>;
   using W = typename K::Word;
   W* words = reinterpret_cast<W*>(memory);
-  bool negative_zero = false;
-  for (int64_t i = 0; i < n; ++i) {
-    const T value = x[i * dx];
-    words[i] = K::of(value, descending);
-    if constexpr (std::is_floating_point_v<T>) {
-      negative_zero |= std::bit_cast<W>(value) == K::kSign;
+  std::atomic<bool> negative_zero{false};
+  each_part(n, [&](int64_t begin, int64_t end) {
+    bool met = false;
+    for (int64_t i = begin; i < end; ++i) {
+      const T value = x[i * dx];
+      words[i] = K::of(value, descending);
+      if constexpr (std::is_floating_point_v<T>) met |= std::bit_cast<W>(value) == K::kSign;
     }
-  }
-  sort_words(words, words + n, n, 0);
-  for (int64_t i = 0; i < n; ++i) y[i * dy] = K::back(words[i], descending);
+    if (met) negative_zero = true;
+  });
+  sort_words<W>(memory, n, 0);
+  each_part(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i * dy] = K::back(words[i], descending);
+  });
   if constexpr (std::is_floating_point_v<T>) {
     if (negative_zero) restore_zeros(x, dx, n, descending, y, dy);
   }
@@ -103,23 +108,27 @@ void argsort_row(const T* x, int64_t dx, int64_t n, bool descending, char* memor
                  int64_t dy) {
   using P = Positioned<T, W>;
   W* words = reinterpret_cast<W*>(memory);
-  for (int64_t i = 0; i < n; ++i) words[i] = P::word(x[i * dx], i, descending);
-  sort_words(words, words + n, n, P::kLow);
-  for (int64_t i = 0; i < n; ++i) y[i * dy] = P::out(words[i]);
+  each_part(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) words[i] = P::word(x[i * dx], i, descending);
+  });
+  sort_words<W>(memory, n, P::kLow);
+  each_part(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i * dy] = P::out(words[i]);
+  });
 }
 
 // row(x, step of x, memory, y, step of y) for every row.
-template <class T, class R, class Row>
-Status each_row(const Sort& s, const Slots& slots, int64_t word, Row&& row) {
+template <class T, class R, class W, class Row>
+Status each_row(const Sort& s, const Slots& slots, Row&& row) {
   const T* in = reinterpret_cast<const T*>(slots.at(s.in));
   R* out = reinterpret_cast<R*>(slots.at(s.out));
   const Strides& stride = s.in.strides;
   const int64_t rows = s.outer * s.inner;
-  const bool inside = s.length >= kLongSort && rows < 4;
+  const bool inside = s.length >= sort_detail::kLongSort && rows < 4;
   const int64_t per_chunk = inside ? rows : chunk_of(rows, 8 * s.length);
   FirstProblem problem;
   parallel_for(ceil_div(rows, per_chunk), rows * s.length > 16 * 1024, [&](int64_t chunk) {
-    const StepMemory memory(2 * word * s.length);
+    const StepMemory memory(sort_memory<W>(s.length));
     if (!memory.data()) return problem.report(chunk, Problem::Memory);
     const int64_t end = std::min((chunk + 1) * per_chunk, rows);
     for (int64_t r = chunk * per_chunk; r < end; ++r) {
@@ -137,16 +146,16 @@ template <class T>
 Status sort_of(const Sort& s, const Slots& slots) {
   const int64_t n = s.length;
   if (s.op == Op::sort) {
-    return each_row<T, T>(s, slots, sizeof(typename Keys<T>::Word),
-                          [&](const T* x, int64_t dx, char* memory, T* y, int64_t dy) {
-                            sort_row(x, dx, n, s.descending, memory, y, dy);
-                          });
+    return each_row<T, T, typename Keys<T>::Word>(
+        s, slots, [&](const T* x, int64_t dx, char* memory, T* y, int64_t dy) {
+          sort_row(x, dx, n, s.descending, memory, y, dy);
+        });
   }
   const auto positions = [&]<class W>(W) {
-    return each_row<T, int64_t>(s, slots, sizeof(W),
-                                [&](const T* x, int64_t dx, char* memory, int64_t* y, int64_t dy) {
-                                  argsort_row<T, W>(x, dx, n, s.descending, memory, y, dy);
-                                });
+    return each_row<T, int64_t, W>(
+        s, slots, [&](const T* x, int64_t dx, char* memory, int64_t* y, int64_t dy) {
+          argsort_row<T, W>(x, dx, n, s.descending, memory, y, dy);
+        });
   };
   return sizeof(T) <= 4 && n <= int64_t{UINT32_MAX} ? positions(uint64_t{}) : positions(KeyAt{});
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "backend/cpu/slots.h"
 #include "base/threads.h"
@@ -20,9 +19,6 @@ struct KeyAt {
 };
 
 namespace sort_detail {
-
-constexpr int kBits = 8;
-constexpr int kDigits = 1 << kBits;
 
 inline uint64_t key_of(uint32_t word) { return word; }
 inline uint64_t key_of(uint64_t word) { return word; }
@@ -116,87 +112,94 @@ void sort_short(W* a, W* spare, int64_t n) {
   if (from != a) std::copy(from, from + n, a);
 }
 
+// From here on a row is worth several threads.
+constexpr int64_t kLongSort = 128 * 1024;
+constexpr int64_t kParts = 16;
+
+inline int64_t parts_of(int64_t n) { return n >= kLongSort ? kParts : 1; }
+
+// The width of a digit: few passes, and counts that stay in a cache.
+constexpr int kBits = 11;
+constexpr int64_t kDigits = 1 << kBits;
+
 template <class W>
-int digit(const W& word, int shift) {
-  return static_cast<int>(key_of(word) >> shift & (kDigits - 1));
+constexpr int64_t short_row() {
+  return sizeof(W) == 4 ? 1024 : sizeof(W) == 8 ? 2048 : 256;
 }
 
-// How often each digit comes, for the digits of all passes.
+// What of a key differs among the words.
 template <class W>
-void count_digits(const W* a, int64_t n, int low, int passes, int64_t (*counts)[kDigits]) {
+uint64_t varying(const W* a, int64_t n) {
+  uint64_t any = 0;
+  uint64_t all = ~uint64_t{0};
   for (int64_t i = 0; i < n; ++i) {
-    const uint64_t key = key_of(a[i]) >> low;
-    for (int p = 0; p < passes; ++p) ++counts[p][key >> p * kBits & (kDigits - 1)];
+    any |= key_of(a[i]);
+    all &= key_of(a[i]);
   }
+  return any & ~all;
 }
 
-// Makes of counts where each digit begins, behind `sum`.
-inline int64_t begin_at(int64_t* counts, int64_t sum) {
-  for (int d = 0; d < kDigits; ++d) {
-    const int64_t own = counts[d];
-    counts[d] = sum;
-    sum += own;
-  }
-  return sum;
-}
-
+// One pass: the parts are counted, and then distributed by themselves.
 template <class W>
-void distribute(const W* from, int64_t n, int shift, int64_t* next, W* to) {
-  for (int64_t i = 0; i < n; ++i) to[next[digit(from[i], shift)]++] = from[i];
-}
-
-// One pass, cut into parts that are counted and then distributed by themselves.
-template <class W>
-void distribute_parts(const W* from, int64_t n, int shift, W* to) {
-  constexpr int kParts = 16;
-  int64_t next[kParts][kDigits] = {};
-  const auto part = [&](int64_t p) { return p * n / kParts; };
-  parallel_for(kParts, true, [&](int64_t p) {
-    for (int64_t i = part(p); i < part(p + 1); ++i) ++next[p][digit(from[i], shift)];
+void distribute(const W* from, int64_t n, int shift, int64_t* counts, W* to) {
+  const auto digit = [=](const W& word) { return key_of(word) >> shift & (kDigits - 1); };
+  const int64_t parts = parts_of(n);
+  parallel_for(parts, true, [&](int64_t p) {
+    int64_t* own = counts + p * kDigits;
+    std::fill(own, own + kDigits, 0);
+    const int64_t end = (p + 1) * n / parts;
+    for (int64_t i = p * n / parts; i < end; ++i) ++own[digit(from[i])];
   });
   int64_t sum = 0;
-  for (int d = 0; d < kDigits; ++d) {
-    for (auto& own : next) {
-      const int64_t count = own[d];
-      own[d] = sum;
+  for (int64_t d = 0; d < kDigits; ++d) {
+    for (int64_t p = 0; p < parts; ++p) {
+      const int64_t count = counts[p * kDigits + d];
+      counts[p * kDigits + d] = sum;
       sum += count;
     }
   }
-  parallel_for(kParts, true, [&](int64_t p) {
-    distribute(from + part(p), part(p + 1) - part(p), shift, next[p], to);
+  parallel_for(parts, true, [&](int64_t p) {
+    int64_t* next = counts + p * kDigits;
+    const int64_t end = (p + 1) * n / parts;
+    for (int64_t i = p * n / parts; i < end; ++i) to[next[digit(from[i])]++] = from[i];
   });
 }
 
 }  // namespace sort_detail
 
-// From here on a row is worth several threads.
-constexpr int64_t kLongSort = 128 * 1024;
+// Calls body(begin, end) for the parts of a row, of a long one all at once.
+template <class Body>
+void each_part(int64_t n, Body&& body) {
+  const int64_t parts = sort_detail::parts_of(n);
+  parallel_for(parts, true, [&](int64_t p) { body(p * n / parts, (p + 1) * n / parts); });
+}
 
-// Sorts n words by the bits of their keys from `low` on; those below come in order. `spare` has
-// room for as many.
+// What sort_words needs for n words: their room, that of a copy, and counts behind them.
 template <class W>
-void sort_words(W* a, W* spare, int64_t n, int low) {
+int64_t sort_memory(int64_t n) {
   using namespace sort_detail;
-  constexpr int64_t kShort = sizeof(W) == 4 ? 1024 : sizeof(W) == 8 ? 2048 : 256;
-  if (n <= kShort) return sort_short(a, spare, n);
-  constexpr int kPasses = 8;
-  const int key_bits = sizeof(W) == 4 ? 32 : 64;
-  const int passes = (key_bits - low) / kBits;
-  int64_t counts[kPasses][kDigits] = {};
-  count_digits(a, n, low, passes, counts);
-  const bool parts = n >= kLongSort && num_threads() > 1;
+  const int64_t words = 2 * static_cast<int64_t>(sizeof(W)) * n;
+  if (n <= short_row<W>()) return words;
+  return words + static_cast<int64_t>(sizeof(int64_t)) * parts_of(n) * kDigits;
+}
+
+// Sorts the n words at the beginning of such memory by the bits of their keys from `low` on; those
+// below come in order.
+template <class W>
+void sort_words(char* memory, int64_t n, int low) {
+  using namespace sort_detail;
+  W* a = reinterpret_cast<W*>(memory);
+  W* spare = a + n;
+  if (n <= short_row<W>()) return sort_short(a, spare, n);
+  auto* counts = reinterpret_cast<int64_t*>(spare + n);
+  constexpr int kKeyBits = sizeof(W) == 4 ? 32 : 64;
+  const uint64_t differs = varying(a, n);
   W* from = a;
   W* to = spare;
-  for (int p = 0; p < passes; ++p) {
+  for (int shift = low; shift < kKeyBits; shift += kBits) {
     if (stop_requested()) return;
-    const int shift = low + p * kBits;
-    if (counts[p][digit(from[0], shift)] == n) continue;  // all the same
-    if (parts) {
-      distribute_parts(from, n, shift, to);
-    } else {
-      begin_at(counts[p], 0);
-      distribute(from, n, shift, counts[p], to);
-    }
+    if ((differs >> shift & (kDigits - 1)) == 0) continue;
+    distribute(from, n, shift, counts, to);
     std::swap(from, to);
   }
   if (from != a) std::copy(from, from + n, a);

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from math import nan
+from typing import Any
 
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .arguments import made_floating
-from .reductions import as_dtype, counted, mask_of, max, mean_where, min, sum
+from .arguments import axes_of, made_floating
+from .reductions import as_dtype, mask_of, max, mean_where, min, sum
 
 
 def var(
@@ -25,15 +26,19 @@ def var(
 ) -> Tensor:
     """The variance: the sum of squared distances from the mean, divided by N - `correction`; NaN
     where that is not positive. Always floating; of complex numbers the squared distances are those
-    of `abs`. The mean is subtracted first, and then the mean of
-    what is left, so that entries beside a large mean keep all of their digits.
+    of `abs`. Computed in float64, so that entries beside a large mean keep all of their digits, by
+    sums of distances from a number among the entries or near their mean (T. F. Chan, G. H. Golub,
+    R. J. LeVeque, "Algorithms for computing the sample variance", Am. Stat. 37, 1983).
 
     >>> pb.var([1.0, 2.0, 3.0])
     Tensor(0.6666667, dtype=float32)
     >>> pb.var([1e8, 1e8 + 8, 1e8 + 8])
     Tensor(14.222222, dtype=float32)
     """
-    return _variance(as_dtype(x, dtype, "var"), axis, correction, keepdims, where, "var")
+    variance, result = _variance(
+        as_dtype(x, dtype, "var"), axis, correction, keepdims, where, "var"
+    )
+    return _core.cast(variance, result)
 
 
 def _variance(
@@ -43,7 +48,8 @@ def _variance(
     keepdims: bool,
     where: TensorLike,
     who: str,
-) -> Tensor:
+) -> tuple[Tensor, DType]:
+    """The variance in float64, and the dtype of what is made of it."""
     x = made_floating(x, who, "fc")
     try:
         fewer = float(correction)
@@ -51,20 +57,43 @@ def _variance(
         raise TypeError(
             f"{who}: expected a number as the correction, got {_core.shown(correction)}"
         ) from None
-    # No shift changes a variance, so the first needs no gradient.
-    apart = _core.subtract(x, _core.stop_gradient(mean_where(x, axis, True, where, who)))
-    apart = _core.subtract(apart, mean_where(apart, axis, True, where, who))
     if x.dtype.kind == "c":
-        squares = _core.add(_core.square(_core.real(apart)), _core.square(_core.imag(apart)))
-    else:
-        squares = _core.square(apart)
-    total = _core.sum(counted(squares, where, 0, who), axis, keepdims)
-    if where is True:
-        left = (x.size // total.size if total.size else 0) - fewer
-        return _core.divide(total, left if left > 0 else nan)
-    n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), total.dtype)
-    rest = _core.subtract(n, fewer)
-    return _core.divide(total, _core.where(_core.greater(rest, 0), rest, nan))
+        parts = [
+            _variance(part, axis, correction, keepdims, where, who)
+            for part in (_core.real(x), _core.imag(x))
+        ]
+        return _core.add(parts[0][0], parts[1][0]), parts[0][1]
+    wide = _core.cast(x, "float64")
+    apart = _core.subtract(wide, _core.stop_gradient(_centre(x, wide, axis, where, who)))
+    if where is not True:
+        apart = _core.where(mask_of(where, x, who), apart, 0)
+    total = _core.sum(apart, axis, keepdims)
+    squares = _core.sum(_core.square(apart), axis, keepdims)
+    n: Any = x.size // total.size if total.size else 0
+    rest: Any = n - fewer if n > fewer else nan
+    if where is not True:
+        n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), "float64")
+        rest = _core.subtract(n, fewer)
+        rest = _core.where(_core.greater(rest, 0), rest, nan)
+    # The squares of distances from the mean: those from the centre, less the centre's own. Rounding
+    # may leave less than nothing where there is next to nothing.
+    squares = _core.subtract(squares, _core.divide(_core.square(total), n))
+    squares = _core.where(_core.less(squares, 0), 0, squares)
+    return _core.divide(squares, rest), x.dtype
+
+
+def _centre(x: Tensor, wide: Tensor, axis: Axis, where: TensorLike, who: str) -> Tensor:
+    """What the distances are from; no shift changes a variance. In float64 the first entry loses
+    at most a factor N of what narrower numbers do not have, and is there before the mean."""
+    if where is not True:
+        return mean_where(wide, axis, True, where, who)
+    rank = len(x.shape)
+    reduced = range(rank) if axis is None else axes_of(axis, rank, who)
+    entries = x[tuple(slice(1) if i in reduced else slice(None) for i in range(rank))]
+    first = _core.cast(entries, "float64")
+    if x.dtype.itemsize < 8:
+        return first
+    return _core.add(first, _core.mean(_core.subtract(wide, first), axis, True))
 
 
 def std(
@@ -82,12 +111,12 @@ def std(
     >>> pb.std([1.0, 3.0])
     Tensor(1., dtype=float32)
     """
-    return _root(_variance(as_dtype(x, dtype, "std"), axis, correction, keepdims, where, "std"))
+    return _root(*_variance(as_dtype(x, dtype, "std"), axis, correction, keepdims, where, "std"))
 
 
-def _root(v: Tensor) -> Tensor:
+def _root(v: Tensor, result: DType) -> Tensor:
     flat = _core.equal(v, 0)
-    return _core.where(flat, 0, _core.sqrt(_core.where(flat, 1, v)))
+    return _core.cast(_core.where(flat, 0, _core.sqrt(_core.where(flat, 1, v))), result)
 
 
 def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
@@ -168,7 +197,9 @@ def nanvar(
     Tensor(1., dtype=float32)
     """
     x = _core.constant(as_dtype(x, dtype, "nanvar"), who="nanvar")
-    return _variance(x, axis, correction, keepdims, _numbers(x, where, "nanvar"), "nanvar")
+    kept = _numbers(x, where, "nanvar")
+    variance, result = _variance(x, axis, correction, keepdims, kept, "nanvar")
+    return _core.cast(variance, result)
 
 
 def nanstd(
@@ -188,7 +219,7 @@ def nanstd(
     """
     x = _core.constant(as_dtype(x, dtype, "nanstd"), who="nanstd")
     kept = _numbers(x, where, "nanstd")
-    return _root(_variance(x, axis, correction, keepdims, kept, "nanstd"))
+    return _root(*_variance(x, axis, correction, keepdims, kept, "nanstd"))
 
 
 def nanmax(
