@@ -50,8 +50,9 @@ void bind_elementwise(py::module_& m) {
   }
 }
 
-// Parts of a concat or a stack: numbers and lists of them take the dtype of floating neighbours.
-std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const char* who) {
+// Values that meet in one operation: numbers and lists of them take the dtype of floating
+// neighbours.
+std::vector<Ref<Node>> operands(const std::vector<py::object>& values, const char* who) {
   std::vector<PyObject*> objects;
   for (const py::object& value : values) objects.push_back(value.ptr());
   std::vector<Ref<Node>> out(objects.size());
@@ -108,11 +109,12 @@ void bind_functions(py::module_& m) {
   m.def(
       "squeeze", [](const Ref<Node>& x, const AxisArgument& axis) { return squeeze(x, axis.axes); },
       py::arg("x"), py::arg("axis") = none);
+  m.def("operands", &operands, py::arg("values"), py::arg("who"));
   m.def("concat", [](const std::vector<py::object>& parts, Integer axis) {
-    return concat(parts_of(parts, "concat"), axis);
+    return concat(operands(parts, "concat"), axis);
   });
   m.def("stack", [](const std::vector<py::object>& parts, Integer axis) {
-    return stack(parts_of(parts, "stack"), axis);
+    return stack(operands(parts, "stack"), axis);
   });
   m.def("split", [](const Ref<Node>& x, const std::vector<Integer>& sizes, Integer axis) {
     return split(x, {sizes.begin(), sizes.end()}, axis);

@@ -7,7 +7,7 @@ of a traced function, where there are none, that is a RuntimeError.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "rais
     Tensor([ 1., 20.,  3.], dtype=float32)
     """
     which = _core.constant(x, who="choose")
-    arrays = [_core.constant(choice, who="choose") for choice in listed(choices, "choose")]
+    arrays = _core.operands(listed(choices, "choose"), "choose")
     if which.dtype.kind not in "biu":
         raise TypeError(f"choose: expected integers, got {which.dtype}")
     if not arrays:
@@ -134,10 +134,10 @@ def select(
     conditions, choices = listed(condlist, "select"), listed(choicelist, "select")
     if len(conditions) != len(choices) or not conditions:
         raise ValueError(f"select: {len(conditions)} conditions for {len(choices)} choices")
-    out: Any = default
+    *choices, out = _core.operands([*choices, default], "select")
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         out = _core.where(condition, choice, out)
-    return _core.constant(out)
+    return out
 
 
 def piecewise(
@@ -161,7 +161,9 @@ def piecewise(
     if missing not in (0, 1) or not conditions:
         raise ValueError(f"piecewise: {len(conditions)} conditions for {len(functions)} functions")
     values = [f(x) if callable(f) else f for f in functions]
-    out: Any = values.pop() if missing else 0
+    if not missing:
+        values.append(0)
+    _, *values, out = _core.operands([x, *values], "piecewise")
     for condition, value in zip(conditions, values, strict=True):
         out = _core.where(condition, value, out)
     return _core.broadcast_to(out, x.shape)

@@ -50,6 +50,8 @@ def average(
     >>> pb.average([[1.0, 2.0], [3.0, 5.0]], axis=1, returned=True)
     (Tensor([1.5, 4. ], dtype=float32), Tensor([2., 2.], dtype=float32))
     """
+    if weights is not None:
+        x, weights = _core.operands([x, weights], "average")
     x = made_floating(x, "average", "fc")
     rank = len(x.shape)
     if weights is None:
@@ -109,6 +111,8 @@ def _covariance(
     dtype: DType,
     who: str,
 ) -> Tensor:
+    if y is not None:
+        x, y = _core.operands([x, y], who)
     rows = _rows(x, rowvar, dtype, who)
     if y is not None:
         more = _rows(y, rowvar, dtype, who)
@@ -119,7 +123,7 @@ def _covariance(
     weights = None
     for given in (fweights, aweights):
         if given is not None:
-            w = _core.cast(_core.constant(given, who=who), rows.dtype)
+            w = _core.cast(_core.operands([rows, given], who)[1], rows.dtype)
             if w.shape != (n,):
                 raise ValueError(f"{who}: expected {n} weights, got shape {w.shape}")
             weights = w if weights is None else _core.multiply(weights, w)
@@ -136,7 +140,7 @@ def _covariance(
     total = _core.matmul(_core.multiply(apart, weights), _core.transpose(apart))
     rest = _core.subtract(weight, fewer)
     if fewer and aweights is not None:
-        a = _core.cast(_core.constant(aweights, who=who), rows.dtype)
+        a = _core.cast(_core.operands([rows, aweights], who)[1], rows.dtype)
         share = _core.divide(_core.sum(_core.multiply(weights, a)), weight)
         rest = _core.subtract(weight, _core.multiply(share, fewer))
     return _core.divide(_squeezed(total), _core.where(_core.greater(rest, 0), rest, nan))

@@ -13,8 +13,7 @@ from .._typing import TensorLike
 from .arguments import integer, is_integer, looked_at, made_floating
 
 
-def _row(x: TensorLike, who: str, what: str) -> Tensor:
-    x = _core.constant(x, who=who)
+def _row(x: Tensor, who: str, what: str) -> Tensor:
     if len(x.shape) != 1 or x.size == 0:
         raise ValueError(f"{who}: expected {what} of rank 1, not empty, got shape {x.shape}")
     return x
@@ -27,7 +26,8 @@ def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tens
     >>> pb.digitize([0.5, 1.0, 9.0], [1.0, 2.0])
     Tensor([0, 1, 2], dtype=int64)
     """
-    x, bins = _core.constant(x, who="digitize"), _row(bins, "digitize", "bins")
+    x, bins = _core.operands([x, bins], "digitize")
+    bins = _row(bins, "digitize", "bins")
     falling = _core.greater(bins[0], bins[-1])
     at = _core.searchsorted(_core.where(falling, bins[::-1], bins), x, not right)
     return _core.where(falling, _core.subtract(len(bins), at), at)
@@ -65,7 +65,7 @@ def bincount(
 
 def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
     if not is_integer(bins):
-        return _row(bins, "histogram", "edges")
+        return _row(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
     count = integer(bins, "histogram")
     if not 1 <= count < 2**31:
         raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
@@ -109,7 +109,7 @@ def histogram(
     if weights is None:
         added = _core.full(x.shape, 1, "int64")
     else:
-        added = _core.reshape(_core.constant(weights, who="histogram"), -1)
+        added = _core.reshape(_core.operands([x, weights], "histogram")[1], -1)
         if added.shape != x.shape:
             raise ValueError(f"histogram: {added.size} weights for {x.size} entries")
     at = _core.subtract(_core.searchsorted(edges, x, True), 1)
@@ -141,7 +141,7 @@ def interp(
     >>> pb.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [0.0, 10.0, 30.0])
     Tensor([ 5., 20., 30.], dtype=float32)
     """
-    x, xp, fp = (made_floating(one, "interp") for one in (x, xp, fp))
+    x, xp, fp = (made_floating(v, "interp") for v in _core.operands([x, xp, fp], "interp"))
     xp, fp = _row(xp, "interp", "points"), _row(fp, "interp", "values")
     if xp.shape != fp.shape:
         raise ValueError(f"interp: {xp.size} points for {fp.size} values")

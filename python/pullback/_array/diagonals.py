@@ -70,7 +70,7 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
     step = columns + 1 if rank == 2 else 1 + sum(columns**k for k in range(1, rank))
     end = columns * columns if rank == 2 and not wrap else x.size
     end = min(end, x.size)
-    filled = _core.cast(_core.constant(value, who="fill_diagonal"), x.dtype)
+    filled = _core.cast(_core.operands([x, value], "fill_diagonal")[1], x.dtype)
     count = -(-end // step)
     if filled.shape not in ((), (count,)):
         raise ValueError(
@@ -157,7 +157,7 @@ def kron(a: TensorLike, b: TensorLike) -> Tensor:
     >>> pb.kron([1, 10], [1, 2, 3])
     Tensor([ 1,  2,  3, 10, 20, 30], dtype=int64)
     """
-    x, y = _core.constant(a, who="kron"), _core.constant(b, who="kron")
+    x, y = _core.operands([a, b], "kron")
     rank = max(len(x.shape), len(y.shape))
     ours, theirs = ((1,) * (rank - len(v.shape)) + tuple(v.shape) for v in (x, y))
     left = _core.reshape(x, tuple(n for k in range(rank) for n in (ours[k], 1)))

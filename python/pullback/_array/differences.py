@@ -47,11 +47,9 @@ def diff(
 
 
 def _end(value: TensorLike, x: Tensor, k: int) -> Tensor:
-    end = _core.constant(value, who="diff")
+    end = _core.operands([x, value], "diff")[1]
     if end.shape:
         return end
-    if isinstance(value, (int, float, complex)):  # it takes the dtype of x, as beside an operator
-        end = _core.cast(end, _core.add(x, value).dtype)
     return _core.broadcast_to(end, (*x.shape[:k], 1, *x.shape[k + 1 :]))
 
 
@@ -70,7 +68,7 @@ def ediff1d(
     parts = [_core.subtract(x[1:], x[:-1])]
     for value, place in ((to_begin, 0), (to_end, len(parts) + 1)):
         if value is not None:
-            end = _core.cast(_core.constant(value, who="ediff1d"), x.dtype)
+            end = _core.cast(_core.operands([x, value], "ediff1d")[1], x.dtype)
             parts.insert(place, _core.reshape(end, (-1,)))
     return parts[0] if len(parts) == 1 else _core.concat(parts, 0)
 
@@ -87,6 +85,8 @@ def trapezoid(
     >>> pb.trapezoid([1.0, 2.0, 3.0], x=[4.0, 6.0, 8.0])
     Tensor(8., dtype=float32)
     """
+    if x is not None:
+        y, x = _core.operands([y, x], "trapezoid")
     y = made_floating(y, "trapezoid", "fc")
     (k,) = axes_of([axis], len(y.shape), "trapezoid")
     later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
@@ -95,7 +95,7 @@ def trapezoid(
         if len(steps.shape) == 1:
             steps = _core.reshape(steps, (-1, *(1,) * (len(y.shape) - k - 1)))
     else:
-        places = _core.constant(x, who="trapezoid")
+        places = x
         if len(places.shape) == 1:
             places = _core.reshape(places, (-1, *(1,) * (len(y.shape) - k - 1)))
         j = k - len(y.shape) + len(places.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy
 
@@ -70,7 +70,7 @@ def linspace(
 ) -> Tensor:
     """`num` numbers in equal steps from `start` to `stop`, which is the last one, or with
     `endpoint=False` the one after. Floating, unless `dtype` says integers, which are those below;
-    both ends have gradients.
+    both ends have gradients. Between arrays, which broadcast, along a first axis.
 
     >>> pb.linspace(0, 1, 5)
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -78,7 +78,7 @@ def linspace(
     on_device(device, "linspace")
     count = _count(num, "linspace")
     first, last = _ends(start, stop, dtype, "linspace")
-    share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
+    share = _share(count, endpoint, first, last)
     weight = _core.constant(share, first.dtype)
     # From both ends, so that each is met exactly.
     whole, rest = _core.subtract(last, first), _core.constant(1 - share, first.dtype)
@@ -128,7 +128,7 @@ def geomspace(
     """
     first, last = _ends(start, stop, dtype, "geomspace")
     count = _count(num, "geomspace")
-    share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
+    share = _share(count, endpoint, first, last)
     weight, rest = _core.constant(share, first.dtype), _core.constant(1 - share, first.dtype)
     near = _core.multiply(first, _core.pow(_core.divide(last, first), weight))
     far = _core.multiply(last, _core.pow(_core.divide(first, last), rest))
@@ -138,18 +138,23 @@ def geomspace(
 
 def _count(num: SupportsIndex, who: str) -> int:
     count = integer(num, who)
-    if count < 0:
-        raise ValueError(f"{who}: num must not be negative, got {count}")
+    if not 0 <= count < 1 << 40:
+        raise ValueError(f"{who}: num must be from 0 to 2**40 - 1, got {count}")
     return count
 
 
+def _share(count: int, endpoint: bool, first: Tensor, last: Tensor) -> Any:
+    """How much of the way each of the numbers is from the first, along an axis before theirs."""
+    share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
+    return share.reshape(-1, *(1,) * max(len(first.shape), len(last.shape)))
+
+
 def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[Tensor, Tensor]:
-    """Both as single floats of one dtype, in which what lies between is computed."""
+    """Both as floats of one dtype, in which what lies between is computed."""
     kinds = []
-    for value in (start, stop):
-        end = _core.constant(value, who=who)
-        if end.shape or end.dtype.kind == "b":
-            raise TypeError(f"{who}: expected numbers, got {_core.shown(value)}")
+    for value, end in zip((start, stop), _core.operands([start, stop], who), strict=True):
+        if end.dtype.kind not in "iuf":
+            raise TypeError(f"{who}: expected real numbers, got {_core.shown(value)}")
         if end.dtype.kind == "f" and type(value) is not float:
             kinds.append(end.dtype)
     if wish is not None:

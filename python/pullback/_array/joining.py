@@ -56,7 +56,7 @@ def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     >>> pb.hstack([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
-    parts = [atleast_1d(x) for x in listed(arrays, "hstack")]
+    parts = [atleast_1d(x) for x in _core.operands(listed(arrays, "hstack"), "hstack")]
     return _core.concat(parts, 1 if parts and len(parts[0].shape) > 1 else 0)
 
 
@@ -67,7 +67,8 @@ def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
     """
-    return _core.concat([atleast_2d(x) for x in listed(arrays, "vstack")], 0)
+    parts = _core.operands(listed(arrays, "vstack"), "vstack")
+    return _core.concat([atleast_2d(x) for x in parts], 0)
 
 
 def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
@@ -76,7 +77,8 @@ def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     >>> pb.dstack([[1, 2], [3, 4]]).shape
     (1, 2, 2)
     """
-    return _core.concat([atleast_3d(x) for x in listed(arrays, "dstack")], 2)
+    parts = _core.operands(listed(arrays, "dstack"), "dstack")
+    return _core.concat([atleast_3d(x) for x in parts], 2)
 
 
 def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
@@ -91,7 +93,8 @@ def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
         t = atleast_1d(x)
         return _core.expand_dims(t, 1) if len(t.shape) == 1 else t
 
-    return _core.concat([column(x) for x in listed(arrays, "column_stack")], 1)
+    parts = _core.operands(listed(arrays, "column_stack"), "column_stack")
+    return _core.concat([column(x) for x in parts], 1)
 
 
 def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0) -> Tensor:
@@ -112,7 +115,7 @@ def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = No
     """
     if axis is None:
         return _core.concat(flat((x, values), "append"), 0)
-    return _core.concat([_core.constant(v, who="append") for v in (x, values)], axis)
+    return _core.concat([x, values], axis)
 
 
 def array_split(

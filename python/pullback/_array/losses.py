@@ -100,7 +100,7 @@ def cosine_similarity(x: TensorLike, y: TensorLike, /, *, axis: SupportsIndex = 
     Tensor([1., 0.], dtype=float32)
     """
     who = "cosine_similarity"
-    a, b = (_scaled(made_floating(v, who), axis, who) for v in (x, y))
+    a, b = (_scaled(made_floating(v, who), axis, who) for v in _core.operands([x, y], who))
     along, aa, bb = (
         _core.sum(product, axis)
         for product in (_core.multiply(a, b), _core.square(a), _core.square(b))

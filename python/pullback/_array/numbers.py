@@ -203,7 +203,7 @@ def isclose(
     >>> pb.isclose([1.0, 2.0], [1.0000001, 2.1])
     Tensor([ True, False], dtype=bool)
     """
-    x, y = _core.identity(x), _core.identity(y)
+    x, y = _core.operands([x, y], "isclose")
     minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
     apart = _core.abs(minus(x, y))
     near = _core.less_equal(apart, _core.add(atol, _core.multiply(rtol, _core.abs(y))))

@@ -16,7 +16,8 @@ from .arguments import made_floating
 def pair(first: TensorLike, second: TensorLike, who: str) -> tuple[Tensor, Tensor]:
     """Both as floats, after a check of their shapes. Integers among the second take the dtype of
     the first."""
-    x, y = made_floating(first, who), _core.constant(second, who=who)
+    x, y = _core.operands([first, second], who)
+    x = made_floating(x, who)
     if y.shape and y.shape != x.shape:
         raise ValueError(f"{who}: expected two arrays of one shape, got {x.shape} and {y.shape}")
     return x, y if y.dtype.kind == "f" else _core.cast(y, x.dtype)

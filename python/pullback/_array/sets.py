@@ -15,6 +15,7 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import looked_at
+from .shape import flat
 
 
 class UniqueAll(NamedTuple):
@@ -132,8 +133,8 @@ def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Ten
     >>> pb.isin([1, 2, 5], [5, 1])
     Tensor([ True, False,  True], dtype=bool)
     """
-    x = _core.constant(x, who="isin")
-    among = _core.reshape(_core.constant(elements, who="isin"), -1)
+    x, among = _core.operands([x, elements], "isin")
+    among = _core.reshape(among, -1)
     if among.size == 0:
         return _core.full(x.shape, bool(invert), "bool")
     among = _core.sort(among, 0)
@@ -148,7 +149,8 @@ def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     >>> pb.intersect1d([3, 1, 3], [2, 3])
     Tensor([3], dtype=int64)
     """
-    both = _core.concat([_unique(one, "intersect1d").values for one in (x, y)], 0)
+    two = _core.operands([x, y], "intersect1d")
+    both = _core.concat([_unique(one, "intersect1d").values for one in two], 0)
     order = _core.argsort(both, 0).numpy()
     values = both.numpy()[order]
     twice = np.flatnonzero(values[1:] == values[:-1])
@@ -161,5 +163,4 @@ def union1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     >>> pb.union1d([3, 1, 3], [2, 3])
     Tensor([1, 2, 3], dtype=int64)
     """
-    flat = [_core.reshape(_core.constant(one, who="union1d"), -1) for one in (x, y)]
-    return _unique(_core.concat(flat, 0), "union1d", True).values
+    return _unique(_core.concat(flat([x, y], "union1d"), 0), "union1d", True).values

@@ -91,8 +91,7 @@ def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex | None = 0) -
 
 def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
     """Each in one row."""
-    parts = [_core.constant(x, who=who) for x in arrays]
-    return [_core.reshape(x, (x.size,)) for x in parts]
+    return [_core.reshape(x, (x.size,)) for x in _core.operands(arrays, who)]
 
 
 def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:

@@ -99,7 +99,7 @@ def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
     >>> pb.lexsort([[3, 1, 2], [0, 1, 0]])
     Tensor([2, 0, 1], dtype=int64)
     """
-    rows = [_core.constant(key, who="lexsort") for key in listed(keys, "lexsort")]
+    rows = _core.operands(listed(keys, "lexsort"), "lexsort")
     if not rows:
         raise ValueError("lexsort: expected at least one key")
     if any(row.shape != rows[0].shape for row in rows):
@@ -124,7 +124,7 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: expected side 'left' or 'right', got {_core.shown(side)}")
-    x1 = _core.constant(x1, who="searchsorted")
+    x1, x2 = _core.operands([x1, x2], "searchsorted")
     if sorter is not None:
         x1 = _core.take(x1, sorter, 0)
     return _core.searchsorted(x1, x2, side == "right")
