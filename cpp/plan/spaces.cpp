@@ -103,9 +103,19 @@ class Finder {
     }
   }
 
-  void merge_if_flat(uint32_t member, const Read& read) {
-    if (analysis_.kind[read.base] != Analysis::Number && analysis_.is_flat(read))
-      merge(member, read.base);
+  // With what it reads in order, or with others that read the same window of it: the real and the
+  // imaginary part of a product are computed in one go over both parts of its operands. A window
+  // that repeats entries is too little to have in common.
+  void merge_readers_of(uint32_t member, const Read& read) {
+    if (analysis_.kind[read.base] == Analysis::Number) return;
+    if (analysis_.is_flat(read)) return merge(member, read.base);
+    const Strided& window = analysis_.window(read);
+    for (int64_t d = 0; d < window.shape.rank; ++d) {
+      if (window.strides[d] == 0 && window.shape[d] != 1) return;
+    }
+    const uint64_t key = static_cast<uint64_t>(read.base) << 32 | read.window;
+    const auto [it, first] = readers_.try_emplace(key, member);
+    if (!first) merge(member, it->second);
   }
 
   // Nodes and what they read in order are one class.
@@ -115,18 +125,18 @@ class Finder {
       switch (analysis_.kind[i]) {
         case Analysis::Elementwise:
         case Analysis::Copy:
-          for (const Read& read : reads) merge_if_flat(i, read);
+          for (const Read& read : reads) merge_readers_of(i, read);
           break;
         case Analysis::Fold:
-          merge_if_flat(elements(i), reads[0]);
+          merge_readers_of(elements(i), reads[0]);
           break;
         case Analysis::Pick:
-          merge_if_flat(elements(i), reads[0]);
-          merge_if_flat(i, reads[1]);
+          merge_readers_of(elements(i), reads[0]);
+          merge_readers_of(i, reads[1]);
           break;
         case Analysis::Place:
-          merge_if_flat(elements(i), reads[0]);  // here: its row values
-          merge_if_flat(elements(i), reads[1]);
+          merge_readers_of(elements(i), reads[0]);  // here: its row values
+          merge_readers_of(elements(i), reads[1]);
           break;
         case Analysis::Input:
         case Analysis::Number:
@@ -252,6 +262,7 @@ class Finder {
   uint32_t size_;
   std::vector<uint32_t> parent_;
   std::unordered_map<int64_t, Length> lengths_;
+  std::unordered_map<uint64_t, uint32_t> readers_;  // of a window: the first
   std::vector<uint32_t> host_of_;
   std::vector<int64_t> host_count_;  // elements, of classes that have rows
   std::vector<int64_t> number_;

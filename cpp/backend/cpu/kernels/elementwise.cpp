@@ -91,16 +91,17 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
 
 // Some functions have a branch-free part; a tile with an argument outside it goes element by
 // element. What an element gives is the same on both paths.
+template <Op op>
+constexpr bool kIsAngle = op == Op::sin || op == Op::cos || op == Op::tan || op == Op::sinc;
 template <Op op, class T>
 constexpr bool kIsGamma = sizeof(T) == 4 && (op == Op::gammaln || op == Op::digamma);
 template <Op op, class T>
-constexpr bool kHasNear =
-    m::kFloat<T> && (op == Op::sin || op == Op::cos || op == Op::floor_divide ||
-                     op == Op::remainder || kIsGamma<op, T>);
+constexpr bool kHasNear = m::kFloat<T> && (kIsAngle<op> || op == Op::floor_divide ||
+                                           op == Op::remainder || kIsGamma<op, T>);
 
 template <Op op, class T>
 PULLBACK_INLINE bool is_near(T a, T b) {
-  if constexpr (op == Op::sin || op == Op::cos) return m::is_small_angle(a);
+  if constexpr (kIsAngle<op>) return m::is_small_angle(a);
   if constexpr (kIsGamma<op, T>) return m::is_gamma_near(a);
   return !m::is_far_quotient(a, b);
 }
@@ -108,6 +109,8 @@ template <Op op, class T>
 PULLBACK_INLINE T near_value(T a, T b) {
   if constexpr (op == Op::sin) return m::sin_small(a);
   if constexpr (op == Op::cos) return m::cos_small(a);
+  if constexpr (op == Op::tan) return m::tan_small(a);
+  if constexpr (op == Op::sinc) return m::sinc_small(a);
   if constexpr (op == Op::gammaln) return m::gammaln_near(a);
   if constexpr (op == Op::digamma) return m::digamma_near(a);
   if constexpr (op == Op::remainder) return m::remainder_from(m::fmod_near(a, b), b);

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "backend/cpu/kernels/vec_gamma.h"
-#include "backend/cpu/kernels/vec_libm.h"
 #include "backend/cpu/kernels/vec_sigmoid.h"
+#include "backend/cpu/kernels/vec_slopes.h"
 
 namespace pullback {
 namespace {

@@ -1,12 +1,13 @@
-// Sine and cosine for |x| <= kTrigLimit, branch-free; the kernels send larger arguments, infinities
-// and NaN to libm. An element takes the same path wherever it stands, so neighbours never change
-// it.
+// Sine, cosine, tangent and sinc for |x| <= kTrigLimit, branch-free; the kernels send larger
+// arguments, infinities and NaN to libm. An element takes the same path wherever it stands, so
+// neighbours never change it.
 //
 // x = n pi/2 + r by Cody and Waite with pi/2 in parts of 33 bits, whose products with n are exact;
 // the polynomials are FreeBSD's (k_sin.c, k_cos.c, k_sinf.c, k_cosf.c). float computes in double.
 #pragma once
 
-#include "backend/cpu/kernels/vec_exp.h"
+#include "backend/cpu/kernels/vec_two.h"
+#include "backend/cpu/special/entropies.h"
 
 namespace pullback {
 namespace {
@@ -31,23 +32,34 @@ PULLBACK_INLINE Quarter quarter_turns(double x) {
   return {r, (second - r) - rest, bits_as<uint64_t>(shifted)};
 }
 
-// sin(r + low) and cos(r + low).
-PULLBACK_INLINE double sin_near(double r, double low) {
+// sin(r + low) - r, and cos(r + low) - (1 - r^2 / 2).
+PULLBACK_INLINE double sin_rest(double r, double low) {
   const double z = r * r;
   const double p = polynomial(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
                               2.75573137070700676789e-06, -2.50507602534068634195e-08,
                               1.58969099521155010221e-10);
   const double v = z * r;
-  return r - ((z * (0.5 * low - v * p) - low) - v * -1.66666666666666324348e-01);
+  return -((z * (0.5 * low - v * p) - low) - v * -1.66666666666666324348e-01);
 }
-PULLBACK_INLINE double cos_near(double r, double low) {
-  const double z = r * r;
+PULLBACK_INLINE double cos_rest(double r, double low, double z) {
   const double p = z * polynomial(z, 4.16666666666666019037e-02, -1.38888888888741095749e-03,
                                   2.48015872894767294178e-05, -2.75573143513906633035e-07,
                                   2.08757232129817482790e-09, -1.13596475577881948265e-11);
+  return z * p - r * low;
+}
+PULLBACK_INLINE double sin_near(double r, double low) { return r + sin_rest(r, low); }
+PULLBACK_INLINE double cos_near(double r, double low) {
+  const double z = r * r;
   const double half = 0.5 * z;
   const double w = 1.0 - half;
-  return w + (((1.0 - w) - half) + (z * p - r * low));
+  return w + (((1.0 - w) - half) + cos_rest(r, low, z));
+}
+// The same in two parts.
+PULLBACK_INLINE TwoPart sin_two(double r, double low) { return quick_sum(r, sin_rest(r, low)); }
+PULLBACK_INLINE TwoPart cos_two(double r, double low) {
+  const double z = r * r;
+  const double half = 0.5 * z, w = 1.0 - half;
+  return quick_sum(w, (((1.0 - w) - half) - 0.5 * product_rest(r, r, z)) + cos_rest(r, low, z));
 }
 // To float accuracy, rounding included, and in few dependent steps: the tiles of small programs are
 // a vector or two. A float is never so near a multiple of pi/2 that a third part would matter.
@@ -96,6 +108,44 @@ PULLBACK_INLINE float cos_small(float x) {
   return static_cast<float>(negative_if(y, (q.n + 1) >> 1));
 }
 
+PULLBACK_INLINE double tan_small(double x) {
+  const Quarter q = quarter_turns(x);
+  const bool odd = q.n & 1;
+  const TwoPart sine = sin_two(q.r, q.low), cosine = cos_two(q.r, q.low);
+  const TwoPart y = divided({odd ? cosine.high : sine.high, odd ? cosine.low : sine.low},
+                            {odd ? sine.high : cosine.high, odd ? sine.low : cosine.low});
+  return magnitude(x) < 0x1p-30 ? x : negative_if(y.high + y.low, q.n);
+}
+PULLBACK_INLINE float tan_small(float x) {
+  const Quarter q = rough_quarter_turns(x);
+  const double sine = sin_rough(q.r), cosine = cos_rough(q.r);
+  const double y = q.n & 1 ? -cosine / sine : sine / cosine;
+  return x == 0.0f ? x : static_cast<float>(y);
+}
+
+// a = n / 2 + r with |r| <= 1/4, exactly.
+PULLBACK_INLINE Quarter half_turns(double a) {
+  const double shifted = 2.0 * a + kRound;
+  return {a - 0.5 * (shifted - kRound), 0.0, bits_as<uint64_t>(shifted)};
+}
+// sin(pi a) / (pi a)
+PULLBACK_INLINE double sinc_small(double a) {
+  const Quarter q = half_turns(a);
+  const TwoPart t = two_product(q.r, kPi), bottom = two_product(a, kPi);
+  const double low = mad(q.r, kPiLow, t.low);
+  const TwoPart sine = sin_two(t.high, low), cosine = cos_two(t.high, low);
+  const bool odd = q.n & 1;
+  const TwoPart y = divided({odd ? cosine.high : sine.high, odd ? cosine.low : sine.low},
+                            {bottom.high, mad(a, kPiLow, bottom.low)});
+  return magnitude(a) < 0x1p-30 ? 1.0 : negative_if(y.high + y.low, q.n >> 1);
+}
+PULLBACK_INLINE float sinc_small(float a) {
+  const Quarter q = half_turns(a);
+  const double t = q.r * kPi;
+  const double y = (q.n & 1 ? cos_rough(t) : sin_rough(t)) / (kPi * a);
+  return magnitude(a) < 0x1p-15f ? 1.0f : static_cast<float>(negative_if(y, q.n >> 1));
+}
+
 template <class F>
 PULLBACK_INLINE bool is_small_angle(F x) {
   return (x <= F(kTrigLimit)) & (x >= F(-kTrigLimit));
@@ -110,6 +160,14 @@ PULLBACK_INLINE float cos(float x) {
   return is_small_angle(x) ? cos_small(x) : static_cast<float>(__builtin_cos(x));
 }
 PULLBACK_INLINE double cos(double x) { return is_small_angle(x) ? cos_small(x) : __builtin_cos(x); }
+PULLBACK_INLINE float tan(float x) {
+  return is_small_angle(x) ? tan_small(x) : static_cast<float>(__builtin_tan(x));
+}
+PULLBACK_INLINE double tan(double x) { return is_small_angle(x) ? tan_small(x) : __builtin_tan(x); }
+template <class F>
+PULLBACK_INLINE F sinc(F x) {
+  return is_small_angle(x) ? sinc_small(x) : static_cast<F>(special::sinc(x, 0));
+}
 
 }  // namespace m
 }  // namespace

@@ -1,58 +1,15 @@
-// Functions that the C library computes, within an ulp, one element at a time; float in double. And
-// the slopes of inverse functions, formed so that nothing cancels near the ends of a domain or
-// overflows far out.
+// Slopes of inverse functions, formed so that nothing cancels near the ends of a domain or
+// overflows far out; products with logarithms, remainders, and bits of integers.
 #pragma once
 
-#include "backend/cpu/kernels/vec_pow.h"
+#include "backend/cpu/kernels/vec_arc.h"
+#include "backend/cpu/kernels/vec_hyperbolic.h"
 #include "backend/cpu/kernels/vec_trig.h"
 
 namespace pullback {
 namespace {
 namespace m {
 
-#define PULLBACK_LIBM(name)                                             \
-  PULLBACK_INLINE double name(double a) { return __builtin_##name(a); } \
-  PULLBACK_INLINE float name(float a) { return static_cast<float>(__builtin_##name(double{a})); }
-PULLBACK_LIBM(tan)
-PULLBACK_LIBM(asin)
-PULLBACK_LIBM(acos)
-PULLBACK_LIBM(atan)
-PULLBACK_LIBM(cosh)
-PULLBACK_LIBM(exp2)
-PULLBACK_LIBM(log2)
-#undef PULLBACK_LIBM
-
-// In double the C library's are up to two units of the last place off.
-#define PULLBACK_LIBM(name)                                                                     \
-  PULLBACK_INLINE double name(double a) { return static_cast<double>(__builtin_##name##l(a)); } \
-  PULLBACK_INLINE float name(float a) { return static_cast<float>(__builtin_##name(double{a})); }
-PULLBACK_LIBM(sinh)
-PULLBACK_LIBM(asinh)
-PULLBACK_LIBM(acosh)
-PULLBACK_LIBM(atanh)
-PULLBACK_LIBM(log10)
-#undef PULLBACK_LIBM
-
-// The C library's is some units of the last place off: a step of Newton's, where what is left of a
-// is no subnormal number, else that of long double.
-PULLBACK_INLINE double cbrt(double a) {
-  const double y = __builtin_cbrt(a);
-  const double square = y * y, cube = square * y;
-  const double rest = ((cube - a) + product_rest(square, y, cube)) + product_rest(y, y, square) * y;
-  const double size = magnitude(a);
-  return (size > 1e-270) & (size < 1e300) ? y - rest / (3.0 * square)
-                                          : static_cast<double>(__builtin_cbrtl(a));
-}
-PULLBACK_INLINE float cbrt(float a) { return static_cast<float>(__builtin_cbrt(double{a})); }
-
-#define PULLBACK_LIBM(name)                                                          \
-  PULLBACK_INLINE double name(double a, double b) { return __builtin_##name(a, b); } \
-  PULLBACK_INLINE float name(float a, float b) {                                     \
-    return static_cast<float>(__builtin_##name(double{a}, double{b}));               \
-  }
-PULLBACK_LIBM(atan2)
-PULLBACK_LIBM(hypot)
-#undef PULLBACK_LIBM
 PULLBACK_INLINE double nextafter(double a, double b) { return __builtin_nextafter(a, b); }
 PULLBACK_INLINE float nextafter(float a, float b) { return __builtin_nextafterf(a, b); }
 
@@ -71,7 +28,7 @@ PULLBACK_INLINE F atan_slope(F a) {
 // 1 / sqrt(1 + a^2)
 template <class F>
 PULLBACK_INLINE F asinh_slope(F a) {
-  return static_cast<F>(1.0 / __builtin_hypot(1.0, double{a}));
+  return static_cast<F>(1.0 / hypot(1.0, double{a}));
 }
 // 1 / sqrt((a - 1) (a + 1))
 template <class F>
