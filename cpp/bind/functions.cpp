@@ -50,9 +50,8 @@ void bind_elementwise(py::module_& m) {
   }
 }
 
-// Values that meet in one operation: numbers and lists of them take the dtype of floating
-// neighbours.
-std::vector<Ref<Node>> operands(const std::vector<py::object>& values, const char* who) {
+// Arrays to be joined: numbers and lists of them take the dtype of floating neighbours.
+std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const char* who) {
   std::vector<PyObject*> objects;
   for (const py::object& value : values) objects.push_back(value.ptr());
   std::vector<Ref<Node>> out(objects.size());
@@ -61,6 +60,32 @@ std::vector<Ref<Node>> operands(const std::vector<py::object>& values, const cha
   for (Ref<Node>& node : out) {
     if (!(node->flags & kWeak)) continue;
     node = settle_weak(node, is_inexact(neighbour) ? neighbour : natural_dtype(node.get()));
+  }
+  return out;
+}
+
+// Values that are compared or weighted with each other. A number takes the dtype of its neighbours
+// where that holds it. Of lists only those of floats change, to float64 beside it: what they say
+// may well be beyond a narrower dtype.
+std::vector<Ref<Node>> operands(const std::vector<py::object>& values, const char* who) {
+  std::vector<PyObject*> objects;
+  std::vector<Ref<Node>> out;
+  for (const py::object& value : values) {
+    objects.push_back(value.ptr());
+    out.push_back(to_node(value.ptr(), who));
+  }
+  const DType neighbour = neighbour_dtype(objects.data(), out);
+  const bool wide = neighbour == DType::Float64 || neighbour == DType::Complex128;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const DType natural = natural_dtype(out[i].get());
+    if (out[i]->flags & kWeak) {
+      const bool held = is_integer(neighbour) && is_integer(natural) && out[i]->op == Op::scalar &&
+                        natural == DType::Int64 && fits(out[i]->scalar.i, neighbour);
+      const bool adapts = is_inexact(neighbour) && !is_complex(natural);
+      out[i] = settle_weak(out[i], held || adapts ? neighbour : natural);
+    } else if (wide && is_float(natural) && is_number_list(objects[i])) {
+      out[i] = to_node_of(objects[i], DType::Float64, who);
+    }
   }
   return out;
 }
@@ -110,11 +135,12 @@ void bind_functions(py::module_& m) {
       "squeeze", [](const Ref<Node>& x, const AxisArgument& axis) { return squeeze(x, axis.axes); },
       py::arg("x"), py::arg("axis") = none);
   m.def("operands", &operands, py::arg("values"), py::arg("who"));
+  m.def("parts", &parts_of, py::arg("values"), py::arg("who"));
   m.def("concat", [](const std::vector<py::object>& parts, Integer axis) {
-    return concat(operands(parts, "concat"), axis);
+    return concat(parts_of(parts, "concat"), axis);
   });
   m.def("stack", [](const std::vector<py::object>& parts, Integer axis) {
-    return stack(operands(parts, "stack"), axis);
+    return stack(parts_of(parts, "stack"), axis);
   });
   m.def("split", [](const Ref<Node>& x, const std::vector<Integer>& sizes, Integer axis) {
     return split(x, {sizes.begin(), sizes.end()}, axis);

@@ -217,6 +217,7 @@ __all__: list[str] = [
     "op_names",
     "operands",
     "over_square",
+    "parts",
     "permutation",
     "pick",
     "place",
@@ -518,6 +519,7 @@ class Tensor:
         axis: pullback._typing.Axis = None,
         *,
         correction: float = 0.0,
+        ddof: float | None = None,
         keepdims: bool = False,
         dtype: pullback._typing.DType = None,
         where: pullback._typing.TensorLike = True,
@@ -549,6 +551,7 @@ class Tensor:
         axis: pullback._typing.Axis = None,
         *,
         correction: float = 0.0,
+        ddof: float | None = None,
         keepdims: bool = False,
         dtype: pullback._typing.DType = None,
         where: pullback._typing.TensorLike = True,
@@ -776,6 +779,7 @@ class Variable:
         axis: pullback._typing.Axis = None,
         *,
         correction: float = 0.0,
+        ddof: float | None = None,
         keepdims: bool = False,
         dtype: pullback._typing.DType = None,
         where: pullback._typing.TensorLike = True,
@@ -809,6 +813,7 @@ class Variable:
         axis: pullback._typing.Axis = None,
         *,
         correction: float = 0.0,
+        ddof: float | None = None,
         keepdims: bool = False,
         dtype: pullback._typing.DType = None,
         where: pullback._typing.TensorLike = True,
@@ -1243,6 +1248,7 @@ def one_hot(
 def op_names() -> list[str]: ...
 def operands(values: collections.abc.Sequence[typing.Any], who: str) -> list[Tensor]: ...
 def over_square(a: typing.Any, b: typing.Any) -> Tensor: ...
+def parts(values: collections.abc.Sequence[typing.Any], who: str) -> list[Tensor]: ...
 def permutation(arg0: typing.SupportsIndex) -> Tensor: ...
 def pick(arg0: typing.Any, arg1: typing.Any) -> Tensor: ...
 def place(arg0: typing.Any, arg1: typing.Any, arg2: typing.SupportsIndex) -> Tensor: ...

@@ -96,6 +96,30 @@ def test_a_list_is_as_exact_as_an_array(name: str) -> None:
     np.testing.assert_array_equal(got.numpy(), of_tensor.numpy())
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64"])
+def test_a_number_keeps_the_dtype_of_integers(dtype: str) -> None:
+    x = pb.constant([5, 1], dtype)
+    for y in (pb.select([x > 1], [x]), pb.piecewise(x, [x > 1], [3]), pb.diff(x, prepend=0)):
+        assert y.dtype == dtype
+    large = pb.constant([2**63, 1], "uint64")
+    assert pb.select([large > 1], [large]).tolist() == [2**63, 0]
+    assert pb.isclose(pb.constant([5], "int8"), 300).tolist() == [False]
+
+
+def test_lists_of_integers_stay_exact_beside_floats() -> None:
+    for zeros in (np.zeros(2, "f4"), np.zeros(2)):
+        assert pb.lexsort([zeros, [2**53 + 1, 2**53]]).tolist() == [1, 0]
+    counts, _ = pb.histogram(np.zeros(2, "f4"), bins=1, weights=[16777217, 1])
+    assert counts.tolist() == [16777218]
+
+
+def test_lists_beside_halves_keep_their_range() -> None:
+    half = np.array([0.5, 0.25], np.float16)
+    assert pb.interp(half, [0.0, 1.0], [0.0, 70000.0]).tolist() == [35000.0, 17500.0]
+    assert pb.histogram(half, bins=1, weights=[70000.0, 1.0])[0].tolist() == [70001.0]
+    assert np.isfinite(pb.average(half, weights=[70000.0, 1.0]).item())
+
+
 def test_lists_alone_are_of_the_default_dtype() -> None:
     assert pb.hstack([[0.1], [0.2]]).dtype == "float32"
     assert pb.interp([0.5], [0.0, 1.0], [0.0, 1.0]).dtype == "float32"

@@ -39,6 +39,7 @@ class Expected:
     single: bool
     half: bool
     products_are_finite: bool  # their operands
+    beyond: bool  # squares of some values, or their inverses, are no numbers of the dtype
     cotangents: list[Array | None] = field(default_factory=list)  # one per result, None: no float
     p: list[Array] = field(default_factory=list)  # one per leaf with a gradient
     slope: Number | None = None
@@ -58,7 +59,8 @@ def judge(program: Program) -> Expected | None:
         return None
     single = any(x.dtype == np.float32 for x in every.values())
     half = "narrowed(" in program.source(exact=True)
-    out = Expected(values, noise, single, half, rounded.products_are_finite)
+    beyond = any(x.dtype == np.float32 and np.any(np.abs(x) > 1e18) for x in every.values())
+    out = Expected(values, noise, single, half, rounded.products_are_finite, beyond)
     random = np.random.default_rng(program.seed)
     for y in close:
         weights = np.round(random.normal(size=y.shape), 2)
@@ -128,7 +130,7 @@ def _differentiate(program: Program, leaves: list[Array], exact: Reference, out:
         # Of a large sum nothing is left of what a small summand changes.
         rounding = np.finfo(np.longdouble).eps * np.abs(middle)
         out.slope = slope()
-        if out.slope is not None and not program.large:
+        if out.slope is not None and not (program.large or out.beyond):
             out.curvature = curvature()
 
 

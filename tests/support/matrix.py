@@ -8,6 +8,7 @@ that `pullback.supports` reads.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -156,8 +157,20 @@ def data(matrix: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
+def with_second_names(matrix: dict[str, Any]) -> dict[str, Any]:
+    """Functions that their docstring calls another name of one that is there."""
+    more = {}
+    for space in SPACES:
+        for name in space.__all__:
+            text = getattr(space, name).__doc__ or ""
+            first = re.match(r"(?:The same as )?`(\w+)`[.,]", text)
+            if name not in matrix and first and first[1] in matrix:
+                more[name] = matrix[first[1]]
+    return dict(sorted((matrix | more).items()))
+
+
 def main() -> int:
-    matrix = {name: answers(case) for name, case in examples().items()}
+    matrix = with_second_names({name: answers(case) for name, case in examples().items()})
     wanted = {DATA: data(matrix), PAGE: page(matrix)}
     if sys.argv[1:] == ["--check"]:
         old = [path.name for path, text in wanted.items() if path.read_text() != text]

@@ -150,6 +150,7 @@ void distribute(const W* from, int64_t n, int shift, int64_t* counts, W* to) {
     const int64_t end = (p + 1) * n / parts;
     for (int64_t i = p * n / parts; i < end; ++i) ++own[digit(from[i])];
   });
+  if (stop_requested()) return;  // some parts were not counted
   int64_t sum = 0;
   for (int64_t d = 0; d < kDigits; ++d) {
     for (int64_t p = 0; p < parts; ++p) {

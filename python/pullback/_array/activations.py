@@ -61,7 +61,8 @@ def relu6(x: TensorLike, /) -> Tensor:
     >>> pb.relu6([-1.0, 2.0, 9.0])
     Tensor([0., 2., 6.], dtype=float32)
     """
-    return _core.clip(made_floating(x, "relu6"), 0, 6)
+    x = made_floating(x, "relu6")
+    return _core.where(_core.greater_equal(x, 6), 6, _core.relu(x))
 
 
 def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
@@ -75,14 +76,13 @@ def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
 
 
 def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
-    """x above 0, alpha (exp(x) - 1) below (Clevert et al., 2015).
+    """x above 0, alpha (exp(x) - 1) below (Clevert et al., 2015). The slope at 0 is 1.
 
     >>> pb.elu([-1.0, 2.0])
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
     x = made_floating(x, "elu")
-    below = _core.expm1(_core.minimum(x, 0))
-    return _core.where(_core.greater(x, 0), x, _core.multiply(below, alpha))
+    return _core.where(_core.less(x, 0), _core.multiply(_core.expm1(x), alpha), x)
 
 
 def selu(x: TensorLike, /) -> Tensor:
@@ -139,7 +139,7 @@ def hard_sigmoid(x: TensorLike, /) -> Tensor:
     >>> pb.hard_sigmoid([-4.0, 0.0, 1.5])
     Tensor([0.  , 0.5 , 0.75], dtype=float32)
     """
-    return _core.divide(_core.clip(_core.add(made_floating(x, "hard_sigmoid"), 3), 0, 6), 6)
+    return _core.divide(relu6(_core.add(made_floating(x, "hard_sigmoid"), 3)), 6)
 
 
 def hard_silu(x: TensorLike, /) -> Tensor:
@@ -160,8 +160,8 @@ def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
     x = made_floating(x, "celu")
-    below = _core.expm1(_core.divide(_core.minimum(x, 0), alpha))
-    return _core.where(_core.greater(x, 0), x, _core.multiply(below, alpha))
+    below = _core.expm1(_core.divide(x, alpha))
+    return _core.where(_core.less(x, 0), _core.multiply(below, alpha), x)
 
 
 def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:

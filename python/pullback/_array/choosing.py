@@ -117,6 +117,10 @@ def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "rais
         raise ValueError(
             f"choose: expected mode 'raise', 'wrap' or 'clip', got {_core.shown(mode)}"
         )
+    elif not _core.is_traced(which):
+        out_of_range = [n for n in which.numpy().flat if not -len(arrays) <= n < len(arrays)]
+        if out_of_range:
+            raise IndexError(f"choose: {out_of_range[0]} is none of {len(arrays)} choices")
     which, *arrays = _broadcast([which, *arrays], "choose")
     return _core.pick(_core.stack(arrays, -1), which)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import SupportsIndex
 
 import numpy as np
@@ -29,6 +30,10 @@ def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tens
     x, bins = _core.operands([x, bins], "digitize")
     bins = _row(bins, "digitize", "bins")
     falling = _core.greater(bins[0], bins[-1])
+    if not _core.is_traced(bins):
+        steps = np.diff(bins.numpy().astype(np.float64))
+        if np.any(steps < 0) and np.any(steps > 0):
+            raise ValueError("digitize: expected bins that rise, or fall")
     at = _core.searchsorted(_core.where(falling, bins[::-1], bins), x, not right)
     return _core.where(falling, _core.subtract(len(bins), at), at)
 
@@ -65,7 +70,10 @@ def bincount(
 
 def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
     if not is_integer(bins):
-        return _row(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
+        edges = _row(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
+        if not _core.is_traced(edges) and not np.all(np.diff(edges.numpy()) >= 0):
+            raise ValueError("histogram: expected edges that rise")
+        return edges
     count = integer(bins, "histogram")
     if not 1 <= count < 2**31:
         raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
@@ -76,6 +84,12 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
         low, high = (_core.full((), value, x.dtype) for value in (0, 1))
     else:
         low, high = _core.min(x), _core.max(x)
+    if not (_core.is_traced(low) or _core.is_traced(high)):
+        first, last = float(low), float(high)
+        if not (isfinite(first) and isfinite(last) and first <= last):
+            raise ValueError(
+                f"histogram: expected a finite, rising range, got {first} to {last}; give range="
+            )
     widen = _core.where(_core.equal(low, high), 0.5, 0.0)
     low, high = _core.subtract(low, widen), _core.add(high, widen)
     step = _core.divide(_core.subtract(high, low), count)

@@ -87,7 +87,7 @@ def linspace(
     line = _core.where(_core.constant(share < 0.5), near, far)
     if dtype is None:
         return line
-    return _core.cast(line if _core.dtype(dtype).kind == "f" else _core.floor(line), dtype)
+    return _core.cast(line if _core.dtype(dtype).kind in "fc" else _core.floor(line), dtype)
 
 
 def logspace(

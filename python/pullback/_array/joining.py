@@ -56,7 +56,7 @@ def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     >>> pb.hstack([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
-    parts = [atleast_1d(x) for x in _core.operands(listed(arrays, "hstack"), "hstack")]
+    parts = [atleast_1d(x) for x in _core.parts(listed(arrays, "hstack"), "hstack")]
     return _core.concat(parts, 1 if parts and len(parts[0].shape) > 1 else 0)
 
 
@@ -67,7 +67,7 @@ def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
     """
-    parts = _core.operands(listed(arrays, "vstack"), "vstack")
+    parts = _core.parts(listed(arrays, "vstack"), "vstack")
     return _core.concat([atleast_2d(x) for x in parts], 0)
 
 
@@ -77,7 +77,7 @@ def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     >>> pb.dstack([[1, 2], [3, 4]]).shape
     (1, 2, 2)
     """
-    parts = _core.operands(listed(arrays, "dstack"), "dstack")
+    parts = _core.parts(listed(arrays, "dstack"), "dstack")
     return _core.concat([atleast_3d(x) for x in parts], 2)
 
 
@@ -93,7 +93,7 @@ def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
         t = atleast_1d(x)
         return _core.expand_dims(t, 1) if len(t.shape) == 1 else t
 
-    parts = _core.operands(listed(arrays, "column_stack"), "column_stack")
+    parts = _core.parts(listed(arrays, "column_stack"), "column_stack")
     return _core.concat([column(x) for x in parts], 1)
 
 

@@ -106,7 +106,7 @@ def cosine_similarity(x: TensorLike, y: TensorLike, /, *, axis: SupportsIndex = 
         for product in (_core.multiply(a, b), _core.square(a), _core.square(b))
     )
     none = _core.logical_or(_core.equal(aa, 0), _core.equal(bb, 0))
-    size = _core.multiply(_core.sqrt(aa), _core.sqrt(bb))
+    size = _core.sqrt(_core.multiply(aa, bb))  # of two equal ones exactly their square
     return _core.where(none, 0, _core.divide(along, size))
 
 

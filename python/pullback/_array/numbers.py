@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
-import numpy
-
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .dtypes import finfo
 
 
 def trunc(x: TensorLike, /) -> Tensor:
@@ -21,12 +20,19 @@ def trunc(x: TensorLike, /) -> Tensor:
 
 
 def fmod(x: TensorLike, y: TensorLike) -> Tensor:
-    """x - y trunc(x / y), always floating, with the sign of x; `remainder` has that of y.
+    """x - y trunc(x / y), with the sign of x; `remainder` has that of y. By an integer 0 it is a
+    ZeroDivisionError.
 
     >>> pb.fmod([-7.0, 7.0], 3.0)
     Tensor([-1.,  1.], dtype=float32)
     """
-    return _core.fmod(x, y)
+    x, y = _core.operands([x, y], "fmod")
+    if x.dtype.kind not in "iu" or y.dtype.kind not in "iu":
+        return _core.fmod(x, y)
+    rest = _core.remainder(x, y)
+    other = _core.not_equal(_core.less(x, 0), _core.less(rest, 0))
+    other = _core.logical_and(other, _core.not_equal(rest, 0))
+    return _core.where(other, _core.subtract(rest, y), rest)
 
 
 def copysign(x: TensorLike, y: TensorLike) -> Tensor:
@@ -183,7 +189,7 @@ def nan_to_num(
         return _core.make_complex(*parts)
     if x.dtype.kind != "f":
         return x
-    most = float(numpy.finfo(x.dtype).max)
+    most = finfo(x.dtype).max
     y = _core.where(_core.isnan(x), nan, x)
     y = _core.where(_core.equal(x, inf), most if posinf is None else posinf, y)
     return _core.where(_core.equal(x, -inf), -most if neginf is None else neginf, y)
@@ -206,7 +212,9 @@ def isclose(
     x, y = _core.operands([x, y], "isclose")
     minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
     apart = _core.abs(minus(x, y))
-    near = _core.less_equal(apart, _core.add(atol, _core.multiply(rtol, _core.abs(y))))
+    # The smallest integer has no absolute value of its dtype.
+    size = _core.abs(_core.cast(y, "float64") if y.dtype.kind in "iu" else y)
+    near = _core.less_equal(apart, _core.add(atol, _core.multiply(rtol, size)))
     near = _core.logical_and(near, _core.isfinite(y))
     same = _core.same(x, y) if equal_nan else _core.equal(x, y)
     return _core.logical_or(near, same)

@@ -62,12 +62,17 @@ def reciprocal(x: TensorLike, /) -> Tensor:
 
 
 def float_power(x: TensorLike, y: TensorLike) -> Tensor:
-    """`pow` of floats: integers are made floats first, so that negative powers have a value.
+    """`pow` in float64 or complex128, whatever the dtypes: negative powers of integers have a
+    value, and large ones their digits.
 
     >>> pb.float_power([2, 4], -1)
-    Tensor([0.5 , 0.25], dtype=float32)
+    Tensor([0.5 , 0.25], dtype=float64)
     """
-    return _core.pow(_core.divide(x, 1), y)
+    base, power = (
+        _core.cast(v, "complex128" if v.dtype.kind == "c" else "float64")
+        for v in _core.operands([x, y], "float_power")
+    )
+    return _core.pow(base, power)
 
 
 def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:

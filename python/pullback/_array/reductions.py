@@ -5,9 +5,9 @@ formed in a fixed tree, so they do not depend on the number of threads and err b
 last place. An empty sum is 0, an empty product 1, an empty mean NaN; an empty `max` or `min` is a
 ValueError unless it has `initial`.
 
-`dtype` is what entries are cast to first. `where` (bool, broadcasts to x) says which entries count:
-the others have no gradient, whatever they are. `initial` is a number that counts as well, and has a
-gradient.
+`dtype` is what entries are cast to first, and that of the result. `where` (bool, broadcasts to x)
+says which entries count: the others have no gradient, whatever they are. `initial` is a number that
+counts as well, and has a gradient.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def sum(
     Tensor(11., dtype=float32)
     """
     total = _core.sum(counted(as_dtype(x, dtype, "sum"), where, 0, "sum"), axis, keepdims)
-    return total if initial is None else _core.add(total, _start(initial, total, "sum"))
+    if initial is not None:
+        total = _core.add(total, _start(initial, total, "sum"))
+    return as_dtype(total, dtype, "sum")
 
 
 def mean(
@@ -50,14 +52,15 @@ def mean(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The arithmetic mean, always floating or complex; NaN where no entry counts.
+    """The arithmetic mean, floating or complex unless `dtype` is not; NaN where no entry counts.
 
     >>> pb.mean([[1.0, 2.0], [3.0, 4.0]], axis=1)
     Tensor([1.5, 3.5], dtype=float32)
     >>> pb.mean([1.0, 2.0, 30.0], where=[True, True, False])
     Tensor(1.5, dtype=float32)
     """
-    return mean_where(as_dtype(x, dtype, "mean"), axis, keepdims, where, "mean")
+    found = mean_where(as_dtype(x, dtype, "mean"), axis, keepdims, where, "mean")
+    return as_dtype(found, dtype, "mean")
 
 
 def mean_where(x: TensorLike, axis: Axis, keepdims: bool, where: TensorLike, who: str) -> Tensor:
@@ -86,7 +89,9 @@ def prod(
     [Tensor([0., 6., 0.], dtype=float32)]
     """
     product = _core.prod(counted(as_dtype(x, dtype, "prod"), where, 1, "prod"), axis, keepdims)
-    return product if initial is None else _core.multiply(product, _start(initial, product, "prod"))
+    if initial is not None:
+        product = _core.multiply(product, _start(initial, product, "prod"))
+    return as_dtype(product, dtype, "prod")
 
 
 def max(
@@ -207,8 +212,8 @@ def logsumexp(x: TensorLike, /, axis: Axis = None, keepdims: bool = False) -> Te
 # --- what reductions are told
 
 
-def as_dtype(x: TensorLike, dtype: DType, who: str) -> TensorLike:
-    return x if dtype is None else _core.cast(_core.constant(x, who=who), dtype)
+def as_dtype(x: TensorLike, dtype: DType, who: str) -> Tensor:
+    return _core.constant(x, None if dtype is None else dtype, who)
 
 
 def mask_of(where: TensorLike, x: Tensor, who: str) -> Tensor:
@@ -238,4 +243,6 @@ def _start(initial: TensorLike, like: Tensor, who: str) -> Tensor:
     start = _core.constant(initial, who=who)
     if start.shape:
         raise ValueError(f"{who}: initial must be one number, got shape {start.shape}")
+    if type(initial) is int:  # one that the dtype does not hold is an error
+        return _core.constant(initial, like.dtype, who)
     return _core.cast(start, like.dtype)

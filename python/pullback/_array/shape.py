@@ -76,7 +76,7 @@ def broadcast_to(x: TensorLike, /, shape: Shape) -> Tensor:
     return _core.broadcast_to(x, shape)
 
 
-def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex | None = 0) -> Tensor:
+def concat(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0) -> Tensor:
     """The arrays one after the other along an axis that exists; their other lengths are equal.
     Without an axis all are flattened before.
 
@@ -91,10 +91,10 @@ def concat(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex | None = 0) -
 
 def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
     """Each in one row."""
-    return [_core.reshape(x, (x.size,)) for x in _core.operands(arrays, who)]
+    return [_core.reshape(x, (x.size,)) for x in _core.parts(arrays, who)]
 
 
-def stack(arrays: Sequence[TensorLike], /, *, axis: SupportsIndex = 0) -> Tensor:
+def stack(arrays: Sequence[TensorLike], /, axis: SupportsIndex = 0) -> Tensor:
     """Arrays of one shape along a new axis.
 
     >>> pb.stack([[1, 2], [3, 4]], axis=1)

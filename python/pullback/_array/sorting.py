@@ -99,7 +99,7 @@ def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
     >>> pb.lexsort([[3, 1, 2], [0, 1, 0]])
     Tensor([2, 0, 1], dtype=int64)
     """
-    rows = _core.operands(listed(keys, "lexsort"), "lexsort")
+    rows = [_core.constant(key, who="lexsort") for key in listed(keys, "lexsort")]
     if not rows:
         raise ValueError("lexsort: expected at least one key")
     if any(row.shape != rows[0].shape for row in rows):

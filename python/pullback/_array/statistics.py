@@ -20,15 +20,17 @@ def var(
     axis: Axis = None,
     *,
     correction: float = 0.0,
+    ddof: float | None = None,
     keepdims: bool = False,
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The variance: the sum of squared distances from the mean, divided by N - `correction`; NaN
-    where that is not positive. Always floating; of complex numbers the squared distances are those
-    of `abs`. Computed in float64, so that entries beside a large mean keep all of their digits, by
-    sums of distances from a number among the entries or near their mean (T. F. Chan, G. H. Golub,
-    R. J. LeVeque, "Algorithms for computing the sample variance", Am. Stat. 37, 1983).
+    """The variance: the sum of squared distances from the mean, divided by N - `correction`, by its
+    other name `ddof`; NaN where that is not positive. Always floating; of complex numbers the
+    squared distances are those of `abs`. Computed in float64, so that entries beside a large mean
+    keep all of their digits, by sums of distances from a number among the entries or near their
+    mean (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance",
+    Am. Stat. 37, 1983).
 
     >>> pb.var([1.0, 2.0, 3.0])
     Tensor(0.6666667, dtype=float32)
@@ -36,7 +38,7 @@ def var(
     Tensor(14.222222, dtype=float32)
     """
     variance, result = _variance(
-        as_dtype(x, dtype, "var"), axis, correction, keepdims, where, "var"
+        as_dtype(x, dtype, "var"), axis, correction, ddof, keepdims, where, "var"
     )
     return _core.cast(variance, result)
 
@@ -45,21 +47,26 @@ def _variance(
     x: TensorLike,
     axis: Axis,
     correction: float,
+    ddof: float | None,
     keepdims: bool,
     where: TensorLike,
     who: str,
 ) -> tuple[Tensor, DType]:
     """The variance in float64, and the dtype of what is made of it."""
-    x = made_floating(x, who, "fc")
+    x = _core.constant(x, who=who)
+    result = made_floating(x, who, "fc").dtype
+    if ddof is not None and correction:
+        raise TypeError(f"{who}: give correction or ddof, which are the same, not both")
+    given = correction if ddof is None else ddof
     try:
-        fewer = float(correction)
+        fewer = float(given)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{who}: expected a number as the correction, got {_core.shown(correction)}"
+            f"{who}: expected a number as the correction, got {_core.shown(given)}"
         ) from None
     if x.dtype.kind == "c":
         parts = [
-            _variance(part, axis, correction, keepdims, where, who)
+            _variance(part, axis, correction, ddof, keepdims, where, who)
             for part in (_core.real(x), _core.imag(x))
         ]
         return _core.add(parts[0][0], parts[1][0]), parts[0][1]
@@ -79,12 +86,12 @@ def _variance(
     # may leave less than nothing where there is next to nothing.
     squares = _core.subtract(squares, _core.divide(_core.square(total), n))
     squares = _core.where(_core.less(squares, 0), 0, squares)
-    return _core.divide(squares, rest), x.dtype
+    return _core.divide(squares, rest), result
 
 
 def _centre(x: Tensor, wide: Tensor, axis: Axis, where: TensorLike, who: str) -> Tensor:
     """What the distances are from; no shift changes a variance. In float64 the first entry loses
-    at most a factor N of what narrower numbers do not have, and is there before the mean."""
+    at most a factor N of digits that narrower numbers do not have, and is there before the mean."""
     if where is not True:
         return mean_where(wide, axis, True, where, who)
     rank = len(x.shape)
@@ -102,6 +109,7 @@ def std(
     axis: Axis = None,
     *,
     correction: float = 0.0,
+    ddof: float | None = None,
     keepdims: bool = False,
     dtype: DType = None,
     where: TensorLike = True,
@@ -111,7 +119,8 @@ def std(
     >>> pb.std([1.0, 3.0])
     Tensor(1., dtype=float32)
     """
-    return _root(*_variance(as_dtype(x, dtype, "std"), axis, correction, keepdims, where, "std"))
+    x = as_dtype(x, dtype, "std")
+    return _root(*_variance(x, axis, correction, ddof, keepdims, where, "std"))
 
 
 def _root(v: Tensor, result: DType) -> Tensor:
@@ -187,6 +196,7 @@ def nanvar(
     axis: Axis = None,
     *,
     correction: float = 0.0,
+    ddof: float | None = None,
     keepdims: bool = False,
     dtype: DType = None,
     where: TensorLike = True,
@@ -198,7 +208,7 @@ def nanvar(
     """
     x = _core.constant(as_dtype(x, dtype, "nanvar"), who="nanvar")
     kept = _numbers(x, where, "nanvar")
-    variance, result = _variance(x, axis, correction, keepdims, kept, "nanvar")
+    variance, result = _variance(x, axis, correction, ddof, keepdims, kept, "nanvar")
     return _core.cast(variance, result)
 
 
@@ -208,6 +218,7 @@ def nanstd(
     axis: Axis = None,
     *,
     correction: float = 0.0,
+    ddof: float | None = None,
     keepdims: bool = False,
     dtype: DType = None,
     where: TensorLike = True,
@@ -219,7 +230,7 @@ def nanstd(
     """
     x = _core.constant(as_dtype(x, dtype, "nanstd"), who="nanstd")
     kept = _numbers(x, where, "nanstd")
-    return _root(*_variance(x, axis, correction, keepdims, kept, "nanstd"))
+    return _root(*_variance(x, axis, correction, ddof, keepdims, kept, "nanstd"))
 
 
 def nanmax(

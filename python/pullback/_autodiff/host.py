@@ -62,7 +62,8 @@ def numpy_function(
         raise TypeError(f"{WHO}: expected a function, got {_core.shown(f)}")
     for name, rule in (("vjp", vjp), ("jvp", jvp)):
         if rule is not None and not callable(rule) and not (name == "vjp" and rule == "fd"):
-            raise TypeError(f"{WHO}: {name}: expected a function, got {_core.shown(rule)}")
+            wish = "a function or 'fd'" if name == "vjp" else "a function"
+            raise TypeError(f"{WHO}: {name}: expected {wish}, got {_core.shown(rule)}")
     if vjp is not None and jvp is not None:
         raise ValueError(f"{WHO}: {place(f)}: give a vjp or a jvp, not both")
     if not callable(out):
@@ -244,7 +245,14 @@ def _answered(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, .
         )
     floats = [k for k, x in enumerate(primals) if x.dtype.kind == "f"]
     slopes = _differences(f, len(primals), floats)
-    found = numpy_function(slopes, [primals[k] for k in floats])(*primals, *upstream)
+
+    def no_second(*_: Any) -> Any:
+        raise LookupError(
+            f"{WHO}: {place(f)}: vjp='fd' has no second derivative; write a vjp= of operations "
+            "that have one"
+        )
+
+    found = numpy_function(slopes, [primals[k] for k in floats], no_second)(*primals, *upstream)
     answers: list[Any] = [None] * len(primals)
     for k, g in zip(floats, found, strict=True):
         answers[k] = g

@@ -9,9 +9,9 @@ from typing import Any
 from .. import _core
 
 
-def supports(op: str | Callable[..., Any], what: str) -> bool:
+def supports(op: str | Callable[..., Any], what: Any) -> bool:
     """Whether a function of pullback supports something: "gradient", "second" (the gradient of the
-    gradient), "fused" (it shares a step with its elementwise neighbours), or a dtype by its name.
+    gradient), "fused" (it shares a step with its elementwise neighbours), or a dtype or its name.
 
     `op` is the function or its name. What there is stands in `docs/support_matrix.md`. A function
     that is not listed there is a LookupError, another question a ValueError.
@@ -26,8 +26,8 @@ def supports(op: str | Callable[..., Any], what: str) -> bool:
     answers = matrix[name]
     if what in ("gradient", "second", "fused"):
         return bool(answers[what] != "no")
-    if what in _dtypes():
-        return what in answers["dtypes"]
+    if str(what) in _dtypes():
+        return str(what) in answers["dtypes"]
     raise ValueError(
         "supports: expected 'gradient', 'second', 'fused' or the name of a dtype, "
         f"got {_core.shown(what)}"

@@ -55,6 +55,7 @@ def activation(g: Generator) -> None:
 
 P = "pb.add(0.1, pb.multiply(pb.sigmoid({1}), 0.8))"
 SHARES = "pb.softmax({1}, axis=-1)"
+LOGS = "pb.log_softmax({0}, axis=-1)"
 NEAR = "pb.abs(pb.subtract({0}, {1}))"
 HUBER = f"pb.mean(pb.where(pb.less_equal({NEAR}, D), pb.multiply(0.5, pb.square({NEAR})), " + (
     f"pb.multiply(D, pb.subtract({NEAR}, pb.multiply(0.5, D)))))"
@@ -69,8 +70,9 @@ LOSSES = {
     "hinge({0}, {1})": "pb.mean(pb.relu(pb.subtract(1, pb.multiply({0}, {1}))))",
     f"sigmoid_cross_entropy({{0}}, {P})": f"pb.mean(pb.subtract(pb.softplus({{0}}), "
     f"pb.multiply({{0}}, {P})))",
-    f"kl_divergence(pb.log_softmax({{0}}, axis=-1), {SHARES})": "pb.mean(pb.sum(pb.multiply("
-    f"{SHARES}, pb.subtract(pb.log({SHARES}), pb.log_softmax({{0}}, axis=-1))), axis=-1))",
+    # Not of one distribution twice, where rounding would decide the sign.
+    f"kl_divergence(pb.subtract({LOGS}, 0.0625), {SHARES})": "pb.mean(pb.sum(pb.multiply("
+    f"{SHARES}, pb.subtract(pb.log({SHARES}), pb.subtract({LOGS}, 0.0625))), axis=-1))",
     "cosine_similarity({0}, {1})": "pb.divide(pb.sum(pb.multiply({0}, {1}), axis=-1), pb.sqrt("
     "pb.multiply(pb.sum(pb.square({0}), axis=-1), pb.sum(pb.square({1}), axis=-1))))",
     "layer_norm({0}, {1}, {0})": "pb.add(pb.multiply(pb.layer_norm({0}), {1}), {0})",
@@ -250,7 +252,8 @@ COMPLEX = {
     f"pb.real_if_close(pb.real({Z}))": "{0}",
     f"pb.isreal({Z})": "pb.equal({1}, 0)",
     f"pb.iscomplex({Z})": "pb.not_equal({1}, 0)",
-    f"pb.abs(pb.sign({AWAY}))": "np.ones_like({0})",
+    # Not 1 itself, where rounding would decide what a step makes of it.
+    f"pb.multiply(pb.abs(pb.sign({AWAY})), 0.8125)": "np.multiply(np.ones_like({0}), 0.8125)",
 }
 
 

@@ -95,7 +95,7 @@ CASES: list[Case] = [
     numbers("floor",         np.floor,         FLAT),
     numbers("ceil",          np.ceil,          FLAT),
     numbers("trunc",         np.trunc,         FLAT),
-    floats ("fmod",          np.fmod,          QUOTIENT, DIVISOR,  ulp=1.0),
+    numbers("fmod",          np.fmod,          QUOTIENT, DIVISOR,  ulp=1.0),
     floats ("copysign",      np.copysign,      NONZERO,  NONZERO),
     floats ("nextafter",     ref.first,        NONZERO,  NONZERO,  ulp=1.5, without="f"),
     floats ("heaviside",     np.heaviside,     NONZERO,  REAL),

@@ -36,6 +36,10 @@ def at_shares_of_numpy(method: str) -> Any:
     return lambda x, q, axis: np.quantile(x, np.asarray(q, x.dtype), axis=axis, method=method)
 
 
+def of_numpy(name: str) -> Any:
+    return lambda x, q: getattr(np, name)(x, np.asarray(q, x.dtype))
+
+
 def broken_line(x: Any, f: Any) -> Any:
     at = np.clip(np.searchsorted(POINTS, x, "right") - 1, 0, len(POINTS) - 2)
     part = (x - POINTS[at]) / (POINTS[at + 1] - POINTS[at])
@@ -69,6 +73,9 @@ CASES: list[Case] = [
       for case in calls("sort", at_shares(method), at_shares_of_numpy(method), ((5,), 0.3, 0),
                         ((3, 4), (0.25, 0.9), 1), ((2, 3, 4), 0.6, (0, 2)), domain=DISTINCT,
                         dtypes="d", ulp=8.0, size=size, name=f"quantile {method}")),
+    *(case for name, share in (("percentile", 30.0), ("nanquantile", 0.3), ("nanpercentile", 30.0))
+      for case in calls("sort", getattr(pb, name), of_numpy(name), ((5,), share), domain=DISTINCT,
+                        dtypes="d", ulp=8.0, size=size, name=name)),
     *calls("sort", lambda x: pb.nanmedian(x, axis=1), lambda x: np.median(x, 1), ((3, 4),),
            ((2, 5),), domain=DISTINCT, dtypes=FLOATS, ulp=2.0, size=size, name="nanmedian"),
     *calls("where", lambda x: pb.interp(x, POINTS, VALUES),

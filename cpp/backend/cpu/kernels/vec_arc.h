@@ -8,15 +8,16 @@ namespace pullback {
 namespace {
 namespace m {
 
-// The angle whose tangent is a / b, for a and b >= 0 that are not both 0 or infinite: `whole` and
-// u + u^3 P(u^2), with a |u| up to tan(pi / 8).
+constexpr double kTanEighth = 0x1.a827999fcef32p-2;  // of pi
+
+// The angle whose tangent is a / b, for a and b >= 0 that are not both 0 or infinite: eighths of pi
+// and atan(u), with a |u| up to tan(pi / 8).
 struct Angle {
-  double eighths;  // of pi: 0, 2 or 4
+  double eighths;  // 0, 2 or 4
   TwoPart u;
 };
 PULLBACK_INLINE Angle angle_of(double a, double b) {
-  constexpr double tan_eighth = 0x1.a827999fcef32p-2;
-  const bool small = a <= tan_eighth * b, large = b < tan_eighth * a;
+  const bool small = a <= kTanEighth * b, large = b < kTanEighth * a;
   const TwoPart less = two_sum(a, -b), more = two_sum(a, b);
   const double top = small ? a : (large ? -b : less.high);
   const double bottom = small ? b : (large ? a : more.high);
@@ -112,8 +113,7 @@ PULLBACK_INLINE double acos(double x) {
 // --- float, in double to some 2^-33
 
 PULLBACK_INLINE double atan_rough(double a, double b) {
-  constexpr double tan_eighth = 0x1.a827999fcef32p-2;
-  const bool small = a <= tan_eighth * b, large = b < tan_eighth * a;
+  const bool small = a <= kTanEighth * b, large = b < kTanEighth * a;
   const double top = small ? a : (large ? -b : a - b);
   const double bottom = small ? b : (large ? a : a + b);
   const double whole = small ? 0.0 : (large ? kPi / 2 : kPi / 4);

@@ -54,13 +54,17 @@ PULLBACK_INLINE F over_square(F a, F b) {
   return (a != a) | (b != b) ? kNaN<F> : (none ? F(0) : static_cast<F>(slope));
 }
 // a / hypot(a, b): the cosine of an angle; 0 at the origin.
-template <class F>
-PULLBACK_INLINE F cosine_of(F a, F b) {
-  const bool far_a = magnitude(a) == kInfinity<F>, far_b = magnitude(b) == kInfinity<F>;
-  const F x = far_a ? with_sign_of(F(1), a) : (far_b ? F(0) : a);
-  const F y = far_b ? F(1) : (far_a ? F(0) : b);
-  const bool origin = (x == F(0)) & (y == F(0));
-  return origin ? F(0) : x / hypot(x, y) + F(0) * (a == a ? F(0) : a) + (b == b ? F(0) : b);
+PULLBACK_INLINE double cosine_of(double a, double b) {
+  const double p = magnitude(a), q = magnitude(b), top = p > q ? p : q;
+  const bool far_a = p == kInfinity<double>, far_b = q == kInfinity<double>;
+  const double scale = top > 0x1p400 ? 0x1p-600 : (top < 0x1p-400 ? 0x1p600 : 1.0);
+  const double x = far_a ? with_sign_of(1.0, a) : (far_b ? 0.0 : a * scale);
+  const double y = far_b ? 1.0 : (far_a ? 0.0 : b * scale);
+  const bool origin = (p == 0.0) & (q == 0.0);
+  return (a != a) | (b != b) ? kNaN<double> : (origin ? 0.0 : x / hypot(x, y));
+}
+PULLBACK_INLINE float cosine_of(float a, float b) {
+  return static_cast<float>(cosine_of(double{a}, double{b}));
 }
 
 // The larger of two exponents, and by how much: nothing where they are equal, infinities too.
@@ -105,7 +109,8 @@ PULLBACK_INLINE F heaviside(F a, F b) {
 // The remainder with the sign of a.
 template <class F>
 PULLBACK_INLINE F fmod(F a, F b) {
-  return is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b);
+  const F r = is_far_quotient(a, b) ? fmod_far(a, b) : fmod_near(a, b);
+  return r == F(0) ? with_sign_of(r, a) : r;
 }
 
 // --- bits of integers; a bool has one

@@ -226,7 +226,9 @@ Wide density_dx(Wide a, Wide b, const Point& p) {
     return a < 1 ? -kInf<Wide> : end_of_density(a - 1, b * (1 + b));
   }
   if (p.y == 0) return -density_dx(b, a, other_side(p));
-  return front(a, b, p) * ((p.below - 1 + 2 * p.x) / p.x / p.y) / p.x / p.y;
+  // (a - 1) y - (b - 1) x, which is nearly 0 for a = 1 and a small x.
+  const Wide slope = a < 2 || b < 2 ? (a - 1) * p.y - (b - 1) * p.x : p.below - 1 + 2 * p.x;
+  return front(a, b, p) * (slope / p.x / p.y) / p.x / p.y;
 }
 
 double at_point(double a, double b, double x, Wide (*value)(Wide, Wide, const Point&)) {
