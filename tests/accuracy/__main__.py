@@ -32,11 +32,13 @@ Derivatives, of first order (f′) and second (f″), count where they are norma
 are 1 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. Where terms of a
 derivative cancel, near its roots, errors are in units of the size of these terms: 1/4 for `silu`,
 `gelu` and `mish`, 1 for f′ of `entr` and `rel_entr`, 1/10 for Bessel functions of the first and
-second kind, 1/100 and 1/1000 for `ive(2.5, x)`.
+second kind, 1/100 and 1/1000 for `ive(2.5, x)`, 1/1000 for f″ of `sinc`
+and `rgamma`.
 
 Values of `j0`, `j1`, `y0` and `y1` are right to some 1e-19, which is what the large numbers mean:
 next to a root the value itself is small. `logaddexp` cancels likewise where its result is near 0.
-`gelu` and `mish` multiply a subnormal number far to the left, with the few digits that it has.
+`silu`, `gelu` and `mish` multiply a subnormal number far to the left, with the few digits that it
+has, and so does f″ of `ndtr` and `log_ndtr` far to the right.
 
 """
 
