@@ -156,3 +156,15 @@ def test_limits_and_kinds() -> None:
         pb.iinfo("float16")
     with pytest.raises(ValueError, match="isdtype"):
         pb.isdtype("int8", "whole")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_entry_of_a_row_of_halves_that_is_stored_for_elements(dtype: str) -> None:
+    x = pb.Variable(np.array([[-1.5, 0.5], [-1.5, 0.0]], np.float32))
+    halves = pb.astype(pb.clip_by_norm(x, 1.3, axis=1), dtype)
+    y = pb.astype(pb.sum(halves, axis=-1), "float32")
+    (g,) = pb.gradients(pb.sum(y * pb.constant([1.0, 2.0])), [x])
+    n = np.sqrt(2.5)
+    first = 1.3 / n * (np.array([1, 1]) + np.array([1.5, -0.5]) / n * (-1 / n))
+    expected = [first, [0.0, 2 * 1.3 / 1.5]]
+    np.testing.assert_allclose(g.numpy(), expected, rtol=1e-5, atol=1e-6)

@@ -165,9 +165,13 @@ class Widening {
       stored_[value] = emit(copy);
       return;
     }
-    const int32_t made =
-        narrow(computed(in), widened(instruction.dtype), instruction.result, instruction.row);
-    // Nothing may be left to do: then this value has the number of another one.
+    const int32_t wide = computed(in);
+    int32_t made = narrow(wide, widened(instruction.dtype), instruction.result, instruction.row);
+    // Nothing may be left to do: then this value has the number of another one, unless that is
+    // over rows and this one over elements.
+    if (made == wide && is_row(in) && !instruction.row) {
+      made = emit({Op::cast, instruction.result, instruction.result, {wide, -1, -1}, false});
+    }
     (is_storage(instruction.result) ? stored_ : wide_)[value] = made;
   }
 
