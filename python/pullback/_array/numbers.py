@@ -27,6 +27,8 @@ def fmod(x: TensorLike, y: TensorLike) -> Tensor:
     Tensor([-1.,  1.], dtype=float32)
     """
     x, y = _core.operands([x, y], "fmod")
+    if x.dtype.kind == "b" and y.dtype.kind == "b":
+        raise TypeError("fmod: expected numbers, got bool; cast it first")
     if x.dtype.kind not in "iu" or y.dtype.kind not in "iu":
         return _core.fmod(x, y)
     rest = _core.remainder(x, y)
