@@ -1,5 +1,5 @@
-// evaluate() and gradients() as the package calls them: arguments are checked here, without lists
-// made in between.
+// evaluate(), gradients() and tangents() as the package calls them: arguments are checked here,
+// without lists made in between.
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +9,7 @@
 #include "bind/tensor.h"
 #include "bind/traced.h"
 #include "bind/tree.h"
+#include "grad/forward.h"
 #include "grad/reverse.h"
 #include "graph/recorder.h"
 #include "plan/evaluate.h"
@@ -60,7 +61,7 @@ PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded<PyObject*>(nullptr, [&] { return evaluated(args, count).release().ptr(); });
 }
 
-// --- gradients(ys, xs, seeds, stops, overrides, zeros)
+// --- gradients and tangents(ys, xs, seeds, stops, overrides, zeros)
 
 // Calls each(entry) for one tensor or variable, or for every entry of a list or tuple of them; or
 // of any other nest, whose structure is then returned.
@@ -89,7 +90,7 @@ std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   return tree;
 }
 
-void check_tracked(const GradientRequest& request) {
+void check_tracked(const GradientRequest& request, const char* who) {
   bool from_birth = true;
   for (size_t i = 0; i < request.xs.size(); ++i) {
     const Node* x = request.xs[i].node.get();
@@ -98,7 +99,7 @@ void check_tracked(const GradientRequest& request) {
     if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
     from_birth = false;
     if (!is_inexact(x->dtype) || x->tracked()) continue;
-    fail(ErrorKind::Value, "gradients: xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
+    fail(ErrorKind::Value, who, ": xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
          x->dtype,
          ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
          "with a GradientTape before it is used, or differentiate a function of it with grad");
@@ -109,8 +110,8 @@ void check_tracked(const GradientRequest& request) {
   for (const Ref<Node>& y : request.ys) {
     if (y->tracked()) return;
   }
-  fail(ErrorKind::Value,
-       "gradients: none of the ys is tracked: they depend on no variable and on no tensor that was "
+  fail(ErrorKind::Value, who,
+       ": none of the ys is tracked: they depend on no variable and on no tensor that was "
        "watched when they were made, so their history was not kept; watch the xs with a "
        "GradientTape before they are used, or differentiate a function with grad");
 }
@@ -122,24 +123,62 @@ Ref<Node> zeros_like(PyObject* x) {
   return zeros(variable->shape, variable->dtype);
 }
 
-py::object checked_gradients(PyObject* const* args) {
+// What both directions ask: ys, xs, stops and overrides, with the structure of what is answered.
+struct Question {
   GradientRequest request;
-  std::vector<py::object> xs;  // a rule may empty the list that they came in
-  for_tensors(args[0], "gradients: ys", [&](PyObject* y) { request.ys.push_back(as_node(y)); });
-  const std::optional<Tree> structure = for_tensors(args[1], "gradients: xs", [&](PyObject* x) {
-    xs.push_back(py::reinterpret_borrow<py::object>(x));
-    request.xs.push_back(source_of(x));
-  });
-  if (args[3] != Py_None) {
-    for_tensors(args[3], "gradients: stop_gradients",
-                [&](PyObject* x) { request.stop.push_back(source_of(x)); });
-  }
-  if (!xs.empty()) check_tracked(request);
-  if (args[2] != Py_None) {
-    for (py::handle g : py::handle(args[2])) {
-      request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
+  std::vector<py::object> answered;  // xs or ys; a rule may empty the list that they came in
+  std::vector<Ref<Node>> seeds;
+  OverrideMap overrides;
+  std::optional<Tree> structure;
+
+  Question(PyObject* const* args, const std::string& who, bool forward) {
+    const auto note = [this](PyObject* x) {
+      answered.push_back(py::reinterpret_borrow<py::object>(x));
+    };
+    auto ys = for_tensors(args[0], (who + ": ys").c_str(), [&](PyObject* y) {
+      request.ys.push_back(as_node(y));
+      if (forward) note(y);
+    });
+    auto xs = for_tensors(args[1], (who + ": xs").c_str(), [&](PyObject* x) {
+      request.xs.push_back(source_of(x));
+      if (!forward) note(x);
+    });
+    structure = forward ? std::move(ys) : std::move(xs);
+    if (args[3] != Py_None) {
+      for_tensors(args[3], (who + ": stop_gradients").c_str(),
+                  [&](PyObject* x) { request.stop.push_back(source_of(x)); });
+    }
+    if (!request.xs.empty()) check_tracked(request, who.c_str());
+    if (args[2] != Py_None) {
+      for (py::handle g : py::handle(args[2])) {
+        seeds.push_back(g.is_none() ? nullptr : to_node(g.ptr(), who.c_str()));
+      }
+    }
+    if (args[4] != Py_None) {
+      overrides = override_map(py::reinterpret_borrow<py::dict>(args[4]));
+      request.overrides = &overrides;
     }
   }
+
+  py::object answer(std::vector<Ref<Node>> answers, bool with_zeros) const {
+    std::vector<py::object> out;
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i] && with_zeros) answers[i] = zeros_like(answered[i].ptr());
+      out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
+    }
+    if (structure) return structure->unflatten(out);
+    py::list list(out.size());
+    for (size_t i = 0; i < out.size(); ++i) {
+      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), out[i].release().ptr());
+    }
+    return list;
+  }
+};
+
+py::object checked_gradients(PyObject* const* args) {
+  Question question(args, "gradients", false);
+  GradientRequest& request = question.request;
+  request.grad_ys = std::move(question.seeds);
   for (size_t i = 0; i < request.ys.size(); ++i) {
     if (!is_complex(request.ys[i]->dtype)) continue;
     if (i < request.grad_ys.size() && request.grad_ys[i]) continue;
@@ -147,30 +186,25 @@ py::object checked_gradients(PyObject* const* args) {
          ", and only a real number has a gradient by itself; take real(y), imag(y) or abs(y), or "
          "give its cotangent as grad_ys");
   }
-  OverrideMap overrides;
-  if (args[4] != Py_None) {
-    overrides = override_map(py::reinterpret_borrow<py::dict>(args[4]));
-    request.overrides = &overrides;
-  }
   std::vector<Ref<Node>> answers;
-  if (!xs.empty()) answers = gradients(request);
-  std::vector<py::object> out;
-  for (size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i] && args[5] == Py_True) answers[i] = zeros_like(xs[i].ptr());
-    out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
-  }
-  if (structure) return structure->unflatten(out);
-  py::list list(out.size());
-  for (size_t i = 0; i < out.size(); ++i) {
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), out[i].release().ptr());
-  }
-  return list;
+  if (!request.xs.empty()) answers = gradients(request);
+  return question.answer(std::move(answers), args[5] == Py_True);
 }
 
-PyObject* gradients_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
+py::object checked_tangents(PyObject* const* args) {
+  Question question(args, "tangents", true);
+  std::vector<Ref<Node>> answers(question.request.ys.size());
+  if (!question.request.xs.empty()) {
+    answers = tangents({std::move(question.request), std::move(question.seeds), {}});
+  }
+  return question.answer(std::move(answers), args[5] == Py_True);
+}
+
+template <py::object (*answer)(PyObject* const*)>
+PyObject* derivative_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded<PyObject*>(nullptr, [&] {
-    if (count != 6) fail(ErrorKind::Type, "gradients: expected 6 arguments");
-    return checked_gradients(args).release().ptr();
+    if (count != 6) fail(ErrorKind::Type, "gradients, tangents: expected 6 arguments");
+    return answer(args).release().ptr();
   });
 }
 
@@ -181,8 +215,11 @@ PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 PyMethodDef functions[] = {
     {"evaluate", fast(evaluate_nests), METH_FASTCALL,
      "evaluate(*nested: typing.Any) -> typing.Any"},
-    {"checked_gradients", fast(gradients_entry), METH_FASTCALL,
+    {"checked_gradients", fast(derivative_entry<checked_gradients>), METH_FASTCALL,
      "checked_gradients(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
+     "overrides: typing.Any, zeros: bool) -> typing.Any"},
+    {"checked_tangents", fast(derivative_entry<checked_tangents>), METH_FASTCALL,
+     "checked_tangents(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
      "overrides: typing.Any, zeros: bool) -> typing.Any"},
 };
 

@@ -7,10 +7,12 @@
 #include "bind/no_pickle.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
+#include "grad/forward.h"
 #include "grad/registry.h"
 #include "grad/reverse.h"
 #include "grad/rows.h"
 #include "grad/tape.h"
+#include "graph/rebuild.h"
 #include "graph/recompute.h"
 #include "graph/walk.h"
 #include "ops/batch.h"
@@ -168,6 +170,34 @@ void bind_piece(py::module_& m) {
   m.def("next_number", &next_seq);
 }
 
+// What is linear in some inputs, made again on others.
+struct Linear {
+  std::vector<Ref<Node>> inputs;
+  Subgraph piece;
+
+  Linear(std::vector<Ref<Node>> roots, std::vector<Ref<Node>> stand_ins)
+      : inputs(std::move(stand_ins)) {
+    std::vector<Node*> nodes;
+    for (const Ref<Node>& input : inputs) nodes.push_back(input.get());
+    piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
+  }
+
+  std::vector<Ref<Node>> at(const std::vector<Ref<Node>>& others) const {
+    const NoOverrides none;
+    return piece.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
+      return copy_node(node, below);
+    });
+  }
+};
+
+void bind_linear(py::module_& m) {
+  py::class_<Linear> linear(m, "Linear");
+  no_pickle(linear)
+      .def(py::init<std::vector<Ref<Node>>, std::vector<Ref<Node>>>(), py::arg("roots"),
+           py::arg("stand_ins"))
+      .def("at", &Linear::at, py::arg("inputs"));
+}
+
 // For each x whether the value of some y is computed from it.
 std::vector<bool> computed_from(const std::vector<Ref<Node>>& ys,
                                 const std::vector<Ref<Node>>& xs) {
@@ -241,6 +271,23 @@ void bind_gradients(py::module_& m) {
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
         py::arg("masks") = std::vector<Ref<Node>>());
   m.def(
+      "tangents",
+      [](const py::list& ys, const py::list& xs, const std::vector<Ref<Node>>& xs_tangents,
+         const std::vector<Ref<Node>>& masks) {
+        TangentRequest request;
+        for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "tangents"));
+        request.of.xs = sources(xs, "xs");
+        request.xs_tangents = xs_tangents;
+        request.masks = masks;
+        py::list out;
+        for (const Ref<Node>& t : tangents(request)) {
+          out.append(t ? tensor_object(t) : py::none());
+        }
+        return out;
+      },
+      py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
+      py::arg("masks") = std::vector<Ref<Node>>());
+  m.def(
       "batched",
       [](std::vector<Ref<Node>> roots, const std::vector<Ref<Node>>& inputs,
          const std::vector<Ref<Node>>& batches) {
@@ -280,6 +327,7 @@ void bind_gradients(py::module_& m) {
   m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
   bind_trace(m);
   bind_piece(m);
+  bind_linear(m);
 }
 
 }  // namespace pullback

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "grad/factors.h"
 #include "ops/expr.h"
 #include "ops/order.h"
 #include "ops/reduce.h"
@@ -27,80 +28,6 @@ bool has_finite_slope(const Node* node) {
   };
   if (node->op == Op::multiply) return number(node->in[0], false) || number(node->in[1], false);
   return node->op == Op::divide && number(node->in[1], true);
-}
-
-// Axes [from, from + count) of a factor, all of length 1 or broadcast to those of `to`.
-Ref<Node> widened(const Ref<Node>& factor, const Shape& to, int64_t from, int64_t count) {
-  Shape shape = factor->shape;
-  bool same = true;
-  for (int64_t d = from; d < from + count; ++d) same &= shape[d] == 1;
-  if (same) return factor;
-  for (int64_t d = from; d < from + count; ++d) shape[d] = to[d];
-  return broadcast_to(factor, shape);
-}
-
-// The axes [from, from + count) of a factor, which are of length 1, replaced by others of length 1.
-Ref<Node> with_ones(const Ref<Node>& factor, int64_t from, int64_t count, int64_t wish) {
-  Shape shape;
-  for (int64_t d = 0; d < from; ++d) shape.append(factor->shape[d]);
-  for (int64_t d = 0; d < wish; ++d) shape.append(1);
-  for (int64_t d = from + count; d < factor->shape.rank; ++d) shape.append(factor->shape[d]);
-  return reshape(factor, shape);
-}
-
-// Of a tensor of shape `old`, reshaped to `now`: axes that neither merge nor part stay apart.
-Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now) {
-  Ref<Node> out = factor;
-  Shape shape;
-  int64_t i = 0;
-  int64_t j = 0;
-  while (i < old.rank || j < now.rank) {
-    const int64_t first = i;
-    const int64_t first_now = j;
-    int64_t a = i < old.rank ? old[i++] : 1;
-    int64_t b = j < now.rank ? now[j++] : 1;
-    while (a != b) {
-      if (a < b) {
-        a *= old[i++];
-      } else {
-        b *= now[j++];
-      }
-    }
-    const Ref<Node> wide = widened(out, old, first, i - first);
-    bool same = true;
-    for (int64_t d = first; d < i; ++d) same &= wide->shape[d] == 1;
-    for (int64_t d = first_now; d < j; ++d) shape.append(same ? 1 : now[d]);
-    out = wide;
-  }
-  return reshape(out, shape);
-}
-
-// A window of `shape` entries for a factor: along axes where it is the same, one that takes all.
-Window window_for(const Ref<Node>& factor, Window window, Shape* shape) {
-  for (int64_t d = 0; d < shape->rank; ++d) {
-    if (factor->shape[d] != 1) continue;
-    window.start[d] = 0;
-    window.step[d] = 1;
-    (*shape)[d] = 1;
-  }
-  return window;
-}
-
-Ref<Node> sliced(const Ref<Node>& factor, Shape piece, const Window& window) {
-  const Window own = window_for(factor, window, &piece);
-  return slice(factor, piece, own);
-}
-
-// In a window, false around it.
-Ref<Node> embedded(const Ref<Node>& factor, Shape around, const Window& window) {
-  const Window own = window_for(factor, window, &around);
-  return embed(factor, around, own);
-}
-
-// What `take` would take of it.
-Ref<Node> taken(const Ref<Node>& factor, const Node* indices, int64_t axis) {
-  if (factor->shape[axis] == 1) return with_ones(factor, axis, 1, indices->shape.rank);
-  return take(factor, Ref<Node>(const_cast<Node*>(indices)), axis);
 }
 
 // The axes of what was taken that stand for the one it was taken along.
@@ -126,12 +53,6 @@ Ref<Node> part_of(const Ref<Node>& factor, const Node* node, size_t k) {
   Shape piece = factor->shape;
   piece[axis] = node->inputs()[k]->shape[axis];
   return slice(factor, piece, window);
-}
-
-Ref<Node> picked(const Ref<Node>& factor, const Node* place) {
-  const int64_t last = factor->shape.rank - 1;
-  if (factor->shape[last] == 1) return with_ones(factor, last, 1, 0);
-  return pick(broadcast_to(factor, place->shape), Ref<Node>(place->in[1]));
 }
 
 // An entry goes into what comes after it: it is a structural zero where all of that is.
@@ -198,7 +119,7 @@ Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
     case OpKind::Pick:
       return with_ones(factor, factor->shape.rank, 0, 1);
     case OpKind::Place:
-      return picked(factor, node);
+      return picked(factor, node->shape, node->in[1]);
     case OpKind::Step:
       return moved_in_step(node, factor, k);
     case OpKind::View:

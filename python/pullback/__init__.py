@@ -353,6 +353,7 @@ from ._array.trigonometric import (
 )
 from ._autodiff.checkpoint import checkpoint
 from ._autodiff.custom import custom_gradient
+from ._autodiff.forward import jvp, linear_transpose, linearize, tangents, vjp
 from ._autodiff.function import function
 from ._autodiff.gradients import (
     gradient_override_map,
@@ -623,6 +624,7 @@ __all__ = [
     "isposinf",
     "isreal",
     "isrealobj",
+    "jvp",
     "kl_divergence",
     "kron",
     "l1_loss",
@@ -635,6 +637,8 @@ __all__ = [
     "less_equal",
     "lexsort",
     "linalg",
+    "linear_transpose",
+    "linearize",
     "linspace",
     "log",
     "log1p",
@@ -762,6 +766,7 @@ __all__ = [
     "take",
     "take_along_axis",
     "tan",
+    "tangents",
     "tanh",
     "tensordot",
     "testing",
@@ -792,6 +797,7 @@ __all__ = [
     "var",
     "vdot",
     "vecdot",
+    "vjp",
     "vsplit",
     "vstack",
     "where",

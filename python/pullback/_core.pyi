@@ -14,6 +14,7 @@ import pullback._typing
 
 __all__: list[str] = [
     "Function",
+    "Linear",
     "NumberCheck",
     "Piece",
     "Rule",
@@ -72,6 +73,7 @@ __all__: list[str] = [
     "ceil",
     "check_positions",
     "checked_gradients",
+    "checked_tangents",
     "checking_numbers",
     "clear_plans",
     "clip",
@@ -288,6 +290,7 @@ __all__: list[str] = [
     "sum_duplicates",
     "take",
     "tan",
+    "tangents",
     "tanh",
     "tanh_slope",
     "tensors_of",
@@ -870,6 +873,16 @@ class Piece:
     def inputs(self) -> list[Tensor]: ...
     def never_keep(self) -> None: ...
 
+class Linear:
+    def __init__(
+        self,
+        roots: collections.abc.Sequence[typing.Any],
+        stand_ins: collections.abc.Sequence[typing.Any],
+    ) -> None: ...
+    def __reduce__(self, *args) -> typing.Any: ...
+    def __reduce_ex__(self, *args) -> typing.Any: ...
+    def at(self, inputs: collections.abc.Sequence[typing.Any]) -> list[Tensor]: ...
+
 class NumberCheck:
     def __init__(self) -> None: ...
     def __reduce__(self, *args) -> typing.Any: ...
@@ -1019,6 +1032,14 @@ def check_positions(
     arg0: typing.Any, arg1: typing.SupportsIndex, arg2: typing.SupportsIndex, arg3: str
 ) -> None: ...
 def checked_gradients(
+    ys: typing.Any,
+    xs: typing.Any,
+    seeds: typing.Any,
+    stops: typing.Any,
+    overrides: typing.Any,
+    zeros: bool,
+) -> typing.Any: ...
+def checked_tangents(
     ys: typing.Any,
     xs: typing.Any,
     seeds: typing.Any,
@@ -1348,6 +1369,12 @@ def take(
     x: typing.Any, indices: typing.Any, axis: typing.SupportsIndex, checked: bool = False
 ) -> Tensor: ...
 def tan(a: typing.Any) -> Tensor: ...
+def tangents(
+    ys: list[typing.Any],
+    xs: list[typing.Any],
+    xs_tangents: collections.abc.Sequence[typing.Any],
+    masks: collections.abc.Sequence[typing.Any] = [],
+) -> list[typing.Any]: ...
 def tanh(a: typing.Any) -> Tensor: ...
 def tanh_slope(a: typing.Any) -> Tensor: ...
 def tensors_of(arg0: typing.Any, arg1: str) -> list[typing.Any]: ...

@@ -104,13 +104,13 @@ def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] |
     else:
         entries = leaves_like(ys, values, who)
     return [
-        _seed(g, y, f"{who}[{i}]") for i, (g, y) in enumerate(zip(entries, targets, strict=True))
+        None if g is None else seed(g, y, f"{who}[{i}]")
+        for i, (g, y) in enumerate(zip(entries, targets, strict=True))
     ]
 
 
-def _seed(value: Any, y: Any, who: str) -> Any:
-    if value is None:
-        return None
+def seed(value: Any, y: Any, who: str) -> Any:
+    """What stands for `value`, the cotangent or tangent of y, in its dtype and shape."""
     if isinstance(value, (int, float, complex, list, tuple, np.number)) and y.dtype.kind in "fc":
         g = _core.constant(value, y.dtype, who)
     else:

@@ -147,29 +147,35 @@ def _value_of(result: Any, f: Any, who: str) -> Any:
 
 
 def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> list[Tensor]:
-    """Tensors of their own for the leaves of an argument: the same one twice has two gradients."""
-    xs = []
-    for i, leaf in enumerate(leaves):
-        if isinstance(leaf, Tensor) and leaf.dtype.kind in "fc":
-            xs.append(identity(leaf))
-            continue
-        who = f"{f}: argument {position}"
-        if isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool):
-            leaf = float(leaf)
-        try:
-            x = identity(constant(leaf, who=who))
-        except TypeError:
-            if leaf is not argument:
-                constant(leaf, who=f"{who}{leaf_paths(argument)[i]}")
-            raise
-        if x.dtype.kind not in "fc":
-            path = "" if leaf is argument else f"{leaf_paths(argument)[i]}"
-            raise TypeError(
-                f"{who}{path} holds a {type(leaf).__name__} of {x.dtype}; "
-                "only floats have gradients: cast it"
-            )
-        xs.append(x)
-    return xs
+    def where(leaf: Any) -> str:
+        path = "" if leaf is argument else leaf_paths(argument)[_place_of(leaf, leaves)]
+        return f"{f}: argument {position}{path}"
+
+    return [differentiable_leaf(leaf, where) for leaf in leaves]
+
+
+def _place_of(leaf: Any, leaves: list[Any]) -> int:
+    return next(i for i, one in enumerate(leaves) if one is leaf)
+
+
+def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:
+    """A tensor of its own for a leaf of an argument: the same one twice has two gradients."""
+    if isinstance(leaf, Tensor) and leaf.dtype.kind in "fc":
+        return identity(leaf)
+    given = leaf
+    if isinstance(leaf, (int, np.integer)) and not isinstance(leaf, bool):
+        leaf = float(leaf)
+    try:
+        x = identity(constant(leaf))
+    except (TypeError, ValueError):
+        constant(leaf, who=where(given))
+        raise
+    if x.dtype.kind not in "fc":
+        raise TypeError(
+            f"{where(given)} holds a {type(leaf).__name__} of {x.dtype}; "
+            "only floats have gradients: cast it"
+        )
+    return x
 
 
 def _check_value(value: Any, f: Callable[..., Any], who: str) -> None:

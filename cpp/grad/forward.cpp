@@ -1,0 +1,321 @@
+// The forward pass: a scan, inputs before users, over what connectivity found, with a table of the
+// nodes' tangents. How a tangent passes is in an operation's row (Tangent):
+//
+//   Self            the operation itself, of the tangents
+//   Product         one input after the other replaced by its tangent
+//   Own             an elementwise cotangent is linear in g and acts entry by entry, so the tangent
+//   is
+//                   the sum of these with g replaced by the inputs' tangents
+//   TransposeOfVjp  where nothing but a vjp is known, a rule of the user's above all: the rule is
+//                   called with a cotangent that stands for any, and a reverse pass by it is the
+//                   transpose of the rule. Of what was made for it only what that one uses is
+//                   computed.
+//
+// A tangent carries structural zeros as a cotangent does (Adjoint), so that both directions give
+// the same numbers where slopes are infinite.
+
+#include "grad/forward.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include "grad/adjoint.h"
+#include "grad/connectivity.h"
+#include "grad/forward_masks.h"
+#include "grad/rule_call.h"
+#include "graph/make.h"
+#include "graph/walk.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+class ForwardPass {
+ public:
+  explicit ForwardPass(const TangentRequest& request) : request_(request), graph_(request.of) {}
+
+  std::vector<Ref<Node>> run() {
+    find_cares();
+    tangents_.assign(graph_.nodes().size(), Adjoint());
+    seed();
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      Node* node = graph_.nodes()[i];
+      if (graph_.live(i) && !graph_.stopped(node)) push_forward(i, node);
+      if (check_numbers && tangents_[i].kind() == Cotangent::Value) {
+        Adjoint seen = tangents_[i];  // dense() forgets its support
+        check_numbers(seen.dense().get(), node);
+      }
+    }
+    return answer();
+  }
+
+ private:
+  using Exit = Connectivity::Exit;
+  // What an input sends up, or null.
+  using Sent = std::vector<Adjoint*>;
+
+  // What the operations above a node make of structural zeros in its tangent.
+  void find_cares() {
+    const std::vector<Node*>& nodes = graph_.nodes();
+    cares_.assign(nodes.size(), Zeros::Drop);
+    for (size_t i = nodes.size(); i-- > 0;) {
+      Node* node = nodes[i];
+      if (!graph_.live(i) || graph_.stopped(node)) continue;
+      const Exit exit = graph_.exit_of(node);
+      const Zeros level = exit.rule ? Zeros::Drop : zeros_of(node, cares_[i]);
+      if (level == Zeros::Drop) continue;
+      for (const Node* input : exit.inputs) {
+        const size_t at = graph_.position(input);
+        if (at != Connectivity::kAbsent) cares_[at] = std::max(cares_[at], level);
+      }
+    }
+  }
+
+  void seed() {
+    std::unordered_map<uint64_t, std::vector<size_t>> reads;
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      if (graph_.is_x(i) && graph_.nodes()[i]->variable) {
+        reads[graph_.nodes()[i]->variable].push_back(i);
+      }
+    }
+    for (size_t k = 0; k < request_.of.xs.size(); ++k) {
+      const Source& x = request_.of.xs[k];
+      std::vector<size_t> places;
+      if (x.variable) {
+        places = reads[x.variable];
+      } else if (const size_t at = graph_.position(x.node.get()); at != Connectivity::kAbsent) {
+        places = {at};
+      }
+      const Ref<Node> mask = k < request_.masks.size() ? request_.masks[k] : nullptr;
+      for (size_t i : places) {
+        const Node* node = graph_.nodes()[i];
+        Ref<Node> t = k < request_.xs_tangents.size() ? request_.xs_tangents[k] : nullptr;
+        if (t == nullptr) t = ones(node->shape, node->dtype);
+        tangents_[i].add({Cotangent::Value, t, mask, true}, node->shape, cares_[i]);
+      }
+    }
+  }
+
+  void push_forward(size_t i, Node* node) {
+    if (node->op == Op::result) return take_result(i, node);
+    const Exit exit = graph_.exit_of(node);
+    Sent sent(exit.inputs.size());
+    bool any = false;
+    bool any_value = false;
+    for (size_t k = 0; k < sent.size(); ++k) {
+      const size_t at = graph_.position(exit.inputs[k]);
+      if (at == Connectivity::kAbsent || !graph_.feeds(exit.inputs[k], node)) continue;
+      if (tangents_[at].kind() == Cotangent::None) continue;
+      any = true;
+      if (tangents_[at].kind() == Cotangent::Zero) continue;
+      any_value = true;
+      sent[k] = &tangents_[at];
+    }
+    if (!any) return;
+    if (!any_value) return add(i, {Cotangent::Zero});
+    if (exit.rule) return transpose_rule(i, node, exit, sent);
+    if (has_parts(node)) return apply_itself(i, node, sent);
+    switch (traits(node->op).tangent) {
+      case Tangent::Self:
+        return apply_itself(i, node, sent);
+      case Tangent::Product:
+        return apply_product(i, node, sent);
+      case Tangent::Own:
+        if (is_elementwise(node->op) && !is_complex(node->dtype) &&
+            !is_complex(node->in[0]->dtype)) {
+          return apply_columns(i, node, sent);
+        }
+        return transpose_row(i, node, sent);
+      case Tangent::TransposeOfVjp:  // without a rule: the value of in[0]
+        return add(i, {Cotangent::Value, sent[0]->value(), nullptr, sent[0]->clean()},
+                   sent[0]->support());
+      case Tangent::None:
+        return;
+    }
+  }
+
+  // Brought to the node's shape.
+  void add(size_t i, Cotangent c, Support support = {}) {
+    const Shape& shape = graph_.nodes()[i]->shape;
+    if (c.value) c.value = broadcast_to(c.value, shape);
+    tangents_[i].add(std::move(c), shape, cares_[i], std::move(support));
+  }
+
+  void apply_columns(size_t i, Node* node, const Sent& sent) {
+    if (node->op == Op::where && sent[1] && sent[2]) {
+      const Expr both =
+          formula::where(Expr(node->in[0]), Expr(sent[1]->dense()), Expr(sent[2]->dense()));
+      return add(i, {Cotangent::Value, both, nullptr, true});
+    }
+    const Mask pass = traits(node->op).mask;
+    for (size_t k = 0; k < sent.size(); ++k) {
+      if (!sent[k]) continue;
+      const Support support = pass == Mask::Stops ? Support() : sent[k]->support();
+      const Ref<Node> g = support.everywhere() ? sent[k]->dense() : sent[k]->value();
+      uint8_t wanted[3] = {};
+      wanted[k] = cares_[i] >= Zeros::Keep ? kWantedMasked : kWanted;
+      Cotangent out[3];
+      vjp_of(node->op)({node, g, {wanted, sent.size()}}, out);
+      Cotangent& c = out[k];
+      settle_mask(node, &c, cares_[i]);
+      if (!support.everywhere()) {
+        const bool clean = sent[k]->clean() && keeps_zeros(node);
+        c.clean = clean && (c.clean || c.mask == nullptr);
+      }
+      add(i, std::move(c), support);
+    }
+  }
+
+  void apply_itself(size_t i, Node* node, const Sent& sent) {
+    const Zeros zeros = cares_[i];
+    const bool parts = has_parts(node);
+    const bool dense = parts || mixes_upwards(node);
+    std::vector<Part> of;
+    std::vector<Ref<Node>> held;
+    std::vector<Node*> inputs;
+    Support support;
+    for (size_t k = 0; k < sent.size(); ++k) {
+      Node* input = node->inputs()[k];
+      if (parts && is_inexact(input->dtype)) {
+        of.push_back({sent[k] != nullptr, sent[k] ? sent[k]->support() : Support()});
+      }
+      if (sent[k]) {
+        if (!parts) support.intersect(moved_upwards(node, sent[k]->support(), k, zeros));
+        // What has no entries does not move what has some, whatever slopes come later.
+        if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
+          support.intersect(pullback::zeros({}, DType::Bool));
+        }
+        held.push_back(dense ? sent[k]->dense() : sent[k]->value());
+      } else if (is_inexact(input->dtype)) {
+        held.push_back(pullback::zeros(input->shape, input->dtype));
+      } else {
+        held.emplace_back(input);
+      }
+      inputs.push_back(held.back().get());
+    }
+    Ref<Node> value;
+    if (node->op == Op::identity) {
+      value = held[0];
+    } else {
+      value = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
+      if (node->window) value->window = std::make_unique<Window>(*node->window);
+    }
+    const Ref<Node> mask = parts ? joined_upwards(node, of, zeros) : nullptr;
+    // What is zero around a window, or where nothing was placed, is zero in the value.
+    const bool clean = dense || node->op == Op::complex || sent[0]->clean();
+    if (node->op == Op::complex) {
+      const bool both = sent[0] && sent[1];
+      for (size_t k = 0; k < 2; ++k) {
+        if (both && sent[k]) held[k] = sent[k]->dense();
+      }
+      if (both) support = {};
+      if (both) value = make_complex(held[0], held[1]);
+    }
+    add(i, {Cotangent::Value, value, mask, clean}, support);
+  }
+
+  void apply_product(size_t i, Node* node, const Sent& sent) {
+    for (size_t k = 0; k < 2; ++k) {
+      if (!sent[k]) continue;
+      const Support support = moved_upwards(node, sent[k]->support(), k, cares_[i]);
+      const Ref<Node> t = sent[k]->dense();
+      const Ref<Node> other(node->in[1 - k]);
+      add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, support);
+    }
+  }
+
+  // A cotangent of a result that stands for any: zeros that have a history.
+  static Ref<Node> any_cotangent(const TensorType& type) {
+    const Ref<Node> u = identity(zeros(type.shape, type.dtype));
+    u->flags |= kTracked;
+    return u;
+  }
+
+  // The transpose of what a vjp made of `us`, of the tangents.
+  std::vector<Ref<Node>> transposed(std::vector<Cotangent>& answers, const Sent& sent,
+                                    const std::vector<Ref<Node>>& us, bool* any_zero) {
+    GradientRequest request;
+    for (size_t k = 0; k < sent.size(); ++k) {
+      if (!sent[k] || answers[k].kind == Cotangent::None) continue;
+      *any_zero |= answers[k].kind == Cotangent::Zero;
+      if (answers[k].kind == Cotangent::Zero) continue;
+      Support own;
+      own.intersect(answers[k].mask);
+      const Ref<Node> y = dense_of(answers[k].value, own, answers[k].clean);
+      request.ys.push_back(y);
+      request.grad_ys.push_back(broadcast_to(sent[k]->dense(), y->shape));
+    }
+    for (const Ref<Node>& u : us) request.xs.push_back({u, 0});
+    return request.ys.empty() ? std::vector<Ref<Node>>(us.size()) : gradients(request);
+  }
+
+  void transpose_row(size_t i, Node* node, const Sent& sent) {
+    const Ref<Node> u = any_cotangent({node->dtype, node->shape});
+    std::vector<uint8_t> wanted;
+    for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
+    std::vector<Cotangent> answers(sent.size());
+    vjp_of(node->op)({node, u, wanted}, answers.data());
+    bool any_zero = false;
+    give(i, transposed(answers, sent, {u}, &any_zero)[0], any_zero);
+  }
+
+  void transpose_rule(size_t i, Node* node, const Exit& exit, const Sent& sent) {
+    std::vector<Ref<Node>> us;
+    std::vector<Node*> outputs;
+    if (node->op == Op::custom_call) {
+      for (const TensorType& type : *node->outputs) us.push_back(any_cotangent(type));
+      outputs.resize(us.size());
+      for (Node* other : graph_.nodes()) {
+        if (other->op == Op::result && operation_of(other) == node) outputs[other->output] = other;
+      }
+    } else {
+      us.push_back(any_cotangent({node->dtype, node->shape}));
+      outputs.push_back(node);
+    }
+    std::vector<Cotangent> answers = call_rule(node, exit, outputs, us, request_.of.overrides);
+    bool any_zero = false;
+    std::vector<Ref<Node>> found = transposed(answers, sent, us, &any_zero);
+    if (node->op != Op::custom_call) return give(i, found[0], any_zero);
+    results_[node] = {std::move(found), any_zero};
+  }
+
+  void take_result(size_t i, Node* node) {
+    const auto found = results_.find(operation_of(node));
+    if (found != results_.end()) give(i, found->second.first[node->output], found->second.second);
+  }
+
+  void give(size_t i, const Ref<Node>& value, bool any_zero) {
+    if (value != nullptr) return add(i, {Cotangent::Value, value, nullptr, true});
+    if (any_zero) add(i, {Cotangent::Zero});
+  }
+
+  std::vector<Ref<Node>> answer() {
+    std::vector<Ref<Node>> out;
+    for (const Ref<Node>& y : request_.of.ys) {
+      Adjoint& tangent = tangents_[graph_.position(y.get())];
+      Ref<Node> t = tangent.dense();
+      if (tangent.kind() == Cotangent::Zero) t = zeros(y->shape, y->dtype);
+      if (t && !t->tracked()) {  // as in a reverse pass: a constant slope has a history as well
+        t = identity(t);
+        t->flags |= kTracked;
+      }
+      out.push_back(std::move(t));
+    }
+    return out;
+  }
+
+  const TangentRequest& request_;
+  Connectivity graph_;
+  std::vector<Zeros> cares_;
+  std::vector<Adjoint> tangents_;
+  // Of operations with several outputs: the outputs' tangents, and whether a rule said zeros.
+  std::unordered_map<const Node*, std::pair<std::vector<Ref<Node>>, bool>> results_;
+};
+
+}  // namespace
+
+std::vector<Ref<Node>> tangents(const TangentRequest& request) {
+  return ForwardPass(request).run();
+}
+
+}  // namespace pullback

@@ -1,0 +1,81 @@
+// Calling a rule, and checking what it says.
+
+#include "grad/rule_call.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "ops/composite.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+thread_local const OverrideMap* callers_overrides = nullptr;
+
+// While a rule is called.
+class Calling {
+ public:
+  explicit Calling(const OverrideMap* overrides)
+      : before_(std::exchange(callers_overrides, overrides)) {}
+  ~Calling() { callers_overrides = before_; }
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+
+ private:
+  const OverrideMap* before_;
+};
+
+void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, size_t k) {
+  const Node* input = call.inputs[k];
+  if (c.value->dtype != input->dtype) {
+    fail(ErrorKind::Type, call.op, ": the gradient rule ", rule.name, " returned ", c.value->dtype,
+         " for input ", static_cast<int64_t>(k), ", which is ", input->dtype, "; cast it");
+  }
+  // An elementwise input that was broadcast may be answered at the result's shape: the sum over
+  // broadcast axes is done by the caller, as for the library's own rules.
+  const bool summed = is_elementwise(call.node->op) && c.value->shape == call.node->shape &&
+                      broadcasts_to(input->shape, c.value->shape);
+  if (!(c.value->shape == input->shape) && !summed) {
+    fail(ErrorKind::Value, call.op, ": the gradient rule ", rule.name, " returned shape ",
+         c.value->shape, " for input ", static_cast<int64_t>(k), " of shape ", input->shape);
+  }
+}
+
+}  // namespace
+
+const OverrideMap* overrides_of_caller() { return callers_overrides; }
+
+std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
+                                 std::span<Node* const> outputs,
+                                 std::span<const Ref<Node>> cotangents,
+                                 const OverrideMap* overrides) {
+  std::vector<Node*> gs;
+  for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
+  // A user's custom_gradient goes by the name of its rule, which errors name anyway.
+  const bool own = node->op == Op::custom_call ||
+                   (node->op == Op::custom && node->attr.composite == Composite::None);
+  std::vector<Node*> inputs(exit.inputs.begin(), exit.inputs.end());
+  Ref<Node> exponent;
+  if (node->op == Op::custom && node->attr.composite == Composite::pow) {
+    exponent = settle_weak(Ref<Node>(inputs[1]), node->dtype);
+    inputs[1] = exponent.get();
+  }
+  const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, inputs, outputs, gs};
+  std::vector<Cotangent> out;
+  {
+    const Calling calling(overrides);
+    out = exit.rule->apply(call);
+  }
+  if (out.size() != exit.inputs.size()) {
+    fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
+         static_cast<int64_t>(out.size()), " gradients for ",
+         static_cast<int64_t>(exit.inputs.size()), " inputs");
+  }
+  for (size_t k = 0; k < out.size(); ++k) {
+    if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);
+  }
+  return out;
+}
+
+}  // namespace pullback
