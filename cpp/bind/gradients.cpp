@@ -190,6 +190,19 @@ struct Linear {
   }
 };
 
+// BatchScope as a context manager.
+struct BatchBlock {
+  std::optional<BatchScope> scope;
+};
+
+void bind_batch(py::module_& m) {
+  py::class_<BatchBlock> block(m, "BatchScope");
+  no_pickle(block)
+      .def(py::init<>())
+      .def("__enter__", [](BatchBlock& block) { block.scope.emplace(); })
+      .def("__exit__", [](BatchBlock& block, const py::args&) { block.scope.reset(); });
+}
+
 void bind_linear(py::module_& m) {
   py::class_<Linear> linear(m, "Linear");
   no_pickle(linear)
@@ -289,11 +302,20 @@ void bind_gradients(py::module_& m) {
       py::arg("masks") = std::vector<Ref<Node>>());
   m.def(
       "batched",
-      [](std::vector<Ref<Node>> roots, const std::vector<Ref<Node>>& inputs,
-         const std::vector<Ref<Node>>& batches) {
-        return batched(std::move(roots), inputs, batches);
+      [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,
+         std::vector<Ref<Node>> batches, int64_t count, uint64_t first_draw) {
+        return batched(std::move(roots),
+                       {std::move(inputs), std::move(batches), count, first_draw});
       },
-      py::arg("roots"), py::arg("inputs"), py::arg("batches"));
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
+      py::arg("first_draw"));
+  m.def(
+      "batched_or_each",
+      [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,
+         std::vector<Ref<Node>> batches, int64_t count) {
+        return batched_or_each(std::move(roots), {std::move(inputs), std::move(batches), count});
+      },
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"));
   m.def(
       "rows_of",
       [](const Ref<Node>& x, bool as_added) -> py::object {
@@ -328,6 +350,7 @@ void bind_gradients(py::module_& m) {
   bind_trace(m);
   bind_piece(m);
   bind_linear(m);
+  bind_batch(m);
 }
 
 }  // namespace pullback

@@ -6,6 +6,7 @@
 #include "graph/make.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
+#include "ops/batch.h"
 #include "ops/complex.h"
 #include "ops/expr.h"
 #include "ops/random_state.h"
@@ -36,7 +37,9 @@ NodeRef random_node(Op op, const Shape& shape, DType dtype) {
   const NodeRef seed = draw(kSeed);
   const NodeRef counter = draw(kCounter);
   Node* inputs[] = {seed.get(), counter.get()};
-  return make_node(op, dtype, shape, inputs);
+  NodeRef node = make_node(op, dtype, shape, inputs);
+  if (BatchScope::active()) node->flags |= kTraced;
+  return node;
 }
 
 NodeRef random_float(Op op, const Shape& shape, DType dtype) {

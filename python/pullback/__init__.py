@@ -375,6 +375,7 @@ from ._autodiff.shaping import (
 )
 from ._autodiff.tape import GradientTape
 from ._autodiff.transforms import grad, value_and_grad
+from ._autodiff.vmap import vectorize, vmap
 from ._core import Tensor, Variable, __version__
 from ._explain.check import check_numerics
 from ._explain.draw import Drawing, draw
@@ -797,7 +798,9 @@ __all__ = [
     "var",
     "vdot",
     "vecdot",
+    "vectorize",
     "vjp",
+    "vmap",
     "vsplit",
     "vstack",
     "where",

@@ -13,6 +13,7 @@ import pullback._array.index
 import pullback._typing
 
 __all__: list[str] = [
+    "BatchScope",
     "Function",
     "Linear",
     "NumberCheck",
@@ -48,6 +49,7 @@ __all__: list[str] = [
     "atanh_slope",
     "attributes_of",
     "batched",
+    "batched_or_each",
     "beta",
     "beta_density",
     "beta_density_da",
@@ -883,6 +885,13 @@ class Linear:
     def __reduce_ex__(self, *args) -> typing.Any: ...
     def at(self, inputs: collections.abc.Sequence[typing.Any]) -> list[Tensor]: ...
 
+class BatchScope:
+    def __enter__(self) -> None: ...
+    def __exit__(self, *args) -> None: ...
+    def __init__(self) -> None: ...
+    def __reduce__(self, *args) -> typing.Any: ...
+    def __reduce_ex__(self, *args) -> typing.Any: ...
+
 class NumberCheck:
     def __init__(self) -> None: ...
     def __reduce__(self, *args) -> typing.Any: ...
@@ -1002,6 +1011,14 @@ def batched(
     roots: collections.abc.Sequence[typing.Any],
     inputs: collections.abc.Sequence[typing.Any],
     batches: collections.abc.Sequence[typing.Any],
+    count: typing.SupportsInt | typing.SupportsIndex,
+    first_draw: typing.SupportsInt | typing.SupportsIndex,
+) -> list[Tensor]: ...
+def batched_or_each(
+    roots: collections.abc.Sequence[typing.Any],
+    inputs: collections.abc.Sequence[typing.Any],
+    batches: collections.abc.Sequence[typing.Any],
+    count: typing.SupportsInt | typing.SupportsIndex,
 ) -> list[Tensor] | None: ...
 def beta(a: typing.Any, b: typing.Any) -> Tensor: ...
 def beta_density(a: typing.Any, b: typing.Any, c: typing.Any) -> Tensor: ...

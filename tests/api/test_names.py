@@ -24,7 +24,7 @@ OTHERS = {
     "evaluate", "explain",
     "can_cast", "finfo", "iinfo", "isdtype", "result_type",
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
-    "jvp", "linear_transpose", "linearize", "tangents", "vjp",
+    "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
     "num_threads", "numpy_function", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
     "supports", "value_and_grad", "iscomplexobj", "isrealobj",

@@ -22,7 +22,9 @@ def batched(case: Case, rows: dict[int, Any], fixed: list[Any]) -> Any:
     stand_ins = {k: trace.argument(str(r.dtype), r.shape[1:], False) for k, r in rows.items()}
     y = case.run(*(stand_ins.get(k, pb.constant(x)) for k, x in enumerate(fixed)))
     given = [pb.constant(r) for r in rows.values()]
-    return _core.batched([y], list(stand_ins.values()), given)[0]
+    if case.op == "sum_duplicates":  # of optimizers alone
+        return _core.batched_or_each([y], list(stand_ins.values()), given, ROWS)[0]
+    return _core.batched([y], list(stand_ins.values()), given, ROWS, 0)[0]
 
 
 def test_values(case: Case):
@@ -67,7 +69,7 @@ def test_jacobians(differentiable: Case):
 def test_rows_of_what_does_not_depend_on_them():
     x = _core.Trace().argument("float32", (2,), False)
     rows = pb.constant(np.ones((ROWS, 2), np.float32))
-    (y,) = _core.batched([pb.constant([1.0, 2.0])], [x], [rows])
+    (y,) = _core.batched([pb.constant([1.0, 2.0])], [x], [rows], ROWS, 0)
     np.testing.assert_array_equal(y.numpy(), [[1, 2]] * ROWS)
 
 
@@ -92,7 +94,7 @@ def test_gradients_of_a_batch(name):
     f, draws = TWICE[name], np.random.default_rng(1).normal(size=(ROWS, 2, 3, 4))
     x = _core.Trace().argument("float64", (2, 3, 4), False)
     batch = pb.Variable(draws)
-    [y] = _core.batched([f(x)], [x], [batch.read()])
+    [y] = _core.batched([f(x)], [x], [batch.read()], ROWS, 0)
     weights = np.random.default_rng(2).normal(size=y.shape)
     [got] = pb.gradients(y, batch, grad_ys=weights)
     for i, draw in enumerate(draws):
@@ -111,26 +113,19 @@ def test_overrides_of_where_it_is_made_do_not_matter():
 
     batch = pb.Variable(np.ones((ROWS, 2), np.float32))
     with pb.gradient_override_map(dict.fromkeys(names, broken)):
-        [made] = _core.batched([y], [x], [batch.read()])
+        [made] = _core.batched([y], [x], [batch.read()], ROWS, 0)
     assert pb.gradients(made, batch)[0].numpy().tolist() == [[6.0, 6.0]] * ROWS
-
-
-def test_the_rule_of_a_user_is_in_the_way():
-    f = pb.custom_gradient(lambda x: (x * 2, lambda upstream: upstream))
-    x = _core.Trace().argument("float32", (2,), False)
-    assert _core.batched([f(x)], [x], [pb.constant(np.ones((3, 2), np.float32))]) is None
 
 
 def test_rows_of_another_shape_are_refused():
     x = _core.Trace().argument("float32", (2,), False)
     with pytest.raises(ValueError, match=r"a batch of float32 \(3, 4\) for an arg"):
-        _core.batched([x], [x], [pb.constant(np.ones((3, 4), np.float32))])
+        _core.batched([x], [x], [pb.constant(np.ones((3, 4), np.float32))], 3, 0)
     for inputs, batches in (
-        ([], []),
         ([x], []),
         ([x], [pb.constant(np.ones((3, 2)))]),
         ([x], [pb.constant(np.float32(1))]),
         ([pb.constant([1.0, 2.0])], [pb.constant(np.ones((3, 2), np.float32))]),
     ):
         with pytest.raises(ValueError, match="batched: "):
-            _core.batched([x], inputs, batches)
+            _core.batched([x], inputs, batches, 3, 0)

@@ -92,7 +92,7 @@ def _batches(y: Tensor, xs: list[Any], tape: Any, batched: bool) -> list[Tensor 
     try:
         answers = _core.gradients([y], xs, [g], tape=tape, masks=[where])
         live = [a for a in answers if a is not None]
-        found = _core.batched(live, [where], [chosen]) if live else []
+        found = _core.batched_or_each(live, [where], [chosen], chosen.shape[0]) if live else []
     except RuntimeError as error:
         if _STAND_IN not in str(error):  # a rule in Python looks at its cotangent
             raise

@@ -109,7 +109,8 @@ def _one_by_one(y: Tensor, x: Tensor, stops: Sequence[Tensor], batched: bool) ->
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     g, where = inputs
     batched = op.attrs["batched"]
-    found = _core.batched([g], [where], [units(where.shape, batched)])
+    chosen = units(where.shape, batched)
+    found = _core.batched_or_each([g], [where], [chosen], chosen.shape[0])
     if found is None:
         raise NotImplementedError("jacobian: a rule in the way has to see the cotangents")
     batch = entry_first(found[0], batched)

@@ -1,0 +1,316 @@
+"""vmap and vectorize: a function of one example as a function of many at once.
+
+The function is called once, on tensors that stand for one example, and the core makes what it
+built for all of them (cpp/ops/batch.h).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import wraps
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Tensor, Variable
+from .nests import flatten, leaf_paths, unflatten
+from .rules import place
+
+F = Callable[..., Any]
+
+
+def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> F:
+    """A function that computes f for all entries along an axis of its arguments at once.
+
+    f is called once, on tensors that stand for one entry and have no value yet; what it builds is
+    then made for all entries: an operation for all of them takes the place of a loop.
+
+    in_axes: which axis of the arguments is the mapped one: an integer for all, or a tuple with an
+        entry for each positional argument: an integer, None for an argument that is the same for
+        all entries, or a nest like the argument of these. What is passed by name has axis 0.
+    out_axes: where the mapped axis is in the results, in the same way; None for what is the same
+        for all entries.
+    size: the length of the mapped axis. It must be given where no argument has one, as when f only
+        draws random numbers.
+
+    Arguments and results may be nests. Gradients of all kinds pass through and may be taken inside,
+    vmaps nest, and all of it may be inside of a `function`. `stop_gradient`, custom and overridden
+    gradients keep their meaning: a rule written in Python is called once, for one entry. Random
+    numbers are drawn for each entry; all entries of one operation are one draw, so they are others
+    than a loop would give. The values of the stand-ins cannot be looked at, and variables cannot be
+    assigned inside.
+
+    Raises ValueError for axes that are out of range or of different lengths, and where the length
+    is not known; TypeError for what has no axes; NotImplementedError, with its name, for an
+    operation that cannot be computed for all entries at once (`numpy_function` is one): nothing is
+    ever done in a loop instead.
+
+    >>> dot = lambda x, y: pb.sum(x * y)
+    >>> x = pb.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> pb.vmap(dot, in_axes=(0, None))(x, pb.constant([1.0, 10.0]))
+    Tensor([21., 43., 65.], dtype=float32)
+    >>> pb.vmap(pb.grad(lambda x: pb.sum(x**3)), in_axes=1, out_axes=1)(x)
+    Tensor([[  3.,  12.],
+            [ 27.,  48.],
+            [ 75., 108.]], dtype=float32)
+    """
+    if not callable(f):
+        raise TypeError(f"vmap: expected a function, got {_core.shown(f)}")
+    if size is not None and (isinstance(size, bool) or not hasattr(size, "__index__") or size < 0):
+        raise TypeError(f"vmap: size: expected an integer, got {_core.shown(size)}")
+
+    @wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        batch = _Batch(f, size)
+        axes = _axes_of_arguments(in_axes, len(args))
+        inner = [
+            batch.opened(arg, axis, f"argument {i}")
+            for i, (arg, axis) in enumerate(zip(args, axes, strict=True))
+        ]
+        named = {k: batch.opened(arg, 0, f"argument {k}") for k, arg in kwargs.items()}
+        return batch.close(batch.call(inner, named), out_axes)
+
+    return call
+
+
+class _Batch:
+    """One call: the stand-ins, and the batches that they stand for."""
+
+    def __init__(self, f: F, size: int | None) -> None:
+        self.f = f
+        self.count = None if size is None else index(size)
+        self.counted = "size"
+        self.trace = _core.Trace(f"vmap of {place(f)}")
+        self.stand_ins: list[Tensor] = []
+        self.batches: list[Tensor] = []
+        self.first = 0
+
+    def opened(self, argument: Any, axes: Any, who: str) -> Any:
+        leaves, structure = flatten(argument)
+        spread = spread_axes(axes, argument, f"vmap: in_axes of {who}")
+        for i, (leaf, axis) in enumerate(zip(leaves, spread, strict=True)):
+            if axis is not None:
+                path = leaf_paths(argument)[i] if len(leaves) > 1 else ""
+                leaves[i] = self._stand_in(leaf, axis, f"{who}{path}")
+        return unflatten(structure, leaves)
+
+    def _stand_in(self, leaf: Any, axis: int, who: str) -> Tensor:
+        if not isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic, int, float, complex)):
+            raise TypeError(
+                f"vmap: {who} is a {type(leaf).__name__}, which has no axes; its in_axes is None"
+            )
+        x = _core.constant(leaf)
+        if not -x.ndim <= axis < x.ndim:
+            raise ValueError(
+                f"vmap: {who} of shape {x.shape} has no axis {axis}; where it is the same for all "
+                "entries its in_axes is None"
+            )
+        axis %= x.ndim
+        length = x.shape[axis]
+        if self.count is None:
+            self.count, self.counted = length, who
+        if length != self.count:
+            raise ValueError(
+                f"vmap: axis {axis} of {who}, of shape {x.shape}, has length {length}; that of "
+                f"{self.counted} is {self.count}"
+            )
+        order = (axis, *(d for d in range(x.ndim) if d != axis))
+        batch = _core.transpose(x, order)
+        stand_in = self.trace.argument(x.dtype.name, batch.shape[1:], False)
+        self.stand_ins.append(stand_in)
+        self.batches.append(batch)
+        return stand_in
+
+    def call(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if self.count is None:
+            raise ValueError(
+                "vmap: no argument has a mapped axis, so its length is not known; give size"
+            )
+        self.first = _core.next_number()
+        with _core.BatchScope():
+            return self.f(*args, **kwargs)
+
+    def close(self, result: Any, out_axes: Any) -> Any:
+        assert self.count is not None  # call() has seen to that
+        leaves, structure = flatten(result)
+        axes = spread_axes(out_axes, result, "vmap: out_axes")
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, (Variable, np.ndarray, np.generic, int, float, complex)):
+                leaves[i] = _core.constant(leaf)
+        tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        mapped = [i for i in tensors if axes[i] is not None]
+        same = [leaves[i] for i in tensors if axes[i] is None]
+        if any(_core.computed_from(same, self.stand_ins)):
+            raise ValueError(
+                f"vmap: a result of {place(self.f)} differs between entries, and its out_axes is "
+                "None"
+            )
+        made = _core.batched(
+            [leaves[i] for i in mapped], self.stand_ins, self.batches, self.count, self.first
+        )
+        for i, y in zip(mapped, made, strict=True):
+            leaves[i] = self._placed(y, axes[i] or 0)
+        return unflatten(structure, leaves)
+
+    def _placed(self, y: Tensor, axis: int) -> Tensor:
+        if not -y.ndim <= axis < y.ndim:
+            raise ValueError(f"vmap: out_axes: a result of shape {y.shape} has no axis {axis}")
+        order = list(range(1, y.ndim))
+        order.insert(axis % y.ndim, 0)
+        return _core.transpose(y, order)
+
+
+def _axes_of_arguments(in_axes: Any, count: int) -> list[Any]:
+    if not isinstance(in_axes, (tuple, list)):
+        return [in_axes] * count
+    if len(in_axes) != count:
+        raise ValueError(
+            f"vmap: in_axes has {len(in_axes)} entries for {count} positional arguments"
+        )
+    return list(in_axes)
+
+
+def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
+    """An axis for each leaf of a nest: one for all, or a nest of them that begins like it.
+
+    >>> spread_axes(({"a": 0, "b": None}, 1), ({"a": 1, "b": [2, 3]}, 4), "f")
+    [0, None, None, 1]
+    """
+    if axes is None:
+        return [None] * len(flatten(nest)[0])
+    if hasattr(axes, "__index__") and not isinstance(axes, bool):
+        return [index(axes)] * len(flatten(nest)[0])
+    if isinstance(axes, dict) and isinstance(nest, dict) and axes.keys() == nest.keys():
+        keys = flatten({key: key for key in nest})[0]  # as the core orders them
+        return [axis for key in keys for axis in spread_axes(axes[key], nest[key], who)]
+    lists = isinstance(axes, (tuple, list)) and isinstance(nest, (tuple, list))
+    if lists and len(axes) == len(nest):
+        pairs = zip(axes, nest, strict=True)
+        return [axis for one, part in pairs for axis in spread_axes(one, part, who)]
+    raise ValueError(
+        f"{who}: expected an integer, None or a nest like {_core.shown(nest)}, got "
+        f"{_core.shown(axes)}"
+    )
+
+
+def vectorize(
+    f: F | None = None, *, signature: str | None = None, excluded: Iterable[int] = ()
+) -> Any:
+    """A function of arrays with few axes as one that broadcasts over all further ones.
+
+    signature: the axes that f takes and returns, as NumPy writes those of generalised universal
+        functions: "(n),(n)->()" takes two vectors to a number. Without it f takes numbers and
+        returns one. Axes of one name have one length; a number is a length.
+    excluded: positions of arguments that are passed to f as they are; the signature leaves them
+        out.
+
+    The axes in front of those broadcast as in arithmetic, and f is computed for all of their
+    entries at once, by `vmap`, which says what f may do. Also a decorator.
+
+    Raises ValueError for a signature that is none, and for arguments or results that do not fit it.
+
+    >>> @pb.vectorize(signature="(n),(n)->()")
+    ... def dot(x, y):
+    ...     return pb.sum(x * y)
+    >>> dot(pb.ones((4, 1, 3)), pb.ones((2, 3))).shape
+    (4, 2)
+    """
+    if f is None:
+        return lambda f: vectorize(f, signature=signature, excluded=excluded)
+    if not callable(f):
+        raise TypeError(f"vectorize: expected a function, got {_core.shown(f)}")
+    parsed = None if signature is None else _parsed(signature)
+    apart = {index(i) for i in excluded}
+
+    @wraps(f)
+    def call(*args: Any) -> Any:
+        places = [i for i in range(len(args)) if i not in apart]
+        arrays = [_core.constant(args[i], who=f"vectorize: argument {i}") for i in places]
+        ins, outs = parsed or ([()] * len(arrays), [()])
+        if len(ins) != len(arrays):
+            raise ValueError(
+                f"vectorize: {place(f)} was called with {len(arrays)} arrays, and its signature "
+                f"{signature} has {len(ins)}"
+            )
+        lengths: dict[str, int] = {}
+        free = [
+            _free_axes(x.shape, names, lengths, f"argument {i}", signature)
+            for i, x, names in zip(places, arrays, ins, strict=True)
+        ]
+        try:
+            loop = np.broadcast_shapes(*free)
+        except ValueError:
+            raise ValueError(
+                f"vectorize: the axes in front do not broadcast: {', '.join(map(str, free))}"
+            ) from None
+
+        def on_arrays(*own: Any) -> Any:
+            full = list(args)
+            for i, x in zip(places, own, strict=True):
+                full[i] = x
+            results = f(*full)
+            parts = results if isinstance(results, (tuple, list)) else [results]
+            if len(parts) != len(outs):
+                raise ValueError(
+                    f"vectorize: {place(f)} returned {len(parts)} arrays; its signature "
+                    f"{signature or '()->()'} has {len(outs)}"
+                )
+            for k, (part, names) in enumerate(zip(parts, outs, strict=True)):
+                rest = _free_axes(np.shape(part), names, lengths, f"result {k}", signature)
+                if rest:
+                    raise ValueError(
+                        f"vectorize: result {k} of {place(f)} has shape {np.shape(part)}; its "
+                        f"signature {signature or '()->()'} says {len(names)} axes"
+                    )
+            return results
+
+        mapped: F = on_arrays
+        # The last axis of the loop is mapped first. One of length 1 beside others is the same for
+        # all entries.
+        for d in range(1, len(loop) + 1):
+            axes = [0 if len(own) >= d and own[-d] == loop[-d] else None for own in free]
+            mapped = vmap(mapped, in_axes=tuple(axes), size=loop[-d])
+        for k, (x, own) in enumerate(zip(arrays, free, strict=True)):
+            lead = len(loop) - len(own)
+            dropped = tuple(d for d, n in enumerate(own) if n != loop[lead + d])
+            arrays[k] = _core.squeeze(x, dropped) if dropped else x
+        return mapped(*arrays)
+
+    return call
+
+
+def _parsed(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    axes = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
+    if not isinstance(signature, str) or not re.fullmatch(
+        rf"\s*(?:{axes}\s*(?:,\s*{axes}\s*)*)?->\s*{axes}\s*(?:,\s*{axes}\s*)*", signature
+    ):
+        raise ValueError(
+            f"vectorize: a signature looks like '(m,n),(n)->(m)', got {_core.shown(signature)}"
+        )
+    left, right = signature.split("->")
+    ins, outs = (
+        [tuple(re.findall(r"\w+", part)) for part in re.findall(axes, side)]
+        for side in (left, right)
+    )
+    return ins, outs
+
+
+def _free_axes(
+    shape: tuple[int, ...], names: tuple[str, ...], lengths: dict[str, int], who: str, text: Any
+) -> tuple[int, ...]:
+    if len(shape) < len(names):
+        raise ValueError(
+            f"vectorize: {who} of shape {shape} has fewer axes than its signature {text} says"
+        )
+    split = len(shape) - len(names)
+    for name, length in zip(names, shape[split:], strict=True):
+        known = int(name) if name.isdigit() else lengths.setdefault(name, length)
+        if known != length:
+            raise ValueError(
+                f"vectorize: axis {name} of {who}, of shape {shape}, has length {length}; "
+                f"expected {known}"
+            )
+    return shape[:split]
