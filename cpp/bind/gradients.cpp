@@ -10,6 +10,7 @@
 #include "grad/forward.h"
 #include "grad/registry.h"
 #include "grad/reverse.h"
+#include "grad/row_squares.h"
 #include "grad/rows.h"
 #include "grad/tape.h"
 #include "graph/rebuild.h"
@@ -182,6 +183,13 @@ struct Linear {
     piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
   }
 
+  // Of all its tensors.
+  int64_t bytes() const {
+    int64_t sum = 0;
+    for (size_t i = 0; i < piece.size(); ++i) sum += piece[i].node->bytes();
+    return sum;
+  }
+
   std::vector<Ref<Node>> at(const std::vector<Ref<Node>>& others) const {
     const NoOverrides none;
     return piece.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
@@ -208,7 +216,8 @@ void bind_linear(py::module_& m) {
   no_pickle(linear)
       .def(py::init<std::vector<Ref<Node>>, std::vector<Ref<Node>>>(), py::arg("roots"),
            py::arg("stand_ins"))
-      .def("at", &Linear::at, py::arg("inputs"));
+      .def("at", &Linear::at, py::arg("inputs"))
+      .def("bytes", &Linear::bytes);
 }
 
 // For each x whether the value of some y is computed from it.
@@ -316,6 +325,7 @@ void bind_gradients(py::module_& m) {
         return batched_or_each(std::move(roots), {std::move(inputs), std::move(batches), count});
       },
       py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"));
+  m.def("row_squares", &row_squares, py::arg("x"));
   m.def(
       "rows_of",
       [](const Ref<Node>& x, bool as_added) -> py::object {

@@ -353,6 +353,15 @@ from ._array.trigonometric import (
 )
 from ._autodiff.checkpoint import checkpoint
 from ._autodiff.custom import custom_gradient
+from ._autodiff.derivatives import (
+    divergence,
+    fisher_product,
+    gauss_newton_product,
+    hessian,
+    hvp,
+    jacobian,
+    vhp,
+)
 from ._autodiff.forward import jvp, linear_transpose, linearize, tangents, vjp
 from ._autodiff.function import function
 from ._autodiff.gradients import (
@@ -363,6 +372,7 @@ from ._autodiff.gradients import (
     stop_gradient,
 )
 from ._autodiff.host import numpy_function
+from ._autodiff.per_example import per_example_gradient_norms, per_example_gradients
 from ._autodiff.shaping import (
     clip_gradient,
     grad_pass_through,
@@ -537,6 +547,7 @@ __all__ = [
     "diagonal",
     "diff",
     "digitize",
+    "divergence",
     "divide",
     "divmod",
     "dot",
@@ -562,6 +573,7 @@ __all__ = [
     "eye",
     "fill_diagonal",
     "finfo",
+    "fisher_product",
     "flatnonzero",
     "flip",
     "fliplr",
@@ -578,6 +590,7 @@ __all__ = [
     "full",
     "full_like",
     "function",
+    "gauss_newton_product",
     "gelu",
     "geomspace",
     "get_default_dtype",
@@ -595,11 +608,13 @@ __all__ = [
     "hard_silu",
     "hard_tanh",
     "heaviside",
+    "hessian",
     "hinge",
     "histogram",
     "hsplit",
     "hstack",
     "huber_loss",
+    "hvp",
     "hypot",
     "identity",
     "iinfo",
@@ -625,6 +640,7 @@ __all__ = [
     "isposinf",
     "isreal",
     "isrealobj",
+    "jacobian",
     "jvp",
     "kl_divergence",
     "kron",
@@ -694,6 +710,8 @@ __all__ = [
     "outer",
     "pad",
     "partition",
+    "per_example_gradient_norms",
+    "per_example_gradients",
     "percentile",
     "permute_dims",
     "pi",
@@ -799,6 +817,7 @@ __all__ = [
     "vdot",
     "vecdot",
     "vectorize",
+    "vhp",
     "vjp",
     "vmap",
     "vsplit",

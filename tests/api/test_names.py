@@ -24,6 +24,8 @@ OTHERS = {
     "evaluate", "explain",
     "can_cast", "finfo", "iinfo", "isdtype", "result_type",
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
+    "per_example_gradients", "per_example_gradient_norms",
+    "divergence", "fisher_product", "gauss_newton_product", "hessian", "hvp", "jacobian", "vhp",
     "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
     "num_threads", "numpy_function", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",

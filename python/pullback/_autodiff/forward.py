@@ -3,7 +3,8 @@ functions, in both directions: `jvp`, `linearize`, `vjp`, `linear_transpose`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
@@ -199,9 +200,17 @@ def is_floating(leaf: Any) -> bool:
 
 class Opened:
     """A call of f whose floating arguments are tensors of their own, `xs`; so the same tensor twice
-    moves twice, and nothing that was made before depends on them."""
+    moves twice, and nothing that was made before depends on them. With `tangents` those move that
+    have one, else all that can; with `every`, one that cannot is an error."""
 
-    def __init__(self, f: Callable[..., Any], primals: Any, who: str, tangents: Any = None) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        primals: Any,
+        who: str,
+        tangents: Any = None,
+        every: bool = False,
+    ) -> None:
         if not callable(f):
             raise TypeError(f"{who}: expected a function, got {_core.shown(f)}")
         if not isinstance(primals, (tuple, list)):
@@ -219,8 +228,7 @@ class Opened:
         self._places: list[tuple[int, int]] = []  # of the xs among the leaves
         if tangents is not None and len(_sequence(tangents, who)) != len(primals):
             raise ValueError(f"{who}: {len(tangents)} tangents for {len(primals)} primals")
-        self.tape.start()
-        try:
+        with self.watching():
             for i, primal in enumerate(primals):
                 leaves, structure = flatten(primal)
                 self._leaves.append(leaves)
@@ -230,10 +238,9 @@ class Opened:
                     moves = leaves_like(primal, tangents[i], f"{who}: tangents[{i}]")
                 for k, move in enumerate(moves):
                     # A jvp says what moves; where all that can shall move, the rest stays as it is.
-                    if move is not None and (tangents is not None or _may_move(leaves[k])):
+                    given = every or tangents is not None
+                    if move is not None and (given or _may_move(leaves[k])):
                         self._open(i, k, primal, move if tangents is not None else None)
-        finally:
-            self.tape.stop()
 
     def _open(self, i: int, k: int, primal: Any, tangent: Any) -> None:
         def where(what: str) -> str:
@@ -252,9 +259,15 @@ class Opened:
             self._leaves[i][k] = x
         pairs = zip(self._structures, self._leaves, strict=True)
         arguments = [unflatten(structure, leaves) for structure, leaves in pairs]
+        with self.watching():
+            return self.f(*arguments)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """What is made from the xs inside can be differentiated by them."""
         self.tape.start()
         try:
-            return self.f(*arguments)
+            yield
         finally:
             self.tape.stop()
 

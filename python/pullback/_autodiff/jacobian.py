@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -10,7 +10,7 @@ from .. import _core
 from .._core import Tensor
 
 MOST_AXES = 16
-_STAND_IN = "a jacobian that stands for all its rows"
+STAND_IN = "a jacobian that stands for all its rows"
 
 
 def jacobian(
@@ -28,7 +28,7 @@ def jacobian(
     if prod(y.shape) == 1 and not batched:
         batches = _core.gradients([y], xs, tape=tape)
     else:
-        batches = _batches(y, xs, tape, batched)
+        batches = row_batches(y, xs, tape, units(y.shape, batched))
     found = [
         None if batch is None else _core.reshape(entry_first(batch, batched), shape)
         for batch, shape in zip(batches, shapes, strict=True)
@@ -63,11 +63,11 @@ def check_batches(y: Sequence[Any] | None, x: Sequence[Any] | None) -> None:
 def unknown_unit(y: Tensor) -> tuple[Tensor, Tensor]:
     """A cotangent of y that is one at places not known yet, and the argument that will tell. Its
     zeros are structural: they meet no infinite slope, where the argument is given as its mask."""
-    where = _core.Trace(_STAND_IN).argument("bool", y.shape, False)
-    return _unit(where, y), where
+    where = _core.Trace(STAND_IN).argument("bool", y.shape, False)
+    return unit(where, y), where
 
 
-def _unit(where: Tensor, y: Tensor) -> Tensor:
+def unit(where: Tensor, y: Tensor) -> Tensor:
     return _core.where(where, *(_core.constant(n, y.dtype) for n in (1, 0)))
 
 
@@ -82,9 +82,19 @@ def units(y_shape: Sequence[int], batched: bool = False) -> Tensor:
     return _core.broadcast_to(chosen, (count, *y_shape))
 
 
-def _batches(y: Tensor, xs: list[Any], tape: Any, batched: bool) -> list[Tensor | None]:
-    """The gradients of y by xs with an axis in front, an entry for each cotangent."""
-    chosen = units(y.shape, batched)
+def all_at_once(piece: Any, count: int) -> int:
+    return count
+
+
+def row_batches(
+    y: Tensor,
+    xs: list[Any],
+    tape: Any,
+    chosen: Tensor,
+    length: Callable[[Any, int], int] = all_at_once,
+) -> list[Tensor | None]:
+    """The gradients of y by xs with an axis in front, an entry for each cotangent: `chosen` says
+    which, and `length` how many are computed at once, of a piece for one of so many."""
     # Checks see numbers then, and name the operations of a gradient.
     if not chosen.shape[0] or _core.checking_numbers():
         return _one_by_one(y, xs, tape, chosen)
@@ -92,9 +102,9 @@ def _batches(y: Tensor, xs: list[Any], tape: Any, batched: bool) -> list[Tensor 
     try:
         answers = _core.gradients([y], xs, [g], tape=tape, masks=[where])
         live = [a for a in answers if a is not None]
-        found = _core.batched_or_each(live, [where], [chosen], chosen.shape[0]) if live else []
+        found = batched_in_chunks(live, where, chosen, length)
     except RuntimeError as error:
-        if _STAND_IN not in str(error):  # a rule in Python looks at its cotangent
+        if STAND_IN not in str(error):  # a rule in Python looks at its cotangent
             raise
         found = None
     if found is None:
@@ -103,12 +113,33 @@ def _batches(y: Tensor, xs: list[Any], tape: Any, batched: bool) -> list[Tensor 
     return [None if a is None else next(left) for a in answers]
 
 
+def batched_in_chunks(
+    roots: list[Tensor], where: Tensor, chosen: Tensor, length: Callable[[Any, int], int]
+) -> list[Tensor] | None:
+    """The roots for each entry of what stands for `where`, some entries at a time; None where a
+    rule is in the way of that."""
+    if not roots:
+        return []
+    count = chosen.shape[0]
+    step = length(_core.Linear(roots, [where]), count)
+    chunks = []
+    for first in range(0, count, step):
+        part = chosen[first : first + step] if step < count else chosen
+        made = _core.batched_or_each(roots, [where], [part], part.shape[0])
+        if made is None:
+            return None
+        chunks.append(made)
+    if len(chunks) == 1:
+        return chunks[0]
+    return [_core.concat(list(parts), 0) for parts in zip(*chunks, strict=True)]
+
+
 def _one_by_one(y: Tensor, xs: list[Any], tape: Any, chosen: Tensor) -> list[Tensor | None]:
     if not chosen.shape[0]:
         answers = _core.gradients([y], xs, [_core.full(y.shape, 0, y.dtype)], tape=tape)
         return [None if a is None else _core.broadcast_to(a, (0, *a.shape)) for a in answers]
     lists = [
-        _core.gradients([y], xs, [_unit(where, y)], tape=tape, masks=[where])
+        _core.gradients([y], xs, [unit(where, y)], tape=tape, masks=[where])
         for where in (chosen[i] for i in range(chosen.shape[0]))
     ]
     stacked: list[Tensor | None] = []

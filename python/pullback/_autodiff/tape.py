@@ -148,9 +148,8 @@ class GradientTape:
 
         All rows are computed at once, by one reverse pass with a cotangent for each element of the
         target; so its memory is that of so many reverse passes. A rule in Python is called once for
-        all of them; where it looks at its cotangent, or makes an operation with a rule of it, the
-        rows come one after the other. A tape that is not persistent answers once, as for
-        `gradient`; errors are those of `gradient`.
+        all of them; where it looks at its cotangent, the rows come one after the other. A tape
+        that is not persistent answers once, as for `gradient`; errors are those of `gradient`.
 
         >>> x = pb.Variable([1.0, 2.0])
         >>> with pb.GradientTape() as outer:

@@ -74,7 +74,7 @@ def _transformed(
 ) -> Callable[..., Any]:
     if not callable(f):
         raise TypeError(f"{who}: expected a function, got {f!r}")
-    single, positions = _positions(argnums, who)
+    single, positions = argument_numbers(argnums, who)
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -84,7 +84,7 @@ def _transformed(
         tape = Tape(False)
         tape.start()
         try:
-            for position in _resolved(positions, len(args), f, who):
+            for position in resolved(positions, len(args), f, who):
                 leaves, structure = flatten(args[position])
                 structures.append(structure)
                 leaves = _differentiable(leaves, args[position], who, position)
@@ -96,7 +96,7 @@ def _transformed(
         finally:
             tape.stop()
         value = _value_of(result, f, who) if has_aux else result
-        _check_value(value, f, who)
+        check_value(value, f, who)
         found = with_zeros(core_gradients([value], xs), xs)
         tensors = [leaf for leaf in flatten(result)[0] if isinstance(leaf, Tensor)]
         tape.end_histories([*tensors, *found])
@@ -107,7 +107,7 @@ def _transformed(
     return call
 
 
-def _positions(argnums: Any, who: str) -> tuple[bool, list[int]]:
+def argument_numbers(argnums: Any, who: str) -> tuple[bool, list[int]]:
     """Whether it is one integer, and the list of them."""
     single = isinstance(argnums, str) or not isinstance(argnums, Sequence)
     positions = []
@@ -123,7 +123,7 @@ def _positions(argnums: Any, who: str) -> tuple[bool, list[int]]:
     return single, positions
 
 
-def _resolved(positions: list[int], count: int, f: Any, who: str) -> list[int]:
+def resolved(positions: list[int], count: int, f: Any, who: str) -> list[int]:
     out = []
     for position in positions:
         if not -count <= position < count:
@@ -178,7 +178,7 @@ def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:
     return x
 
 
-def _check_value(value: Any, f: Callable[..., Any], who: str) -> None:
+def check_value(value: Any, f: Callable[..., Any], who: str) -> None:
     if not isinstance(value, (Tensor, Variable)):
         raise TypeError(f"{who}: {place(f)} returned a {type(value).__name__}; expected a Tensor")
     if value.dtype.kind != "f":
