@@ -227,6 +227,7 @@ PYBIND11_MODULE(_core, m) {
   bind_indexing(m);
   bind_host(m);
   bind_gradients(m);
+  bind_sparsity(m);
   bind_recorder(m);
   bind_ancestry(m);
   bind_check_numbers(m);

@@ -24,8 +24,8 @@ Window shifted(const Window& window) {
   return out;
 }
 
-// True whatever the batch is: it depends on an input for the planner's sake alone, see
-// checkpoint().
+}  // namespace
+
 bool always_true(const Node* node) {
   if (node->op != Op::logical_or || node->inputs_count != 2) return false;
   const Node* a = node->in[0];
@@ -34,8 +34,6 @@ bool always_true(const Node* node) {
          b->inputs_count == 2 && a->in[0] == a->in[1] && a->in[0] == b->in[0] &&
          b->in[0] == b->in[1];
 }
-
-}  // namespace
 
 Shape with_batch(int64_t count, const Shape& shape, int64_t rank) {
   Shape out;

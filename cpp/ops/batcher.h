@@ -20,6 +20,9 @@ Shape with_batch(int64_t count, const Shape& shape, int64_t rank);
 // Entry i of a batch.
 Ref<Node> entry_of(const Ref<Node>& batch, int64_t i);
 bool by_users_rule(const Node* node);
+// Whether a node is true whatever its inputs are: it depends on them for the planner's sake alone,
+// see checkpoint().
+bool always_true(const Node* node);
 // A rule for all around that of `node`, which is about one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);
 

@@ -383,6 +383,7 @@ from ._autodiff.shaping import (
     with_gradient,
     zero_gradient_where,
 )
+from ._autodiff.sparse import sparse_hessian, sparse_jacobian
 from ._autodiff.tape import GradientTape
 from ._autodiff.transforms import grad, value_and_grad
 from ._autodiff.vmap import vectorize, vmap
@@ -768,6 +769,8 @@ __all__ = [
     "softplus",
     "softsign",
     "sort",
+    "sparse_hessian",
+    "sparse_jacobian",
     "sparse_softmax_cross_entropy",
     "special",
     "split",

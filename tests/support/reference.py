@@ -216,8 +216,11 @@ def embed(x: Any, shape: tuple[int, ...], key: Any) -> Any:
 
 def embed_by_gradient(x: Any, shape: tuple[int, ...], key: Any) -> Any:
     """`embed` has no name of its own: it is what the gradient of a slice does to its cotangent."""
-    whole = pb.Variable(np.zeros(shape, x.dtype))
-    return pb.gradients(whole[key], [whole], grad_ys=x)[0]
+    whole = pb.constant(np.zeros(shape, x.dtype))
+    with pb.GradientTape() as tape:
+        tape.watch(whole)
+        part = whole[key]
+    return tape.gradient(part, whole, output_gradients=x)
 
 
 def scatter_add(x: Any, indices: Any) -> Any:

@@ -1,0 +1,47 @@
+// Patterns of sparse derivatives and their colourings, as arrays of NumPy.
+
+#include "grad/sparsity.h"
+#include "bind/convert.h"
+#include "bind/no_pickle.h"
+#include "bind/rules.h"
+#include "grad/coloring.h"
+#include "plan/evaluate.h"
+
+namespace pullback {
+namespace {
+
+template <class T>
+py::array array_of(const std::vector<T>& entries) {
+  return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
+}
+
+Pattern dependence_of(const Ref<Node>& y, const Ref<Node>& x, const std::string& who) {
+  const std::vector<Ref<Node>> positions = unknown_positions(y, x);
+  std::vector<Node*> roots;
+  for (const Ref<Node>& one : positions) roots.push_back(one.get());
+  if (!roots.empty()) evaluate(roots);
+  return dependence(y, x, who.c_str());
+}
+
+// (by rows, number of colours, colour of each row or column, where the entries are).
+py::tuple compression(const Pattern& pattern, const std::string& way) {
+  const Compress how = way == "either" ? Compress::Either
+                       : way == "rows" ? Compress::Rows
+                                       : Compress::Symmetric;
+  const Compression out = compress(pattern, how);
+  return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
+}
+
+}  // namespace
+
+void bind_sparsity(py::module_& m) {
+  py::class_<Pattern> pattern(m, "Pattern");
+  no_pickle(pattern)
+      .def("transposed", [](const Pattern& it) { return transposed(it); })
+      .def_property_readonly("starts", [](const Pattern& it) { return array_of(it.starts); })
+      .def_property_readonly("entries", [](const Pattern& it) { return array_of(it.entries); });
+  m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"));
+  m.def("compression", &compression, py::arg("pattern"), py::arg("way"));
+}
+
+}  // namespace pullback

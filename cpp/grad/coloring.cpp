@@ -1,0 +1,254 @@
+// Greedy: one after another, the first colour that none of those has which it could be taken for.
+// Sets of colours are words of bits, so that a visit costs what its entries and colours are, and
+// not what its neighbours' neighbours are: one full row does not make it quadratic.
+#include "grad/coloring.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace pullback {
+namespace {
+
+// A set of colours for each of some things.
+class ColourSets {
+ public:
+  explicit ColourSets(size_t count) : count_(count), bits_(count) {}
+
+  size_t words() const { return words_; }
+  const uint64_t* of(int64_t i) const { return &bits_[i * words_]; }
+  bool has(int64_t i, int32_t colour) const {
+    return static_cast<size_t>(colour) < words_ * 64 && (of(i)[colour / 64] >> colour % 64 & 1);
+  }
+  void add(int64_t i, int32_t colour) {
+    while (static_cast<size_t>(colour) >= words_ * 64) widen();
+    bits_[i * words_ + colour / 64] |= uint64_t{1} << colour % 64;
+  }
+
+ private:
+  void widen() {
+    std::vector<uint64_t> wide(count_ * words_ * 2);
+    for (size_t i = 0; i < count_; ++i) {
+      std::copy_n(&bits_[i * words_], words_, &wide[i * words_ * 2]);
+    }
+    bits_ = std::move(wide);
+    words_ *= 2;
+  }
+
+  size_t count_;
+  size_t words_ = 1;
+  std::vector<uint64_t> bits_;
+};
+
+// Colours that are taken, for one visit.
+class Taken {
+ public:
+  void clear() { std::ranges::fill(bits_, 0); }
+  void add(const ColourSets& sets, int64_t i) {
+    if (bits_.size() < sets.words()) bits_.resize(sets.words());
+    for (size_t k = 0; k < sets.words(); ++k) bits_[k] |= sets.of(i)[k];
+  }
+  void add(int32_t colour) {
+    if (bits_.size() <= static_cast<size_t>(colour / 64)) bits_.resize(colour / 64 + 1);
+    bits_[colour / 64] |= uint64_t{1} << colour % 64;
+  }
+  int32_t first_free() const {
+    for (size_t k = 0; k < bits_.size(); ++k) {
+      if (~bits_[k]) return static_cast<int32_t>(64 * k) + std::countr_one(bits_[k]);
+    }
+    return static_cast<int32_t>(64 * bits_.size());
+  }
+
+ private:
+  std::vector<uint64_t> bits_;
+};
+
+struct Colouring {
+  int32_t count = 0;
+  std::vector<int32_t> colours;
+};
+
+int32_t longest_row(const Pattern& pattern) {
+  int32_t longest = 0;
+  for (size_t i = 1; i < pattern.starts.size(); ++i) {
+    longest = std::max(longest, pattern.starts[i] - pattern.starts[i - 1]);
+  }
+  return longest;
+}
+
+std::vector<int32_t> natural_order(int64_t count) {
+  std::vector<int32_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::vector<int32_t> largest_first(const Pattern& pattern) {
+  std::vector<int32_t> order = natural_order(pattern.rows());
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](int32_t i) { return pattern.row(i).size(); });
+  return order;
+}
+
+// Those of one colour together, the last colour first: a greedy colouring in this order takes no
+// more colours than the one before (Culberson's iterated greedy).
+std::vector<int32_t> by_class(const Colouring& colouring) {
+  std::vector<int32_t> order = natural_order(static_cast<int64_t>(colouring.colours.size()));
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](int32_t i) { return colouring.colours[i]; });
+  return order;
+}
+
+// Rows without a common column, where `across` is the transposed pattern.
+Colouring apart(const Pattern& rows, const Pattern& across, std::span<const int32_t> order) {
+  Colouring out;
+  out.colours.resize(static_cast<size_t>(rows.rows()));
+  ColourSets used(static_cast<size_t>(across.rows()));  // by column
+  Taken taken;
+  for (int32_t row : order) {
+    taken.clear();
+    for (int32_t column : rows.row(row)) taken.add(used, column);
+    const int32_t colour = taken.first_free();
+    for (int32_t column : rows.row(row)) used.add(column, colour);
+    out.colours[row] = colour;
+    out.count = std::max(out.count, colour + 1);
+  }
+  return out;
+}
+
+Colouring best_apart(const Pattern& rows, const Pattern& across) {
+  constexpr int kRounds = 8;
+  const int32_t least = longest_row(across);
+  const auto colours_in = [&](const std::vector<int32_t>& order) {
+    return apart(rows, across, order);
+  };
+  Colouring best = colours_in(natural_order(rows.rows()));
+  if (best.count <= least) return best;
+  Colouring other = colours_in(largest_first(rows));
+  if (other.count < best.count) best = std::move(other);
+  for (int k = 0; k < kRounds && best.count > least; ++k) best = colours_in(by_class(best));
+  return best;
+}
+
+// A star colouring of a symmetric pattern: neighbours differ, and no path of four has two colours.
+// Then of any entry off the diagonal one side shows itself: row i has no other neighbour of that
+// colour, or row j none of the other one.
+class StarColouring {
+ public:
+  StarColouring(const Pattern& pattern, std::span<const int32_t> order)
+      : pattern_(pattern),
+        near_(static_cast<size_t>(pattern.rows())),
+        twice_(static_cast<size_t>(pattern.rows())),
+        closed_(static_cast<size_t>(pattern.rows())) {
+    out_.colours.assign(static_cast<size_t>(pattern.rows()), kNone);
+    for (int32_t v : order) colour(v, choose(v));
+  }
+
+  const Colouring& colouring() const { return out_; }
+  bool shows(int32_t row, int32_t colour) const { return !twice_.has(row, colour); }
+
+ private:
+  static constexpr int32_t kNone = -1;
+
+  int32_t choose(int32_t v) {
+    taken_.clear();
+    for (int32_t w : pattern_.row(v)) {
+      if (w == v) continue;
+      if (out_.colours[w] == kNone) {
+        taken_.add(near_, w);  // the neighbours of one without a colour all differ
+      } else {
+        taken_.add(out_.colours[w]);
+        taken_.add(closed_, w);
+      }
+    }
+    return taken_.first_free();
+  }
+
+  void colour(int32_t v, int32_t colour) {
+    out_.colours[v] = colour;
+    out_.count = std::max(out_.count, colour + 1);
+    for (int32_t x : pattern_.row(v)) {
+      if (x == v) continue;
+      if (near_.has(x, colour)) {  // v - x - w: none at an end may meet the colour of x again
+        closed_.add(v, out_.colours[x]);
+        if (!twice_.has(x, colour)) {
+          twice_.add(x, colour);
+          for (int32_t w : pattern_.row(x)) {
+            if (w != v && w != x && out_.colours[w] == colour) closed_.add(w, out_.colours[x]);
+          }
+        }
+      }
+      near_.add(x, colour);
+    }
+  }
+
+  const Pattern& pattern_;
+  Colouring out_;
+  ColourSets near_;    // of each: which colours its neighbours have, …
+  ColourSets twice_;   // … which of these more than one has, …
+  ColourSets closed_;  // … and which none may take that has none yet
+  Taken taken_;
+};
+
+Compression by_rows(const Pattern& pattern, Colouring colouring) {
+  Compression out{true, colouring.count, std::move(colouring.colours), {}};
+  out.positions.reserve(pattern.entries.size());
+  for (int64_t i = 0; i < pattern.rows(); ++i) {
+    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[i] * pattern.columns + j);
+  }
+  return out;
+}
+
+Compression by_columns(const Pattern& pattern, Colouring colouring) {
+  Compression out{false, colouring.count, std::move(colouring.colours), {}};
+  out.positions.reserve(pattern.entries.size());
+  for (int64_t i = 0; i < pattern.rows(); ++i) {
+    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[j] * pattern.rows() + i);
+  }
+  return out;
+}
+
+Compression compress_symmetric(const Pattern& pattern) {
+  const StarColouring natural(pattern, natural_order(pattern.rows()));
+  const StarColouring sorted(pattern, largest_first(pattern));
+  const StarColouring& best =
+      sorted.colouring().count < natural.colouring().count ? sorted : natural;
+  Compression out{true, best.colouring().count, best.colouring().colours, {}};
+  const int64_t n = pattern.columns;
+  for (int32_t i = 0; i < n; ++i) {
+    for (int32_t j : pattern.row(i)) {
+      const bool here = i == j || best.shows(i, out.colours[j]);
+      out.positions.push_back(here ? out.colours[j] * n + i : out.colours[i] * n + j);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Compression compress(const Pattern& pattern, Compress way) {
+  const Pattern across = transposed(pattern);
+  if (way == Compress::Symmetric && pattern.starts == across.starts &&
+      pattern.entries == across.entries) {
+    return compress_symmetric(pattern);
+  }
+  const int32_t least_rows = longest_row(across);  // of one column no two rows are apart
+  const int32_t least_columns = longest_row(pattern);
+  if (way != Compress::Either) return by_rows(pattern, best_apart(pattern, across));
+  // The better one by these first; the other one need not be looked at where it cannot be better.
+  // Of two that are as good, columns: tangents of slices are cheaper than cotangents.
+  bool rows = least_rows < least_columns;
+  const auto best = [&](bool of_rows) {
+    return of_rows ? best_apart(pattern, across) : best_apart(across, pattern);
+  };
+  Colouring first = best(rows);
+  if (first.count > std::max(least_rows, least_columns)) {
+    Colouring second = best(!rows);
+    if (second.count < first.count + (rows ? 1 : 0)) {
+      first = std::move(second);
+      rows = !rows;
+    }
+  }
+  return rows ? by_rows(pattern, std::move(first)) : by_columns(pattern, std::move(first));
+}
+
+}  // namespace pullback

@@ -1,0 +1,29 @@
+// Few products that give all entries of a sparse matrix: rows, or columns, of one colour have no
+// entry in one place, so one product with a vector that is 1 at all of them and 0 elsewhere shows
+// the entries of each. Greedy colourings, as surveyed by Gebremedhin, Manne and Pothen, "What Color
+// Is Your Jacobian? Graph Coloring for Computing Derivatives", SIAM Review 47 (2005).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "grad/sparsity.h"
+
+namespace pullback {
+
+struct Compression {
+  bool by_rows = true;           // products with vectors from the left
+  int32_t count = 0;             // of colours
+  std::vector<int32_t> colours;  // of the rows, or the columns
+  // Entry k of the pattern is entry positions[k] of all products, laid one after another by colour.
+  std::vector<int64_t> positions;
+};
+
+enum class Compress : uint8_t {
+  Either,     // by rows or by columns, whichever takes fewer
+  Rows,       // by rows
+  Symmetric,  // by rows, of a symmetric matrix: an entry may be read on either side of the diagonal
+};
+Compression compress(const Pattern& pattern, Compress way);
+
+}  // namespace pullback

@@ -1,0 +1,61 @@
+// Sets of positions, each of which is kept once and known by its number. What a tensor of many
+// entries depends on is then a number for each entry; to move entries is to move numbers, and a set
+// that meets itself is found equal without a look inside.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pullback {
+
+class IndexSets {
+ public:
+  using Id = uint32_t;
+  static constexpr Id kNone = 0;
+  // Positions begin … end-1. A set is a list of them, in order and apart: blocks, prefixes and all
+  // there is are one.
+  struct Stretch {
+    int32_t begin, end;
+  };
+
+  // Of positions 0 … count-1. `who` is named where the sets take more memory than they may.
+  IndexSets(int64_t count, const char* who);
+
+  // {i}
+  static Id single(int64_t i) { return static_cast<Id>(i + 1); }
+  Id unite(Id a, Id b) {
+    if (a == b || b == kNone) return a;
+    return a == kNone ? b : unite_different(a, b);
+  }
+  Id unite(std::span<const Id> ids);
+
+  std::span<const Stretch> stretches(Id id) const {
+    return std::span(stretches_).subspan(starts_[id], starts_[id + 1] - starts_[id]);
+  }
+  int64_t size(Id id) const;
+
+ private:
+  struct Union {
+    uint64_t pair = 0;  // the larger number above the smaller one
+    Id id = kNone;
+  };
+
+  Id unite_different(Id a, Id b);
+  void merge(Id a, Id b);
+  // The number of the set in `merged_`.
+  Id number_of_merged();
+  void grow_unions();
+  void grow_sets();
+
+  const char* who_;
+  std::vector<Stretch> stretches_;  // of all sets, one after the other
+  std::vector<size_t> starts_;      // of set i, and where the last one ends
+  std::vector<Id> by_content_;      // two tables with open addressing, of sets …
+  std::vector<Union> unions_;       // … and of pairs that have met
+  size_t known_unions_ = 0;
+  std::vector<Stretch> merged_;
+  std::vector<Id> distinct_;
+};
+
+}  // namespace pullback

@@ -1,0 +1,39 @@
+// Which entries of a tensor are computed from which entries of another, read off the graph: the
+// index maps of movement, the axes of folds and products, the positions of gathers. Values count
+// only as positions. Where the one is linear in the other, as a cotangent is in the cotangent that
+// it was made from, that is where its Jacobian may differ from zero: whatever rules the reverse
+// pass has followed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+// Which entries of a matrix may differ from zero, by rows: those of row i are entries[starts[i]] …
+// entries[starts[i + 1] - 1], ascending.
+struct Pattern {
+  int64_t columns = 0;
+  std::vector<int32_t> starts = {0};
+  std::vector<int32_t> entries;
+
+  int64_t rows() const { return static_cast<int64_t>(starts.size()) - 1; }
+  std::span<const int32_t> row(int64_t i) const {
+    return std::span(entries).subspan(starts[i], starts[i + 1] - starts[i]);
+  }
+};
+
+// Positions that matter between x and y, do not depend on x, and have no value yet. Those that will
+// never have one before a run, as they depend on an argument, are not among them.
+std::vector<Ref<Node>> unknown_positions(const Ref<Node>& y, const Ref<Node>& x);
+
+// A row for each entry of y, a column for each of x, an argument. Positions without a value may be
+// any. MemoryError, by `who`, where that is too much to be held.
+Pattern dependence(const Ref<Node>& y, const Ref<Node>& x, const char* who);
+
+Pattern transposed(const Pattern& pattern);
+
+}  // namespace pullback

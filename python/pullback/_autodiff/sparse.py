@@ -1,0 +1,201 @@
+"""sparse_jacobian and sparse_hessian: as many products with the derivative as its pattern has
+colours, all of them in one plan. The core reads the pattern off the graph and colours it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import ismethod
+from math import prod
+from typing import Any
+from weakref import WeakKeyDictionary, WeakMethod, ref
+
+import numpy as np
+
+from .. import _core
+from .._core import Tape, Tensor, Variable, shown
+from .rules import place
+from .transforms import _check_value, _differentiable
+
+# The traced functions of each function, by what they compute; of a method with its object. They
+# hold neither: what is traced is asked for while the caller has it.
+_traced: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def sparse_jacobian(f: Callable[..., Any], x: Any) -> Any:
+    """The derivative of f at x as a sparse matrix: a `scipy.sparse.csr_array`.
+
+    f takes one tensor and returns one, of any shapes and of floating dtype; x is a tensor, a
+    variable, an array or a number, float32 or float64, where an integer counts as a float. Row i
+    stands for entry i of the flattened result, column j for entry j of the flattened x, and the
+    dtype is that of x.
+
+    Which entries may differ from zero is read off what f has computed: slices, gathers at known
+    positions, elementwise functions, sums along axes, products. No value is looked at, so both
+    branches of a `where` count, and a product with a constant matrix is as dense as if it had no
+    zeros. Rules of `custom_gradient` and overrides count as they are; they must be linear in their
+    cotangent, as derivatives are. Entries of this pattern that are zero at x are stored as zeros.
+
+    Columns without a common row are computed together, or rows without a common column, whichever
+    takes fewer products with the derivative: 3 for a tridiagonal matrix of any size. A matrix with
+    a full row and a full column takes as many as it has rows.
+
+    f runs once for each shape and dtype of x, as under `function`: what it looks up beside its
+    argument and variables stays as it was then. Later calls with the same f run one plan. The
+    result has no history: a gradient does not pass it.
+
+    Raises TypeError where f returns no tensor, or x or the result is not floating; ImportError
+    without SciPy; MemoryError where too much depends on too much to be treated as sparse;
+    RuntimeError inside of a traced function.
+
+    Source: Gebremedhin, Manne and Pothen, "What Color Is Your Jacobian? Graph Coloring for
+    Computing Derivatives", SIAM Review 47 (2005).
+
+    >>> slope = pb.sparse_jacobian(lambda u: u[1:] * u[:-1], np.array([2.0, 3.0, 5.0, 7.0]))
+    >>> slope.shape, slope.nnz
+    ((3, 4), 6)
+    >>> slope.toarray()
+    array([[3., 2., 0., 0.],
+           [0., 5., 3., 0.],
+           [0., 0., 7., 5.]])
+    """
+    return _derivative(f, x, "sparse_jacobian", _jacobian)
+
+
+def sparse_hessian(f: Callable[..., Any], x: Any) -> Any:
+    """The second derivative of f at x as a sparse matrix: a `scipy.sparse.csr_array`.
+
+    f takes one tensor and returns one of shape (); all else is as with `sparse_jacobian`, of the
+    gradient of f: x with n entries gives n rows and n columns. Of two entries that are one by
+    symmetry one may be computed for both, which takes fewer products: 2 for an arrow, whose first
+    row and column are full.
+
+    Raises ValueError where f returns another shape, and what `sparse_jacobian` raises.
+
+    >>> def rosenbrock(x):
+    ...     return pb.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+    >>> pb.sparse_hessian(rosenbrock, np.array([1.0, 1.0, 2.0])).toarray()
+    array([[ 802., -400.,    0.],
+           [-400.,  602., -400.],
+           [   0., -400.,  200.]])
+    """
+    return _derivative(f, x, "sparse_hessian", _hessian)
+
+
+class _Structure:
+    """Where the computed entries belong."""
+
+    def __init__(self, shape: tuple[int, int], starts: Any, columns: Any) -> None:
+        self.shape, self.starts, self.columns = shape, starts, columns
+
+    def filled(self, entries: Any, csr_array: Any) -> Any:
+        # A matrix may be changed in place, its structure too.
+        data = np.array(entries)
+        return csr_array((data, self.columns.copy(), self.starts.copy()), shape=self.shape)
+
+
+_Make = Callable[[Any, Tensor, Tensor, str], tuple[Tensor, _Structure]]
+
+
+def _derivative(f: Any, x: Any, who: str, make: _Make) -> Any:
+    if not callable(f):
+        raise TypeError(f"{who}: expected a function, got {shown(f)}")
+    try:
+        from scipy.sparse import csr_array
+    except ImportError as error:
+        raise ImportError(
+            f"{who}: its result is an array of scipy.sparse: install scipy"
+        ) from error
+    (at,) = _differentiable([x], x, who, 0)
+    if at.dtype not in (np.float32, np.float64):
+        raise TypeError(f"{who}: argument 0: expected float32 or float64, got {at.dtype}: cast it")
+    if _core.Trace.active():
+        raise RuntimeError(
+            f"{who}: its result is an array of scipy.sparse, which has no place in a traced "
+            "function: call it outside"
+        )
+    entries, structure = _traced_by(f, who, make)(at)
+    return structure.filled(entries, csr_array)
+
+
+def _traced_by(f: Any, who: str, make: _Make) -> Any:
+    reference: Any  # gives f
+    try:
+        reference = WeakMethod(f) if ismethod(f) else ref(f)
+        known = _traced.setdefault(f.__self__ if ismethod(f) else f, {})
+    except TypeError:  # neither its object nor it can be referred to weakly, or has a hash
+        known, reference = {}, lambda: f
+    key = (f.__func__, who) if ismethod(f) else who
+    if key not in known:
+
+        def call(x: Tensor) -> tuple[Tensor, _Structure]:
+            function = reference()
+            tape = Tape(False)  # where nothing is traced, as under overrides, x is a constant
+            tape.start()
+            try:
+                tape.watch(x)
+                y = function(x)
+                if not isinstance(y, (Tensor, Variable)):
+                    raise TypeError(
+                        f"{who}: {place(function)} returned a {type(y).__name__}; expected a Tensor"
+                    )
+                return make(function, x, _core.identity(y), who)
+            finally:
+                tape.stop()
+
+        known[key] = _core.make_function(call, who, place(f), [], [], 256)
+    return known[key]
+
+
+def _jacobian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure]:
+    if y.dtype.kind != "f":
+        raise TypeError(f"{who}: {place(f)} returned {y.dtype}; expected a floating dtype")
+    return _entries(x, y, who, "either")
+
+
+def _hessian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure]:
+    _check_value(y, f, who)
+    (slope,) = _core.gradients([y], [x])
+    zeros = _core.full(x.shape, 0, x.dtype)
+    return _entries(x, zeros if slope is None else slope, who, "symmetric")
+
+
+def _entries(x: Tensor, y: Tensor, who: str, way: str) -> tuple[Tensor, _Structure]:
+    """The entries of the derivative of y by x that may differ from zero, row by row."""
+    shape = prod(y.shape), prod(x.shape)
+    g = _core.Trace(who).argument(y.dtype.name, y.shape, False)
+    (back,) = _core.gradients([y], [x], [g])
+    if back is None:
+        starts = np.zeros(shape[0] + 1, np.int32)
+        return _core.full((0,), 0, x.dtype), _Structure(shape, starts, starts[:0])
+    # A cotangent of x is linear in that of y, so where it is made from that is the pattern.
+    pattern = _core.dependence(back, g, who).transposed()
+    by_rows, count, colours, positions = _core.compression(pattern, way)
+    product = _row_product if by_rows else _column_product
+    chosen = _core.equal(
+        _core.constant(colours), _core.reshape(_core.arange(0, count, 1, "int32"), (count, 1))
+    )
+    products = None
+    if not _core.checking_numbers():  # checks see numbers, and name the operations of a gradient
+        where = _core.Trace(who).argument("bool", colours.shape, False)
+        found = _core.batched_or_each([product(y, x, where)], [where], [chosen], count)
+        products = found[0] if found else None
+    if products is None:
+        products = _core.stack([product(y, x, chosen[k]) for k in range(count)], 0)
+    entries = _core.take(_core.reshape(products, (-1,)), _core.constant(positions), 0)
+    return _core.cast(entries, x.dtype), _Structure(shape, pattern.starts, pattern.entries)
+
+
+def _row_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
+    unit, mask = _unit(y, where)
+    return _core.reshape(_core.gradients([y], [x], [unit], masks=[mask])[0], (-1,))
+
+
+def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
+    unit, mask = _unit(x, where)
+    return _core.reshape(_core.tangents([y], [x], [unit], masks=[mask])[0], (-1,))
+
+
+def _unit(like: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:
+    """One at these entries. The zeros elsewhere are structural: they meet no infinite slope."""
+    mask = _core.reshape(where, like.shape)
+    return _core.where(mask, *(_core.constant(n, like.dtype) for n in (1, 0))), mask
