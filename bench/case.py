@@ -19,6 +19,7 @@ FAMILIES = [
     "everyday",
     "vocabulary",
     "recompute",
+    "sparse",
     "overhead",
     "package",
     "machine",

@@ -24,11 +24,12 @@ Pattern dependence_of(const Ref<Node>& y, const Ref<Node>& x, const std::string&
 }
 
 // (by rows, number of colours, colour of each row or column, where the entries are).
-py::tuple compression(const Pattern& pattern, const std::string& way) {
+py::tuple compression(const Pattern& pattern, const std::string& way, const Shape& rows,
+                      const Shape& columns) {
   const Compress how = way == "either" ? Compress::Either
                        : way == "rows" ? Compress::Rows
                                        : Compress::Symmetric;
-  const Compression out = compress(pattern, how);
+  const Compression out = compress(pattern, how, rows, columns);
   return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
 }
 
@@ -41,7 +42,8 @@ void bind_sparsity(py::module_& m) {
       .def_property_readonly("starts", [](const Pattern& it) { return array_of(it.starts); })
       .def_property_readonly("entries", [](const Pattern& it) { return array_of(it.entries); });
   m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"));
-  m.def("compression", &compression, py::arg("pattern"), py::arg("way"));
+  m.def("compression", &compression, py::arg("pattern"), py::arg("way"), py::arg("rows"),
+        py::arg("columns"));
 }
 
 }  // namespace pullback

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace pullback {
 namespace {
@@ -115,7 +117,81 @@ Colouring apart(const Pattern& rows, const Pattern& across, std::span<const int3
   return out;
 }
 
-Colouring best_apart(const Pattern& rows, const Pattern& across) {
+// Colours that repeat along the axes of a grid: (a_0 i_0 + a_1 i_1 + …) mod count. Of what meets
+// its neighbours on a grid they are often the fewest there are (Goldfarb and Toint, "Optimal
+// Estimation of Jacobian and Hessian Matrices That Arise in Finite Difference Calculations",
+// Mathematics of Computation 43, 1984), and no greedy colouring finds them.
+class GridColours {
+ public:
+  explicit GridColours(const Shape& shape) : factors_(static_cast<size_t>(shape.rank)) {
+    for (int64_t length : shape) lengths_.push_back(std::max<int64_t>(length, 1));
+  }
+
+  // Of `count` colours; nothing where these factors do not keep the rows apart, or that would take
+  // long to find.
+  std::optional<Colouring> with(int32_t count, const Pattern& across) {
+    std::ranges::fill(factors_, 0);
+    do {
+      if (keep_apart(count, across)) return colouring(count, across.columns);
+    } while (visits_ < most_visits(across) && next_factors(count));
+    return std::nullopt;
+  }
+
+ private:
+  static int64_t most_visits(const Pattern& across) {
+    return 16 * static_cast<int64_t>(across.entries.size() + 64);
+  }
+
+  bool next_factors(int32_t count) {
+    for (size_t d = factors_.size(); d-- > 0;) {
+      if (lengths_[d] > 1 && ++factors_[d] < count) return true;
+      factors_[d] = 0;
+    }
+    return false;
+  }
+
+  int32_t colour(int64_t i, int32_t count) const {
+    int64_t sum = 0;
+    for (size_t d = factors_.size(); d-- > 0; i /= lengths_[d]) {
+      sum += factors_[d] * (i % lengths_[d]);
+    }
+    return static_cast<int32_t>(sum % count);
+  }
+
+  bool keep_apart(int32_t count, const Pattern& across) {
+    for (int64_t column = 0; column < across.rows(); ++column) {
+      uint64_t seen = 0;
+      for (int32_t row : across.row(column)) {
+        const uint64_t own = uint64_t{1} << colour(row, count);
+        ++visits_;
+        if (seen & own) return false;
+        seen |= own;
+      }
+    }
+    return true;
+  }
+
+  Colouring colouring(int32_t count, int64_t rows) const {
+    Colouring out{count, std::vector<int32_t>(static_cast<size_t>(rows))};
+    for (int64_t i = 0; i < rows; ++i) out.colours[i] = colour(i, count);
+    return out;
+  }
+
+  std::vector<int64_t> lengths_, factors_;
+  int64_t visits_ = 0;
+};
+
+// One of fewer than `most` colours, at least `least`.
+std::optional<Colouring> on_grid(const Pattern& across, const Shape& shape, int32_t least,
+                                 int32_t most) {
+  GridColours grid(shape);
+  for (int32_t count = std::max(least, 1); count < std::min(most, 65); ++count) {
+    if (auto found = grid.with(count, across)) return found;
+  }
+  return std::nullopt;
+}
+
+Colouring best_apart(const Pattern& rows, const Pattern& across, const Shape& shape) {
   constexpr int kRounds = 8;
   const int32_t least = longest_row(across);
   const auto colours_in = [&](const std::vector<int32_t>& order) {
@@ -125,6 +201,7 @@ Colouring best_apart(const Pattern& rows, const Pattern& across) {
   if (best.count <= least) return best;
   Colouring other = colours_in(largest_first(rows));
   if (other.count < best.count) best = std::move(other);
+  if (auto regular = on_grid(across, shape, least, best.count)) return *std::move(regular);
   for (int k = 0; k < kRounds && best.count > least; ++k) best = colours_in(by_class(best));
   return best;
 }
@@ -207,12 +284,16 @@ Compression by_columns(const Pattern& pattern, Colouring colouring) {
   return out;
 }
 
-Compression compress_symmetric(const Pattern& pattern) {
+Compression compress_symmetric(const Pattern& pattern, const Shape& shape) {
   const StarColouring natural(pattern, natural_order(pattern.rows()));
   const StarColouring sorted(pattern, largest_first(pattern));
   const StarColouring& best =
       sorted.colouring().count < natural.colouring().count ? sorted : natural;
-  Compression out{true, best.colouring().count, best.colouring().colours, {}};
+  const int32_t count = best.colouring().count;
+  if (auto regular = on_grid(pattern, shape, 1, count)) {
+    return by_rows(pattern, *std::move(regular));
+  }
+  Compression out{true, count, best.colouring().colours, {}};
   const int64_t n = pattern.columns;
   for (int32_t i = 0; i < n; ++i) {
     for (int32_t j : pattern.row(i)) {
@@ -225,30 +306,31 @@ Compression compress_symmetric(const Pattern& pattern) {
 
 }  // namespace
 
-Compression compress(const Pattern& pattern, Compress way) {
+Compression compress(const Pattern& pattern, Compress way, const Shape& rows,
+                     const Shape& columns) {
   const Pattern across = transposed(pattern);
   if (way == Compress::Symmetric && pattern.starts == across.starts &&
       pattern.entries == across.entries) {
-    return compress_symmetric(pattern);
+    return compress_symmetric(pattern, columns);
   }
   const int32_t least_rows = longest_row(across);  // of one column no two rows are apart
   const int32_t least_columns = longest_row(pattern);
-  if (way != Compress::Either) return by_rows(pattern, best_apart(pattern, across));
+  if (way != Compress::Either) return by_rows(pattern, best_apart(pattern, across, rows));
   // The better one by these first; the other one need not be looked at where it cannot be better.
   // Of two that are as good, columns: tangents of slices are cheaper than cotangents.
-  bool rows = least_rows < least_columns;
-  const auto best = [&](bool of_rows) {
-    return of_rows ? best_apart(pattern, across) : best_apart(across, pattern);
+  bool of_rows = least_rows < least_columns;
+  const auto best = [&](bool rows_apart) {
+    return rows_apart ? best_apart(pattern, across, rows) : best_apart(across, pattern, columns);
   };
-  Colouring first = best(rows);
+  Colouring first = best(of_rows);
   if (first.count > std::max(least_rows, least_columns)) {
-    Colouring second = best(!rows);
-    if (second.count < first.count + (rows ? 1 : 0)) {
+    Colouring second = best(!of_rows);
+    if (second.count < first.count + (of_rows ? 1 : 0)) {
       first = std::move(second);
-      rows = !rows;
+      of_rows = !of_rows;
     }
   }
-  return rows ? by_rows(pattern, std::move(first)) : by_columns(pattern, std::move(first));
+  return of_rows ? by_rows(pattern, std::move(first)) : by_columns(pattern, std::move(first));
 }
 
 }  // namespace pullback

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/shape.h"
 #include "grad/sparsity.h"
 
 namespace pullback {
@@ -24,6 +25,7 @@ enum class Compress : uint8_t {
   Rows,       // by rows
   Symmetric,  // by rows, of a symmetric matrix: an entry may be read on either side of the diagonal
 };
-Compression compress(const Pattern& pattern, Compress way);
+// `rows` and `columns` are the shapes that the rows and the columns are flattened from.
+Compression compress(const Pattern& pattern, Compress way, const Shape& rows, const Shape& columns);
 
 }  // namespace pullback

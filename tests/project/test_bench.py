@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from bench import everyday, goals, limits, overhead, readme, recompute, report, vocabulary
+from bench import everyday, goals, limits, overhead, readme, recompute, report, sparse, vocabulary
 from bench.case import PEERS, all_rows
 from bench.workloads import WORKLOADS, below_diagonal, triangle
 
@@ -64,6 +64,7 @@ def test_rows():
         "session",
         "op-debug",
         *recompute.ROWS,
+        *sparse.ROWS,
         *vocabulary.ROWS,
     ]
     assert sorted(ROWS) == sorted([*GRADIENTS, *TRAINING, *others])
@@ -88,6 +89,7 @@ AT_PAR = [
     *everyday.ROWS,
     *overhead.MADE_OF,
     *recompute.ROWS,
+    *sparse.ROWS,
     *vocabulary.ROWS,
     "session",
 ]

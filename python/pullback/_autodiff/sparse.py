@@ -169,7 +169,7 @@ def _entries(x: Tensor, y: Tensor, who: str, way: str) -> tuple[Tensor, _Structu
         return _core.full((0,), 0, x.dtype), _Structure(shape, starts, starts[:0])
     # A cotangent of x is linear in that of y, so where it is made from that is the pattern.
     pattern = _core.dependence(back, g, who).transposed()
-    by_rows, count, colours, positions = _core.compression(pattern, way)
+    by_rows, count, colours, positions = _core.compression(pattern, way, y.shape, x.shape)
     product = _row_product if by_rows else _column_product
     chosen = _core.equal(
         _core.constant(colours), _core.reshape(_core.arange(0, count, 1, "int32"), (count, 1))
@@ -181,7 +181,9 @@ def _entries(x: Tensor, y: Tensor, who: str, way: str) -> tuple[Tensor, _Structu
         products = found[0] if found else None
     if products is None:
         products = _core.stack([product(y, x, chosen[k]) for k in range(count)], 0)
-    entries = _core.take(_core.reshape(products, (-1,)), _core.constant(positions), 0)
+    flat = _core.reshape(products, (-1,))
+    narrow = np.int32 if flat.size < 2**31 else np.int64  # what the plan reads at every call
+    entries = _core.take(flat, _core.constant(positions.astype(narrow)), 0)
     return _core.cast(entries, x.dtype), _Structure(shape, pattern.starts, pattern.entries)
 
 
