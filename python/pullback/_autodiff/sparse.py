@@ -14,7 +14,7 @@ import numpy as np
 from .. import _core
 from .._core import Tape, Tensor, Variable, shown
 from .rules import place
-from .transforms import _check_value, _differentiable
+from .transforms import check_value, differentiable_leaf
 
 # The traced functions of each function, by what they compute; of a method with its object. They
 # hold neither: what is traced is asked for while the caller has it.
@@ -105,7 +105,7 @@ def _derivative(f: Any, x: Any, who: str, make: _Make) -> Any:
         raise ImportError(
             f"{who}: its result is an array of scipy.sparse: install scipy"
         ) from error
-    (at,) = _differentiable([x], x, who, 0)
+    at = differentiable_leaf(x, lambda _: f"{who}: argument 0")
     if at.dtype not in (np.float32, np.float64):
         raise TypeError(f"{who}: argument 0: expected float32 or float64, got {at.dtype}: cast it")
     if _core.Trace.active():
@@ -153,7 +153,7 @@ def _jacobian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structur
 
 
 def _hessian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure]:
-    _check_value(y, f, who)
+    check_value(y, f, who)
     (slope,) = _core.gradients([y], [x])
     zeros = _core.full(x.shape, 0, x.dtype)
     return _entries(x, zeros if slope is None else slope, who, "symmetric")
