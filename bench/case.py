@@ -19,6 +19,7 @@ FAMILIES = [
     "everyday",
     "vocabulary",
     "recompute",
+    "transforms",
     "sparse",
     "overhead",
     "package",

@@ -256,6 +256,13 @@ Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
   switch (kind) {
     case StepKind::Product: {
       const int64_t rank = node_->shape.rank;
+      // One matrix times a vector for each entry is one product with all of them as rows.
+      if (!has_batch(0) && node_->in[0]->shape.rank == 2 && node_->in[1]->shape.rank == 2 &&
+          node_->shape[1] == 1) {
+        const Ref<Node> rows = reshape(input(1), {count_, node_->in[1]->shape[0]});
+        const Ref<Node> out = like_product(rows, swap_last_axes(input(0)));
+        return reshape(out, {count_, node_->shape[0], 1});
+      }
       return like_product(broadcasting(0, rank), broadcasting(1, rank));
     }
     case StepKind::Concat:
