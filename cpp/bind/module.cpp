@@ -10,6 +10,7 @@
 #include "base/cpu_level.h"
 #include "base/settings.h"
 #include "base/threads.h"
+#include "bind/control.h"
 #include "bind/convert.h"
 #include "bind/function.h"
 #include "bind/functions.h"
@@ -228,6 +229,7 @@ PYBIND11_MODULE(_core, m) {
   bind_host(m);
   bind_gradients(m);
   bind_sparsity(m);
+  bind_control(m);
   bind_recorder(m);
   bind_ancestry(m);
   bind_check_numbers(m);

@@ -77,9 +77,11 @@ int bool_slot(PyObject* self) {
       fail(ErrorKind::Value, "the truth value of a tensor of shape ", x->shape,
            " is ambiguous; use pb.any or pb.all");
     }
-    check_has_value(x, "bool",
-                    "choose with where() instead of if, while, and, or, or pass what decides as a "
-                    "Python bool, which is traced once for each value");
+    check_has_value(
+        x, "bool",
+        "choose with cond() or where() instead of if, loop with while_loop() instead of "
+        "while, and combine with logical_and() and logical_or(); or pass what decides "
+        "as a Python bool, which is traced once for each value");
     return py::bool_(item_of(x)).ptr() == Py_True ? 1 : 0;
   });
 }

@@ -47,7 +47,7 @@ Connectivity::Connectivity(const GradientRequest& request) : request_(request) {
 }
 
 Connectivity::Exit Connectivity::exit_of(const Node* node) const {
-  if (node->op == Op::result) return {nullptr, rule_side(node)};
+  if (node->op == Op::result || node->op == Op::output) return {nullptr, rule_side(node)};
   Ref<Rule> rule;
   const bool own = node->rule && node->rule->of_library;
   if (request_.overrides && !node->part) {
@@ -64,7 +64,7 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
   }
   if (!rule && own) rule = node->rule;
   const auto all = node->inputs();
-  if (node->op == Op::custom_call) return {rule, all};
+  if (is_operation(node->op)) return {rule, all};
   if (node->op == Op::custom) {
     return {rule, all.empty() ? all : rule ? all.subspan(1) : all.first(1)};
   }
@@ -76,7 +76,7 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
 
 bool Connectivity::differentiable(const Node* node) const {
   // What an operation with several outputs is differentiable by, each output says itself.
-  return node->op == Op::custom_call || is_inexact(node->dtype) ||
+  return is_operation(node->op) || is_inexact(node->dtype) ||
          (request_.integers && is_integer(node->dtype));
 }
 

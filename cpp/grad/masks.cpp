@@ -90,6 +90,8 @@ Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
     case StepKind::Iota:
     case StepKind::Random:
     case StepKind::Host:
+    case StepKind::Control:
+    case StepKind::Output:
       break;
   }
   return nullptr;

@@ -11,10 +11,12 @@
 
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
+#include "grad/control.h"
 #include "grad/masks.h"
 #include "grad/rule_call.h"
 #include "grad/tape.h"
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
 
@@ -69,9 +71,9 @@ class ReversePass {
       }
       if (!any) continue;
       if (request_.tape && !request_.tape->recorded(node)) continue;
-      if (node->op == Op::custom_call) {
+      if (is_operation(node->op)) {
         apply_to_results(node, exit, wanted);
-      } else if (node->op == Op::result) {
+      } else if (operation_of(node)) {
         // Its operation is older, and asks for all adjoints together.
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(exit, wanted);
@@ -162,7 +164,7 @@ class ReversePass {
 
   // An operation with several outputs: by now everything that uses any of them has been seen.
   void apply_to_results(Node* operation, const Exit& exit, const std::vector<uint8_t>& wanted) {
-    const std::vector<TensorType>& types = *operation->outputs;
+    const std::vector<TensorType>& types = operation->operation->outputs;
     std::vector<Ref<Node>> cotangents(types.size());
     std::vector<Node*> outputs(types.size());
     bool any_value = false;
@@ -175,10 +177,19 @@ class ReversePass {
         continue;
       any_value |= adjoints_[i].kind() == Cotangent::Value;
       any_zero |= adjoints_[i].kind() == Cotangent::Zero;
-      cotangents[k] = adjoints_[i].dense();
+      const Ref<Node> g = adjoints_[i].dense();
+      Node* both[] = {cotangents[k].get(), g.get()};  // of an output that was taken twice
+      cotangents[k] = both[0] && both[1] ? elementwise(Op::add, both) : g ? g : cotangents[k];
     }
     if (!any_value) {
       if (any_zero) pass_zero(exit, wanted);
+      return;
+    }
+    if (operation->op != Op::custom_call) {
+      auto out = control_vjp(Ref<Node>(operation), cotangents, wanted, request_.overrides);
+      for (size_t k = 0; k < out.size(); ++k) {
+        if (wanted[k]) add(exit.inputs[k], std::move(out[k]));
+      }
       return;
     }
     for (size_t k = 0; k < cotangents.size(); ++k) {

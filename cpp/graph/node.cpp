@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/operation.h"
 #include "graph/rule.h"
 
 // The address sanitizer does not know our cells: told which are free, it finds who still looks.

@@ -22,8 +22,9 @@
 namespace pullback {
 
 struct Node;
-struct Rule;    // graph/rule.h: a gradient rule given by the user or by a composite
-struct Origin;  // graph/rule.h: where a leaf comes from
+struct Rule;       // graph/rule.h: a gradient rule given by the user or by a composite
+struct Origin;     // graph/rule.h: where a leaf comes from
+struct Operation;  // graph/operation.h: what is to be known of one with several outputs
 
 void add_ref(Node* node);
 void release(Node* node);
@@ -31,6 +32,8 @@ void add_ref(Rule* rule);
 void release(Rule* rule);
 void add_ref(Origin* origin);
 void release(Origin* origin);
+void add_ref(Operation* operation);
+void release(Operation* operation);
 
 struct TensorType {
   DType dtype;
@@ -71,18 +74,18 @@ struct Node : NodeHead {
   Attr attr;
   Scalar scalar{};  // Op::scalar: the number
   Shape shape;
-  uint32_t depth = 0;     // longest chain of uncomputed nodes below
-  uint16_t watchers = 0;  // tapes that watch this tensor now; …
-  uint8_t holders = 0;    // … and that may be asked for its gradient: 255 means at least as many
-  bool part = false;      // of a composite: only a rule for that one's name means it
-  uint32_t thread = 0;    // number of the thread that made it (see want_threads)
-  uint32_t output = 0;    // result, value with a history: which output of the operation or call
-  uint64_t variable = 0;  // read, argument: number of the variable whose value this was
-  Ref<Rule> rule;         // custom, or an override stamped when the node was made
-  Ref<Origin> origin;     // argument, value: whose argument, or whose result it is
-  std::unique_ptr<Window> window;                    // slice, embed, at_window
-  std::unique_ptr<std::vector<TensorType>> outputs;  // custom_call: of all, also those that died
-  std::unique_ptr<Node*[]> rest;  // all inputs where there are more than three, owned
+  uint32_t depth = 0;        // longest chain of uncomputed nodes below
+  uint16_t watchers = 0;     // tapes that watch this tensor now; …
+  uint8_t holders = 0;       // … and that may be asked for its gradient: 255 means at least as many
+  bool part = false;         // of a composite: only a rule for that one's name means it
+  uint32_t thread = 0;       // number of the thread that made it (see want_threads)
+  uint32_t output = 0;       // result, output, value with a history: which of the operation or call
+  uint64_t variable = 0;     // read, argument: number of the variable whose value this was
+  Ref<Rule> rule;            // custom, or an override stamped when the node was made
+  Ref<Origin> origin;        // argument, value: whose argument, or whose result it is
+  Ref<Operation> operation;  // custom_call, loop, branch
+  std::unique_ptr<Window> window;  // slice, embed, at_window
+  std::unique_ptr<Node*[]> rest;   // all inputs where there are more than three, owned
 
   std::span<Node* const> inputs() const {
     return {inputs_count > 3 ? rest.get() : in, inputs_count};

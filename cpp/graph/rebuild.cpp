@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
 
@@ -28,7 +29,7 @@ Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
     copy->variable = node->variable;
   }
   if (node->window) copy->window = std::make_unique<Window>(*node->window);
-  if (node->outputs) copy->outputs = std::make_unique<std::vector<TensorType>>(*node->outputs);
+  copy->operation = node->operation;
   return copy;
 }
 

@@ -58,7 +58,8 @@ inline std::span<Node* const> rule_inputs(const Node* node) {
 
 // The operation that a node is one output of; null for any other node.
 inline Node* operation_of(const Node* node) {
-  return node->op == Op::result && node->inputs_count > 0 ? node->inputs().back() : nullptr;
+  const bool one = node->op == Op::result || node->op == Op::output;
+  return one && node->inputs_count > 0 ? node->inputs().back() : nullptr;
 }
 
 }  // namespace pullback

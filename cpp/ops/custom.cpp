@@ -2,6 +2,7 @@
 // is one node, custom; several are the results of one custom_call, whose rule answers once for all.
 
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "ops/composite.h"
 
 namespace pullback {
@@ -21,9 +22,9 @@ NodeRef call_of(std::span<const NodeRef> inside, std::span<Node* const> inputs,
                 const Ref<Rule>& rule) {
   NodeRef call = make_node(Op::custom_call, DType::Bool, {}, inputs);
   call->rule = rule;
-  call->outputs = std::make_unique<std::vector<TensorType>>();
+  call->operation = new Operation;
   for (const NodeRef& y : inside) {
-    call->outputs->push_back({y->dtype, y->shape});
+    call->operation->outputs.push_back({y->dtype, y->shape});
     call->flags |= y->flags & kTraced;
   }
   return call;

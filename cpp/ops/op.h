@@ -49,6 +49,8 @@ enum class StepKind : uint8_t {
   Iota,
   Random,
   Host,
+  Control,  // a loop or a branch, …
+  Output,   // … and one of its outputs, which is made by its step
 };
 
 // What an entry costs to compute (of its result; of a fold's input).
@@ -127,7 +129,8 @@ constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Produ
                AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
                Search = step(StepKind::Search), Iota = step(StepKind::Iota),
-               Random = step(StepKind::Random), Host = step(StepKind::Host);
+               Random = step(StepKind::Random), Host = step(StepKind::Host),
+               Control = step(StepKind::Control), Output = step(StepKind::Output);
 }  // namespace form
 
 constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,
@@ -171,6 +174,10 @@ constexpr bool is_leaf(Op op) { return traits(op).kind == OpKind::Leaf; }
 // No gradient gets behind these, but by a rule that somebody gives. A read starts anew.
 constexpr bool ends_gradients(Op op) {
   return traits(op).tangent == Tangent::None && !is_leaf(op) && op != Op::read;
+}
+// Has outputs instead of a value of its own.
+constexpr bool is_operation(Op op) {
+  return op == Op::custom_call || traits(op).step == StepKind::Control;
 }
 constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
 

@@ -28,7 +28,7 @@ static_assert(std::size(kVjps) == kOps, "one rule for every op");
 // sum_duplicates has no public name: optimizers make it of gradients.
 bool overridable(Op op) {
   return !is_leaf(op) && op != Op::read && op != Op::custom && op != Op::result &&
-         op != Op::custom_call && op != Op::sum_duplicates;
+         op != Op::output && !is_operation(op) && op != Op::sum_duplicates;
 }
 
 }  // namespace

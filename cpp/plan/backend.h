@@ -23,7 +23,8 @@ enum class Problem : uint8_t {
 
 struct Status {
   Problem problem = Problem::None;
-  int32_t step = -1;  // the step that failed
+  int32_t step = -1;            // the step that failed
+  const Step* inner = nullptr;  // the same, or the step inside of it
   int64_t detail = 0;
   int64_t bound = 0;
   explicit operator bool() const { return problem == Problem::None; }
@@ -48,6 +49,18 @@ class Executable {
   virtual int64_t scratch_bytes() const { return 0; }
   // May run on several threads at once: an Executable is immutable.
   virtual Status run(const RunArguments& arguments) const noexcept = 0;
+};
+
+// A plan that is ready to run. The cache (plan/cache.h) makes them.
+struct CachedPlan {
+  Plan plan;
+  std::unique_ptr<Executable> executable;  // refers to `plan`
+  int64_t bytes = 0;                       // what both take, with the key
+
+  CachedPlan() = default;
+  ~CachedPlan();
+  CachedPlan(const CachedPlan&) = delete;
+  CachedPlan& operator=(const CachedPlan&) = delete;
 };
 
 // What the planner must know of a processor.

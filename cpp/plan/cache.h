@@ -8,17 +8,6 @@
 
 namespace pullback {
 
-struct CachedPlan {
-  Plan plan;
-  std::unique_ptr<Executable> executable;  // refers to `plan`
-  int64_t bytes = 0;                       // what both take, with the key
-
-  CachedPlan() = default;
-  ~CachedPlan();
-  CachedPlan(const CachedPlan&) = delete;
-  CachedPlan& operator=(const CachedPlan&) = delete;
-};
-
 // All plans together, those that traced functions hold too, take no more than this as far as the
 // cache has some to drop. Keeps a chain of 100 000 operations with its gradient.
 constexpr int64_t kMaxPlanBytes = int64_t{512} << 20;

@@ -94,6 +94,8 @@ class Expansion {
 
   Made make(const Node* node) {
     if (is_input(node)) return leaf(node);
+    if (node->operation) return operation(node);
+    if (node->op == Op::output) return output(node);
     const auto inputs = value_inputs(node);
     bool complex = is_complex(node->dtype);
     for (const Node* input : inputs) complex |= is_complex(input->dtype);
@@ -111,9 +113,33 @@ class Expansion {
     return {moved(node, dtype, 0), moved(node, dtype, 1), {}, {}};
   }
 
+  // Bodies have complex numbers as pairs in memory, too.
+  Made operation(const Node* node) {
+    std::vector<NodeRef> held;
+    std::vector<Node*> inputs;
+    for (const Node* input : node->inputs()) {
+      const bool draw = input->op == Op::scalar && input->flags & kDraw;
+      held.push_back(draw ? of(input).scalar : whole(input->index));
+    }
+    for (const NodeRef& one : held) inputs.push_back(one.get());
+    NodeRef out = make_node(node->op, node->dtype, node->shape, inputs);
+    out->operation = node->operation;
+    return {out, {}, {}, {}};
+  }
+  Made output(const Node* node) {
+    Node* inputs[] = {of(node->in[0]).re.get()};
+    const bool complex = is_complex(node->dtype);
+    const NodeRef out = complex ? make_node(Op::output, traits(node->dtype).compute,
+                                            Shape{node->shape.size(), 2}, inputs)
+                                : make_node(Op::output, node->dtype, node->shape, inputs);
+    out->output = node->output;
+    return complex ? Made{{}, {}, out, {}} : Made{out, {}, {}, {}};
+  }
+
   static Made leaf(const Node* node) {
     if (node->op == Op::scalar) {
-      const NodeRef number = make_scalar(node->dtype, node->scalar, node->flags & kConstant);
+      const NodeRef number =
+          make_scalar(node->dtype, node->scalar, node->flags & (kConstant | kDraw));
       return {node->flags & kConstant ? number : identity(number), {}, {}, number};
     }
     if (!is_complex(node->dtype)) return {make_argument(node->dtype, node->shape), {}, {}, {}};

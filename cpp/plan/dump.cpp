@@ -3,7 +3,8 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "plan/plan.h"
+#include "graph/operation.h"
+#include "plan/backend.h"
 
 namespace pullback {
 namespace {
@@ -99,6 +100,31 @@ struct Printer {
     std::string out = "host";
     for (const View& view : call.in) out += " " + show(plan, view);
     return text(out, " to ", show(plan, call.out));
+  }
+  std::string listing(const std::vector<View>& views) const {
+    std::string out;
+    for (const View& view : views) out += " " + (view.slot < 0 ? "-" : show(plan, view));
+    return out;
+  }
+  // The plan of a body, indented.
+  static std::string inside(const BodyPlan& body) {
+    std::string out = "\n";
+    for (const char c : dump(body.plan->plan))
+      out += c == '\n' ? std::string("\n    ") : std::string(1, c);
+    out.resize(out.find_last_not_of(" \n") + 1);
+    return "\n   " + out.substr(1);
+  }
+  std::string operator()(const Loop& l) const {
+    const std::string trips = l.trips == kWhile ? "while" : text(l.trips, " times");
+    std::string out = text("loop ", trips, l.reversed ? " from the end" : "", listing(l.in), " to",
+                           listing(l.out));
+    if (l.condition) out += inside(*l.condition);
+    return out + inside(l.body);
+  }
+  std::string operator()(const Branch& b) const {
+    std::string out = text("branch", listing(b.in), " to", listing(b.out));
+    for (const BodyPlan& choice : b.choices) out += inside(choice);
+    return out;
   }
   std::string operator()(const Iota& i) const { return text("iota to ", show(plan, i.out)); }
 };

@@ -99,7 +99,8 @@ template <class... Parts>
 
 [[noreturn]] void raise(const Plan& plan, const Status& status) {
   const bool of_step = status.step >= 0;
-  const Op op = of_step ? failed_operation(plan.steps[status.step], status.problem) : Op::value;
+  const Step* step = status.inner ? status.inner : of_step ? &plan.steps[status.step] : nullptr;
+  const Op op = step ? failed_operation(*step, status.problem) : Op::value;
   const char* who = of_step ? name_of(op) : "evaluate";
   switch (status.problem) {
     case Problem::IndexOutOfRange:
@@ -173,7 +174,7 @@ Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
 }
 
 constexpr const char* kNoValueYet =
-    "return it from the function to see it, or choose with where() instead of if";
+    "return it from the function to see it; choose with cond() or where() instead of if";
 
 // The plan of what is pending, its arguments in `run` and what it computes in `wanted`; null where
 // nothing is pending. The snapshot ends here: its plain pointers must not see the lock given away.

@@ -61,7 +61,7 @@ void fold_constants(std::span<Node* const> outside) {
   std::vector<Node*> folded;
   for (size_t i = nodes.size(); i-- > 0;) {
     Node* node = nodes[i];
-    if (!candidate[i] || is_input(node)) continue;
+    if (!candidate[i] || is_input(node) || is_operation(node->op)) continue;
     const Constant& constant = constants[i];
     if (constant.uniform && node->shape.size() > 1 && node->op != Op::read) continue;
     if (!is_free_view(node->op) && node->bytes() - constant.bytes_below <= kMaxGrowth) {

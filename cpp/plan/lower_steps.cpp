@@ -85,7 +85,10 @@ void Lowering::emit_other(uint32_t member) {
       }
       return add_step(std::move(call), op);
     }
-    case StepKind::None:  // in a group, or not computed
+    case StepKind::Control:
+      return op == Op::loop ? emit_loop(member) : emit_branch(member);
+    case StepKind::Output:  // made by its operation
+    case StepKind::None:    // in a group, or not computed
       break;
   }
 }

@@ -2,6 +2,7 @@
 // steps.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -53,6 +54,13 @@ class Lowering {
   void emit_indexed(uint32_t member);
   void emit_matmul(uint32_t member);
   void emit_concat(uint32_t member);
+
+  // In lower_control.cpp.
+  std::vector<const Node*> outputs_of(uint32_t member) const;
+  void bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws);
+  std::vector<View> bind_outputs(std::span<const Node* const> outputs);
+  void emit_loop(uint32_t member);
+  void emit_branch(uint32_t member);
 
   const Analysis& analysis_;
   const Fusion& fusion_;

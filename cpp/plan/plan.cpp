@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plan/backend.h"
+
 namespace pullback {
 
 bool can_fail(const Instruction& instruction) {
@@ -35,6 +37,17 @@ bool can_fail(const Search&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }
 bool can_fail(const HostCall&) { return true; }
+bool can_fail(const BodyPlan& body) {
+  const auto& steps = body.plan->plan.steps;
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return can_fail(step); });
+}
+bool can_fail(const Loop& loop) {
+  return can_fail(loop.body) || (loop.condition && can_fail(*loop.condition));
+}
+bool can_fail(const Branch& branch) {
+  return std::any_of(branch.choices.begin(), branch.choices.end(),
+                     [](const BodyPlan& choice) { return can_fail(choice); });
+}
 
 }  // namespace
 
@@ -47,6 +60,15 @@ int64_t bytes_of(const TileGroup& group) {
          bytes_of(group.stores) + bytes_of(group.reductions);
 }
 
+namespace {
+
+// Its plan is counted where that is cached.
+int64_t bytes_of_body(const BodyPlan& body) {
+  return bytes_of(body.arguments) + bytes_of(body.numbers) + bytes_of(body.results);
+}
+
+}  // namespace
+
 int64_t bytes_of(const Plan& plan) {
   int64_t bytes = bytes_of(plan.slots) + bytes_of(plan.steps) + bytes_of(plan.arguments) +
                   bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.replaced) +
@@ -54,6 +76,16 @@ int64_t bytes_of(const Plan& plan) {
   for (const Step& step : plan.steps) {
     if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
     if (const auto* call = std::get_if<HostCall>(&step.work)) bytes += bytes_of(call->in);
+    if (const auto* loop = std::get_if<Loop>(&step.work)) {
+      bytes += bytes_of(loop->in) + bytes_of(loop->draws) + bytes_of(loop->out) +
+               bytes_of(loop->carry_bytes) + bytes_of_body(loop->body);
+      if (loop->condition) bytes += bytes_of_body(*loop->condition);
+    }
+    if (const auto* branch = std::get_if<Branch>(&step.work)) {
+      bytes += bytes_of(branch->in) + bytes_of(branch->draws) + bytes_of(branch->out) +
+               bytes_of(branch->choices);
+      for (const BodyPlan& choice : branch->choices) bytes += bytes_of_body(choice);
+    }
   }
   return bytes;
 }

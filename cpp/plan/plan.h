@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -181,8 +182,60 @@ struct HostCall {
   View out;
 };
 
+// --- loops and branches: steps that run plans of their own
+
+struct CachedPlan;  // plan/backend.h
+
+// A body (graph/operation.h) and where its plan finds what it needs. Inputs are counted as those of
+// the step.
+struct BodyPlan {
+  std::shared_ptr<const CachedPlan> plan;
+  std::vector<int32_t> arguments;  // of each argument of the plan: which input it is
+  struct Number {
+    Scalar value;
+    int32_t input = -1;  // a draw's seed or counter: which input; -1: it is `value`
+    bool seed = false;   // then each iteration has its own: see seed_of_iteration
+  };
+  std::vector<Number> numbers;   // of each scalar of the plan
+  std::vector<int32_t> results;  // of each root: its place among the plan's outputs; -1: not wanted
+};
+
+// A loop as in graph/operation.h. All views are row-major, and nothing that is written is read.
+struct Loop {
+  BodyPlan body;
+  std::optional<BodyPlan> condition;
+  std::vector<View> in;        // of inputs that are scalars of the run the slot is -1, …
+  std::vector<int32_t> draws;  // … and here is their position in the run's scalars
+  // What is carried, what is stacked, the count, the trails; the slot is -1 where nobody reads it.
+  std::vector<View> out;
+  std::vector<int64_t> carry_bytes;  // of each of what is carried
+  int32_t stacked_in = 0, stacked_out = 0;
+  int64_t trips = 0;
+  bool reversed = false;
+
+  int32_t carries() const { return static_cast<int32_t>(carry_bytes.size()); }
+};
+
+// The first of `in` is the index of the choice that runs.
+struct Branch {
+  std::vector<BodyPlan> choices;
+  std::vector<View> in;
+  std::vector<int32_t> draws;  // as of Loop
+  std::vector<View> out;
+};
+
+// What the seed of a draw is in iteration `position` of a loop: by splitmix64 (Steele, Lea and
+// Flood, "Fast splittable pseudorandom number generators", 2014).
+constexpr int64_t seed_of_iteration(int64_t seed, int64_t position) {
+  uint64_t z =
+      static_cast<uint64_t>(seed) + (static_cast<uint64_t>(position) + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return static_cast<int64_t>(z ^ z >> 31);
+}
+
 using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota,
-                          Scan, Sort, Search, HostCall>;
+                          Scan, Sort, Search, HostCall, Loop, Branch>;
 
 struct Step {
   Work work;
@@ -220,6 +273,11 @@ inline const TileGroup* group_of(const Step& step) {
 }
 inline TileGroup* group_of(Step& step) {
   return const_cast<TileGroup*>(group_of(std::as_const(step)));
+}
+
+// Whether its work is done by the steps of plans of its own.
+inline bool has_plans(const Step& step) {
+  return std::holds_alternative<Loop>(step.work) || std::holds_alternative<Branch>(step.work);
 }
 
 // What a plan takes, with everything it owns.
@@ -306,6 +364,24 @@ template <class F>
 void for_each_view(const HostCall& call, F&& f) {
   for (const View& view : call.in) f(view, false);
   f(call.out, true);
+}
+template <class F>
+void for_each_view(const Loop& loop, F&& f) {
+  for (const View& view : loop.in) {
+    if (view.slot >= 0) f(view, false);
+  }
+  for (const View& view : loop.out) {
+    if (view.slot >= 0) f(view, true);
+  }
+}
+template <class F>
+void for_each_view(const Branch& branch, F&& f) {
+  for (const View& view : branch.in) {
+    if (view.slot >= 0) f(view, false);
+  }
+  for (const View& view : branch.out) {
+    if (view.slot >= 0) f(view, true);
+  }
 }
 template <class F>
 void for_each_view(const Step& step, F&& f) {

@@ -10,8 +10,9 @@
 namespace pullback {
 
 // Names of the kinds of Work, in its order.
-constexpr const char* kWorkNames[] = {"tiles",  "gemm", "layout", "gather", "scatter_add", "argmax",
-                                      "random", "iota", "scan",   "sort",   "search",      "host"};
+constexpr const char* kWorkNames[] = {"tiles",  "gemm",   "layout", "gather", "scatter_add",
+                                      "argmax", "random", "iota",   "scan",   "sort",
+                                      "search", "host",   "loop",   "branch"};
 static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
 
 // What a step must do, whatever runs it.

@@ -10,6 +10,7 @@
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "plan/backend.h"
+#include "plan/bodies.h"
 
 namespace pullback {
 namespace {
@@ -76,7 +77,9 @@ class KeyWriter {
 
   // Relative positions: the same step later in a loop writes the same bytes.
   void node(const Node* node, std::span<Node* const> inputs) {
-    make_room(room_of(node) + inputs.size() * sizeof(uint32_t));
+    std::vector<unsigned char> inside;
+    if (node->operation) inside = key_of(*node->operation);
+    make_room(room_of(node) + inside.size() + inputs.size() * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
@@ -84,6 +87,8 @@ class KeyWriter {
       for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->start[i]);
       for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->step[i]);
     }
+    for (const unsigned char byte : inside) put(byte);
+    if (node->op == Op::output) put(node->output);
     put(static_cast<uint32_t>(inputs.size()));
     for (const Node* input : inputs) put(node->index - input->index);
   }
@@ -107,7 +112,7 @@ class KeyWriter {
   // Of a node but for its inputs: head, shape, attributes, window, their number.
   static size_t room_of(const Node* node) {
     const auto rank = static_cast<size_t>(node->shape.rank);
-    return sizeof(uint64_t) * (2 + (node->window ? 3 : 1) * rank) + sizeof(Attr);
+    return sizeof(uint64_t) * (3 + (node->window ? 3 : 1) * rank) + sizeof(Attr);
   }
   static constexpr uint32_t kHasAttr = 1 << 24;
 
@@ -262,6 +267,7 @@ class Numbering {
       for (uint32_t input : edges_of(i)) chain[i] = std::max(chain[i], chain[input] + 1);
       if (chain[i] < kRecomputed || marks_[i].outside <= 0) continue;
       if (snapshot_.nodes[i]->attr.keep == Keep::Never) continue;
+      if (is_operation(snapshot_.nodes[i]->op)) continue;
       snapshot_.wanted[i] = 1;
       chain[i] = 0;
     }

@@ -23,6 +23,8 @@ Trace::~Trace() {
 
 bool Trace::active() { return open_traces > 0; }
 
+void Trace::count_open(int change) { open_traces += change; }
+
 void Trace::open() {
   open_ = true;
   ++open_traces;

@@ -61,6 +61,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   std::string listing() const;
   // Whether any trace is open on this thread.
   static bool active();
+  // One more of them, or one less.
+  static void count_open(int change);
 
  private:
   struct State {

@@ -149,6 +149,16 @@ class StepCheck {
     }
     require(is_row_major(call.out), "a result of a function with gaps");
   }
+  void check(const Loop& loop) const { check_apart(loop.in, loop.out); }
+  void check(const Branch& branch) const { check_apart(branch.in, branch.out); }
+  void check_apart(const std::vector<View>& in, const std::vector<View>& out) const {
+    for (const View& view : in) {
+      if (view.slot >= 0) require(is_row_major(view), "an operand of a body with gaps");
+      for (const View& written : out) {
+        if (view.slot >= 0 && written.slot >= 0) check_apart(view, written);
+      }
+    }
+  }
   void check(const Iota& iota) const { require(iota.out.shape.rank == 1, "a range of many axes"); }
 
   void check_scalar(int32_t scalar, int32_t lowest) const {

@@ -387,6 +387,8 @@ from ._autodiff.sparse import sparse_hessian, sparse_jacobian
 from ._autodiff.tape import GradientTape
 from ._autodiff.transforms import grad, value_and_grad
 from ._autodiff.vmap import vectorize, vmap
+from ._control.branches import cond, switch
+from ._control.loops import fori_loop, map, scan, while_loop
 from ._core import Tensor, Variable, __version__
 from ._explain.check import check_numerics
 from ._explain.draw import Drawing, draw
@@ -522,6 +524,7 @@ __all__ = [
     "compress",
     "concat",
     "concatenate",
+    "cond",
     "conj",
     "conjugate",
     "constant",
@@ -587,6 +590,7 @@ __all__ = [
     "floor_divide",
     "fma",
     "fmod",
+    "fori_loop",
     "from_dlpack",
     "full",
     "full_like",
@@ -672,6 +676,7 @@ __all__ = [
     "logical_xor",
     "logspace",
     "logsumexp",
+    "map",
     "matmul",
     "matrix_transpose",
     "max",
@@ -748,6 +753,7 @@ __all__ = [
     "round",
     "rsqrt",
     "scale_gradient",
+    "scan",
     "searchsorted",
     "select",
     "selu",
@@ -785,6 +791,7 @@ __all__ = [
     "sum",
     "supports",
     "swapaxes",
+    "switch",
     "take",
     "take_along_axis",
     "tan",
@@ -826,6 +833,7 @@ __all__ = [
     "vsplit",
     "vstack",
     "where",
+    "while_loop",
     "with_gradient",
     "xlog1py",
     "xlogy",
@@ -842,7 +850,7 @@ def _name_publicly() -> None:
         spaces[space.__name__] = space.__all__
     for name, names in spaces.items():
         entries = globals() if name == "pullback" else vars(globals()[name.split(".")[1]])
-        for thing in map(entries.__getitem__, names):
+        for thing in (entries[name] for name in names):
             home = getattr(thing, "__module__", "")
             if home.startswith("pullback._") and home != "pullback._core":
                 thing.__module__ = name

@@ -12,6 +12,7 @@
 #include "backend/cpu/group_run.h"
 #include "backend/cpu/index_run.h"
 #include "backend/cpu/layout_run.h"
+#include "backend/cpu/loop_run.h"
 #include "backend/cpu/order_run.h"
 #include "backend/cpu/random_run.h"
 #include "base/host.h"
@@ -72,8 +73,12 @@ Status run(const HostCall& step, const Slots& slots) {
   return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
 }
 
-using Compiled = std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce,
-                              Random, Iota, Scan, Sort, Search, HostCall>;
+using Compiled =
+    std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce, Random, Iota,
+                 Scan, Sort, Search, HostCall, LoopProgram, BranchProgram>;
+
+Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }
+Status run(const BranchProgram& step, const Slots& slots) { return run_branch(step, slots); }
 
 Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
 Compiled compile_step(const Plan&, const Gemm& work) {
@@ -88,6 +93,8 @@ Compiled compile_step(const Plan&, const Gemm& work) {
 Compiled compile_step(const Plan& plan, const Layout& work) {
   return compile_layout(work, plan.slots[work.out.slot].bytes);
 }
+Compiled compile_step(const Plan&, const Loop& work) { return compile_loop(work); }
+Compiled compile_step(const Plan&, const Branch& work) { return compile_branch(work); }
 template <class Work>
 Compiled compile_step(const Plan&, const Work& work) {
   return work;
@@ -98,6 +105,8 @@ int64_t scratch_of(const GemmStep& step) {
   return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
 }
 int64_t scratch_of(const ScatterAdd& step) { return scratch_bytes(step); }
+int64_t scratch_of(const LoopProgram& step) { return step.scratch_bytes; }
+int64_t scratch_of(const BranchProgram& step) { return step.scratch_bytes; }
 template <class Step>
 int64_t scratch_of(const Step&) {
   return 0;
@@ -137,18 +146,22 @@ class CpuExecutable : public Executable {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 
   Status run(const RunArguments& arguments) const noexcept override {
-    const Slots slots(plan_, arguments);
+    RunArguments mine = arguments;
+    const Slots slots(plan_, mine);
     Interruption interruption(arguments.interrupted);
     const size_t no_return = arguments.in_place ? plan_.point_of_no_return : steps_.size();
     Recording* const recording = Recording::open();
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (i == no_return) interruption.refuse();
+      if (i == no_return) {
+        interruption.refuse();
+        mine.interrupted = nullptr;  // of plans inside
+      }
       if (i > 0 && interruption.ask()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
-      const StepTimer timer(recording, plan_.steps[i]);
+      const StepTimer timer(has_plans(plan_.steps[i]) ? nullptr : recording, plan_.steps[i]);
       const Status status =
           std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
-      if (!status) return at_step(status, i);
+      if (!status) return failed(status, i);
       if (interruption.stopped()) return at_step(failure(Problem::Interrupted), i);
     }
     return {};
@@ -158,6 +171,11 @@ class CpuExecutable : public Executable {
   static Status at_step(Status status, size_t step) {
     status.step = static_cast<int32_t>(step);
     return status;
+  }
+  // A plan inside has said already which of its own steps it was.
+  Status failed(Status status, size_t step) const {
+    if (!status.inner) status.inner = &plan_.steps[step];
+    return at_step(status, step);
   }
 
   const Plan& plan_;

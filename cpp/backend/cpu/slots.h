@@ -28,6 +28,7 @@ class Slots {
   }
   char* at(const View& view) const { return at(view.slot) + view.offset * size_of(view.dtype); }
 
+  bool (*interrupted() const)() { return run_.interrupted; }
   const Scalar& scalar(int32_t index) const { return run_.scalars[index]; }
   // What the executable's scratch_bytes() asked for: of one step at a time.
   char* scratch() const { return static_cast<char*>(run_.arena) + scratch_offset(plan_); }

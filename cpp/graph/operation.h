@@ -1,0 +1,76 @@
+// Operations with several outputs, and the pieces of graph that loops and branches hold.
+//
+// Such an operation is a node without a value; each output is a node of its own that has the
+// operation as an input: a `result` of a custom_call, an `output` of a loop or a branch.
+//
+// A Body is a closed piece of graph: what lies between its inputs and its roots. Nothing of it is
+// part of the graph around it. What a body uses from outside became inputs when it was closed
+// (ops/body.h), so the operation that holds it has all that it depends on among its own inputs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/node.h"
+
+namespace pullback {
+
+struct Body {
+  int64_t refs = 0;
+  std::string name;  // of the function and its place, for errors; may be empty
+  // Arguments, stand-ins for what was used from outside, and the draws' seeds and counters.
+  std::vector<Ref<Node>> inputs;
+  std::vector<Ref<Node>> roots;
+  // The numbers of what was made for it: from the first on, before the second.
+  std::vector<std::pair<uint64_t, uint64_t>> made;
+
+  // What the planner remembers of it.
+  struct Planned {
+    virtual ~Planned() = default;
+  };
+  std::unique_ptr<Planned> planned;
+};
+
+void add_ref(Body* body);
+void release(Body* body);
+
+// What a loop is beside its bodies.
+//
+// Its inputs are what it carries, what it goes along (stacked: an entry of the first axis for each
+// iteration), and constants; those of its body are the same for one iteration, and the body's roots
+// are what it carries on, then an entry of each of what is stacked from it. Its outputs are
+//
+//   what it carries at the end;
+//   what is stacked;
+//   the number of iterations (int64);
+//   the trails: of each of what it carries what came into the iterations, stacked. Where the number
+//   of iterations is not known, there are none.
+//
+// Entry p of what is stacked belongs to iteration p, or from the end to iteration trips - 1 - p.
+struct LoopForm {
+  int32_t carries = 0, stacked_in = 0, stacked_out = 0;
+  int64_t trips = 0;  // or …
+  bool reversed = false;
+
+  bool operator==(const LoopForm& other) const = default;
+};
+constexpr int64_t kWhile = -1;    // … as long as a second body says
+constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, rank 0)
+
+struct Operation {
+  int64_t refs = 0;
+  std::vector<TensorType> outputs;  // also those that died
+  // Of a loop: one iteration, and its condition if there is one. Of a branch: the choices.
+  std::vector<Ref<Body>> bodies;
+  // For each body: which inputs of the operation its own are.
+  std::vector<std::vector<int32_t>> inputs;
+  LoopForm loop;
+};
+
+void add_ref(Operation* operation);
+void release(Operation* operation);
+
+}  // namespace pullback

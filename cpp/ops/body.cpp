@@ -1,0 +1,274 @@
+// Closing goes once over what is below the roots, oldest first, and finds what depends on an
+// argument. What does not is used from outside: an argument of the body takes its place. Numbers,
+// and one number repeated, are copied instead: a body knows its constants.
+#include "ops/body.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "graph/rebuild.h"
+#include "graph/walk.h"
+
+namespace pullback {
+namespace {
+
+// More stand-ins and copied constants than any body has.
+constexpr uint64_t kStandIns = uint64_t{1} << 32;
+
+void replace_input(Node* node, size_t k, Node* with) {
+  Node** slots = node->inputs_count > 3 ? node->rest.get() : node->in;
+  Node* before = std::exchange(slots[k], with);
+  add_user(with);
+  --before->users;
+  release(before);
+}
+
+}  // namespace
+
+BodyNumbers::BodyNumbers() : stand_ins_(reserve_seqs(kStandIns)) {}
+
+class Closing {
+ public:
+  explicit Closing(BodyRequest request) : request_(std::move(request)) {}
+
+  ClosedBody run() {
+    auto& out = *(closed_.body = new Body);
+    out.name = request_.name;
+    next_ = request_.numbers.stand_ins_;
+    if (request_.derived_from) out.made = request_.derived_from->made;
+    out.made.emplace_back(next_, next_seq());
+    out.inputs = request_.arguments;
+    for (const NodeRef& argument : request_.arguments) arguments_.insert(argument.get());
+    collect();
+    for (Node* node : nodes_) settle(node);
+    out.roots = std::move(request_.roots);
+    for (NodeRef& root : out.roots) {
+      if (!inside_.contains(root.get())) root = taken(as_value(root).get());
+    }
+    // Last, and when the recording is over: these draws are made by who holds the body.
+    for (Node* draw : draws_) {
+      out.inputs.emplace_back(draw);
+      closed_.captured.push_back(draw_like(draw));
+    }
+    return std::move(closed_);
+  }
+
+ private:
+  bool made_here(const Node* node) const {
+    const auto& made = closed_.body->made;
+    return std::any_of(made.begin(), made.end(), [&](const auto& numbers) {
+      return node->seq >= numbers.first && node->seq < numbers.second;
+    });
+  }
+  bool is_boundary(const Node* node) const {
+    return arguments_.contains(node) || node->op == Op::read || node->has_value() ||
+           !made_here(node);
+  }
+
+  void collect() {
+    std::vector<Node*> roots;
+    for (const NodeRef& root : request_.roots) roots.push_back(root.get());
+    walk(roots, &nodes_, [&](const Node* node) {
+      return is_boundary(node) ? std::span<Node* const>() : node->inputs();
+    });
+  }
+
+  // Whether a node must be computed inside, and if so, from what.
+  void settle(Node* node) {
+    if (arguments_.contains(node)) {
+      inside_.insert(node);
+      return;
+    }
+    if (node->op == Op::scalar && node->flags & kDraw) {
+      draws_.push_back(node);
+      inside_.insert(node);
+      return;
+    }
+    if (node->op == Op::scalar) {
+      if (made_here(node) || node->flags & kConstant) constants_.insert(node);
+      return;
+    }
+    if (is_boundary(node) || node->op == Op::argument) return;
+    const auto inputs = node->inputs();
+    // What may fail stays where it may not be reached.
+    bool inside = request_.all_inside || traits(node->op).fails != Fails::Never || inputs.empty() ||
+                  is_operation(node->op);
+    bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
+    for (const Node* input : inputs) {
+      inside |= inside_.contains(input);
+      constant &= constants_.contains(input);
+    }
+    if (node->op == Op::output) inside = inside_.contains(inputs[0]);
+    if (!inside) {
+      if (constant && !node->rule) constants_.insert(node);
+      return;
+    }
+    inside_.insert(node);
+    if (node->seq < request_.numbers.stand_ins_) return;  // of the body that this one is made from
+    node->flags |= kTracked | kTraced;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      Node* input = inputs[k];
+      if (inside_.contains(input) || (input->op == Op::scalar && constants_.contains(input))) {
+        continue;
+      }
+      const NodeRef with = taken(input);
+      replace_input(node, k, with.get());
+    }
+  }
+
+  // What stands inside for a node from outside.
+  NodeRef taken(Node* node) {
+    NodeRef& stand_in = stand_ins_[node];
+    if (stand_in) return stand_in;
+    if (constants_.contains(node)) {
+      std::vector<NodeRef> held;
+      std::vector<Node*> inputs;
+      for (Node* input : node->inputs()) held.push_back(taken(input));
+      for (const NodeRef& one : held) inputs.push_back(one.get());
+      NodeRef copy = copy_node(node, inputs);
+      copy->seq = next_++;
+      return stand_ins_[node] = copy;  // it may have moved
+    }
+    stand_in = make_argument(node->dtype, node->shape);
+    stand_in->flags |= node->flags & kWeak;
+    stand_in->seq = next_++;
+    closed_.body->inputs.push_back(stand_in);
+    closed_.captured.emplace_back(node);
+    return stand_in;
+  }
+
+  BodyRequest request_;
+  ClosedBody closed_;
+  uint64_t next_ = 0;
+  std::vector<Node*> nodes_;
+  std::vector<Node*> draws_;
+  std::unordered_set<const Node*> arguments_;
+  std::unordered_set<const Node*> inside_;     // depends on an argument, or is to be inside
+  std::unordered_set<const Node*> constants_;  // numbers, and one number repeated
+  std::unordered_map<const Node*, NodeRef> stand_ins_;
+};
+
+ClosedBody close_body(BodyRequest request) { return Closing(std::move(request)).run(); }
+
+namespace {
+
+TensorType type_of(const Node* node) { return {node->dtype, node->shape}; }
+
+TensorType stacked(const Node* entry, int64_t count) {
+  Shape shape;
+  shape.append(count);
+  for (int64_t n : entry->shape) shape.append(n);
+  return {entry->dtype, shape};
+}
+
+// Which of the body's inputs, from `first` on, its roots are made from.
+std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {
+  std::vector<Node*> roots, reached;
+  for (const NodeRef& root : body.roots) roots.push_back(root.get());
+  walk(roots, &reached, [](const Node* node) { return node->inputs(); });
+  const std::unordered_set<const Node*> in_use(reached.begin(), reached.end());
+  std::vector<uint8_t> out;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    out.push_back(i < first || in_use.contains(body.inputs[i].get()));
+  }
+  return out;
+}
+
+// Lists what several bodies have in common once.
+class Inputs {
+ public:
+  int32_t add(const NodeRef& input) {
+    const auto [at, fresh] = places_.try_emplace(input.get(), static_cast<int32_t>(all.size()));
+    if (fresh) all.push_back(input.get());
+    return at->second;
+  }
+  int32_t add_own(const NodeRef& input) {
+    all.push_back(input.get());
+    return static_cast<int32_t>(all.size()) - 1;
+  }
+  std::vector<Node*> all;
+
+ private:
+  std::unordered_map<const Node*, int32_t> places_;
+};
+
+NodeRef make_operation(Op op, std::span<Node* const> inputs, const Ref<Operation>& operation) {
+  NodeRef node = make_node(op, DType::Bool, {}, inputs);
+  node->operation = operation;
+  return node;
+}
+
+}  // namespace
+
+NodeRef make_loop(LoopRequest request) {
+  LoopForm& form = request.form;
+  Body& body = *request.body;
+  const auto carries = static_cast<size_t>(form.carries);
+  const std::vector<uint8_t> in_use = inputs_in_use(body, carries);
+  Ref<Operation> operation(new Operation);
+  Inputs inputs;
+  std::vector<int32_t> places;
+  std::vector<NodeRef> kept;
+  const auto stacked_end = carries + static_cast<size_t>(form.stacked_in);
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    if (!in_use[i]) {
+      form.stacked_in -= i < stacked_end;
+      continue;
+    }
+    kept.push_back(body.inputs[i]);
+    places.push_back(i < stacked_end ? inputs.add_own(request.inputs[i])
+                                     : inputs.add(request.inputs[i]));
+  }
+  body.inputs = std::move(kept);
+  operation->bodies.push_back(request.body);
+  operation->inputs.push_back(std::move(places));
+  if (request.condition) {
+    places.clear();
+    for (size_t i = 0; i < request.condition->inputs.size(); ++i) {
+      places.push_back(i < carries ? static_cast<int32_t>(i)
+                                   : inputs.add(request.condition_constants[i - carries]));
+    }
+    operation->bodies.push_back(request.condition);
+    operation->inputs.push_back(std::move(places));
+  }
+  if (request.count) inputs.add_own(request.count);
+  operation->loop = form;
+  for (size_t k = 0; k < body.roots.size(); ++k) {
+    const Node* root = body.roots[k].get();
+    operation->outputs.push_back(k < carries ? type_of(root) : stacked(root, form.trips));
+  }
+  operation->outputs.push_back({DType::Int64, {}});
+  for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
+    operation->outputs.push_back(stacked(body.roots[k].get(), form.trips));
+  }
+  return make_operation(Op::loop, inputs.all, operation);
+}
+
+NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices) {
+  Ref<Operation> operation(new Operation);
+  Inputs inputs;
+  inputs.add_own(index);
+  for (const Choice& choice : choices) {
+    operation->bodies.push_back(choice.body);
+    auto& places = operation->inputs.emplace_back();
+    for (const NodeRef& input : choice.inputs) places.push_back(inputs.add(input));
+  }
+  for (const NodeRef& root : choices[0].body->roots) {
+    operation->outputs.push_back(type_of(root.get()));
+  }
+  return make_operation(Op::branch, inputs.all, operation);
+}
+
+NodeRef output_of(const NodeRef& operation, size_t k) {
+  const TensorType& type = operation->operation->outputs[k];
+  Node* inputs[] = {operation.get()};
+  NodeRef out = make_node(Op::output, type.dtype, type.shape, inputs);
+  out->output = static_cast<uint32_t>(k);
+  return out;
+}
+
+}  // namespace pullback

@@ -1,0 +1,60 @@
+// What is recorded becomes a body in ops/body.cpp; here is what its function meets meanwhile.
+#include "plan/body_trace.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "graph/make.h"
+
+namespace pullback {
+
+BodyTrace::BodyTrace(std::string who, std::string name)
+    : who_(std::move(who)), origin_(new TraceOrigin) {
+  origin_->name = std::move(name);
+}
+
+BodyTrace::~BodyTrace() { abandon(); }
+
+void BodyTrace::open() {
+  open_ = true;
+  Trace::count_open(1);
+  outer_ = set_variable_scope(this);
+  numbers_.emplace();
+  first_seq_ = next_seq();
+}
+
+void BodyTrace::abandon() {
+  if (!std::exchange(open_, false)) return;
+  origin_->open = false;
+  Trace::count_open(-1);
+  set_variable_scope(outer_);
+}
+
+Ref<Node> BodyTrace::argument(DType dtype, const Shape& shape) {
+  arguments_.push_back(make_argument(dtype, shape));
+  arguments_.back()->origin = origin_.get();
+  return arguments_.back();
+}
+
+ClosedBody BodyTrace::close(std::vector<Ref<Node>> roots, bool all_inside) {
+  abandon();
+  return close_body(
+      {origin_->name, std::move(arguments_), std::move(roots), *numbers_, all_inside, nullptr});
+}
+
+// As of outside: it is the same in every iteration.
+Ref<Node> BodyTrace::read(Variable* variable) {
+  set_variable_scope(outer_);
+  Ref<Node> out = pullback::read(variable);
+  set_variable_scope(this);
+  return out;
+}
+
+void BodyTrace::assign(Variable* variable, const Ref<Node>&) {
+  fail(ErrorKind::Runtime, who_, ": ", origin_->name, " assigns variable '", variable->name,
+       "'; carry what changes, return it, and assign it after the call");
+}
+
+Origin* BodyTrace::origin() const { return outer_ ? outer_->origin() : origin_.get(); }
+
+}  // namespace pullback

@@ -1,0 +1,77 @@
+// Lowering of loops and branches: their operands in memory, their outputs as far as somebody reads
+// them, and the plans of their bodies.
+#include <algorithm>
+
+#include "graph/operation.h"
+#include "plan/bodies.h"
+#include "plan/lowering.h"
+
+namespace pullback {
+
+// The outputs of an operation that are computed, by their number; null for the others.
+std::vector<const Node*> Lowering::outputs_of(uint32_t member) const {
+  std::vector<const Node*> out(nodes_[member]->operation->outputs.size());
+  for (uint32_t i = member + 1; i < nodes_.size(); ++i) {
+    if (analysis_.kind[i] != Analysis::Other || nodes_[i]->op != Op::output) continue;
+    if (analysis_.reads(i)[0].base == member) out[nodes_[i]->output] = nodes_[i];
+  }
+  return out;
+}
+
+// Draws are scalars of the run; everything else has memory.
+void Lowering::bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws) {
+  const Node* node = nodes_[member];
+  for (size_t k = 0; k < node->inputs_count; ++k) {
+    const bool draw = node->inputs()[k]->op == Op::scalar && node->inputs()[k]->flags & kDraw;
+    draws->push_back(draw ? scalar_[analysis_.reads(member)[k].base] : -1);
+    in->push_back(draw ? View() : dense_operand(member, k));
+  }
+}
+
+std::vector<View> Lowering::bind_outputs(std::span<const Node* const> outputs) {
+  std::vector<View> out;
+  for (const Node* output : outputs) out.push_back(output ? whole_view(output->index) : View());
+  return out;
+}
+
+void Lowering::emit_loop(uint32_t member) {
+  const Operation& operation = *nodes_[member]->operation;
+  const LoopForm& form = operation.loop;
+  const std::vector<const Node*> outputs = outputs_of(member);
+  const Body& body = *operation.bodies[0];
+  std::vector<uint8_t> wanted(body.roots.size(), 1);
+  for (size_t k = form.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
+  Loop loop;
+  loop.body = plan_of(body, wanted, operation.inputs[0]);
+  if (operation.bodies.size() > 1) {
+    const uint8_t one = 1;
+    loop.condition = plan_of(*operation.bodies[1], {&one, 1}, operation.inputs[1]);
+  }
+  for (int32_t k = 0; k < form.carries; ++k) {
+    const TensorType& type = operation.outputs[k];
+    loop.carry_bytes.push_back(type.shape.size() * size_of(type.dtype));
+  }
+  loop.stacked_in = form.stacked_in;
+  loop.stacked_out = form.stacked_out;
+  loop.trips = form.trips;
+  loop.reversed = form.reversed;
+  bind_operands(member, &loop.in, &loop.draws);
+  loop.out = bind_outputs(outputs);
+  add_step(std::move(loop), Op::loop);
+}
+
+void Lowering::emit_branch(uint32_t member) {
+  const Operation& operation = *nodes_[member]->operation;
+  const std::vector<const Node*> outputs = outputs_of(member);
+  std::vector<uint8_t> wanted;
+  for (const Node* output : outputs) wanted.push_back(output != nullptr);
+  Branch branch;
+  for (size_t b = 0; b < operation.bodies.size(); ++b) {
+    branch.choices.push_back(plan_of(*operation.bodies[b], wanted, operation.inputs[b]));
+  }
+  bind_operands(member, &branch.in, &branch.draws);
+  branch.out = bind_outputs(outputs);
+  add_step(std::move(branch), Op::branch);
+}
+
+}  // namespace pullback

@@ -1,0 +1,130 @@
+"""Bodies: the function of a loop or a branch, called once with stand-ins, and what it returned.
+
+A `Nest` is a nest of Python containers with tensors for leaves; None in it is structure. Errors
+name a leaf by its path, and the function by its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._autodiff.nests import flatten, leaf_paths, unflatten
+from .._autodiff.rules import place
+from .._core import Tensor, Variable
+
+
+class Nest:
+    """The leaves of a nest as tensors, and how to make another one of it."""
+
+    def __init__(self, nest: Any, who: str) -> None:
+        leaves, self.structure = flatten(nest)
+        self.paths = [f"[{p}]" if p.isdigit() else p for p in leaf_paths(nest)]
+        self.none = [leaf is None for leaf in leaves]
+        self.tensors: list[Tensor] = []
+        self.numbers: list[bool] = []  # of Python, whose dtype may follow
+        for leaf, path in zip(leaves, self.paths, strict=True):
+            if leaf is None:
+                continue
+            self.numbers.append(_is_number(leaf))
+            self.tensors.append(tensor_of(leaf, f"{who}{path}"))
+
+    def like(self, tensors: Iterable[Any]) -> Any:
+        """A nest of this structure with other leaves."""
+        rest = iter(tensors)
+        return unflatten(self.structure, [None if none else next(rest) for none in self.none])
+
+    def names(self) -> list[str]:
+        """The path of each tensor."""
+        return [p for p, none in zip(self.paths, self.none, strict=True) if not none]
+
+    def same_structure(self, other: Nest) -> bool:
+        return self.paths == other.paths and self.none == other.none
+
+
+def _is_number(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor):
+        return bool(_core.is_number(leaf))
+    return isinstance(leaf, (int, float, complex)) and not isinstance(leaf, (bool, np.generic))
+
+
+def tensor_of(leaf: Any, who: str) -> Tensor:
+    if isinstance(leaf, (Tensor, Variable)):
+        return _core.identity(leaf)
+    return _core.constant(leaf, None, who)
+
+
+def callable_of(f: Any, who: str, what: str) -> Any:
+    if not callable(f):
+        raise TypeError(f"{who}: {what}: expected a function, got {_core.shown(f)}")
+    return f
+
+
+class Recording:
+    """Records a body: while it is open, operations go into it."""
+
+    def __init__(self, who: str, f: Callable[..., Any]) -> None:
+        self.who = who
+        self.place = place(f)
+        self.trace = _core.BodyTrace(who, self.place)
+
+    def __enter__(self) -> Recording:
+        self.trace.open()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.trace.abandon()
+
+    def stand_ins(self, tensors: Sequence[Tensor], stacked: bool = False) -> list[Tensor]:
+        """An argument for each tensor, or for an entry of it."""
+        return [self.trace.argument(x.dtype, x.shape[1:] if stacked else x.shape) for x in tensors]
+
+    def returned(self, result: Any, what: str) -> Nest:
+        return Nest(result, f"{self.who}: {what} of {self.place}")
+
+    def close(self, roots: Sequence[Tensor], all_inside: bool = False) -> _core.Body:
+        return self.trace.close(list(roots), all_inside)
+
+
+def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> bool:
+    """Whether what a body returned has the types of what it was given. Numbers of Python among
+    that take the dtype that the body gives them, and then the body must run again: False.
+    TypeError or ValueError where a leaf changes.
+    """
+    if not state.same_structure(returned):
+        raise ValueError(
+            f"{who}: {where} returned the structure {_shape_of(returned)} for {what}, which is "
+            f"{_shape_of(state)}: return what it was given, in the same nest"
+        )
+    again = False
+    for k, (path, old, new) in enumerate(
+        zip(state.names(), state.tensors, returned.tensors, strict=True)
+    ):
+        if old.shape != new.shape:
+            raise ValueError(
+                f"{who}: {where} returned shape {new.shape} for {what}{path}, which has shape "
+                f"{old.shape}: shapes do not change between iterations"
+            )
+        if old.dtype == new.dtype:
+            continue
+        wider = np.result_type(old.dtype, new.dtype) if _plain(old, new) else new.dtype
+        if state.numbers[k] and wider == new.dtype:
+            state.tensors[k] = _core.cast(old, new.dtype)
+            again = True
+            continue
+        raise TypeError(
+            f"{who}: {where} returned {new.dtype} {new.shape} for {what}{path}, which is "
+            f"{old.dtype} {old.shape}: cast it"
+        )
+    return not again
+
+
+def _plain(a: Tensor, b: Tensor) -> bool:
+    return a.dtype.kind in "biufc" and b.dtype.kind in "biufc"
+
+
+def _shape_of(nest: Nest) -> str:
+    return str(nest.like(["·"] * len(nest.tensors))).replace("'·'", "·")

@@ -1,0 +1,224 @@
+"""Loops as operations: one step of a plan, whose body is planned once and run many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+from .. import _core
+from .bodies import Nest, Recording, callable_of, settled
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    carry: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Goes along xs with a state: (carry, y) = f(carry, x) for each entry x of the first axis.
+
+    carry: a nest of tensors, arrays and numbers; f returns one of the same structure, shapes and
+        dtypes. A number of Python takes the dtype that f gives it.
+    xs: a nest of tensors with one length n of their first axis, of which f sees one entry after
+        the other; or None, and `length` says how often f runs.
+    reverse: from the last entry to the first; y of an entry stands where its x does.
+
+    Returns (carry, ys): the last state, and each y stacked along a first axis of length n. Where
+    n is 0, that is the first state, and empty tensors.
+
+    f is called once, with stand-ins, and what it does is one operation: a plan of its own that
+    runs n times, however large n is. Inside, tensors have no value; what f uses from outside,
+    variables included, is as it was at the call. A random number is another one in every
+    iteration. The gradient is a scan the other way, which computes the inside of an iteration
+    again from the state it began with, and is differentiable in turn; the states take n times the
+    memory of one.
+
+    Raises TypeError where f returns no pair or another dtype; ValueError for another shape or
+    structure, and for lengths that differ; RuntimeError where f looks at a value or assigns a
+    variable.
+
+    >>> total, sums = pb.scan(lambda s, x: (s + x, s + x), 0.0, pb.constant([1.0, 2.0, 3.0]))
+    >>> float(total), sums.numpy().tolist()
+    (6.0, [1.0, 3.0, 6.0])
+    >>> w = pb.Variable(2.0)
+    >>> last, _ = pb.scan(lambda s, _: (w * s, None), 1.0, length=10)
+    >>> float(last), float(pb.gradients(last, w)[0])
+    (1024.0, 5120.0)
+    """
+    callable_of(f, "scan", "f")
+    state = Nest(carry, "scan: carry")
+    along = Nest(xs, "scan: xs")
+    trips = _length(along, length, "scan")
+    while True:
+        with Recording("scan", f) as body:
+            given = [*body.stand_ins(state.tensors), *body.stand_ins(along.tensors, True)]
+            count = len(state.tensors)
+            result = f(state.like(given[:count]), along.like(given[count:]))
+            if not isinstance(result, (tuple, list)) or len(result) != 2:
+                raise TypeError(
+                    f"scan: {body.place} returned {_core.shown(result)}: expected a pair (carry, y)"
+                )
+            after = body.returned(result[0], "the carry")
+            each = body.returned(result[1], "y")
+        if settled(state, after, "scan", body.place, "carry"):
+            break
+    recorded = body.close([*after.tensors, *each.tensors])
+    outputs = _core.scan_loop(recorded, state.tensors, along.tensors, trips, bool(reverse))
+    return state.like(outputs[:count]), each.like(outputs[count:-1])
+
+
+def _length(along: Nest, length: Any, who: str) -> int:
+    lengths = {}
+    for path, x in zip(along.names(), along.tensors, strict=True):
+        if not x.shape:
+            raise ValueError(f"{who}: xs{path} has no axis to go along: its shape is ()")
+        lengths[path] = x.shape[0]
+    if length is not None:
+        try:
+            length = index(length)
+        except TypeError:
+            raise TypeError(
+                f"{who}: length: expected an integer, got {_core.shown(length)}"
+            ) from None
+        if length < 0:
+            raise ValueError(f"{who}: length is at least 0, got {length}")
+    elif not lengths:
+        raise ValueError(
+            f"{who}: xs has no tensors: say with `length` how many iterations there are"
+        )
+    known = next(iter(lengths.values())) if length is None else length
+    for path, n in lengths.items():
+        if n != known:
+            raise ValueError(
+                f"{who}: xs{path} has length {n} along its first axis, expected {known}"
+            )
+    return int(known)
+
+
+def map(f: Callable[[Any], Any], xs: Any) -> Any:
+    """f of each entry of the first axis of xs, stacked: f(xs[0]), f(xs[1]), and so on.
+
+    xs: a nest of tensors with one length of their first axis; f sees one entry of each, and returns
+        any nest. Returns that nest with the results stacked along a first axis.
+
+    A `scan` that carries nothing. What f does is computed for one entry at a time, in the memory
+    of one.
+
+    Raises ValueError for lengths that differ; see `scan`.
+
+    >>> pb.map(lambda row: pb.sum(row * row), pb.constant([[1.0, 2.0], [3.0, 4.0]]))
+    Tensor([ 5., 25.], dtype=float32)
+    """
+    callable_of(f, "map", "f")
+    along = Nest(xs, "map: xs")
+    trips = _length(along, None, "map")
+    with Recording("map", f) as body:
+        each = body.returned(f(along.like(body.stand_ins(along.tensors, True))), "the result")
+    recorded = body.close(each.tensors)
+    outputs = _core.scan_loop(recorded, [], along.tensors, trips, False)
+    return each.like(outputs[:-1])
+
+
+def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:
+    """state = body(i, state) for i = lower … upper - 1.
+
+    lower, upper: integers. A tensor of rank 0 is one that is known when the loop runs: then the
+        loop is a `while_loop`, and keeps what that does for a gradient.
+    body: takes i, an int64 tensor of rank 0, and the state; returns the state.
+    state: a nest of tensors, arrays and numbers, whose structure, shapes and dtypes stay.
+
+    Returns the last state; the given one where upper is not above lower.
+
+    Raises TypeError for bounds that are no integers; see `scan`.
+
+    >>> pb.fori_loop(0, 5, lambda i, total: total + i, 0)
+    Tensor(10, dtype=int64)
+    """
+    callable_of(body, "fori_loop", "body")
+    bounds = [_bound(lower, "lower"), _bound(upper, "upper")]
+    if isinstance(bounds[0], int) and isinstance(bounds[1], int):
+        first, trips = bounds[0], max(bounds[1] - bounds[0], 0)
+        start = Nest(state, "fori_loop: state")
+        count = len(start.tensors)
+        while True:
+            with Recording("fori_loop", body) as inside:
+                i, *given = inside.stand_ins([_core.constant(first), *start.tensors])
+                after = inside.returned(body(i, start.like(given)), "the result")
+                following = _core.add(i, 1)
+            if settled(start, after, "fori_loop", inside.place, "state"):
+                break
+        recorded = inside.close([following, *after.tensors])
+        outputs = _core.scan_loop(
+            recorded, [_core.constant(first), *start.tensors], [], trips, False
+        )
+        return start.like(outputs[1 : count + 1])
+    low, high = (_core.cast(b, "int64") for b in bounds)
+    return _while(
+        "fori_loop",
+        lambda pair: _core.less(pair[0], high),
+        lambda pair: (_core.add(pair[0], 1), body(pair[0], pair[1])),
+        (low, state),
+        body,
+    )[1]
+
+
+def _bound(bound: Any, what: str) -> Any:
+    if isinstance(bound, (_core.Tensor, _core.Variable)):
+        if bound.dtype.kind not in "iu" or bound.shape != ():
+            raise TypeError(
+                f"fori_loop: {what}: expected an integer, got {bound.dtype} of shape {bound.shape}"
+            )
+        return bound
+    try:
+        return index(bound)
+    except TypeError:
+        raise TypeError(
+            f"fori_loop: {what}: expected an integer, got {_core.shown(bound)}"
+        ) from None
+
+
+def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
+    """state = body(state) for as long as cond(state) holds.
+
+    cond: takes the state and returns a bool tensor of rank 0.
+    body: takes the state and returns it.
+    state: a nest of tensors, arrays and numbers, given to both as one value; its structure, shapes
+        and dtypes stay. A number of Python takes the dtype that body gives it.
+
+    Returns the last state: the given one where cond does not hold for it.
+
+    Both are called once, with stand-ins; the loop is one operation, and how often it runs is found
+    out when it does. Otherwise as `scan`.
+
+    Raises TypeError for a condition that is no bool of rank 0, and where a dtype changes;
+    ValueError where a shape or the structure does; RuntimeError where one looks at a value.
+
+    >>> pb.while_loop(lambda x: x < 100.0, lambda x: x * x, 3.0)
+    Tensor(6561., dtype=float32)
+    """
+    callable_of(cond, "while_loop", "cond")
+    callable_of(body, "while_loop", "body")
+    return _while("while_loop", cond, body, state, body)
+
+
+def _while(who: str, cond: Any, body: Any, state: Any, named: Any) -> Any:
+    start = Nest(state, f"{who}: state")
+    while True:
+        with Recording(who, named) as inside:
+            after = inside.returned(body(start.like(inside.stand_ins(start.tensors))), "the result")
+        if settled(start, after, who, inside.place, "state"):
+            break
+    recorded = inside.close(after.tensors)
+    with Recording(who, cond) as question:
+        answer = question.returned(
+            cond(start.like(question.stand_ins(start.tensors))), "the result"
+        )
+        good = len(answer.tensors) == 1 and not answer.paths[0]
+        if not good or answer.tensors[0].dtype != bool or answer.tensors[0].shape != ():
+            found = answer.tensors[0] if good else None
+            got = f"{found.dtype} of shape {found.shape}" if found is not None else "a nest"
+            raise TypeError(f"{who}: {question.place} returned {got}: expected a bool of shape ()")
+    outputs = _core.while_loop(question.close(answer.tensors), recorded, start.tensors)
+    return start.like(outputs[:-1])

@@ -1,0 +1,338 @@
+"""scan, map, fori_loop: values and gradients are those of the loop written out in Python, bit for
+bit where no product is formed in another way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.gradients import each_mode  # noqa: F401
+
+import pullback as pb
+from pullback import _core
+
+rng = np.random.default_rng(0)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return rng.normal(size=shape)
+
+
+def unrolled(f: Any, carry: Any, xs: Any, reverse: bool = False) -> Any:
+    """scan of one tensor along one tensor, written out."""
+    n = xs.shape[0]
+    ys = [None] * n
+    for i in reversed(range(n)) if reverse else range(n):
+        carry, ys[i] = f(carry, xs[i])
+    return carry, pb.stack(ys)
+
+
+def cell(w: Any) -> Any:
+    def step(h: Any, x: Any) -> Any:
+        h = pb.tanh(h * w + x)
+        return h, h * x
+
+    return step
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_bit_for_bit(dtype: str, reverse: bool) -> None:
+    w, h, xs = (pb.constant(a.astype(dtype)) for a in (normal(5), normal(5), normal(7, 5)))
+    for a, b in zip(
+        pb.scan(cell(w), h, xs, reverse=reverse), unrolled(cell(w), h, xs, reverse), strict=True
+    ):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_gradients(mode: Any, reverse: bool) -> None:
+    w, h, xs = normal(5), normal(5), normal(7, 5)
+
+    def loss(form: Any) -> Any:
+        def of(w: Any, h: Any, xs: Any) -> Any:
+            last, ys = form(cell(w), h, xs, reverse=reverse)
+            return pb.sum(last * last) + pb.sum(pb.sin(ys))
+
+        return of
+
+    for a, b in zip(mode(loss(pb.scan), w, h, xs), mode(loss(unrolled), w, h, xs), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+def test_second_order() -> None:
+    w, h, xs = (pb.Variable(normal(*s), dtype="float64") for s in ((3,), (3,), (4, 3)))
+    found = []
+    for form in (pb.scan, unrolled):
+        last, ys = form(cell(w), h, pb.identity(xs))
+        first = pb.gradients(pb.sum(last**2) + pb.sum(ys), [w, h, xs])
+        second = pb.gradients(sum(pb.sum(pb.cos(g)) for g in first), [w, h, xs])
+        third = pb.gradients(sum(pb.sum(g * g) for g in second), [w, h, xs])
+        found.append([g.numpy() for g in first + second + third])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+def test_matrix_products_and_captured_variables() -> None:
+    w, b = pb.Variable(normal(4, 4)), pb.Variable(normal(4))
+    xs = pb.Variable(normal(6, 2, 4))
+
+    def step(h: Any, x: Any) -> Any:
+        h = pb.tanh(h @ w + b + x)
+        return h, None
+
+    last, none = pb.scan(step, pb.zeros((2, 4), dtype=w.dtype), xs)
+    assert none is None
+    h = pb.zeros((2, 4), dtype=w.dtype)
+    for i in range(6):
+        h, _ = step(h, xs[i])
+    np.testing.assert_allclose(last.numpy(), h.numpy(), rtol=1e-6)
+    for a, c in zip(
+        pb.gradients(pb.sum(last), [w, b, xs]), pb.gradients(pb.sum(h), [w, b, xs]), strict=True
+    ):
+        np.testing.assert_allclose(a.numpy(), c.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_nests() -> None:
+    def step(state: Any, x: Any) -> Any:
+        return {"n": state["n"] + 1, "s": (state["s"][0] + x["a"] * x["b"][0],)}, [state["n"], x]
+
+    xs = {"a": pb.constant([1.0, 2.0, 3.0]), "b": [pb.constant([4.0, 5.0, 6.0])]}
+    state, (counts, same) = pb.scan(step, {"n": 0, "s": (0.0,)}, xs)
+    assert int(state["n"]) == 3 and float(state["s"][0]) == 32.0
+    assert counts.numpy().tolist() == [0, 1, 2]
+    assert same["b"][0].numpy().tolist() == [4.0, 5.0, 6.0]
+
+
+def test_no_iterations() -> None:
+    w, c = pb.Variable(2.0), pb.Variable(3.0)
+    last, ys = pb.scan(lambda s, x: (s * w, x * s), c, pb.zeros((0, 2)))
+    assert float(last) == 3.0 and ys.shape == (0, 2)
+    assert [float(g) for g in pb.gradients(last, [c, w])] == [1.0, 0.0]
+
+
+def test_what_no_path_reaches_is_none() -> None:
+    a, b, n = pb.Variable(2.0), pb.Variable(3.0), pb.constant(1)
+    (x, y, count), _ = pb.scan(
+        lambda s, _: ((s[0] * 2, s[1] * 3, s[2] + 1), None), (a, b, n), length=3
+    )
+    assert pb.gradients(x, [a, b])[1] is None
+    assert float(pb.gradients(y, [b])[0]) == 27.0
+    assert pb.gradients(count, [a]) == [None]
+
+
+def test_swapped_and_same() -> None:
+    a, b = pb.Variable(2.0), pb.Variable(3.0)
+    (x, y), ys = pb.scan(lambda s, _: ((s[1], s[0]), (s[0], s[0])), (a, b), length=3)
+    assert (float(x), float(y)) == (3.0, 2.0)
+    assert ys[0].numpy().tolist() == ys[1].numpy().tolist() == [2.0, 3.0, 2.0]
+    assert [float(g) for g in pb.gradients(x + 2 * y + pb.sum(ys[0]), [a, b])] == [4.0, 2.0]
+
+
+def test_nested() -> None:
+    x = pb.Variable(normal(3, 4))
+
+    def inner(s: Any, row: Any) -> Any:
+        return pb.scan(lambda t, v: (pb.sin(t + v * s), t), s, row)
+
+    last, all_of = pb.scan(inner, pb.constant(0.5, x.dtype), x)
+    s, seen = pb.constant(0.5, x.dtype), []
+    for i in range(3):
+        t = s
+        for j in range(4):
+            seen.append(t)
+            t = pb.sin(t + x[i, j] * s)
+        s = t
+    np.testing.assert_array_equal(last.numpy(), s.numpy())
+    np.testing.assert_array_equal(all_of.numpy().ravel(), pb.stack(seen).numpy())
+    (a,) = pb.gradients(last + pb.sum(all_of), [x])
+    (b,) = pb.gradients(s + sum(seen), [x])
+    np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-5, atol=1e-6)
+
+
+def test_one_step_whatever_the_length() -> None:
+    misses = _core.status()["plan_misses"]
+    for n in (3, 3, 3):
+        pb.scan(lambda s, x: (s * 1.5 + x, None), 0.0, pb.ones(n))[0].numpy()
+    assert _core.status()["plan_misses"] <= misses + 2
+    before = _core.status()["steps"]
+    pb.scan(lambda s, x: (pb.tanh(s + x), None), pb.zeros(3), pb.ones((1000, 3)))[0].numpy()
+    steps = {k: n - before[k] for k, n in _core.status()["steps"].items()}
+    assert steps["loop"] == 1 and steps["tiles"] <= 1002
+
+
+def test_argument_order_is_no_accident() -> None:
+    """Two bodies that differ in which input is which."""
+    a, b = pb.constant(5.0), pb.constant(3.0)
+    x, _ = pb.scan(lambda s, _: ((s[0] - s[1], s[1]), None), (a, b), length=1)
+    y, _ = pb.scan(lambda s, _: ((s[1] - s[0], s[1]), None), (a, b), length=1)
+    assert float(x[0]) == 2.0 and float(y[0]) == -2.0
+    n = [pb.scan(lambda s, _, k=k: (s + k, None), 0, length=2)[0] for k in (1, 2)]
+    assert [int(v) for v in n] == [2, 4]
+
+
+def test_stop_gradient_in_each_iteration() -> None:
+    """SEMANTICS: s = s * stop_gradient(s) from 2, three times: the slope is 2 * 4 * 16 / 2."""
+    x = pb.Variable(2.0)
+    last, _ = pb.scan(lambda s, _: (s * pb.stop_gradient(s), None), x, length=2)
+    assert float(last) == 16.0 and float(pb.gradients(last, x)[0]) == 8.0
+
+
+def test_custom_gradient_and_override_inside() -> None:
+    @pb.custom_gradient
+    def double(x: Any) -> Any:
+        return x * 1.0, lambda upstream: upstream * 2.0
+
+    x = pb.Variable(1.0)
+    last, _ = pb.scan(lambda s, _: (double(s), None), x, length=3)
+    assert float(pb.gradients(last, x)[0]) == 8.0
+    with pb.gradient_override_map({"tanh": lambda op, g: g}):
+        last, _ = pb.scan(lambda s, _: (pb.tanh(s), None), x, length=3)
+    assert float(pb.gradients(last, x)[0]) == 1.0
+    last, _ = pb.scan(lambda s, _: (pb.sin(s), None), x, length=3)
+    assert float(pb.gradients(last, x, overrides={"sin": lambda op, g: 3 * g})[0]) == 27.0
+
+
+def test_custom_gradient_that_keeps_what_it_saw() -> None:
+    @pb.custom_gradient
+    def square(x: Any) -> Any:
+        return x * x, lambda upstream: upstream * 2.0 * x
+
+    x = pb.Variable(1.5)
+    last, _ = pb.scan(lambda s, _: (square(s), None), x, length=3)
+    np.testing.assert_allclose(float(pb.gradients(last, x)[0]), 8 * 1.5**7, rtol=1e-6)
+
+
+def test_random_numbers_differ_and_repeat() -> None:
+    pb.random.seed(7)
+    _, ys = pb.scan(lambda s, _: (s, pb.random.normal((3,))), 0.0, length=4)
+    drawn = ys.numpy()
+    assert len(np.unique(drawn)) == 12
+    pb.random.seed(7)
+    x = pb.Variable(1.0)
+    last, again = pb.scan(lambda s, _: (s * pb.sum(r := pb.random.normal((3,))), r), x, length=4)
+    (g,) = pb.gradients(last, x)
+    np.testing.assert_allclose(float(g), np.prod(drawn.sum(1)), rtol=1e-5)
+    np.testing.assert_array_equal(again.numpy(), drawn)
+
+    @pb.function
+    def draw() -> Any:
+        return pb.scan(lambda s, _: (s, pb.random.uniform((2,))), 0.0, length=2)[1]
+
+    draw()
+    assert len(np.unique([draw().numpy(), draw().numpy()])) == 8
+
+
+def test_half() -> None:
+    start, xs = (pb.zeros(2, dtype="float16"), pb.ones((3, 2), dtype="float16"))
+    _, halves = pb.scan(lambda s, x: (s + x, s), start, xs)
+    assert halves.dtype == np.float16 and halves.numpy().tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_complex_gradient() -> None:
+    xs = normal(3, 2) + 1j * normal(3, 2)
+    found = []
+    for form in (pb.scan, unrolled):
+        z, w = pb.Variable(xs[0]), pb.Variable(np.array(0.5 + 0.25j))
+        last, ys = form(lambda s, x, w=w: (s * w + x, s * s), pb.identity(z), pb.constant(xs))
+        y = pb.sum(pb.real(last * pb.conj(last))) + pb.sum(pb.imag(ys))
+        found.append([y.numpy()] + [g.numpy() for g in pb.gradients(y, [z, w])])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_inside_of_function() -> None:
+    v = pb.Variable(1.0)
+
+    @pb.function
+    def train(xs: Any) -> Any:
+        last, _ = pb.scan(lambda s, x: (s * v + x, None), 0.0, xs)
+        loss = (last - 3.0) ** 2
+        v.assign_sub(0.01 * pb.gradients(loss, v)[0])
+        return loss
+
+    losses = [float(train(pb.constant([1.0, 2.0, 0.5]))) for _ in range(20)]
+    assert losses[-1] < losses[0] / 5
+
+
+def test_map() -> None:
+    x = pb.Variable(normal(4, 3))
+    y = pb.map(lambda row: {"n": pb.sum(row**2), "r": row[::-1]}, x)
+    np.testing.assert_allclose(y["n"].numpy(), (x.numpy() ** 2).sum(1), rtol=1e-6)
+    np.testing.assert_array_equal(y["r"].numpy(), x.numpy()[:, ::-1])
+    (g,) = pb.gradients(pb.sum(y["n"]), [x])
+    np.testing.assert_array_equal(g.numpy(), 2 * x.numpy())
+
+
+def test_fori_loop() -> None:
+    x = pb.Variable(2.0)
+    y = pb.fori_loop(1, 5, lambda i, s: s * x * pb.cast(i, "float32"), 1.0)
+    assert float(y) == 16 * 24
+    assert float(pb.gradients(y, x)[0]) == 4 * 8 * 24
+    assert int(pb.fori_loop(3, 1, lambda i, s: s + i, 5)) == 5
+
+
+def test_memory_goes(nothing_left: None) -> None:
+    x = pb.Variable(normal(3))
+    last, ys = pb.scan(lambda s, v: (pb.sin(s * v), s), x, pb.constant(normal(5, 3), "float32"))
+    (g,) = pb.gradients(pb.sum(last) + pb.sum(ys), x)
+    g.numpy()
+    del x, last, ys, g
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: pb.scan(lambda s, x: s, 0.0, pb.ones(3)), TypeError, "expected a pair"),
+        (
+            lambda: pb.scan(lambda s, x: ((s, s), x), 0.0, pb.ones(3)),
+            ValueError,
+            "returned the structure",
+        ),
+        (
+            lambda: pb.scan(lambda s, x: (s + x, x), pb.zeros(2), pb.ones((3, 3, 2))),
+            ValueError,
+            r"returned shape \(3, 2\) for carry, which has shape \(2,\)",
+        ),
+        (
+            lambda: pb.scan(
+                lambda s, x: ({"x": pb.cast(s["x"], "float64")}, x), {"x": pb.zeros(2)}, pb.ones(3)
+            ),
+            TypeError,
+            r"returned float64 \(2,\) for carry\['x'\], which is float32 \(2,\): cast it",
+        ),
+        (lambda: pb.scan(lambda s, x: (s, x), 0.0), ValueError, "length"),
+        (
+            lambda: pb.scan(lambda s, x: (s, x), 0.0, (pb.ones(3), pb.ones(4))),
+            ValueError,
+            r"xs\[1\] has length 4 along its first axis, expected 3",
+        ),
+        (lambda: pb.scan(lambda s, x: (s, x), 0.0, pb.ones(())), ValueError, "no axis"),
+        (
+            lambda: pb.scan(lambda s, x: (s if s > 0 else -s, x), 0.0, pb.ones(3)),
+            RuntimeError,
+            "cond",
+        ),
+        (lambda: pb.scan(3, 0.0, pb.ones(3)), TypeError, "expected a function"),
+    ],
+)
+def test_errors(call: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_assignment_inside_is_an_error() -> None:
+    v = pb.Variable(1.0)
+    with pytest.raises(RuntimeError, match="carry what changes"):
+        pb.scan(lambda s, x: (s + v.assign(x), None), 0.0, pb.ones(3))
+    assert float(pb.scan(lambda s, x: (s + v * x, None), 0.0, pb.ones(3))[0]) == 3.0
+
+
+def test_an_error_inside_names_the_operation() -> None:
+    with pytest.raises(IndexError, match="take: index 3 is out of range"):
+        pb.scan(
+            lambda s, i: (s + pb.take(pb.constant([1.0, 2.0, 3.0]), i), None),
+            0.0,
+            pb.constant([0, 1, 3]),
+        )[0].numpy()
