@@ -43,10 +43,21 @@ std::vector<Ref<Node>> scan_loop(const Recorded& body, const std::vector<Ref<Nod
   return outputs_of(make_loop(std::move(request)), roots + 1);
 }
 
-std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& body,
-                                  const std::vector<Ref<Node>>& carries) {
+// As often as `count` (int64, rank 0) says.
+std::vector<Ref<Node>> counted_loop(const Ref<Node>& count, const Recorded& body,
+                                    const std::vector<Ref<Node>>& carries) {
   LoopRequest request;
-  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false};
+  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kCounted, false};
+  request.body = body.closed.body;
+  request.inputs = with_captured(carries, body.closed);
+  request.count = count;
+  return outputs_of(make_loop(std::move(request)), carries.size() + 1);
+}
+
+std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& body,
+                                  const std::vector<Ref<Node>>& carries, int64_t memory) {
+  LoopRequest request;
+  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false, memory};
   request.body = body.closed.body;
   request.inputs = with_captured(carries, body.closed);
   request.condition = condition.closed.body;
@@ -82,7 +93,9 @@ void bind_control(py::module_& m) {
           py::arg("roots"), py::arg("all_inside"));
   m.def("scan_loop", &scan_loop, py::arg("body"), py::arg("carries"), py::arg("stacked"),
         py::arg("trips"), py::arg("reversed"));
-  m.def("while_loop", &while_loop, py::arg("condition"), py::arg("body"), py::arg("carries"));
+  m.def("while_loop", &while_loop, py::arg("condition"), py::arg("body"), py::arg("carries"),
+        py::arg("memory"));
+  m.def("counted_loop", &counted_loop, py::arg("count"), py::arg("body"), py::arg("carries"));
   m.def("branch", &branch, py::arg("index"), py::arg("bodies"), py::arg("operands"));
 }
 

@@ -21,9 +21,11 @@
 
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
+#include "grad/control.h"
 #include "grad/forward_masks.h"
 #include "grad/rule_call.h"
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 
@@ -97,7 +99,7 @@ class ForwardPass {
   }
 
   void push_forward(size_t i, Node* node) {
-    if (node->op == Op::result) return take_result(i, node);
+    if (operation_of(node)) return take_result(i, node);
     const Exit exit = graph_.exit_of(node);
     Sent sent(exit.inputs.size());
     bool any = false;
@@ -113,6 +115,7 @@ class ForwardPass {
     }
     if (!any) return;
     if (!any_value) return add(i, {Cotangent::Zero});
+    if (traits(node->op).step == StepKind::Control) return push_through(node, sent);
     if (exit.rule) return transpose_rule(i, node, exit, sent);
     if (has_parts(node)) return apply_itself(i, node, sent);
     switch (traits(node->op).tangent) {
@@ -263,7 +266,7 @@ class ForwardPass {
     std::vector<Ref<Node>> us;
     std::vector<Node*> outputs;
     if (node->op == Op::custom_call) {
-      for (const TensorType& type : *node->outputs) us.push_back(any_cotangent(type));
+      for (const TensorType& type : node->operation->outputs) us.push_back(any_cotangent(type));
       outputs.resize(us.size());
       for (Node* other : graph_.nodes()) {
         if (other->op == Op::result && operation_of(other) == node) outputs[other->output] = other;
@@ -277,6 +280,13 @@ class ForwardPass {
     std::vector<Ref<Node>> found = transposed(answers, sent, us, &any_zero);
     if (node->op != Op::custom_call) return give(i, found[0], any_zero);
     results_[node] = {std::move(found), any_zero};
+  }
+
+  void push_through(Node* operation, const Sent& sent) {
+    std::vector<Ref<Node>> in;
+    for (Adjoint* one : sent) in.push_back(one ? one->dense() : nullptr);
+    results_[operation] = {control_tangents(Ref<Node>(operation), in, request_.of.overrides),
+                           false};
   }
 
   void take_result(size_t i, Node* node) {

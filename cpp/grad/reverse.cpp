@@ -186,9 +186,10 @@ class ReversePass {
       return;
     }
     if (operation->op != Op::custom_call) {
-      auto out = control_vjp(Ref<Node>(operation), cotangents, wanted, request_.overrides);
+      const auto out =
+          control_cotangents(Ref<Node>(operation), cotangents, wanted, request_.overrides);
       for (size_t k = 0; k < out.size(); ++k) {
-        if (wanted[k]) add(exit.inputs[k], std::move(out[k]));
+        if (wanted[k] && out[k]) add(exit.inputs[k], {Cotangent::Value, out[k]});
       }
       return;
     }

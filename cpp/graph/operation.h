@@ -54,8 +54,7 @@ struct LoopForm {
   int32_t carries = 0, stacked_in = 0, stacked_out = 0;
   int64_t trips = 0;  // or …
   bool reversed = false;
-
-  bool operator==(const LoopForm& other) const = default;
+  int64_t memory = 0;  // bytes that the states of a gradient may take; 0: as many as there are
 };
 constexpr int64_t kWhile = -1;    // … as long as a second body says
 constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, rank 0)
@@ -63,11 +62,19 @@ constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, 
 struct Operation {
   int64_t refs = 0;
   std::vector<TensorType> outputs;  // also those that died
-  // Of a loop: one iteration, and its condition if there is one. Of a branch: the choices.
+  // Of a loop: one iteration, and a condition or another loop's. Of a branch: the choices.
   std::vector<Ref<Body>> bodies;
   // For each body: which inputs of the operation its own are.
   std::vector<std::vector<int32_t>> inputs;
   LoopForm loop;
+
+  // The reverse of a loop whose number of iterations was not known goes along trails that it makes
+  // itself: it runs that loop again, whose body is its second. What it carries are cotangents, …
+  std::vector<int32_t> trails;  // of each of what it goes along: what the other one carries. Such
+                                // an input is no input of the operation, but -1 - its number here.
+  std::vector<int32_t> cotangents_of;  // … each of this input of the other's body
+
+  bool replays() const { return !trails.empty(); }
 };
 
 void add_ref(Operation* operation);

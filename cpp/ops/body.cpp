@@ -75,6 +75,7 @@ class Closing {
     walk(roots, &nodes_, [&](const Node* node) {
       return is_boundary(node) ? std::span<Node* const>() : node->inputs();
     });
+    for (Node* node : nodes_) held_.emplace_back(node);
   }
 
   // Whether a node must be computed inside, and if so, from what.
@@ -145,6 +146,7 @@ class Closing {
   ClosedBody closed_;
   uint64_t next_ = 0;
   std::vector<Node*> nodes_;
+  std::vector<NodeRef> held_;  // the same: what is replaced shall not be mistaken for what is new
   std::vector<Node*> draws_;
   std::unordered_set<const Node*> arguments_;
   std::unordered_set<const Node*> inside_;     // depends on an argument, or is to be inside
@@ -208,32 +210,47 @@ NodeRef make_loop(LoopRequest request) {
   LoopForm& form = request.form;
   Body& body = *request.body;
   const auto carries = static_cast<size_t>(form.carries);
+  const auto stacked_end = carries + static_cast<size_t>(form.stacked_in);
   const std::vector<uint8_t> in_use = inputs_in_use(body, carries);
   Ref<Operation> operation(new Operation);
   Inputs inputs;
   std::vector<int32_t> places;
   std::vector<NodeRef> kept;
-  const auto stacked_end = carries + static_cast<size_t>(form.stacked_in);
   for (size_t i = 0; i < body.inputs.size(); ++i) {
+    const bool along = i >= carries && i < stacked_end;
     if (!in_use[i]) {
-      form.stacked_in -= i < stacked_end;
+      form.stacked_in -= along;
       continue;
     }
     kept.push_back(body.inputs[i]);
-    places.push_back(i < stacked_end ? inputs.add_own(request.inputs[i])
-                                     : inputs.add(request.inputs[i]));
+    if (along && request.replayed) {
+      operation->trails.push_back(request.trails[i - carries]);
+      places.push_back(-static_cast<int32_t>(operation->trails.size()));
+    } else {
+      places.push_back(i < stacked_end ? inputs.add_own(request.inputs[i])
+                                       : inputs.add(request.inputs[i]));
+    }
   }
   body.inputs = std::move(kept);
   operation->bodies.push_back(request.body);
   operation->inputs.push_back(std::move(places));
   if (request.condition) {
-    places.clear();
-    for (size_t i = 0; i < request.condition->inputs.size(); ++i) {
-      places.push_back(i < carries ? static_cast<int32_t>(i)
-                                   : inputs.add(request.condition_constants[i - carries]));
+    auto& asked = operation->inputs.emplace_back();
+    const size_t carried = request.condition->inputs.size() - request.condition_constants.size();
+    for (size_t i = 0; i < carried; ++i) asked.push_back(static_cast<int32_t>(i));
+    for (const NodeRef& constant : request.condition_constants) {
+      asked.push_back(inputs.add(constant));
     }
     operation->bodies.push_back(request.condition);
-    operation->inputs.push_back(std::move(places));
+  }
+  if (operation->replays()) {
+    auto& replayed = operation->inputs.emplace_back();
+    const size_t carried = request.replayed->roots.size();
+    for (const NodeRef& input : request.replayed_inputs) {
+      replayed.push_back(replayed.size() < carried ? inputs.add_own(input) : inputs.add(input));
+    }
+    operation->bodies.push_back(request.replayed);
+    operation->cotangents_of = std::move(request.cotangents_of);
   }
   if (request.count) inputs.add_own(request.count);
   operation->loop = form;

@@ -90,10 +90,13 @@ std::vector<unsigned char> key_of(const Operation& operation) {
   }
   append(static_cast<uint32_t>(operation.bodies.size()), &out);
   const LoopForm& form = operation.loop;
-  for (const int64_t number : {int64_t{form.carries}, int64_t{form.stacked_in},
-                               int64_t{form.stacked_out}, form.trips, int64_t{form.reversed}}) {
+  for (const int64_t number :
+       {int64_t{form.carries}, int64_t{form.stacked_in}, int64_t{form.stacked_out}, form.trips,
+        int64_t{form.reversed}, form.memory}) {
     append(number, &out);
   }
+  for (const int32_t carry : operation.trails) append(carry, &out);
+  append(static_cast<uint32_t>(operation.trails.size()), &out);
   return out;
 }
 

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "graph/operation.h"
 #include "plan/backend.h"
 
 namespace pullback {
@@ -115,10 +114,13 @@ struct Printer {
     return "\n   " + out.substr(1);
   }
   std::string operator()(const Loop& l) const {
-    const std::string trips = l.trips == kWhile ? "while" : text(l.trips, " times");
+    const std::string trips = l.condition ? "while"
+                              : l.counted ? "counted"
+                                          : text(l.trips, " times");
     std::string out = text("loop ", trips, l.reversed ? " from the end" : "", listing(l.in), " to",
                            listing(l.out));
     if (l.condition) out += inside(*l.condition);
+    if (l.replayed) out += " along" + inside(*l.replayed);
     return out + inside(l.body);
   }
   std::string operator()(const Branch& b) const {

@@ -43,17 +43,30 @@ void Lowering::emit_loop(uint32_t member) {
   for (size_t k = form.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
   Loop loop;
   loop.body = plan_of(body, wanted, operation.inputs[0]);
-  if (operation.bodies.size() > 1) {
+  const auto bytes_of_root = [](const Ref<Node>& root) {
+    return root->shape.size() * size_of(root->dtype);
+  };
+  if (operation.replays()) {
+    const Body& replayed = *operation.bodies[1];
+    loop.trails = operation.trails;
+    for (size_t k = 0; k < replayed.roots.size(); ++k) {
+      loop.replayed_from.push_back(operation.inputs[1][k]);
+      loop.replayed_bytes.push_back(bytes_of_root(replayed.roots[k]));
+    }
+    const std::vector<uint8_t> all(replayed.roots.size(), 1);
+    loop.replayed = plan_of(replayed, all, operation.inputs[1]);
+    loop.memory = form.memory;
+  } else if (form.trips == kWhile) {
     const uint8_t one = 1;
     loop.condition = plan_of(*operation.bodies[1], {&one, 1}, operation.inputs[1]);
   }
   for (int32_t k = 0; k < form.carries; ++k) {
-    const TensorType& type = operation.outputs[k];
-    loop.carry_bytes.push_back(type.shape.size() * size_of(type.dtype));
+    loop.carry_bytes.push_back(bytes_of_root(body.roots[k]));
   }
   loop.stacked_in = form.stacked_in;
   loop.stacked_out = form.stacked_out;
   loop.trips = form.trips;
+  loop.counted = form.trips == kCounted;
   loop.reversed = form.reversed;
   bind_operands(member, &loop.in, &loop.draws);
   loop.out = bind_outputs(outputs);

@@ -42,7 +42,8 @@ bool can_fail(const BodyPlan& body) {
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return can_fail(step); });
 }
 bool can_fail(const Loop& loop) {
-  return can_fail(loop.body) || (loop.condition && can_fail(*loop.condition));
+  // One that is replayed needs memory.
+  return loop.replayed || can_fail(loop.body) || (loop.condition && can_fail(*loop.condition));
 }
 bool can_fail(const Branch& branch) {
   return std::any_of(branch.choices.begin(), branch.choices.end(),
@@ -80,6 +81,9 @@ int64_t bytes_of(const Plan& plan) {
       bytes += bytes_of(loop->in) + bytes_of(loop->draws) + bytes_of(loop->out) +
                bytes_of(loop->carry_bytes) + bytes_of_body(loop->body);
       if (loop->condition) bytes += bytes_of_body(*loop->condition);
+      bytes +=
+          bytes_of(loop->replayed_from) + bytes_of(loop->replayed_bytes) + bytes_of(loop->trails);
+      if (loop->replayed) bytes += bytes_of_body(*loop->replayed);
     }
     if (const auto* branch = std::get_if<Branch>(&step.work)) {
       bytes += bytes_of(branch->in) + bytes_of(branch->draws) + bytes_of(branch->out) +

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -210,8 +211,18 @@ struct Loop {
   std::vector<View> out;
   std::vector<int64_t> carry_bytes;  // of each of what is carried
   int32_t stacked_in = 0, stacked_out = 0;
-  int64_t trips = 0;
+  int64_t trips = 0;     // or how many is known when it runs: `counted`, or the condition says so
+  bool counted = false;  // the last of `in` is the number
   bool reversed = false;
+
+  // Where it goes along the trails of a loop that it runs first: that one's body, what that
+  // carries, and for each of what is stacked in, which of that. In `body` such an argument is -1 -
+  // its place.
+  std::optional<BodyPlan> replayed;
+  std::vector<int32_t> replayed_from;   // of each of what it carries: which input it starts with
+  std::vector<int64_t> replayed_bytes;  // … and its size
+  std::vector<int32_t> trails;
+  int64_t memory = 0;  // bytes that the states may take; 0: as many as there are
 
   int32_t carries() const { return static_cast<int32_t>(carry_bytes.size()); }
 };
@@ -365,21 +376,13 @@ void for_each_view(const HostCall& call, F&& f) {
   for (const View& view : call.in) f(view, false);
   f(call.out, true);
 }
-template <class F>
-void for_each_view(const Loop& loop, F&& f) {
-  for (const View& view : loop.in) {
+template <class Control, class F>
+  requires(std::is_same_v<Control, Loop> || std::is_same_v<Control, Branch>)
+void for_each_view(const Control& control, F&& f) {
+  for (const View& view : control.in) {
     if (view.slot >= 0) f(view, false);
   }
-  for (const View& view : loop.out) {
-    if (view.slot >= 0) f(view, true);
-  }
-}
-template <class F>
-void for_each_view(const Branch& branch, F&& f) {
-  for (const View& view : branch.in) {
-    if (view.slot >= 0) f(view, false);
-  }
-  for (const View& view : branch.out) {
+  for (const View& view : control.out) {
     if (view.slot >= 0) f(view, true);
   }
 }

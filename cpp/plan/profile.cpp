@@ -81,8 +81,17 @@ Recording::~Recording() { open_recording = outer_; }
 Recording* Recording::open() { return open_recording; }
 
 void Recording::add(const Step& step, double seconds) noexcept {
+  const StepCost cost = cost_of(step);
+  for (size_t i = loop_begin_; i < steps_.size(); ++i) {
+    if (of_[i] != &step) continue;
+    steps_[i].seconds += seconds;
+    steps_[i].cost.bytes += cost.bytes;
+    steps_[i].cost.operations += cost.operations;
+    return;
+  }
   try {
-    steps_.push_back({kWorkNames[step.work.index()], step.source, cost_of(step), seconds});
+    of_.push_back(&step);
+    steps_.push_back({kWorkNames[step.work.index()], step.source, cost, seconds});
   } catch (...) {
     complete_ = false;
   }

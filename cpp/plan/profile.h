@@ -47,9 +47,33 @@ class Recording {
   const std::vector<StepRecord>& steps() const { return steps_; }
 
  private:
+  friend class RecordedLoop;
+  static constexpr size_t kNoLoop = static_cast<size_t>(-1);
+
   Recording* outer_;
   std::vector<StepRecord> steps_;
+  std::vector<const Step*> of_;  // of each record
+  size_t loop_begin_ = kNoLoop;  // the first record of the loop that runs now
   bool complete_ = true;
+};
+
+// While it lives a loop runs: a step of its body has one record for all iterations.
+class RecordedLoop {
+ public:
+  RecordedLoop() : recording_(Recording::open()) {
+    if (!recording_) return;
+    outer_ = recording_->loop_begin_;
+    if (outer_ == Recording::kNoLoop) recording_->loop_begin_ = recording_->steps_.size();
+  }
+  ~RecordedLoop() {
+    if (recording_) recording_->loop_begin_ = outer_;
+  }
+  RecordedLoop(const RecordedLoop&) = delete;
+  RecordedLoop& operator=(const RecordedLoop&) = delete;
+
+ private:
+  Recording* recording_;
+  size_t outer_ = Recording::kNoLoop;
 };
 
 // Times the step that runs while it lives. A backend looks up the recording once a run.

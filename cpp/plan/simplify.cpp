@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "graph/operation.h"
 #include "graph/walk.h"
 #include "ops/reduce.h"
 #include "plan/bodies.h"
@@ -211,17 +210,9 @@ class Simplifier {
                       analysis_.operands.begin() + analysis_.begin[j + 1]);
   }
 
-  static bool same_bodies(const Operation& x, const Operation& y) {
-    const auto same_key = [](const Ref<Body>& a, const Ref<Body>& b) {
-      return std::ranges::equal(key_of(a.get()), key_of(b.get()));
-    };
-    return x.loop == y.loop && x.inputs == y.inputs &&
-           std::ranges::equal(x.bodies, y.bodies, same_key);
-  }
-
   static bool same_operation(const Node* x, const Node* y) {
     if (x->op != y->op || !(x->attr == y->attr) || x->output != y->output) return false;
-    if (x->operation && !same_bodies(*x->operation, *y->operation)) return false;
+    if (x->operation && key_of(*x->operation) != key_of(*y->operation)) return false;
     return x->window && y->window ? *x->window == *y->window : !x->window && !y->window;
   }
 

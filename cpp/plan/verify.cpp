@@ -149,8 +149,14 @@ class StepCheck {
     }
     require(is_row_major(call.out), "a result of a function with gaps");
   }
-  void check(const Loop& loop) const { check_apart(loop.in, loop.out); }
-  void check(const Branch& branch) const { check_apart(branch.in, branch.out); }
+  void check(const Loop& loop) const {
+    verify_loop(loop, step_);
+    check_apart(loop.in, loop.out);
+  }
+  void check(const Branch& branch) const {
+    verify_branch(branch, step_);
+    check_apart(branch.in, branch.out);
+  }
   void check_apart(const std::vector<View>& in, const std::vector<View>& out) const {
     for (const View& view : in) {
       if (view.slot >= 0) require(is_row_major(view), "an operand of a body with gaps");

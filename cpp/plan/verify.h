@@ -29,6 +29,10 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
 void verify_then(const Gemm& gemm, const TileGroup& then, const std::vector<int32_t>& memory,
                  size_t step);
 
+// What plans inside read and write is as large as what they are given (verify_control.cpp).
+void verify_loop(const Loop& loop, size_t step);
+void verify_branch(const Branch& branch, size_t step);
+
 // Nothing is read, and nothing leaves the plan, before all of it is written (verify_written.cpp).
 void verify_written(const Plan& plan);
 

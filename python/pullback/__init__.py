@@ -387,6 +387,7 @@ from ._autodiff.sparse import sparse_hessian, sparse_jacobian
 from ._autodiff.tape import GradientTape
 from ._autodiff.transforms import grad, value_and_grad
 from ._autodiff.vmap import vectorize, vmap
+from ._control.associative import associative_scan
 from ._control.branches import cond, switch
 from ._control.loops import fori_loop, map, scan, while_loop
 from ._core import Tensor, Variable, __version__
@@ -482,6 +483,7 @@ __all__ = [
     "asarray",
     "asin",
     "asinh",
+    "associative_scan",
     "astype",
     "atan",
     "atan2",

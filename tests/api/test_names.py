@@ -20,8 +20,9 @@ FUNCTIONS = {
 }
 # Not about arrays: what they are given first is a function, a name, a setting or anything.
 OTHERS = {
-    "__array_namespace_info__", "check_numerics", "checkpoint", "cond", "custom_gradient", "draw",
-    "evaluate", "explain", "fori_loop", "map", "scan", "switch", "while_loop",
+    "__array_namespace_info__", "associative_scan", "check_numerics", "checkpoint", "cond",
+    "custom_gradient", "draw", "evaluate", "explain", "fori_loop", "map", "scan", "switch",
+    "while_loop",
     "can_cast", "finfo", "iinfo", "isdtype", "result_type",
     "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
     "per_example_gradients", "per_example_gradient_norms",

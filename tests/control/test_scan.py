@@ -173,7 +173,7 @@ def test_argument_order_is_no_accident() -> None:
 
 
 def test_stop_gradient_in_each_iteration() -> None:
-    """SEMANTICS: s = s * stop_gradient(s) from 2, three times: the slope is 2 * 4 * 16 / 2."""
+    """s = s * stop_gradient(s) from 2, three times: the slope is 2 * 4 * 16 / 2."""
     x = pb.Variable(2.0)
     last, _ = pb.scan(lambda s, _: (s * pb.stop_gradient(s), None), x, length=2)
     assert float(last) == 16.0 and float(pb.gradients(last, x)[0]) == 8.0

@@ -3,112 +3,18 @@
 // All that an iteration needs is in the step's scratch memory, which the run has allocated.
 #include "backend/cpu/loop_run.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/threads.h"
+#include "plan/profile.h"
 
 namespace pullback {
 namespace {
 
-int64_t take(int64_t* end, int64_t bytes) {
-  const int64_t at = *end;
-  *end += round_up(bytes, 64);
-  return at;
-}
-
-template <class T>
-int64_t take_list(int64_t* end, size_t count) {
-  return take(end, static_cast<int64_t>(count * sizeof(T)));
-}
-
-BodyProgram compile_body(const BodyPlan& body, int64_t* end) {
-  const Plan& plan = body.plan->plan;
-  BodyProgram out{&body};
-  out.arguments = take_list<void*>(end, plan.arguments.size());
-  out.outputs = take_list<void*>(end, plan.output_bytes.size());
-  out.scalars = take_list<Scalar>(end, body.numbers.size());
-  out.arena = take(end, plan.arena_bytes + body.plan->executable->scratch_bytes());
-  std::vector<uint8_t> written(plan.output_bytes.size(), 0);
-  for (const int32_t place : body.results) {
-    BodyProgram::Result result;
-    if (place >= 0) {
-      const Slot& slot = plan.slots[plan.outputs[place]];
-      const auto index = static_cast<int32_t>(slot.index);
-      if (slot.kind == SlotKind::Argument) {
-        result.argument = index;
-      } else {
-        result.output = index;
-        result.first = !written[index]++;
-      }
-    }
-    out.results.push_back(result);
-  }
-  return out;
-}
-
 int64_t bytes_of_entry(const View& view, int64_t trips) {
   return trips > 0 && view.slot >= 0 ? view.shape.size() * size_of(view.dtype) / trips : 0;
 }
-
-// A body that is being run.
-class BodyRun {
- public:
-  BodyRun(const BodyProgram& program, const Slots& slots, char* scratch)
-      : program_(program),
-        arguments_(reinterpret_cast<const void**>(scratch + program.arguments)),
-        outputs_(reinterpret_cast<void**>(scratch + program.outputs)),
-        scalars_(reinterpret_cast<Scalar*>(scratch + program.scalars)),
-        run_{arguments_, scalars_, outputs_, scratch + program.arena, slots.interrupted(), false} {}
-
-  // Operands that are the same in every iteration; of scalars what a first one has.
-  void bind(const std::vector<View>& in, const std::vector<int32_t>& draws, const Slots& slots) {
-    const BodyPlan& body = *program_.body;
-    for (size_t a = 0; a < body.arguments.size(); ++a) {
-      arguments_[a] = slots.at(in[body.arguments[a]]);
-    }
-    draws_ = false;
-    for (size_t k = 0; k < body.numbers.size(); ++k) {
-      const BodyPlan::Number& number = body.numbers[k];
-      scalars_[k] = number.input < 0 ? number.value : slots.scalar(draws[number.input]);
-      draws_ |= number.input >= 0 && number.seed;
-    }
-  }
-
-  const void*& argument(size_t a) { return arguments_[a]; }
-
-  // The seeds of an iteration.
-  void draw(const std::vector<int32_t>& draws, const Slots& slots, int64_t position) {
-    if (!draws_) return;
-    const BodyPlan& body = *program_.body;
-    for (size_t k = 0; k < body.numbers.size(); ++k) {
-      const BodyPlan::Number& number = body.numbers[k];
-      if (number.input < 0 || !number.seed) continue;
-      scalars_[k].i = seed_of_iteration(slots.scalar(draws[number.input]).i, position);
-    }
-  }
-
-  // Says where a root is to be written.
-  void write(size_t root, void* to) {
-    const BodyProgram::Result& result = program_.results[root];
-    if (result.first) outputs_[result.output] = to;
-  }
-  Status run() const { return program_.body->plan->executable->run(run_); }
-  // What the run has not written itself.
-  void copy(size_t root, void* to, int64_t bytes) const {
-    const BodyProgram::Result& result = program_.results[root];
-    if (result.first || bytes == 0) return;
-    const void* from = result.argument >= 0 ? arguments_[result.argument] : outputs_[result.output];
-    std::memcpy(to, from, bytes);
-  }
-
- private:
-  const BodyProgram& program_;
-  const void** arguments_;
-  void** outputs_;
-  Scalar* scalars_;
-  RunArguments run_;
-  bool draws_ = false;
-};
 
 class LoopRun {
  public:
@@ -122,11 +28,16 @@ class LoopRun {
         body_(program.body, slots, scratch_) {}
 
   Status run() {
-    body_.bind(loop_.in, loop_.draws, slots_);
+    body_.bind(loop_.in, loop_.draws);
     for (size_t k = 0; k < carries(); ++k) now_[k] = slots_.at(loop_.in[k]);
-    if (loop_.trips > 0) start_trails();
-    int64_t count = 0;
-    Status status = loop_.condition ? run_while(&count) : run_counted(&count);
+    trips_ = loop_.trips;
+    if (loop_.counted) std::memcpy(&trips_, slots_.at(loop_.in.back()), sizeof trips_);
+    trips_ = std::max<int64_t>(trips_, 0);
+    if (trips_ > 0) start_trails();
+    int64_t count = trips_;
+    const Status status = loop_.condition  ? run_while(&count)
+                          : loop_.replayed ? run_along()
+                                           : run_counted();
     if (!status) return status;
     for (size_t k = 0; k < carries(); ++k) {
       const View& out = loop_.out[k];
@@ -141,10 +52,9 @@ class LoopRun {
 
  private:
   size_t carries() const { return loop_.carry_bytes.size(); }
-  bool is_carry(int32_t input) const { return static_cast<size_t>(input) < carries(); }
   const View& trail(size_t k) const { return loop_.out[carries() + loop_.stacked_out + 1 + k]; }
   bool has_trail(size_t k) const { return loop_.trips > 0 && trail(k).slot >= 0; }
-  int64_t position(int64_t t) const { return loop_.reversed ? loop_.trips - 1 - t : t; }
+  int64_t position(int64_t t) const { return loop_.reversed ? trips_ - 1 - t : t; }
 
   void start_trails() {
     for (size_t k = 0; k < carries(); ++k) {
@@ -155,10 +65,26 @@ class LoopRun {
     }
   }
 
-  Status run_counted(int64_t* count) {
-    for (; *count < loop_.trips; ++*count) {
+  Status run_counted() {
+    for (int64_t t = 0; t < trips_; ++t) {
       if (stop_requested()) return failure(Problem::Interrupted);
-      const Status status = iterate(*count, *count + 1 == loop_.trips);
+      const Status status = iterate(t, t + 1 == trips_);
+      if (!status) return status;
+    }
+    return {};
+  }
+
+  // The other loop's iterations, the last one first.
+  Status run_along() {
+    Replay replay(program_.replay, slots_, scratch_, trips_);
+    for (int64_t t = 0; t < trips_; ++t) {
+      if (stop_requested()) return failure(Problem::Interrupted);
+      Status status = replay.go_to(trips_ - 1 - t);
+      if (!status) return status;
+      for (const auto& [argument, number] : program_.trailed) {
+        body_.argument(argument) = replay.carried(loop_.trails[number]);
+      }
+      status = iterate(t, t + 1 == trips_);
       if (!status) return status;
     }
     return {};
@@ -166,12 +92,12 @@ class LoopRun {
 
   Status run_while(int64_t* count) {
     BodyRun condition(program_.condition, slots_, scratch_);
-    condition.bind(loop_.in, loop_.draws, slots_);
+    condition.bind(loop_.in, loop_.draws);
     auto* answer = reinterpret_cast<bool*>(scratch_ + program_.answer);
-    for (;; ++*count) {
+    for (*count = 0;; ++*count) {
       if (stop_requested()) return failure(Problem::Interrupted);
-      point_at_carries(*loop_.condition, &condition);
-      condition.draw(loop_.draws, slots_, *count);
+      for (const auto& [argument, k] : program_.asked) condition.argument(argument) = now_[k];
+      condition.draw(loop_.draws, *count);
       condition.write(0, answer);
       Status status = condition.run();
       if (!status) return status;
@@ -182,24 +108,14 @@ class LoopRun {
     }
   }
 
-  void point_at_carries(const BodyPlan& plan, BodyRun* run) {
-    for (size_t a = 0; a < plan.arguments.size(); ++a) {
-      if (is_carry(plan.arguments[a])) run->argument(a) = now_[plan.arguments[a]];
-    }
-  }
-
   Status iterate(int64_t t, bool last) {
     const int64_t at = position(t);
-    const auto& arguments = loop_.body.arguments;
-    for (size_t a = 0; a < arguments.size(); ++a) {
-      const int32_t input = arguments[a];
-      if (is_carry(input)) {
-        body_.argument(a) = now_[input];
-      } else if (const int64_t k = input - loop_.carries(); k < loop_.stacked_in) {
-        body_.argument(a) = slots_.at(loop_.in[input]) + at * program_.stacked_bytes[k];
-      }
+    for (const auto& [argument, k] : program_.carried) body_.argument(argument) = now_[k];
+    for (const auto& [argument, k] : program_.stacked) {
+      body_.argument(argument) =
+          slots_.at(loop_.in[carries() + k]) + at * program_.stacked_bytes[k];
     }
-    body_.draw(loop_.draws, slots_, at);
+    body_.draw(loop_.draws, at);
     for (size_t k = 0; k < carries(); ++k) {
       next_[k] = place_of_next(k, t, last);
       body_.write(k, next_[k]);
@@ -213,7 +129,7 @@ class LoopRun {
     for (int32_t k = 0; k < loop_.stacked_out; ++k) {
       const View& out = loop_.out[carries() + k];
       if (out.slot >= 0) {
-        body_.copy(carries() + k, entry(k, at), program_.stacked_bytes[loop_.stacked_in + k]);
+        body_.copy(carries() + k, entry(k, at), out_bytes(k));
       }
     }
     for (size_t k = 0; k < carries(); ++k) body_.copy(k, next_[k], loop_.carry_bytes[k]);
@@ -221,8 +137,11 @@ class LoopRun {
     return {};
   }
 
+  int64_t out_bytes(int32_t k) const {
+    return program_.stacked_bytes[program_.stacked_bytes.size() - loop_.stacked_out + k];
+  }
   char* entry(int32_t k, int64_t at) const {
-    return slots_.at(loop_.out[carries() + k]) + at * program_.stacked_bytes[loop_.stacked_in + k];
+    return slots_.at(loop_.out[carries() + k]) + at * out_bytes(k);
   }
 
   char* place_of_next(size_t k, int64_t t, bool last) const {
@@ -237,8 +156,9 @@ class LoopRun {
   const Loop& loop_;
   const Slots& slots_;
   char* scratch_;
-  char** now_;   // where what is carried lies, and …
-  char** next_;  // … where the iteration writes it
+  char** now_;         // where what is carried lies, and …
+  char** next_;        // … where the iteration writes it
+  int64_t trips_ = 0;  // where it is known before
   BodyRun body_;
 };
 
@@ -251,8 +171,24 @@ LoopProgram compile_loop(const Loop& loop) {
     out.condition = compile_body(*loop.condition, &out.scratch_bytes);
     out.answer = take(&out.scratch_bytes, sizeof(bool));
   }
+  if (loop.replayed) out.replay = compile_replay(loop, &out.scratch_bytes);
   const int32_t carries = loop.carries();
-  for (int32_t k = 0; k < loop.stacked_in; ++k) {
+  for (size_t a = 0; a < loop.body.arguments.size(); ++a) {
+    const auto argument = static_cast<int32_t>(a);
+    const int32_t input = loop.body.arguments[a];
+    if (input < 0) {
+      out.trailed.push_back({argument, -1 - input});
+    } else if (input < carries) {
+      out.carried.push_back({argument, input});
+    } else if (!loop.replayed && input < carries + loop.stacked_in) {
+      out.stacked.push_back({argument, input - carries});
+    }
+  }
+  for (size_t a = 0; loop.condition && a < loop.condition->arguments.size(); ++a) {
+    const int32_t input = loop.condition->arguments[a];
+    if (input < carries) out.asked.push_back({static_cast<int32_t>(a), input});
+  }
+  for (int32_t k = 0; k < loop.stacked_in && !loop.replayed; ++k) {
     out.stacked_bytes.push_back(bytes_of_entry(loop.in[carries + k], loop.trips));
   }
   for (int32_t k = 0; k < loop.stacked_out; ++k) {
@@ -261,7 +197,8 @@ LoopProgram compile_loop(const Loop& loop) {
   for (const int64_t bytes : loop.carry_bytes) {
     out.buffers.push_back(take(&out.scratch_bytes, 2 * round_up(bytes, 64)));
   }
-  out.pointers = take_list<char*>(&out.scratch_bytes, size_t{2} * carries);
+  out.pointers =
+      take(&out.scratch_bytes, int64_t{2} * carries * static_cast<int64_t>(sizeof(char*)));
   return out;
 }
 
@@ -276,6 +213,7 @@ BranchProgram compile_branch(const Branch& branch) {
 }
 
 Status run_loop(const LoopProgram& program, const Slots& slots) {
+  const RecordedLoop recorded;
   return LoopRun(program, slots).run();
 }
 
@@ -285,7 +223,7 @@ Status run_branch(const BranchProgram& program, const Slots& slots) {
   std::memcpy(&index, slots.at(branch.in[0]), sizeof index);
   index = std::clamp<int64_t>(index, 0, static_cast<int64_t>(program.choices.size()) - 1);
   BodyRun choice(program.choices[index], slots, slots.scratch());
-  choice.bind(branch.in, branch.draws, slots);
+  choice.bind(branch.in, branch.draws);
   const auto each = [&](auto&& f) {
     for (size_t k = 0; k < branch.out.size(); ++k) {
       const View& out = branch.out[k];

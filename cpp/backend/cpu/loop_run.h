@@ -4,26 +4,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cpu/slots.h"
+#include "backend/cpu/body_run.h"
+#include "backend/cpu/replay.h"
 
 namespace pullback {
-
-// What a run of a body needs: places in the step's scratch memory.
-struct BodyProgram {
-  const BodyPlan* body;
-  // Where pointers to arguments and outputs lie, the scalars, and the memory of the body's own run.
-  int64_t arguments = 0, outputs = 0, scalars = 0, arena = 0;
-  // Of each root: the output of the plan that is written for it, or the argument that is the root.
-  struct Result {
-    int32_t output = -1, argument = -1;
-    bool first = false;  // of the roots that this output is written for
-  };
-  std::vector<Result> results;
-};
 
 struct LoopProgram {
   const Loop* loop;
   BodyProgram body, condition;
+  ReplayProgram replay;
+  // Arguments of the body's plan that move on, with the number of what they are.
+  struct Moving {
+    int32_t argument, number;
+  };
+  std::vector<Moving> carried, stacked, trailed, asked;  // the last of the condition
   std::vector<int64_t> stacked_bytes;  // of an entry of what is stacked: in, then out
   std::vector<int64_t> buffers;        // of each carry: two of them, one behind the other
   int64_t pointers = 0;                // to where what is carried lies now, and next

@@ -124,8 +124,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:
     """state = body(i, state) for i = lower … upper - 1.
 
-    lower, upper: integers. A tensor of rank 0 is one that is known when the loop runs: then the
-        loop is a `while_loop`, and keeps what that does for a gradient.
+    lower, upper: integers. A tensor of rank 0 is one that is known when the loop runs: then its
+        gradient is that of a `while_loop`.
     body: takes i, an int64 tensor of rank 0, and the state; returns the state.
     state: a nest of tensors, arrays and numbers, whose structure, shapes and dtypes stay.
 
@@ -137,31 +137,25 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: An
     Tensor(10, dtype=int64)
     """
     callable_of(body, "fori_loop", "body")
-    bounds = [_bound(lower, "lower"), _bound(upper, "upper")]
-    if isinstance(bounds[0], int) and isinstance(bounds[1], int):
-        first, trips = bounds[0], max(bounds[1] - bounds[0], 0)
-        start = Nest(state, "fori_loop: state")
-        count = len(start.tensors)
-        while True:
-            with Recording("fori_loop", body) as inside:
-                i, *given = inside.stand_ins([_core.constant(first), *start.tensors])
-                after = inside.returned(body(i, start.like(given)), "the result")
-                following = _core.add(i, 1)
-            if settled(start, after, "fori_loop", inside.place, "state"):
-                break
-        recorded = inside.close([following, *after.tensors])
-        outputs = _core.scan_loop(
-            recorded, [_core.constant(first), *start.tensors], [], trips, False
-        )
-        return start.like(outputs[1 : count + 1])
-    low, high = (_core.cast(b, "int64") for b in bounds)
-    return _while(
-        "fori_loop",
-        lambda pair: _core.less(pair[0], high),
-        lambda pair: (_core.add(pair[0], 1), body(pair[0], pair[1])),
-        (low, state),
-        body,
-    )[1]
+    first, last = _bound(lower, "lower"), _bound(upper, "upper")
+    start = Nest(state, "fori_loop: state")
+    while True:
+        with Recording("fori_loop", body) as inside:
+            i, *given = inside.stand_ins([_core.constant(0), *start.tensors])
+            after = inside.returned(body(i, start.like(given)), "the result")
+            following = _core.add(i, 1)
+        if settled(start, after, "fori_loop", inside.place, "state"):
+            break
+    recorded = inside.close([following, *after.tensors])
+    if isinstance(first, int) and isinstance(last, int):
+        trips = max(last - first, 0)
+        carries = [_core.constant(first), *start.tensors]
+        outputs = _core.scan_loop(recorded, carries, [], trips, False)
+    else:
+        carries = [_core.cast(first, "int64"), *start.tensors]
+        count = _core.subtract(_core.cast(last, "int64"), carries[0])
+        outputs = _core.counted_loop(count, recorded, carries)
+    return start.like(outputs[1:-1])
 
 
 def _bound(bound: Any, what: str) -> Any:
@@ -179,13 +173,23 @@ def _bound(bound: Any, what: str) -> Any:
         ) from None
 
 
-def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
+def while_loop(
+    cond: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    state: Any,
+    *,
+    memory_limit: int | None = None,
+) -> Any:
     """state = body(state) for as long as cond(state) holds.
 
     cond: takes the state and returns a bool tensor of rank 0.
     body: takes the state and returns it.
     state: a nest of tensors, arrays and numbers, given to both as one value; its structure, shapes
         and dtypes stay. A number of Python takes the dtype that body gives it.
+    memory_limit: how many bytes of memory a gradient may take for states. A gradient goes back over
+        the states that the loop went through, for which the loop runs once more; where there are
+        too many to keep, some are kept and the others made again from these, bit for bit, as few
+        times as can be (Griewank and Walther, "Algorithm 799: revolve", 2000).
 
     Returns the last state: the given one where cond does not hold for it.
 
@@ -193,32 +197,49 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], state: An
     out when it does. Otherwise as `scan`.
 
     Raises TypeError for a condition that is no bool of rank 0, and where a dtype changes;
-    ValueError where a shape or the structure does; RuntimeError where one looks at a value.
+    ValueError where a shape or the structure does, and for a memory_limit that does not hold three
+    states; RuntimeError where one looks at a value.
 
-    >>> pb.while_loop(lambda x: x < 100.0, lambda x: x * x, 3.0)
-    Tensor(6561., dtype=float32)
+    >>> x = pb.Variable(3.0)
+    >>> y = pb.while_loop(lambda s: s < 100.0, lambda s: s * s, x)
+    >>> float(y), float(pb.gradients(y, x)[0])
+    (6561.0, 17496.0)
     """
     callable_of(cond, "while_loop", "cond")
     callable_of(body, "while_loop", "body")
-    return _while("while_loop", cond, body, state, body)
-
-
-def _while(who: str, cond: Any, body: Any, state: Any, named: Any) -> Any:
-    start = Nest(state, f"{who}: state")
+    start = Nest(state, "while_loop: state")
     while True:
-        with Recording(who, named) as inside:
+        with Recording("while_loop", body) as inside:
             after = inside.returned(body(start.like(inside.stand_ins(start.tensors))), "the result")
-        if settled(start, after, who, inside.place, "state"):
+        if settled(start, after, "while_loop", inside.place, "state"):
             break
     recorded = inside.close(after.tensors)
-    with Recording(who, cond) as question:
+    with Recording("while_loop", cond) as question:
         answer = question.returned(
             cond(start.like(question.stand_ins(start.tensors))), "the result"
         )
-        good = len(answer.tensors) == 1 and not answer.paths[0]
+        good = len(answer.tensors) == 1 and answer.paths == [""]
         if not good or answer.tensors[0].dtype != bool or answer.tensors[0].shape != ():
             found = answer.tensors[0] if good else None
             got = f"{found.dtype} of shape {found.shape}" if found is not None else "a nest"
-            raise TypeError(f"{who}: {question.place} returned {got}: expected a bool of shape ()")
-    outputs = _core.while_loop(question.close(answer.tensors), recorded, start.tensors)
+            raise TypeError(
+                f"while_loop: {question.place} returned {got}: expected a bool of shape ()"
+            )
+    memory = 0 if memory_limit is None else _memory(memory_limit, start)
+    outputs = _core.while_loop(question.close(answer.tensors), recorded, start.tensors, memory)
     return start.like(outputs[:-1])
+
+
+def _memory(limit: Any, state: Nest) -> int:
+    try:
+        limit = index(limit)
+    except TypeError:
+        raise TypeError(
+            f"while_loop: memory_limit: expected a number of bytes, got {_core.shown(limit)}"
+        ) from None
+    least = 3 * sum(-(-x.nbytes // 64) * 64 for x in state.tensors)
+    if limit < max(least, 1):
+        raise ValueError(
+            f"while_loop: memory_limit: {limit} bytes do not hold three states, which take {least}"
+        )
+    return int(limit)

@@ -28,7 +28,9 @@ class ProfileStep(NamedTuple):
     ('matmul', 16, 32)
     """
 
-    kind: str  # tiles, gemm, layout, gather, scatter_add, argmax, random, iota, scan, sort, search
+    # tiles, gemm, layout, gather, scatter_add, argmax, random, iota, scan, sort, search, host; those
+    # of a loop's body once for all iterations
+    kind: str
     source: str
     seconds: float
     bytes: int

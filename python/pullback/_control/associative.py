@@ -1,0 +1,104 @@
+"""associative_scan: running results of an associative function, in a few operations a level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+from .. import _core
+from .._core import Tensor
+from .bodies import Nest, callable_of
+
+
+def associative_scan(
+    f: Callable[[Any, Any], Any], xs: Any, axis: int = 0, reverse: bool = False
+) -> Any:
+    """Running results of an associative function: x[0], f(x[0], x[1]), f(f(x[0], x[1]), x[2]), …
+
+    f: takes two nests like xs, and works on all of their entries along the axis at once, as
+        elementwise functions do; f(f(a, b), c) must be f(a, f(b, c)).
+    xs: a tensor, or a nest of tensors with one length n along the axis.
+    reverse: from the last entry on: the results are those of x[n-1], f(x[n-1], x[n-2]), and so on,
+        each where its last x is.
+
+    Returns a nest like xs. Results are formed from pairs, pairs of pairs, and so on (Blelloch,
+    "Prefix sums and their applications", 1990): f is called about 2 log2(n) times, on n entries
+    altogether, so in another order than one after the other; it is no loop, and is differentiated
+    like any operations.
+
+    Raises ValueError for lengths that differ, for an axis that is not there, and where f changes
+    a shape or the structure.
+
+    >>> pb.associative_scan(pb.multiply, pb.constant([1.0, 2.0, 3.0, 4.0]))
+    Tensor([ 1.,  2.,  6., 24.], dtype=float32)
+    """
+    callable_of(f, "associative_scan", "f")
+    given = Nest(xs, "associative_scan: xs")
+    axes = [_axis(axis, x, path) for path, x in zip(given.names(), given.tensors, strict=True)]
+    lengths = {x.shape[d] for x, d in zip(given.tensors, axes, strict=True)}
+    if len(lengths) != 1:
+        raise ValueError(
+            f"associative_scan: xs have lengths {sorted(lengths)} along the axis, expected one"
+        )
+
+    def part(tensors: list[Tensor], window: slice) -> list[Tensor]:
+        return [x[(slice(None),) * d + (window,)] for x, d in zip(tensors, axes, strict=True)]
+
+    def combined(a: list[Tensor], b: list[Tensor]) -> list[Tensor]:
+        result = Nest(f(given.like(a), given.like(b)), "associative_scan: the result of f")
+        if not result.same_structure(given):
+            raise ValueError("associative_scan: f returned a nest of another structure than xs")
+        for path, x, y in zip(given.names(), a, result.tensors, strict=True):
+            if x.shape != y.shape:
+                raise ValueError(
+                    f"associative_scan: f returned shape {y.shape} for xs{path}, where it was "
+                    f"given {x.shape}"
+                )
+        return result.tensors
+
+    def joined(parts: list[list[Tensor]]) -> list[Tensor]:
+        return [_core.concat(list(xs), d) for *xs, d in zip(*parts, axes, strict=True)]
+
+    def scanned(tensors: list[Tensor], n: int) -> list[Tensor]:
+        if n < 2:
+            return tensors
+        pairs = combined(part(tensors, slice(0, n - 1, 2)), part(tensors, slice(1, None, 2)))
+        odd = scanned(pairs, n // 2)
+        if n == 2:
+            return joined([part(tensors, slice(0, 1)), odd])
+        before = part(odd, slice(0, (n - 1) // 2))
+        even = joined(
+            [part(tensors, slice(0, 1)), combined(before, part(tensors, slice(2, None, 2)))]
+        )
+        woven = [
+            _woven(a, b, d) for a, b, d in zip(part(even, slice(0, n // 2)), odd, axes, strict=True)
+        ]
+        return joined([woven, part(even, slice(n // 2, None))]) if n % 2 else woven
+
+    tensors = given.tensors
+    backwards = slice(None, None, -1)
+    if reverse:
+        tensors = part(tensors, backwards)
+    out = scanned(tensors, lengths.pop())
+    return given.like(part(out, backwards) if reverse else out)
+
+
+def _woven(a: Tensor, b: Tensor, axis: int) -> Tensor:
+    """a[0], b[0], a[1], b[1], … along the axis."""
+    shape = (*a.shape[: axis + 1], 1, *a.shape[axis + 1 :])
+    pairs = _core.concat([_core.reshape(a, shape), _core.reshape(b, shape)], axis + 1)
+    return _core.reshape(pairs, (*a.shape[:axis], 2 * a.shape[axis], *a.shape[axis + 1 :]))
+
+
+def _axis(axis: Any, x: Tensor, path: str) -> int:
+    try:
+        d = index(axis)
+    except TypeError:
+        raise TypeError(
+            f"associative_scan: axis: expected an integer, got {_core.shown(axis)}"
+        ) from None
+    rank = len(x.shape)
+    if not -rank <= d < rank:
+        raise ValueError(f"associative_scan: xs{path} of shape {x.shape} has no axis {d}")
+    return d % rank
