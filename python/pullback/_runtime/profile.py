@@ -28,8 +28,8 @@ class ProfileStep(NamedTuple):
     ('matmul', 16, 32)
     """
 
-    # tiles, gemm, layout, gather, scatter_add, argmax, random, iota, scan, sort, search, host; those
-    # of a loop's body once for all iterations
+    # tiles, gemm, layout, gather, scatter_add, argmax, random, iota, scan, sort, search, host; a
+    # step of a loop's body once for all iterations
     kind: str
     source: str
     seconds: float
