@@ -246,6 +246,8 @@ class Maker {
       case StepKind::Iota:
       case StepKind::Random:
       case StepKind::Host:
+      case StepKind::Control:
+      case StepKind::Output:
         break;
     }
     return everything();

@@ -7,23 +7,25 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "graph/rebuild.h"
 #include "graph/rule.h"
+#include "ops/batch_control.h"
 #include "ops/batcher.h"
+#include "ops/body.h"
 
 namespace pullback {
 namespace {
 
-// What is made of the piece between some inputs and the roots, which have become others, all of
-// them with a batch.
-struct Piece {
-  std::vector<Node*> from;
-  std::vector<Ref<Node>> to;
-  int64_t count;
-};
-
 std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const Piece& piece,
                                const Batching& batching);
+
+Piece piece_of(const Batching& batching) {
+  Piece piece;
+  for (const Ref<Node>& input : batching.inputs) piece.from.push_back(input.get());
+  for (const Ref<Node>& batch : batching.batches) piece.to.push_back({batch, true});
+  return piece;
+}
 
 class BatchedRule : public Rule {
  public:
@@ -35,27 +37,26 @@ class BatchedRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const bool several = node_->op == Op::custom_call;
     std::vector<Ref<Node>> held;
-    Piece piece{{}, batching_.batches, batching_.count};
-    for (const Ref<Node>& input : batching_.inputs) piece.from.push_back(input.get());
+    Piece piece = piece_of(batching_);
     std::vector<Node*> cotangents;
     for (size_t k = 0; k < call.cotangents.size(); ++k) {
-      const Shape& shape = several ? (*node_->outputs)[k].shape : node_->shape;
+      const Shape& shape = several ? node_->operation->outputs[k].shape : node_->shape;
       held.push_back(make_argument(call.cotangents[k]->dtype, shape));
       cotangents.push_back(held.back().get());
       piece.from.push_back(held.back().get());
-      piece.to.emplace_back(call.cotangents[k]);
+      piece.to.push_back({Ref<Node>(call.cotangents[k]), true});
     }
     const bool custom = node_->op == Op::custom;
     const auto inputs = custom ? node_->inputs().subspan(1) : node_->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {
       piece.from.push_back(inputs[k]);
-      piece.to.emplace_back(call.inputs[k]);
+      piece.to.push_back({Ref<Node>(call.inputs[k]), true});
     }
     std::vector<Node*> outputs(call.outputs.size());
     if (!several) {
       outputs[0] = node_.get();
       piece.from.push_back(node_.get());
-      piece.to.emplace_back(call.node);
+      piece.to.push_back({Ref<Node>(call.node), true});
     }
     std::vector<Cotangent> answers =
         one_->apply({call.op, node_.get(), inputs, outputs, cotangents});
@@ -96,43 +97,15 @@ void check(const Batching& batching) {
   }
 }
 
-Piece piece_of(const Batching& batching) {
-  Piece piece{{}, batching.batches, batching.count};
-  for (const Ref<Node>& input : batching.inputs) piece.from.push_back(input.get());
-  return piece;
-}
-
 Ref<Node> with_batch_axis(const Ref<Node>& root, int64_t count) {
   return broadcast_to(root, with_batch(count, root->shape, root->shape.rank));
 }
 
 std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const Piece& piece,
                                const Batching& batching) {
-  const Subgraph subgraph(std::move(roots), piece.from, [&](const Node* node) {
-    return traits(node->op).step == StepKind::Random && node->seq >= batching.first_draw;
-  });
-  std::vector<Made> made(subgraph.size());
-  Batcher batcher(batching);
-  std::vector<const Made*> below;
-  for (size_t i = 0; i < subgraph.size(); ++i) {
-    const Subgraph::Entry& entry = subgraph[i];
-    if (entry.input >= 0) {
-      made[i].node = piece.to[entry.input];
-      continue;
-    }
-    below.clear();
-    for (size_t k = 0; k < entry.node->inputs_count; ++k) {
-      const int32_t at = subgraph.link(i, k);
-      below.push_back(at == Subgraph::kOutside ? nullptr : &made[at]);
-    }
-    made[i] = batcher.make(entry.node, below);
-  }
   std::vector<Ref<Node>> out;
-  for (size_t k = 0; k < subgraph.roots().size(); ++k) {
-    const int32_t at = subgraph.root_at(k);
-    const bool has_batch = at != Subgraph::kOutside && made[at].has_batch;
-    const Ref<Node> root = at == Subgraph::kOutside ? subgraph.roots()[k] : made[at].node;
-    out.push_back(has_batch ? root : with_batch_axis(root, batching.count));
+  for (const Made& made : made_in_batch(std::move(roots), piece, batching)) {
+    out.push_back(made.has_batch ? made.node : with_batch_axis(made.node, batching.count));
   }
   return out;
 }
@@ -164,6 +137,36 @@ std::vector<Ref<Node>> of_none(std::span<const Ref<Node>> roots) {
 thread_local int scopes = 0;
 
 }  // namespace
+
+std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece,
+                                const Batching& batching) {
+  const Subgraph subgraph(std::move(roots), piece.from, [&](const Node* node) {
+    return (node->seq >= batching.first_draw && draws(node)) ||
+           (piece.whole && is_of(*piece.whole, node));
+  });
+  std::vector<Made> made(subgraph.size());
+  Batcher batcher(batching);
+  std::vector<const Made*> below;
+  for (size_t i = 0; i < subgraph.size(); ++i) {
+    const Subgraph::Entry& entry = subgraph[i];
+    if (entry.input >= 0) {
+      made[i] = piece.to[entry.input];
+      continue;
+    }
+    below.clear();
+    for (size_t k = 0; k < entry.node->inputs_count; ++k) {
+      const int32_t at = subgraph.link(i, k);
+      below.push_back(at == Subgraph::kOutside ? nullptr : &made[at]);
+    }
+    made[i] = batcher.make(entry.node, below);
+  }
+  std::vector<Made> out;
+  for (size_t k = 0; k < subgraph.roots().size(); ++k) {
+    const int32_t at = subgraph.root_at(k);
+    out.push_back(at == Subgraph::kOutside ? Made{subgraph.roots()[k], false} : made[at]);
+  }
+  return out;
+}
 
 Ref<Rule> batched_rule(const Node* node, const Batching& batching) {
   return Ref<Rule>(new BatchedRule(node, batching));

@@ -6,8 +6,10 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "graph/rebuild.h"
 #include "graph/rule.h"
+#include "ops/batch_control.h"
 #include "ops/batch_index.h"
 
 namespace pullback {
@@ -51,6 +53,11 @@ Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
   return squeeze(slice(batch, one, window), Axes{{0}});
 }
 
+bool draws(const Node* node) {
+  const StepKind step = traits(node->op).step;
+  return step == StepKind::Random || (step == StepKind::Control && draws_inside(*node->operation));
+}
+
 bool by_users_rule(const Node* node) { return node->rule && !node->rule->of_library; }
 
 Made Batcher::make(const Node* node, std::span<const Made* const> in) {
@@ -61,11 +68,22 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
          node->shape, " has more than ", kMaxRank, " axes");
   }
   if (always_true(node)) return {first_entry(), false};
-  if (traits(node->op).step == StepKind::Random) return {drawn()};
+  if (traits(node->op).step == StepKind::Random && node->seq >= batching_.first_draw) {
+    return {drawn()};
+  }
   if (node->op == Op::custom_call) return {call_of(node)};
   const bool differs =
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
   if (node->op == Op::result) return {differs ? result() : nullptr};
+  const bool draws_anew = node->seq >= batching_.first_draw && draws(node);
+  if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
+    controls_[node] = batched_control(node, in, batching_);
+    return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
+  }
+  if (const auto found = controls_.find(node->op == Op::output ? node->in[0] : nullptr);
+      found != controls_.end()) {
+    return made_of(found->second[node->output]);
+  }
   if (!differs) {
     std::vector<Node*> inputs;
     for (size_t k = 0; k < in.size(); ++k) inputs.push_back(input(k).get());
@@ -103,7 +121,9 @@ Ref<Node> Batcher::first_entry() const {
 }
 
 Ref<Node> Batcher::drawn() const {
-  Node* from[] = {node_->in[0], node_->in[1]};
+  const Ref<Node> seed = input(0);
+  const Ref<Node> counter = input(1);
+  Node* from[] = {seed.get(), counter.get()};
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   if (node_->op != Op::permutation) return make_node(node_->op, node_->dtype, shape, from);
   return sort(Op::argsort, make_node(Op::random_uniform, DType::Float64, shape, from), 1, false);
@@ -138,9 +158,10 @@ Ref<Node> Batcher::call_of(const Node* call) {
   for (const Ref<Node>& one : held) inputs.push_back(one.get());
   made = make_node(Op::custom_call, DType::Bool, {}, inputs);
   made->rule = batched_rule(call, batching_);
-  made->outputs = std::make_unique<std::vector<TensorType>>();
-  for (const TensorType& type : *call->outputs) {
-    made->outputs->push_back({type.dtype, with_batch(count_, type.shape, type.shape.rank)});
+  made->operation = new Operation;
+  for (const TensorType& type : call->operation->outputs) {
+    made->operation->outputs.push_back(
+        {type.dtype, with_batch(count_, type.shape, type.shape.rank)});
   }
   return made;
 }
@@ -300,6 +321,8 @@ Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
     case StepKind::Iota:
     case StepKind::Random:
     case StepKind::Host:
+    case StepKind::Control:
+    case StepKind::Output:
     case StepKind::None:
       break;
   }

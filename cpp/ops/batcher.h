@@ -9,6 +9,8 @@
 
 namespace pullback {
 
+struct Body;
+
 // What stands for a node of the piece: with a batch axis, or the same for the whole batch.
 struct Made {
   Ref<Node> node;
@@ -20,9 +22,26 @@ Shape with_batch(int64_t count, const Shape& shape, int64_t rank);
 // Entry i of a batch.
 Ref<Node> entry_of(const Ref<Node>& batch, int64_t i);
 bool by_users_rule(const Node* node);
+// Whether it draws random numbers.
+bool draws(const Node* node);
 // Whether a node is true whatever its inputs are: it depends on them for the planner's sake alone,
 // see checkpoint().
 bool always_true(const Node* node);
+// What stands for an output of a loop or a branch, made when it is asked for.
+struct BatchedOutput {
+  Made made;                      // itself, or the operation …
+  int32_t output = -1;            // … whose output of this number it is
+  bool along_iterations = false;  // the iterations come before the batch
+};
+
+// What lies between some inputs and some roots, and what the inputs have become.
+struct Piece {
+  std::vector<Node*> from;
+  std::vector<Made> to;
+  const Body* whole = nullptr;  // all that was made for it belongs to the piece
+};
+std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece,
+                                const Batching& batching);
 // A rule for all around that of `node`, which is about one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);
 
@@ -61,6 +80,7 @@ class Batcher {
   const Node* node_ = nullptr;       // the one that is made now, and …
   std::span<const Made* const> in_;  // … what stands for its inputs
   std::unordered_map<const Node*, Ref<Node>> calls_;
+  std::unordered_map<const Node*, std::vector<BatchedOutput>> controls_;
 };
 
 }  // namespace pullback

@@ -12,6 +12,7 @@
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
+#include "ops/batch.h"
 
 namespace pullback {
 namespace {
@@ -29,6 +30,12 @@ void replace_input(Node* node, size_t k, Node* with) {
 
 }  // namespace
 
+bool is_of(const Body& body, const Node* node) {
+  return std::any_of(body.made.begin(), body.made.end(), [&](const auto& numbers) {
+    return node->seq >= numbers.first && node->seq < numbers.second;
+  });
+}
+
 BodyNumbers::BodyNumbers() : stand_ins_(reserve_seqs(kStandIns)) {}
 
 class Closing {
@@ -40,6 +47,10 @@ class Closing {
     out.name = request_.name;
     next_ = request_.numbers.stand_ins_;
     if (request_.derived_from) out.made = request_.derived_from->made;
+    if (request_.with) {
+      const auto& more = request_.with->made;
+      out.made.insert(out.made.end(), more.begin(), more.end());
+    }
     out.made.emplace_back(next_, next_seq());
     out.inputs = request_.arguments;
     for (const NodeRef& argument : request_.arguments) arguments_.insert(argument.get());
@@ -58,12 +69,7 @@ class Closing {
   }
 
  private:
-  bool made_here(const Node* node) const {
-    const auto& made = closed_.body->made;
-    return std::any_of(made.begin(), made.end(), [&](const auto& numbers) {
-      return node->seq >= numbers.first && node->seq < numbers.second;
-    });
-  }
+  bool made_here(const Node* node) const { return is_of(*closed_.body, node); }
   bool is_boundary(const Node* node) const {
     return arguments_.contains(node) || node->op == Op::read || node->has_value() ||
            !made_here(node);
@@ -201,6 +207,10 @@ class Inputs {
 NodeRef make_operation(Op op, std::span<Node* const> inputs, const Ref<Operation>& operation) {
   NodeRef node = make_node(op, DType::Bool, {}, inputs);
   node->operation = operation;
+  const auto draws = [](const Node* input) {
+    return input->op == Op::scalar && input->flags & kDraw;
+  };
+  if (BatchScope::active() && std::ranges::any_of(inputs, draws)) node->flags |= kTraced;
   return node;
 }
 

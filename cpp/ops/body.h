@@ -31,6 +31,7 @@ struct BodyRequest {
   // chosen branch is to compute. Otherwise it stays outside: it is the same in every iteration.
   bool all_inside = false;
   const Body* derived_from = nullptr;
+  const Body* with = nullptr;  // of which it has nodes too
 };
 
 struct ClosedBody {
@@ -41,6 +42,9 @@ struct ClosedBody {
 // Makes what lies between the arguments and the roots a body: in it, stand-ins take the places of
 // tensors from outside. Its nodes are changed, and are the body's from then on.
 ClosedBody close_body(BodyRequest request);
+
+// Whether a node was made for it.
+bool is_of(const Body& body, const Node* node);
 
 // --- the operations; see graph/operation.h
 

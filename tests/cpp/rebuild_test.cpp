@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "graph/make.h"
+#include "graph/operation.h"
 #include "graph/rule.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
@@ -151,8 +152,8 @@ void test_copies() {
   const Node* call = operation_of(made[0].get());
   check(call && call == operation_of(made[1].get()), "results of one call stay together");
   check(call != operation_of(outputs[0].get()), "a call of its own in every copy");
-  check(call->rule == rule && call->outputs->size() == 2, "with its rule and types");
-  check((*call->outputs)[0].shape == Shape({2, 3}), "of the first output");
+  check(call->rule == rule && call->operation->outputs.size() == 2, "with its rule and types");
+  check(call->operation->outputs[0].shape == Shape({2, 3}), "of the first output");
   const Node* view = made[0]->in[0];
   check(view->window && view->window->start[1] == 3 && view->window->step[1] == -1, "windows");
   check(view->window != inside[0]->window, "a copy's own");
