@@ -1,6 +1,9 @@
 // Loops and branches: recording bodies, and the operations that run them.
 #include "bind/control.h"
 
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -12,12 +15,28 @@
 namespace pullback {
 namespace {
 
-// What Python holds of a recorded body until its operation is made.
+// What Python holds while a body is recorded, and of it until its operation is made. An object that
+// was made by __new__ alone is an empty one.
+struct Recorder {
+  std::shared_ptr<BodyTrace> trace;
+
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Recorder; }
+  static void operator delete(void* recorder) { ::operator delete(recorder); }
+
+  BodyTrace& get() const {
+    if (!trace) fail(ErrorKind::Runtime, "BodyTrace: made by __new__ alone");
+    return *trace;
+  }
+};
 struct Recorded {
   ClosedBody closed;
+
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Recorded; }
+  static void operator delete(void* recorded) { ::operator delete(recorded); }
 };
 
 std::vector<Ref<Node>> with_captured(std::vector<Ref<Node>> inputs, const ClosedBody& closed) {
+  if (!closed.body) fail(ErrorKind::Runtime, "Body: made by __new__ alone");
   inputs.insert(inputs.end(), closed.captured.begin(), closed.captured.end());
   return inputs;
 }
@@ -33,13 +52,13 @@ std::vector<Ref<Node>> scan_loop(const Recorded& body, const std::vector<Ref<Nod
                                  const std::vector<Ref<Node>>& stacked, int64_t trips,
                                  bool reversed) {
   LoopRequest request;
+  request.inputs = carries;
+  request.inputs.insert(request.inputs.end(), stacked.begin(), stacked.end());
+  request.inputs = with_captured(std::move(request.inputs), body.closed);
   const size_t roots = body.closed.body->roots.size();
   request.form = {static_cast<int32_t>(carries.size()), static_cast<int32_t>(stacked.size()),
                   static_cast<int32_t>(roots - carries.size()), trips, reversed};
   request.body = body.closed.body;
-  request.inputs = carries;
-  request.inputs.insert(request.inputs.end(), stacked.begin(), stacked.end());
-  request.inputs = with_captured(std::move(request.inputs), body.closed);
   return outputs_of(make_loop(std::move(request)), roots + 1);
 }
 
@@ -60,6 +79,7 @@ std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& bod
   request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false, memory};
   request.body = body.closed.body;
   request.inputs = with_captured(carries, body.closed);
+  with_captured({}, condition.closed);
   request.condition = condition.closed.body;
   request.condition_constants = condition.closed.captured;
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);
@@ -67,6 +87,7 @@ std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& bod
 
 std::vector<Ref<Node>> branch(const Ref<Node>& index, const std::vector<const Recorded*>& bodies,
                               const std::vector<Ref<Node>>& operands) {
+  if (bodies.empty()) fail(ErrorKind::Value, "branch: no bodies");
   std::vector<Choice> choices;
   for (const Recorded* body : bodies) {
     choices.push_back({body->closed.body, with_captured(operands, body->closed)});
@@ -79,16 +100,24 @@ std::vector<Ref<Node>> branch(const Ref<Node>& index, const std::vector<const Re
 void bind_control(py::module_& m) {
   py::class_<Recorded> recorded(m, "Body");
   no_pickle(recorded);
-  py::class_<BodyTrace> trace(m, "BodyTrace");
-  no_pickle(trace)
-      .def(py::init<std::string, std::string>(), py::arg("who"), py::arg("name"))
-      .def("open", &BodyTrace::open)
-      .def("abandon", &BodyTrace::abandon)
-      .def("argument", &BodyTrace::argument)
+  py::class_<Recorder> recorder(m, "BodyTrace");
+  no_pickle(recorder)
+      .def(py::init([](std::string who, std::string name) {
+             return Recorder{std::make_shared<BodyTrace>(std::move(who), std::move(name))};
+           }),
+           py::arg("who"), py::arg("name"))
+      .def("open", [](const Recorder& recorder) { recorder.get().open(); })
+      .def("abandon", [](const Recorder& recorder) { recorder.get().abandon(); })
+      .def(
+          "argument",
+          [](const Recorder& recorder, DType dtype, const Shape& shape) {
+            return recorder.get().argument(dtype, shape);
+          },
+          py::arg("dtype"), py::arg("shape"))
       .def(
           "close",
-          [](BodyTrace& trace, std::vector<Ref<Node>> roots, bool all_inside) {
-            return Recorded{trace.close(std::move(roots), all_inside)};
+          [](const Recorder& recorder, std::vector<Ref<Node>> roots, bool all_inside) {
+            return Recorded{recorder.get().close(std::move(roots), all_inside)};
           },
           py::arg("roots"), py::arg("all_inside"));
   m.def("scan_loop", &scan_loop, py::arg("body"), py::arg("carries"), py::arg("stacked"),

@@ -16,6 +16,7 @@ BodyTrace::BodyTrace(std::string who, std::string name)
 BodyTrace::~BodyTrace() { abandon(); }
 
 void BodyTrace::open() {
+  if (open_) fail(ErrorKind::Runtime, who_, ": a body is recorded already");
   open_ = true;
   Trace::count_open(1);
   outer_ = set_variable_scope(this);
@@ -38,6 +39,7 @@ Ref<Node> BodyTrace::argument(DType dtype, const Shape& shape) {
 
 ClosedBody BodyTrace::close(std::vector<Ref<Node>> roots, bool all_inside) {
   abandon();
+  if (!numbers_) fail(ErrorKind::Runtime, who_, ": nothing was recorded");
   return close_body(
       {origin_->name, std::move(arguments_), std::move(roots), *numbers_, all_inside, nullptr});
 }

@@ -1,6 +1,6 @@
 """vmap of loops and branches, and of their derivatives, beside Python loops over the entries: with
-states that become batched on the way, numbers of iterations and choices that differ between entries,
-random numbers, nests."""
+states that become batched on the way, with numbers of iterations and choices that differ between
+entries, random numbers, nests."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ CLASSES = [name for name in dir(_core) if isinstance(getattr(_core, name), type)
 
 def test_all_classes_are_here() -> None:
     expected = {"Function", "NumberCheck", "Piece", "Rule", "Structure", "Tape", "Tensor", "Trace"}
+    expected |= {"Body", "BodyTrace"}
     assert set(CLASSES) == expected | {"Variable"}  # a new one needs an object in USE
 
 
@@ -28,12 +29,18 @@ USE = """if True:
     name = sys.argv[1]
     cls = getattr(_core, name)
     variable = pb.Variable([1.0, 2.0])
+    def recorded():
+        trace = _core.BodyTrace("scan", "f")
+        trace.open()
+        return trace.close([trace.argument(np.dtype("float32"), ())], False)
     objects = {
         "Function": lambda: pb.function(lambda x: 2 * x),
         "Rule": lambda: _core.Rule(lambda op, g: g, "rule"),
         "Structure": lambda: _core.flatten([1, {"a": variable}])[1],
         "NumberCheck": _core.NumberCheck,
         "Piece": lambda: _core.Piece([pb.Variable(1.0) * 2], 1),
+        "Body": recorded,
+        "BodyTrace": lambda: _core.BodyTrace("scan", "f"),
         "Tape": lambda: _core.Tape(True),
         "Tensor": lambda: variable * 2.0,
         "Trace": lambda: _core.Trace("trace"),

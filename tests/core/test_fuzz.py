@@ -50,6 +50,7 @@ WITHOUT_PROGRAMS = {
     "isrealobj broadcast_shapes supports",
     "positions without an input that has a gradient": "diag_indices tril_indices triu_indices",
     "other values each time, or none": "dropout empty empty_like",
+    "of what it is given": "associative_scan",
     "of objects of others": "asarray from_dlpack",
     "the neighbour in its dtype, and a long double has others": "nextafter",
     "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",

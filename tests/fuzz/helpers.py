@@ -201,6 +201,46 @@ def computed_again(pb: Any, x: Any) -> Any:
     return pb.checkpoint(lambda t: pb.tanh(t) * pb.exp(-t * t))(x)
 
 
+def looped(pb: Any, x: Any) -> Any:
+    """A scan, with a tensor from outside."""
+    if isinstance(pb, Meaning):
+        return pb.sin(pb.sin(pb.sin(x) * x) * x) * x
+    return pb.scan(lambda s, _: (pb.sin(s) * x, None), x, length=3)[0]
+
+
+def repeated(pb: Any, x: Any) -> Any:
+    """A loop that finds out how often it runs, in one that knows."""
+    if isinstance(pb, Meaning):
+        y = x * 0.5 + pb.cos(x * x)
+        y = y * 0.5 + pb.cos(y * x)
+        y = y * 0.5 + pb.cos(y * x)
+        return y * 0.5 + pb.cos(y * x)
+
+    def twice(i: Any, y: Any) -> Any:
+        step = lambda s: (s[0] + 1, s[1] * 0.5 + pb.cos(s[1] * x))  # noqa: E731
+        return pb.while_loop(lambda s: s[0] < 2, step, (0, y))[1]
+
+    return pb.fori_loop(0, 2, twice, x)
+
+
+def branched(pb: Any, x: Any) -> Any:
+    """A choice of one, and a choice in it."""
+    if isinstance(pb, Meaning):
+        return pb.exp(-x * x) * 2
+
+    def chosen(t: Any) -> Any:
+        return pb.switch(1, [pb.log, lambda t: pb.exp(-t * t), pb.sin], t) * 2
+
+    return pb.cond(True, chosen, lambda t: 1 / t, x)
+
+
+def each(pb: Any, x: Any) -> Any:
+    """Entry by entry."""
+    if isinstance(pb, Meaning):
+        return pb.sin(x) * x
+    return pb.reshape(pb.map(lambda t: pb.sin(t) * t, pb.reshape(x, (-1,))), x.shape)
+
+
 _functions: dict[str, Any] = {}
 ALL: dict[str, Callable[..., Any]] = {
     f.__name__: f
@@ -221,6 +261,10 @@ ALL: dict[str, Callable[..., Any]] = {
         assigned_part,
         black_box,
         computed_again,
+        looped,
+        repeated,
+        branched,
+        each,
     )
 }
 

@@ -10,7 +10,8 @@ def called(g: Generator) -> None:
     x = g.find(lambda x: x.dtype.kind == "f", flows=True)
     name = g.pick("straight", "pair", "with_index", "nested", "overridden", "shaped", "through",
                   "slope", "slopes", "curvature", "value_and_slope", "recorded", "black_box",
-                  "computed_again", "assigned_part")  # fmt: skip
+                  "computed_again", "assigned_part", "looped", "repeated", "branched",
+                  "each")  # fmt: skip
     if x is None:
         return
     if name == "with_index":
