@@ -13,6 +13,7 @@
 #include "grad/row_squares.h"
 #include "grad/rows.h"
 #include "grad/tape.h"
+#include "grad/taylor.h"
 #include "graph/rebuild.h"
 #include "graph/recompute.h"
 #include "graph/walk.h"
@@ -309,6 +310,22 @@ void bind_gradients(py::module_& m) {
       },
       py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
       py::arg("masks") = std::vector<Ref<Node>>());
+  m.def(
+      "along_path",
+      [](const py::list& ys, const py::list& xs, const std::vector<py::list>& terms, size_t order) {
+        PathRequest request;
+        for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "jet"));
+        request.of.xs = sources(xs, "xs");
+        request.order = order;
+        for (const py::list& list : terms) {
+          Terms& of_x = request.terms.emplace_back();
+          for (py::handle t : list) {
+            of_x.push_back(t.is_none() ? nullptr : to_node(t.ptr(), "jet"));
+          }
+        }
+        return along_path(request);
+      },
+      py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"));
   m.def(
       "batched",
       [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,

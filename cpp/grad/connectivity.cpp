@@ -39,11 +39,12 @@ void refuse_late_overrides(const GradientRequest& request) {
 
 }  // namespace
 
-Connectivity::Connectivity(const GradientRequest& request) : request_(request) {
+Connectivity::Connectivity(const GradientRequest& request)
+    : request_(request), made_from_(next_seq()) {
   refuse_late_overrides(request);
   collect();
-  refuse_lost_histories();
-  connect();
+  refuse_lost_histories(0);
+  connect(0);
 }
 
 Connectivity::Exit Connectivity::exit_of(const Node* node) const {
@@ -93,20 +94,20 @@ void Connectivity::collect() {
   }
   std::vector<Node*> roots;
   for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
-  const auto ends = [&](const Node* node) {
-    return node->seq <= oldest_ || !node->tracked() || stopped(node) ||
-           (request_.tape && !request_.tape->recorded(node));
-  };
-  if (History::live) build_histories(roots, ends);
+  if (History::live) build_histories(roots);
   walk(roots, &nodes_, [&](const Node* node) {
     return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
   });
 }
 
+bool Connectivity::ends(const Node* node) const {
+  return node->seq <= oldest_ || !node->tracked() || stopped(node) ||
+         (request_.tape && !request_.tape->recorded(node));
+}
+
 // Histories that nobody has asked for yet. Not in the walk itself: making nodes may start another
 // one, whose marks would spoil it. Here they only make a node be seen twice.
-template <class Ends>
-void Connectivity::build_histories(std::vector<Node*> pending, const Ends& ends) const {
+void Connectivity::build_histories(std::vector<Node*> pending) const {
   const uint32_t epoch = new_epoch();
   while (!pending.empty()) {
     Node* node = pending.back();
@@ -122,12 +123,12 @@ void Connectivity::build_histories(std::vector<Node*> pending, const Ends& ends)
 
 // Of a variable whose value a call replaced and did not keep, no gradient passes through what
 // that call returned; None would be a wrong answer.
-void Connectivity::refuse_lost_histories() const {
+void Connectivity::refuse_lost_histories(size_t begin) const {
   const auto lost = [](const Source& x) {
     return history_lost(x.variable ? x.variable : x.node->variable);
   };
   if (std::none_of(request_.xs.begin(), request_.xs.end(), lost)) return;
-  for (const Node* node : nodes_) {
+  for (const Node* node : std::span(nodes_).subspan(begin)) {
     if (!(node->flags & kHistoryLost) || node->flags & kTracked || stopped(node)) continue;
     if (node->seq <= oldest_) continue;  // than every x
     if (request_.tape && !request_.tape->recorded(node)) continue;
@@ -143,11 +144,65 @@ void Connectivity::refuse_lost_histories() const {
 // Node::index is right until some other walk renumbers the node (a rule may evaluate); then a table
 // made once answers.
 size_t Connectivity::find(const Node* node) {
-  if (position_.empty()) {
-    for (size_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
-  }
+  fill_table();
   const auto found = position_.find(node);
   return found == position_.end() ? kAbsent : found->second;
+}
+
+void Connectivity::fill_table() {
+  if (!position_.empty()) return;
+  for (size_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
+}
+
+// Nobody else is an x, or what a gradient ends at by name.
+void Connectivity::start_twins() {
+  fill_table();
+  twins_ = std::make_unique<Twins>();
+  for (Node* node : nodes_) held_.emplace_back(node);
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (is_x_[i] || stopped(nodes_[i])) continue;
+    twins_->find_or_add(nodes_[i], i, [&](const Node* input) { return find(input); });
+  }
+}
+
+size_t Connectivity::extend(Node* root) {
+  if (!twins_) start_twins();
+  const size_t begin = nodes_.size();
+  const auto known = [&](const Node* node) { return position_.contains(node); };
+  if (History::live && !known(root)) build_histories({root});
+  std::vector<Node*> found;
+  // All inputs of what is new, because twins are told by them.
+  walk({&root, 1}, &found, [&](const Node* node) {
+    if (known(node)) return std::span<Node* const>();
+    if (node->seq >= made_from_) return node->inputs();
+    return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
+  });
+  for (Node* node : found) {
+    if (known(node)) continue;
+    size_t number = nodes_.size();
+    if (node->seq >= made_from_ && !stopped(node)) {
+      number = twins_->find_or_add(node, number, [&](const Node* input) { return find(input); });
+    }
+    if (number == nodes_.size()) nodes_.push_back(node);
+    position_[node] = number;
+    held_.emplace_back(node);
+  }
+  refuse_lost_histories(begin);
+  connect(begin);
+  return find(root);
+}
+
+size_t Connectivity::add_leaf(const Ref<Node>& node) {
+  if (!twins_) start_twins();
+  const size_t number = nodes_.size();
+  nodes_.push_back(node.get());
+  held_.push_back(node);
+  position_[node.get()] = number;
+  live_.push_back(1);
+  watched_.push_back(1);
+  is_x_.push_back(0);
+  zeros_.push_back(Zeros::Drop);
+  return number;
 }
 
 bool Connectivity::stopped(const Node* node) const {
@@ -155,19 +210,19 @@ bool Connectivity::stopped(const Node* node) const {
          (node->variable && stopped_variables_.contains(node->variable));
 }
 
-void Connectivity::connect() {
+void Connectivity::connect(size_t begin) {
   const size_t n = nodes_.size();
-  live_.assign(n, 0);
-  watched_.assign(n, request_.tape == nullptr);
+  live_.resize(n, 0);
+  watched_.resize(n, request_.tape == nullptr);
   std::unordered_set<uint64_t> variables;
   std::unordered_set<const Node*> tensors;
   for (const Source& x : request_.xs) {
     if (x.variable) variables.insert(x.variable);
     if (x.node) tensors.insert(x.node.get());
   }
-  is_x_.assign(n, 0);
-  zeros_.assign(n, Zeros::Drop);
-  for (size_t i = 0; i < n; ++i) {
+  is_x_.resize(n, 0);
+  zeros_.resize(n, Zeros::Drop);
+  for (size_t i = begin; i < n; ++i) {
     const Node* node = nodes_[i];
     bool live = false;
     if (node->tracked() && !stopped(node) && differentiable(node) &&

@@ -2,6 +2,7 @@
 // below ys, bounded by stops, tapes and the oldest x, and one scan forward.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 
 #include "grad/masks.h"
 #include "grad/reverse.h"
+#include "graph/twins.h"
 
 namespace pullback {
 
@@ -45,17 +47,29 @@ class Connectivity {
   // that was watched before the node was made.
   bool feeds(const Node* input, const Node* node);
 
+  // Adds what is below `root`, for questions without a tape. What was made since and computes the
+  // same as an older node has the number of that one. Returns the number of `root`. All is kept
+  // alive from now on.
+  size_t extend(Node* root);
+  // Adds a leaf as one that an x moves.
+  size_t add_leaf(const Ref<Node>& node);
+
  private:
   size_t find(const Node* node);
+  void fill_table();
+  void start_twins();
+  bool ends(const Node* node) const;
   void collect();
-  template <class Ends>
-  void build_histories(std::vector<Node*> pending, const Ends& ends) const;
-  void refuse_lost_histories() const;
-  void connect();
+  void build_histories(std::vector<Node*> pending) const;
+  void refuse_lost_histories(size_t begin) const;
+  void connect(size_t begin);
 
   const GradientRequest& request_;
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, size_t> position_;
+  std::unique_ptr<Twins> twins_;  // once it has been extended
+  std::vector<Ref<Node>> held_;
+  uint64_t made_from_ = 0;  // what comes later is new
   std::unordered_set<const Node*> stopped_nodes_;
   std::unordered_set<uint64_t> stopped_variables_;
   uint64_t oldest_ = 0;  // nodes up to this number depend on no x

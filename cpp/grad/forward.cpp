@@ -32,13 +32,14 @@
 namespace pullback {
 namespace {
 
-class ForwardPass {
+class ForwardPass : public NodeTangents {
  public:
-  explicit ForwardPass(const TangentRequest& request) : request_(request), graph_(request.of) {}
+  explicit ForwardPass(const TangentRequest& request) : request_(request), graph_(request.of) {
+    find_cares(0);
+    tangents_.resize(graph_.nodes().size());
+  }
 
   std::vector<Ref<Node>> run() {
-    find_cares();
-    tangents_.assign(graph_.nodes().size(), Adjoint());
     seed();
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       Node* node = graph_.nodes()[i];
@@ -51,16 +52,40 @@ class ForwardPass {
     return answer();
   }
 
+  Connectivity& graph() override { return graph_; }
+
+  Adjoint from(size_t at, const std::vector<Adjoint*>& sent) override {
+    Node* node = graph_.nodes()[at];
+    push(at, node, graph_.exit_of(node), sent);
+    return std::exchange(tangents_[at], Adjoint());
+  }
+
+  size_t extend(const Ref<Node>& root, size_t at) override {
+    const size_t begin = graph_.nodes().size();
+    const size_t number = graph_.extend(root.get());
+    tangents_.resize(graph_.nodes().size());
+    cares_.resize(graph_.nodes().size(), Zeros::Drop);
+    cares_[number] = std::max(cares_[number], cares_[at]);
+    find_cares(begin);
+    return number;
+  }
+
+  size_t add_leaf(const Ref<Node>& node) override {
+    tangents_.emplace_back();
+    cares_.push_back(Zeros::Drop);
+    return graph_.add_leaf(node);
+  }
+
  private:
   using Exit = Connectivity::Exit;
   // What an input sends up, or null.
   using Sent = std::vector<Adjoint*>;
 
   // What the operations above a node make of structural zeros in its tangent.
-  void find_cares() {
+  void find_cares(size_t begin) {
     const std::vector<Node*>& nodes = graph_.nodes();
-    cares_.assign(nodes.size(), Zeros::Drop);
-    for (size_t i = nodes.size(); i-- > 0;) {
+    cares_.resize(nodes.size(), Zeros::Drop);
+    for (size_t i = nodes.size(); i-- > begin;) {
       Node* node = nodes[i];
       if (!graph_.live(i) || graph_.stopped(node)) continue;
       const Exit exit = graph_.exit_of(node);
@@ -115,6 +140,11 @@ class ForwardPass {
     }
     if (!any) return;
     if (!any_value) return add(i, {Cotangent::Zero});
+    push(i, node, exit, sent);
+  }
+
+  void push(size_t i, Node* node, const Exit& exit, const Sent& sent) {
+    if (operation_of(node)) return take_result(i, node);
     if (traits(node->op).step == StepKind::Control) return push_through(node, sent);
     if (exit.rule) return transpose_rule(i, node, exit, sent);
     if (has_parts(node)) return apply_itself(i, node, sent);
@@ -326,6 +356,10 @@ class ForwardPass {
 
 std::vector<Ref<Node>> tangents(const TangentRequest& request) {
   return ForwardPass(request).run();
+}
+
+std::unique_ptr<NodeTangents> NodeTangents::of(const TangentRequest& request) {
+  return std::make_unique<ForwardPass>(request);
 }
 
 }  // namespace pullback

@@ -240,7 +240,7 @@ Support unite(std::span<const Support> supports) {
   return out;
 }
 
-std::optional<Choice> choice_between(const Support& a, const Support& b) {
+std::optional<Branches> choice_between(const Support& a, const Support& b) {
   std::vector<Support> rest;
   const Support both = common(std::vector<Support>{a, b}, &rest);
   if (rest[0].factors().size() != 1 || rest[1].factors().size() != 1) return std::nullopt;
@@ -249,7 +249,7 @@ std::optional<Choice> choice_between(const Support& a, const Support& b) {
   if (!is_negation(first.get(), second.get()) && !is_negation(second.get(), first.get())) {
     return std::nullopt;
   }
-  return Choice{first, both};
+  return Branches{first, both};
 }
 
 }  // namespace pullback

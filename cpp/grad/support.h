@@ -49,11 +49,11 @@ class Support {
 Support unite(std::span<const Support> supports);
 
 // Two that are one but for a condition and its negation.
-struct Choice {
+struct Branches {
   Ref<Node> condition;  // true in the first
   Support both;
 };
-std::optional<Choice> choice_between(const Support& a, const Support& b);
+std::optional<Branches> choice_between(const Support& a, const Support& b);
 
 // Whether a factor differs along any of these axes of a tensor of this rank.
 bool varies(const Node* factor, int64_t rank, AxisMask axes);

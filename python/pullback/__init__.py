@@ -385,6 +385,7 @@ from ._autodiff.shaping import (
 )
 from ._autodiff.sparse import sparse_hessian, sparse_jacobian
 from ._autodiff.tape import GradientTape
+from ._autodiff.taylor import derivative, jet, laplacian
 from ._autodiff.transforms import grad, value_and_grad
 from ._autodiff.vmap import vectorize, vmap
 from ._control.associative import associative_scan
@@ -547,6 +548,7 @@ __all__ = [
     "custom_gradient",
     "deg2rad",
     "degrees",
+    "derivative",
     "diag",
     "diag_indices",
     "diagflat",
@@ -648,11 +650,13 @@ __all__ = [
     "isreal",
     "isrealobj",
     "jacobian",
+    "jet",
     "jvp",
     "kl_divergence",
     "kron",
     "l1_loss",
     "l2_loss",
+    "laplacian",
     "layer_norm",
     "leaky_relu",
     "left_shift",

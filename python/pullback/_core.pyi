@@ -33,6 +33,7 @@ __all__: list[str] = [
     "acosh_slope",
     "add",
     "all",
+    "along_path",
     "ancestors",
     "any",
     "arange",
@@ -997,6 +998,12 @@ def all(
     axis: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     keepdims: bool = False,
 ) -> Tensor: ...
+def along_path(
+    ys: list[typing.Any],
+    xs: list[typing.Any],
+    terms: collections.abc.Sequence[list],
+    order: typing.SupportsInt | typing.SupportsIndex,
+) -> list[list[Tensor]]: ...
 def ancestors(
     ys: collections.abc.Sequence[typing.Any],
     xs: list[typing.Any],

@@ -28,6 +28,7 @@ OTHERS = {
     "per_example_gradients", "per_example_gradient_norms",
     "divergence", "fisher_product", "gauss_newton_product", "hessian", "hvp", "jacobian", "vhp",
     "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
+    "derivative", "jet", "laplacian",
     "num_threads", "numpy_function", "profile", "register_gradient",
     "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
     "sparse_hessian", "sparse_jacobian",

@@ -225,7 +225,7 @@ class Opened:
         self.floating: list[int] = []  # which leaves of the value are
         self._leaves: list[list[Any]] = []
         self._structures = []
-        self._places: list[tuple[int, int]] = []  # of the xs among the leaves
+        self.places: list[tuple[int, int]] = []  # of the xs among the leaves
         if tangents is not None and len(_sequence(tangents, who)) != len(primals):
             raise ValueError(f"{who}: {len(tangents)} tangents for {len(primals)} primals")
         with self.watching():
@@ -250,12 +250,12 @@ class Opened:
         x = differentiable_leaf(self._leaves[i][k], lambda _: where("primals"))
         self.tape.watch(x)
         self.xs.append(x)
-        self._places.append((i, k))
+        self.places.append((i, k))
         if tangent is not None:
             self.tangents.append(seed(tangent, x, where("tangents")))
 
     def call(self) -> Any:
-        for (i, k), x in zip(self._places, self.xs, strict=True):
+        for (i, k), x in zip(self.places, self.xs, strict=True):
             self._leaves[i][k] = x
         pairs = zip(self._structures, self._leaves, strict=True)
         arguments = [unflatten(structure, leaves) for structure, leaves in pairs]
@@ -285,7 +285,7 @@ class Opened:
 
     def like_primals(self, found: Sequence[Any]) -> tuple[Any, ...]:
         leaves: list[list[Any]] = [[None] * len(own) for own in self._leaves]
-        for (i, k), g in zip(self._places, found, strict=True):
+        for (i, k), g in zip(self.places, found, strict=True):
             leaves[i][k] = g
         pairs = zip(self._structures, leaves, strict=True)
         return tuple(unflatten(structure, own) for structure, own in pairs)

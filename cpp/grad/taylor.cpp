@@ -1,0 +1,318 @@
+// Taylor mode: derivatives y', y'', … along a path of the xs. A node has its terms by one of these:
+//
+//   linear      term k is the operation itself of the terms k, as a tangent is (Tangent::Self)
+//   a product   by the rule of Leibniz; a quotient the same, solved for its last term
+//   any other   term k is term k - 1 of its tangent, which the forward pass makes of this one node
+//               from stand-ins: nodes of the value of x', whose terms are those of x from the
+//               second on
+//
+// So nothing but a node's tangent is ever asked for, by its row, or by a rule that is transposed.
+// The nodes of a tangent are nodes like others, and what they compute is looked for among those
+// that are there (graph/twins.h): the tangent of sin brings a cos, that of cos finds the sin. Then
+// n terms cost n²/2 products for each product, where tangents of tangents would cost 2ⁿ. Rows whose
+// slopes never come back (pow with a power that is no small number, derivatives by a number of
+// their order) cost n times more.
+//
+// Terms are computed as they are asked for, each once, by a stack of what is asked: a tangent is
+// only as long as it must be. An end of a polynomial is an end here: where a term is null, it and
+// all later ones cost nothing. Structural zeros are those of the first term: what does not move
+// there never moves.
+//
+// Derivatives and no Taylor coefficients: linear operations and stand-ins need no factor then, and
+// those of a polynomial with whole numbers are whole.
+
+#include "grad/taylor.h"
+
+#include <unordered_map>
+
+#include "grad/forward.h"
+#include "grad/forward_masks.h"
+#include "graph/make.h"
+#include "graph/operation.h"
+#include "graph/walk.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+enum class Way : uint8_t { Linear, Multiply, Square, Matmul, Divide, ByTangent };
+
+Way way_of(const Node* node, const Connectivity::Exit& exit) {
+  if (exit.rule || operation_of(node)) return Way::ByTangent;
+  switch (node->op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::negative:
+    case Op::difference:
+    case Op::where:
+    case Op::gate:  // by what opens it, it has no slope
+    case Op::custom:
+      return Way::Linear;
+    case Op::multiply:
+      return Way::Multiply;
+    case Op::square:
+      return Way::Square;
+    case Op::divide:
+      return Way::Divide;
+    case Op::at_index:
+      return has_parts(node) ? Way::Linear : Way::ByTangent;
+    default:
+      break;
+  }
+  const Tangent tangent = traits(node->op).tangent;
+  return tangent == Tangent::Self      ? Way::Linear
+         : tangent == Tangent::Product ? Way::Matmul
+                                       : Way::ByTangent;
+}
+
+double binomial(size_t n, size_t k) {
+  double out = 1;
+  for (size_t i = 1; i <= k; ++i) out = out * static_cast<double>(n - k + i) / i;
+  return out;
+}
+
+// Adds c times `term`.
+void add_times(double c, const Ref<Node>& term, Ref<Node>* sum) {
+  const Ref<Node> scaled = c == 1 ? term : Ref<Node>(Expr(c) * Expr(term));
+  *sum = *sum ? Ref<Node>(Expr(*sum) + Expr(scaled)) : scaled;
+}
+
+class AlongPath {
+ public:
+  explicit AlongPath(const PathRequest& request)
+      : request_(request),
+        first_{request.of, {}, {}},
+        pass_(NodeTangents::of(first_)),
+        graph_(pass_->graph()) {
+    for (size_t k = 0; k < request.of.xs.size(); ++k) {
+      const Source& x = request.of.xs[k];
+      if (x.node) tensors_[x.node.get()] = &request.terms[k];
+      if (x.variable) variables_[x.variable] = &request.terms[k];
+    }
+    grow();
+  }
+
+  std::vector<Terms> run() {
+    std::vector<Terms> out;
+    for (const Ref<Node>& y : request_.of.ys) {
+      const size_t at = graph_.position(y.get());
+      demand(at, request_.order);
+      Terms& terms = out.emplace_back();
+      for (size_t k = 1; k <= request_.order; ++k) {
+        Ref<Node> t = term(at, k);
+        if (t && !t->tracked()) {  // as in forward.cpp
+          t = identity(t);
+          t->flags |= kTracked;
+        }
+        terms.push_back(std::move(t));
+      }
+    }
+    return out;
+  }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  struct Series {
+    Terms terms;              // as many as are known
+    Support support;          // of them all
+    size_t shifted = kNone;   // of a stand-in: of which node it stands for the first term
+    size_t tangent = kNone;   // the number of the first term, where later ones are terms of it
+    size_t stand_in = kNone;  // the number of what stands for the first term
+  };
+
+  // After the graph has grown.
+  void grow() {
+    const size_t begin = series_.size();
+    series_.resize(graph_.nodes().size());
+    for (size_t i = begin; i < series_.size(); ++i) {
+      if (graph_.is_x(i)) seed(i);
+    }
+  }
+
+  void seed(size_t i) {
+    const Node* x = graph_.nodes()[i];
+    const auto found = tensors_.find(x);
+    const Terms& given = found != tensors_.end() ? *found->second : *variables_.at(x->variable);
+    Terms& terms = series_[i].terms;
+    terms = given;
+    terms.resize(request_.order);
+    size_t last = terms.size();
+    while (last > 0 && terms[last - 1] == nullptr) --last;
+    for (size_t k = 0; k < last; ++k) {  // nothing but an end is an end
+      if (terms[k] == nullptr) terms[k] = zeros(x->shape, x->dtype);
+    }
+  }
+
+  bool moves(size_t i) const { return graph_.live(i) && !graph_.stopped(graph_.nodes()[i]); }
+  bool knows(size_t i, size_t k) const { return !moves(i) || series_[i].terms.size() >= k; }
+
+  // Term k of node i, once it is known.
+  Ref<Node> term(size_t i, size_t k) const {
+    if (k == 0) return Ref<Node>(graph_.nodes()[i]);
+    return moves(i) ? series_[i].terms[k - 1] : nullptr;
+  }
+  Ref<Node> term_of(const Node* node, size_t input, size_t k) {
+    if (k == 0) return Ref<Node>(node->in[input]);
+    const size_t at = number(node->in[input], node);
+    return at == kNone ? nullptr : term(at, k);
+  }
+
+  size_t number(const Node* input, const Node* node) {
+    return graph_.feeds(input, node) ? graph_.position(input) : kNone;
+  }
+
+  void demand(size_t at, size_t order) {
+    want(at, order);
+    while (!wanted_.empty()) {
+      const auto [i, k] = wanted_.back();
+      const size_t before = wanted_.size();
+      if (!knows(i, k)) want_before(i, k);
+      if (wanted_.size() > before) continue;
+      wanted_.pop_back();
+      if (knows(i, k)) continue;
+      Ref<Node> value = compute(i, k);
+      if (check_numbers && value) check_numbers(value.get(), graph_.nodes()[i]);
+      series_[i].terms.push_back(std::move(value));
+    }
+  }
+
+  void want(size_t i, size_t k) {
+    if (!knows(i, k)) wanted_.emplace_back(i, k);
+  }
+
+  // What must be known before term k of node i.
+  void want_before(size_t i, size_t k) {
+    const Series& series = series_[i];
+    if (series.terms.size() + 1 < k) return want(i, k - 1);
+    if (series.shifted != kNone) return want(series.shifted, k + 1);
+    const Node* node = graph_.nodes()[i];
+    const Connectivity::Exit exit = graph_.exit_of(node);
+    if (k > 1 && way_of(node, exit) == Way::ByTangent) {
+      if (series.terms[0] == nullptr) return;
+      if (series.tangent == kNone) {
+        const size_t tangent = pass_->extend(series.terms[0], i);
+        grow();
+        series_[i].tangent = tangent;
+      }
+      return want(series_[i].tangent, k - 1);
+    }
+    for (const Node* input : exit.inputs) {
+      const size_t at = number(input, node);
+      if (at != kNone) want(at, k);
+    }
+  }
+
+  Ref<Node> compute(size_t i, size_t k) {
+    if (series_[i].shifted != kNone) return term(series_[i].shifted, k + 1);
+    const Node* node = graph_.nodes()[i];
+    const Connectivity::Exit exit = graph_.exit_of(node);
+    const Way way = way_of(node, exit);
+    if (k == 1 || way == Way::Linear) return by_tangent(i, node, exit, k, way == Way::ByTangent);
+    if (way == Way::ByTangent) {
+      return series_[i].terms[0] ? term(series_[i].tangent, k - 1) : nullptr;
+    }
+    Ref<Node> value = way == Way::Divide ? quotient(i, node, k) : product(node, way, k);
+    if (value == nullptr) return nullptr;
+    value = broadcast_to(value, node->shape);
+    return way == Way::Matmul ? value : dense_of(value, united_support(node), false);
+  }
+
+  // Where any operand moves.
+  Support united_support(const Node* node) {
+    std::vector<Support> all;
+    for (const Node* input : node->inputs()) {
+      const size_t at = number(input, node);
+      if (at != kNone && term(at, 1)) all.push_back(series_[at].support);
+    }
+    return unite(all);
+  }
+
+  // The tangent of a node along the terms k of its inputs, or what stands for these.
+  Ref<Node> by_tangent(size_t i, const Node* node, const Connectivity::Exit& exit, size_t k,
+                       bool from_stand_ins) {
+    std::vector<Adjoint> terms(exit.inputs.size());
+    std::vector<Adjoint*> sent(exit.inputs.size());
+    bool any = operation_of(node) != nullptr;  // which knows it by now
+    for (size_t j = 0; j < sent.size(); ++j) {
+      const size_t at = number(exit.inputs[j], node);
+      if (at == kNone) continue;
+      Ref<Node> value = term(at, k);
+      if (value == nullptr) continue;
+      if (from_stand_ins) value = stand_in(at);
+      const Node* input = exit.inputs[j];
+      terms[j].add({Cotangent::Value, value, nullptr, true}, input->shape, Zeros::Near,
+                   series_[at].support);
+      sent[j] = &terms[j];
+      any = true;
+    }
+    if (!any) return nullptr;
+    Adjoint found = pass_->from(i, sent);
+    if (found.kind() != Cotangent::Value) return nullptr;
+    if (k == 1) series_[i].support = found.support();
+    return found.dense();
+  }
+
+  Ref<Node> stand_in(size_t i) {
+    if (series_[i].stand_in == kNone) {
+      const Ref<Node> node = identity(series_[i].terms[0]);
+      node->flags |= kTracked;
+      const size_t at = pass_->add_leaf(node);
+      grow();
+      series_[at].shifted = i;
+      series_[at].support = series_[i].support;
+      series_[i].stand_in = at;
+    }
+    return Ref<Node>(graph_.nodes()[series_[i].stand_in]);
+  }
+
+  Ref<Node> product(const Node* node, Way way, size_t n) {
+    const bool square =
+        way == Way::Square ||
+        (way == Way::Multiply && graph_.position(node->in[0]) == graph_.position(node->in[1]) &&
+         graph_.feeds(node->in[0], node));
+    Ref<Node> sum;
+    for (size_t j = 0; j <= (square ? n / 2 : n); ++j) {
+      const Ref<Node> a = term_of(node, 0, j);
+      const Ref<Node> b = term_of(node, square ? 0 : 1, n - j);
+      if (a == nullptr || b == nullptr) continue;
+      const double c = binomial(n, j);
+      if (way == Way::Matmul) {
+        add_times(c, matmul(a, b), &sum);
+      } else if (a == b) {
+        add_times(c, formula::square(Expr(a)), &sum);
+      } else {
+        add_times(square && 2 * j < n ? 2 * c : c, Expr(a) * Expr(b), &sum);
+      }
+    }
+    return sum;
+  }
+
+  // From a = y b: what is left of the term of a without that of y times b, over b.
+  Ref<Node> quotient(size_t i, const Node* node, size_t n) {
+    Ref<Node> others;
+    for (size_t j = 1; j <= n; ++j) {
+      const Ref<Node> b = term_of(node, 1, j);
+      const Ref<Node> y = term(i, n - j);
+      if (b && y) add_times(binomial(n, j), Expr(b) * Expr(y), &others);
+    }
+    Ref<Node> left = term_of(node, 0, n);
+    if (others) left = left ? Expr(left) - Expr(others) : -Expr(others);
+    return left ? Ref<Node>(Expr(left) / Expr(node->in[1])) : nullptr;
+  }
+
+  const PathRequest& request_;
+  const TangentRequest first_;
+  const std::unique_ptr<NodeTangents> pass_;
+  Connectivity& graph_;
+  std::unordered_map<const Node*, const Terms*> tensors_;
+  std::unordered_map<uint64_t, const Terms*> variables_;
+  std::vector<Series> series_;
+  std::vector<std::pair<size_t, size_t>> wanted_;  // term k of node i
+};
+
+}  // namespace
+
+std::vector<Terms> along_path(const PathRequest& request) { return AlongPath(request).run(); }
+
+}  // namespace pullback

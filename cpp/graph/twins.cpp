@@ -1,0 +1,72 @@
+// What makes two nodes the same: all that says what a node computes, and what its derivative is.
+
+#include "graph/twins.h"
+
+#include "graph/rule.h"
+
+namespace pullback {
+namespace {
+
+// Whether the key says all of an operation: not of what calls the program, draws, or has several
+// outputs.
+bool is_told_by_key(const Node* node) {
+  if (node->op == Op::read || node->op == Op::result) return false;
+  if (node->inputs_count == 0) return node->op == Op::scalar && node->flags & kConstant;
+  switch (traits(node->op).kind) {
+    case OpKind::View:
+      return node->op != Op::custom_call;
+    case OpKind::Elementwise:
+    case OpKind::Fold:
+    case OpKind::Pick:
+    case OpKind::Place:
+      return true;
+    case OpKind::Leaf:
+      return false;
+    case OpKind::Step:
+      break;
+  }
+  switch (traits(node->op).step) {
+    case StepKind::ArgFold:
+    case StepKind::Product:
+    case StepKind::Concat:
+    case StepKind::Embed:
+    case StepKind::AtWindow:
+    case StepKind::Indexed:
+    case StepKind::Scan:
+    case StepKind::Sort:
+    case StepKind::Search:
+      return true;
+    case StepKind::None:
+    case StepKind::Iota:
+    case StepKind::Random:
+    case StepKind::Host:
+    case StepKind::Control:
+    case StepKind::Output:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Twins::start_key(const Node* node) {
+  if (!is_told_by_key(node)) return false;
+  key_.clear();
+  add('o', node->op);
+  add('d', node->dtype);
+  add('a', node->attr);
+  add('f', static_cast<uint8_t>(node->flags & (kWeak | kConstant)));
+  add('t', node->part);
+  // A rule of the library's holds nothing, and follows from the attributes.
+  const bool users = node->rule && !node->rule->of_library;
+  add('r', reinterpret_cast<uintptr_t>(users ? node->rule.get() : nullptr));
+  for (const int64_t length : node->shape) add('s', length);
+  if (node->window) {
+    for (const int64_t start : node->window->start) add('w', start);
+    for (const int64_t step : node->window->step) add('w', step);
+  }
+  if (node->op == Op::scalar) add('c', node->scalar);
+  return true;
+}
+
+}  // namespace pullback
