@@ -14,7 +14,16 @@ import pullback as pb
 
 MODULES = ["pullback"] + [
     f"pullback.{name}"
-    for name in ("datasets", "linalg", "nn", "optimizers", "random", "special", "testing")
+    for name in (
+        "datasets",
+        "implicit",
+        "linalg",
+        "nn",
+        "optimizers",
+        "random",
+        "special",
+        "testing",
+    )
 ]
 # What is reachable as pb.x without being in __all__: modules that are imported on their own.
 APART = {"compat", "datasets"}
@@ -116,7 +125,15 @@ def test_modules_are_public_and_functions_shadow_none():
     code = "import pullback as pb, types; print(*(k for k in dir(pb) if k[0] != '_' and "
     code += "isinstance(getattr(pb, k), types.ModuleType)))"
     done = run(code)
-    assert done.split() == ["linalg", "nn", "optimizers", "random", "special", "testing"]
+    assert done.split() == [
+        "implicit",
+        "linalg",
+        "nn",
+        "optimizers",
+        "random",
+        "special",
+        "testing",
+    ]
     for name in pb.__all__:
         value = getattr(pb, name)
         try:

@@ -1,0 +1,59 @@
+"""Linear systems of implicit.py, as functions of arrays: LAPACK's by NumPy, or SciPy's methods that
+need products with the matrix alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+MOST_DENSE = 128  # unknowns
+
+_ROUNDS = 20  # of as many steps as there are unknowns
+
+
+def solved(who: str, where: str) -> Callable[..., Any]:
+    def solve(matrix: Any, v: Any) -> Any:
+        try:
+            return np.ascontiguousarray(np.linalg.solve(matrix, v))
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(
+                f"{who}: {where}: {error}: at this solution the derivative by x cannot be "
+                "inverted, so that the solution has none"
+            ) from None
+
+    return solve
+
+
+def solved_by_products(
+    on: Callable[..., Any], symmetric: bool, who: str, where: str
+) -> Callable[..., Any]:
+    """Of on(w, others), a product with the matrix minus v."""
+
+    def solve(v: Any, *others: Any) -> Any:
+        try:
+            from scipy.sparse.linalg import LinearOperator, cg, gmres
+        except ImportError as error:
+            raise ImportError(
+                f"{who}: its gradient solves a linear system of {len(v)} unknowns, for which it "
+                "needs scipy: install it"
+            ) from error
+        operator = LinearOperator(
+            (len(v), len(v)),
+            lambda w: on(w.astype(v.dtype).reshape(-1), others).numpy() + v,
+            dtype=v.dtype,
+        )
+        method = cg if symmetric else gmres
+        rtol = float(np.finfo(v.dtype).eps) ** 0.75  # 2e-12 in float64, and within reach
+        options = {} if symmetric else {"restart": min(len(v), 50)}
+        w, failed = method(operator, v, rtol=rtol, atol=0.0, maxiter=_ROUNDS * len(v), **options)
+        if failed:
+            raise np.linalg.LinAlgError(
+                f"{who}: {where}: {method.__name__} did not solve the linear system of the "
+                f"gradient, of {len(v)} unknowns: at this solution the derivative by x may not "
+                "be invertible"
+            )
+        return np.ascontiguousarray(w, v.dtype)
+
+    return solve
