@@ -1,4 +1,4 @@
-// Two tables: which set has this content, and which set two sets make.
+// One table: which set has this content.
 #include "grad/index_sets.h"
 
 #include <algorithm>
@@ -42,13 +42,12 @@ void append(std::vector<IndexSets::Stretch>* out, IndexSets::Stretch next) {
 
 IndexSets::IndexSets(int64_t count, const char* who) : who_(who) {
   size_t room = 64;
-  while (room < 4 * static_cast<size_t>(count)) room *= 2;
+  while (room < 2 * static_cast<size_t>(count)) room *= 2;
   by_content_.resize(room);
-  unions_.resize(room);
   starts_ = {0, 0};
-  for (int64_t i = 0; i < count; ++i) {
-    merged_ = {{static_cast<int32_t>(i), static_cast<int32_t>(i + 1)}};
-    number_of_merged();
+  for (int32_t i = 0; i < count; ++i) {
+    stretches_.push_back({i, i + 1});
+    starts_.push_back(stretches_.size());
   }
 }
 
@@ -58,30 +57,20 @@ int64_t IndexSets::size(Id id) const {
   return n;
 }
 
-void IndexSets::merge(Id a, Id b) {
-  merged_.clear();
+IndexSets::Id IndexSets::unite_different(Id a, Id b) {
+  const uint64_t pair = static_cast<uint64_t>(std::max(a, b)) << 32 | std::min(a, b);
+  Union& recent = recent_[mixed(pair) % recent_.size()];
+  if (recent.pair == pair) return recent.id;
   const auto left = stretches(a);
   const auto right = stretches(b);
-  size_t i = 0;
-  size_t j = 0;
-  while (i < left.size() || j < right.size()) {
+  merged_.clear();
+  for (size_t i = 0, j = 0; i < left.size() || j < right.size();) {
     const bool take_left =
         j == right.size() || (i < left.size() && left[i].begin <= right[j].begin);
     append(&merged_, take_left ? left[i++] : right[j++]);
   }
-}
-
-IndexSets::Id IndexSets::unite_different(Id a, Id b) {
-  const uint64_t pair = static_cast<uint64_t>(std::max(a, b)) << 32 | std::min(a, b);
-  const size_t mask = unions_.size() - 1;
-  size_t at = mixed(pair) & mask;
-  for (; unions_[at].id != kNone; at = (at + 1) & mask) {
-    if (unions_[at].pair == pair) return unions_[at].id;
-  }
-  merge(a, b);
-  const Id id = number_of_merged();
-  unions_[at] = {pair, id};
-  if (++known_unions_ * 2 > unions_.size()) grow_unions();
+  const Id id = same(merged_, left) ? a : same(merged_, right) ? b : number_of_merged();
+  recent = {pair, id};
   return id;
 }
 
@@ -109,6 +98,9 @@ IndexSets::Id IndexSets::unite(std::span<const Id> ids) {
 
 IndexSets::Id IndexSets::number_of_merged() {
   if (merged_.empty()) return kNone;
+  if (merged_.size() == 1 && merged_[0].end - merged_[0].begin == 1) {
+    return single(merged_[0].begin);
+  }
   const size_t mask = by_content_.size() - 1;
   size_t at = hash_of(merged_) & mask;
   for (; by_content_[at] != kNone; at = (at + 1) & mask) {
@@ -123,11 +115,11 @@ IndexSets::Id IndexSets::number_of_merged() {
   by_content_[at] = id;
   stretches_.insert(stretches_.end(), merged_.begin(), merged_.end());
   starts_.push_back(stretches_.size());
-  if (starts_.size() * 2 > by_content_.size()) grow_sets();
+  if (starts_.size() * 2 > by_content_.size()) grow();
   return id;
 }
 
-void IndexSets::grow_sets() {
+void IndexSets::grow() {
   std::vector<Id> wider(by_content_.size() * 2);
   const size_t mask = wider.size() - 1;
   for (Id id : by_content_) {
@@ -137,18 +129,6 @@ void IndexSets::grow_sets() {
     wider[at] = id;
   }
   by_content_ = std::move(wider);
-}
-
-void IndexSets::grow_unions() {
-  std::vector<Union> wider(unions_.size() * 2);
-  const size_t mask = wider.size() - 1;
-  for (const Union& known : unions_) {
-    if (known.id == kNone) continue;
-    size_t at = mixed(known.pair) & mask;
-    while (wider[at].id != kNone) at = (at + 1) & mask;
-    wider[at] = known;
-  }
-  unions_ = std::move(wider);
 }
 
 }  // namespace pullback

@@ -3,6 +3,7 @@
 // that meets itself is found equal without a look inside.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -42,18 +43,15 @@ class IndexSets {
   };
 
   Id unite_different(Id a, Id b);
-  void merge(Id a, Id b);
   // The number of the set in `merged_`.
   Id number_of_merged();
-  void grow_unions();
-  void grow_sets();
+  void grow();
 
   const char* who_;
   std::vector<Stretch> stretches_;  // of all sets, one after the other
   std::vector<size_t> starts_;      // of set i, and where the last one ends
-  std::vector<Id> by_content_;      // two tables with open addressing, of sets …
-  std::vector<Union> unions_;       // … and of pairs that have met
-  size_t known_unions_ = 0;
+  std::vector<Id> by_content_;      // a table with open addressing, of all but the singles
+  std::array<Union, 1024> recent_;  // pairs that have met: along a row it is often one pair
   std::vector<Stretch> merged_;
   std::vector<Id> distinct_;
 };
