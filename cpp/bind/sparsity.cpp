@@ -33,6 +33,21 @@ py::tuple compression(const Pattern& pattern, const std::string& way, const Shap
   return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
 }
 
+// The value of a tensor that its caller lets go of, to be written to: no copy where nothing else
+// has it.
+py::array own_array(py::handle x) {
+  if (!is_tensor(x.ptr())) fail(ErrorKind::Type, "own_array: expected a Tensor, got ", shown(x));
+  const Node* node = reinterpret_cast<PyTensor*>(x.ptr())->node;
+  const bool only_this = node->refs == 1;  // a constant of a plan is held by that, too
+  const Ref<Node> held = as_node(x.ptr());
+  evaluate(held.get());
+  const bool alone = only_this && node->op != Op::scalar && node->value->refs == 1;
+  py::array out = array_from_node(held);
+  if (!alone) return out.attr("copy")();
+  py::detail::array_proxy(out.ptr())->flags |= py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return out;
+}
+
 }  // namespace
 
 void bind_sparsity(py::module_& m) {
@@ -41,6 +56,7 @@ void bind_sparsity(py::module_& m) {
       .def("transposed", [](const Pattern& it) { return transposed(it); })
       .def_property_readonly("starts", [](const Pattern& it) { return array_of(it.starts); })
       .def_property_readonly("entries", [](const Pattern& it) { return array_of(it.entries); });
+  m.def("own_array", &own_array, py::arg("x"));
   m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"));
   m.def("compression", &compression, py::arg("pattern"), py::arg("way"), py::arg("rows"),
         py::arg("columns"));

@@ -38,6 +38,12 @@ def test_what_it_is():
     matrix.data[:] = 0
     matrix.eliminate_zeros()
     assert pb.sparse_jacobian(differences, X).nnz == 6
+    for f in (lambda x: 2.0 * x, lambda x: x):  # whose entries are constants of the plan
+        for _ in range(3):
+            matrix = pb.sparse_jacobian(f, X)
+            expected = f(np.ones(4))
+            np.testing.assert_array_equal(matrix.diagonal(), expected)
+            matrix.data[:] = 7
 
 
 @pytest.mark.parametrize(

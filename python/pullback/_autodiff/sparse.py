@@ -87,9 +87,9 @@ class _Structure:
     def __init__(self, shape: tuple[int, int], starts: Any, columns: Any) -> None:
         self.shape, self.starts, self.columns = shape, starts, columns
 
-    def filled(self, entries: Any, csr_array: Any) -> Any:
+    def filled(self, entries: Tensor, csr_array: Any) -> Any:
         # A matrix may be changed in place, its structure too.
-        data = np.array(entries)
+        data = _core.own_array(entries)
         return csr_array((data, self.columns.copy(), self.starts.copy()), shape=self.shape)
 
 
