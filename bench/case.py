@@ -20,6 +20,7 @@ FAMILIES = [
     "vocabulary",
     "recompute",
     "transforms",
+    "loops",
     "sparse",
     "overhead",
     "package",

@@ -26,7 +26,6 @@ class Task:
     torch: Callable[..., Any] | None = None
     autograd: Callable[..., Any] | None = None
     numpy: Callable[..., Any] | None = None
-    goal: float = 1.0
     tolerance: float = 1e-3
 
 
@@ -273,8 +272,9 @@ TASKS = {
 
 
 def _numbers(result: Any) -> list[float]:
-    parts = result if isinstance(result, (list, tuple)) else [result]
-    return [float(np.abs(np.asarray(part, np.float64)).sum()) for part in parts]
+    if isinstance(result, (list, tuple)):
+        return [number for part in result for number in _numbers(part)]
+    return [float(np.abs(np.asarray(result, np.float64)).sum())]
 
 
 def _arrays(task: Task, small: bool) -> list[Any]:
@@ -320,12 +320,13 @@ def _with_numpy(call: Callable[..., Any], task: Task, small: bool) -> Case:
     return Case(lambda: call(*arrays), check=_numbers)
 
 
-def _row(task: Task) -> Row:
+def row_of(task: Task, goal: Goal, compiled: bool = True) -> Row:
     make: dict[tuple[str, str], Make] = {("pullback", "function"): partial(_pullback, task)}
     if task.jax:
         make["jax", "jit"] = partial(_jax, task)
     if task.torch:
         make["torch", "eager"] = partial(_torch, task, False)
+    if task.torch and compiled:
         make["torch", "compile"] = partial(_torch, task, True)
     if task.autograd:
         make["autograd", ""] = partial(_with_numpy, task.autograd, task)
@@ -336,9 +337,9 @@ def _row(task: Task) -> Row:
         "µs",
         make,
         slow=frozenset({("torch", "compile")}) & {*make},
-        goal=Goal(task.goal, PEERS) if len(make) > 1 else None,
+        goal=goal if len(make) > 1 else None,
         tolerance=task.tolerance,
     )
 
 
-ROWS = {name: _row(task) for name, task in TASKS.items()}
+ROWS = {name: row_of(task, Goal(1.0, PEERS)) for name, task in TASKS.items()}

@@ -13,7 +13,19 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from bench import everyday, goals, limits, overhead, readme, recompute, report, sparse, vocabulary
+from bench import (
+    everyday,
+    goals,
+    limits,
+    loops,
+    overhead,
+    readme,
+    recompute,
+    report,
+    sparse,
+    transforms,
+    vocabulary,
+)
 from bench.case import PEERS, all_rows
 from bench.workloads import WORKLOADS, below_diagonal, triangle
 
@@ -65,6 +77,8 @@ def test_rows():
         "op-debug",
         *recompute.ROWS,
         *sparse.ROWS,
+        *transforms.ROWS,
+        *loops.ROWS,
         *vocabulary.ROWS,
     ]
     assert sorted(ROWS) == sorted([*GRADIENTS, *TRAINING, *others])
@@ -90,6 +104,8 @@ AT_PAR = [
     *overhead.MADE_OF,
     *recompute.ROWS,
     *sparse.ROWS,
+    *(name for name, row in transforms.ROWS.items() if row.goal),
+    *loops.ROWS,
     *vocabulary.ROWS,
     "session",
 ]
