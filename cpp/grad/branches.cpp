@@ -1,7 +1,6 @@
 // Of a branch: each choice says what it has to say of any input, or output; the others have zeros
 // there.
 #include <algorithm>
-#include <optional>
 
 #include "grad/body_passes.h"
 
@@ -10,7 +9,7 @@ namespace {
 
 // What one choice's derivative is made of.
 struct Side {
-  std::optional<BodyNumbers> numbers;
+  BodyNumbers numbers;
   std::vector<NodeRef> arguments, inputs;  // beside those of the choice
   std::vector<NodeRef> answers;            // null where it has none
 };
@@ -28,7 +27,7 @@ std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
   std::vector<Choice> choices;
   for (size_t b = 0; b < sides.size(); ++b) {
     const Body& body = *operation.bodies[b];
-    BodyRequest request{body.name, body.inputs, {}, *sides[b].numbers, true, &body};
+    BodyRequest request{body.name, body.inputs, {}, sides[b].numbers, true, &body};
     std::vector<NodeRef> inputs;
     for (int32_t place : operation.inputs[b]) inputs.emplace_back(branch->inputs()[place]);
     for (size_t k = 0; k < sides[b].arguments.size(); ++k) {
@@ -63,7 +62,6 @@ std::vector<NodeRef> branch_cotangents(const NodeRef& branch, std::span<const No
     const Body& body = *operation.bodies[b];
     const std::vector<int32_t>& places = operation.inputs[b];
     Side& side = sides.emplace_back();
-    side.numbers.emplace();
     std::vector<NodeRef> gs(cotangents.size());
     for (size_t k = 0; k < gs.size(); ++k) {
       if (!cotangents[k]) continue;
@@ -94,7 +92,6 @@ std::vector<NodeRef> branch_tangents(const NodeRef& branch, std::span<const Node
   for (size_t b = 0; b < operation.bodies.size(); ++b) {
     const Body& body = *operation.bodies[b];
     Side& side = sides.emplace_back();
-    side.numbers.emplace();
     std::vector<NodeRef> ts;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       const NodeRef& t = tangents[operation.inputs[b][i]];

@@ -59,8 +59,8 @@ class Tangents {
       out.stacked_roots.push_back(roots_[k]);
     }
     for (size_t k = 0; k < loop_.carries && loop_.known(); ++k) {
-      if (!carry_at[k]) continue;
-      places_[loop_.trail_output(k)] = carries + out.stacked_roots.size() + 1 + *carry_at[k];
+      const auto at = carry_at[k];
+      if (at) places_[loop_.trail_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
     }
     request.form.trips = loop_.form.trips;
     request.form.reversed = loop_.form.reversed;

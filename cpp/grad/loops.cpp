@@ -183,7 +183,7 @@ std::vector<NodeRef> loop_tangents(const NodeRef& loop, std::span<const NodeRef>
   const TangentLoop along = tangent_loop(loop, std::move(of_body), overrides);
   std::vector<NodeRef> out(operation.outputs.size());
   for (size_t k = 0; k < out.size(); ++k) {
-    if (along.places[k]) out[k] = output_of(along.node, *along.places[k]);
+    if (const auto place = along.places[k]) out[k] = output_of(along.node, *place);
   }
   return out;
 }

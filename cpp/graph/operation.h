@@ -77,7 +77,4 @@ struct Operation {
   bool replays() const { return !trails.empty(); }
 };
 
-void add_ref(Operation* operation);
-void release(Operation* operation);
-
 }  // namespace pullback

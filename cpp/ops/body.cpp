@@ -1,6 +1,7 @@
 // Closing goes once over what is below the roots, oldest first, and finds what depends on an
 // argument. What does not is used from outside: an argument of the body takes its place. Numbers,
-// and one number repeated, are copied instead: a body knows its constants.
+// and one number repeated, are copied instead: a body knows its constants, and shares no node with
+// the graph around it, whose numbering (Node::index) goes on while its own is made.
 #include "ops/body.h"
 
 #include <algorithm>
@@ -119,9 +120,7 @@ class Closing {
     node->flags |= kTracked | kTraced;
     for (size_t k = 0; k < inputs.size(); ++k) {
       Node* input = inputs[k];
-      if (inside_.contains(input) || (input->op == Op::scalar && constants_.contains(input))) {
-        continue;
-      }
+      if (inside_.contains(input)) continue;
       const NodeRef with = taken(input);
       replace_input(node, k, with.get());
     }

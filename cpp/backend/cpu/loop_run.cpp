@@ -171,7 +171,7 @@ LoopProgram compile_loop(const Loop& loop) {
     out.condition = compile_body(*loop.condition, &out.scratch_bytes);
     out.answer = take(&out.scratch_bytes, sizeof(bool));
   }
-  if (loop.replayed) out.replay = compile_replay(loop, &out.scratch_bytes);
+  if (loop.replayed) out.replay = compile_replay(loop, *loop.replayed, &out.scratch_bytes);
   const int32_t carries = loop.carries();
   for (size_t a = 0; a < loop.body.arguments.size(); ++a) {
     const auto argument = static_cast<int32_t>(a);

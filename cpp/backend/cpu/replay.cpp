@@ -4,6 +4,7 @@
 #include "backend/cpu/replay.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/threads.h"
@@ -19,15 +20,15 @@ int64_t reach(int64_t places, int64_t times) {
     out *= static_cast<double>(places + 1 + i) / static_cast<double>(i);
     if (out > 1e15) break;
   }
-  return static_cast<int64_t>(out + 0.5);
+  return std::llround(out);
 }
 
 }  // namespace
 
-ReplayProgram compile_replay(const Loop& loop, int64_t* end) {
+ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, int64_t* end) {
   ReplayProgram out{&loop};
-  out.body = compile_body(*loop.replayed, end);
-  for (const int32_t input : loop.replayed->arguments) {
+  out.body = compile_body(replayed, end);
+  for (const int32_t input : replayed.arguments) {
     const auto found = std::find(loop.replayed_from.begin(), loop.replayed_from.end(), input);
     const bool stays = found == loop.replayed_from.end();
     out.carry_of.push_back(stays ? -1 : static_cast<int32_t>(found - loop.replayed_from.begin()));

@@ -17,7 +17,7 @@ struct ReplayProgram {
   int64_t state_bytes = 0;
   int64_t work = 0;  // where two states lie
 };
-ReplayProgram compile_replay(const Loop& loop, int64_t* end);
+ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, int64_t* end);
 
 class Replay {
  public:
