@@ -13,9 +13,9 @@ std::vector<BatchedOutput> BatchedLoop::run() {
   const LoopForm& form = operation_.loop;
   const bool asks = form.trips == kWhile;
   Carried own =
-      carried(*operation_.bodies[0], operation_.inputs[0], form.carries, counted_apart(), {});
+      carried(*operation_.bodies[0], operation_.inputs[0], form.carries, counted_apart(), {}, {});
   if (asks && asks_apart(own)) {
-    own = carried(*operation_.bodies[0], operation_.inputs[0], form.carries, true, {});
+    own = carried(*operation_.bodies[0], operation_.inputs[0], form.carries, true, {}, {});
   }
   const bool apart = counted_apart() || (asks && asks_apart(own));
   return make(own, apart);
@@ -47,12 +47,13 @@ std::pair<Flags, std::vector<NodeRef>> BatchedLoop::of_condition(const Carried& 
 }
 
 Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& places, int32_t carries,
-                             bool all, const Flags& along) const {
+                             bool all, const Flags& along, const Flags& others) const {
   Carried out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const int32_t place = places[i];
     const bool batch = place < 0 ? along[-1 - place] : has_batch(place);
-    out.flags.push_back(batch || (all && i < static_cast<size_t>(carries)));
+    const bool asked = i < others.size() && others[i];
+    out.flags.push_back(batch || asked || (all && i < static_cast<size_t>(carries)));
   }
   for (bool more = true; more;) {
     more = false;

@@ -2,6 +2,7 @@
 // with branches.
 #pragma once
 
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,12 @@ class Loops {
   NodeRef value(int32_t place) const {
     return in_[place] ? in_[place]->node : NodeRef(node_->inputs()[place]);
   }
-  NodeRef full(int32_t place) const { return with_batch_axis(value(place), has_batch(place)); }
+  // One node for each place: a body and one that it replays may read the same.
+  NodeRef full(int32_t place) const {
+    NodeRef& made = full_[place];
+    if (made == nullptr) made = with_batch_axis(value(place), has_batch(place));
+    return made;
+  }
   NodeRef with_batch_axis(const NodeRef& x, bool has) const {
     return has ? x : broadcast_to(x, with_batch(batching_.count, x->shape, x->shape.rank));
   }
@@ -73,6 +79,7 @@ class Loops {
   const Operation& operation_;
   std::span<const Made* const> in_;
   const Batching& batching_;
+  mutable std::unordered_map<int32_t, NodeRef> full_;
 };
 
 // A loop's body for a batch, while it is put together.
@@ -100,9 +107,9 @@ class BatchedLoop : Loops {
   std::pair<Flags, std::vector<NodeRef>> of_condition(const Carried& own) const;
 
   // Until no other carry gets a batch. `along` says it of what the body goes along where that is
-  // made by the loop itself.
+  // made by the loop itself; `others` get one at any rate, and with `all` what is carried.
   Carried carried(const Body& body, const std::vector<int32_t>& places, int32_t carries, bool all,
-                  const Flags& along) const;
+                  const Flags& along, const Flags& others) const;
 
   NodeRef root(const Carried& own, size_t k) const;
 
@@ -122,6 +129,7 @@ class BatchedLoop : Loops {
   // is done stays in the replayed loop; iterations after that do not count in the reverse, which
   // meets them first.
   std::vector<BatchedOutput> replaying();
+  std::pair<Carried, Carried> matched(bool apart) const;
 
   void close_replayed(const Carried& own, bool apart, LoopRequest* request);
 

@@ -8,16 +8,42 @@
 
 namespace pullback {
 
+// The replayed loop, and the reverse. A cotangent has a batch where its tensor has one, and what
+// both read is the same for both, so that the two fit where they are differentiated.
+std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
+  const Body& body = *operation_.bodies[0];
+  const Body& replayed = *operation_.bodies[1];
+  const auto states = static_cast<int32_t>(replayed.roots.size());
+  const std::vector<int32_t>& of = operation_.cotangents_of;
+  const auto meet = [](uint8_t* a, uint8_t* b, bool has) { *a = *b = *a | *b | has; };
+  Flags in_replayed(replayed.inputs.size()), in_reverse(body.inputs.size());
+  while (true) {
+    Carried first = carried(replayed, operation_.inputs[1], states, apart, {}, in_replayed);
+    Flags along;
+    for (int32_t k : operation_.trails) along.push_back(first.flags[k]);
+    Carried own =
+        carried(body, operation_.inputs[0], operation_.loop.carries, apart, along, in_reverse);
+    bool same = true;
+    for (size_t j = 0; j < of.size(); ++j) {
+      same &= own.flags[j] == first.flags[of[j]];
+      meet(&in_reverse[j], &in_replayed[of[j]], own.flags[j] | first.flags[of[j]]);
+    }
+    for (size_t i = of.size(); i < body.inputs.size(); ++i) {
+      for (size_t k = 0; k < replayed.inputs.size(); ++k) {
+        if (operation_.inputs[0][i] != operation_.inputs[1][k]) continue;
+        same &= own.flags[i] == first.flags[k];
+        meet(&in_reverse[i], &in_replayed[k], own.flags[i] | first.flags[k]);
+      }
+    }
+    if (same) return {std::move(first), std::move(own)};
+  }
+}
+
 std::vector<BatchedOutput> BatchedLoop::replaying() {
   const LoopForm& form = operation_.loop;
   const bool apart = counted_apart();
   const Body& replayed = *operation_.bodies[1];
-  const Carried first = carried(replayed, operation_.inputs[1],
-                                static_cast<int32_t>(replayed.roots.size()), apart, {});
-  Flags along;
-  for (int32_t k : operation_.trails) along.push_back(first.flags[k]);
-  const Carried own =
-      carried(*operation_.bodies[0], operation_.inputs[0], form.carries, apart, along);
+  const auto [first, own] = matched(apart);
   const NodeRef longest = apart ? reduce(Op::max, counts(), std::nullopt, false)
                                 : value(static_cast<int32_t>(node_->inputs_count) - 1);
   LoopRequest request;
