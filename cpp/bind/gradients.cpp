@@ -177,6 +177,11 @@ struct Linear {
   std::vector<Ref<Node>> inputs;
   Subgraph piece;
 
+  // An object of Python that was made by __new__ alone is one, too: of nothing.
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Linear; }
+  static void operator delete(void* linear) { ::operator delete(linear); }
+
+  Linear() = default;
   Linear(std::vector<Ref<Node>> roots, std::vector<Ref<Node>> stand_ins)
       : inputs(std::move(stand_ins)) {
     std::vector<Node*> nodes;
@@ -192,6 +197,10 @@ struct Linear {
   }
 
   std::vector<Ref<Node>> at(const std::vector<Ref<Node>>& others) const {
+    if (others.size() != inputs.size()) {
+      fail(ErrorKind::Value, "Linear: ", static_cast<int64_t>(others.size()), " tensors for ",
+           static_cast<int64_t>(inputs.size()));
+    }
     const NoOverrides none;
     return piece.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
       return copy_node(node, below);
@@ -201,6 +210,9 @@ struct Linear {
 
 // BatchScope as a context manager.
 struct BatchBlock {
+  static void* operator new(size_t size) { return ::new (::operator new(size)) BatchBlock; }
+  static void operator delete(void* block) { ::operator delete(block); }
+
   std::optional<BatchScope> scope;
 };
 

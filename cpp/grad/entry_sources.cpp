@@ -246,7 +246,7 @@ class Maker {
       case StepKind::Iota:
       case StepKind::Random:
       case StepKind::Host:
-      case StepKind::Control:
+      case StepKind::Control:  // of no entries of its own: one set for all that it is made from
       case StepKind::Output:
         break;
     }

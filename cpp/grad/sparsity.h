@@ -5,6 +5,7 @@
 // pass has followed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,10 @@ namespace pullback {
 // Which entries of a matrix may differ from zero, by rows: those of row i are entries[starts[i]] …
 // entries[starts[i + 1] - 1], ascending.
 struct Pattern {
+  // An object of Python that was made by __new__ alone is a pattern, too: an empty one.
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Pattern; }
+  static void operator delete(void* pattern) { ::operator delete(pattern); }
+
   int64_t columns = 0;
   std::vector<int32_t> starts = {0};
   std::vector<int32_t> entries;

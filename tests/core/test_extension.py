@@ -15,8 +15,8 @@ CLASSES = [name for name in dir(_core) if isinstance(getattr(_core, name), type)
 
 def test_all_classes_are_here() -> None:
     expected = {"Function", "NumberCheck", "Piece", "Rule", "Structure", "Tape", "Tensor", "Trace"}
-    expected |= {"Body", "BodyTrace"}
-    assert set(CLASSES) == expected | {"Variable"}  # a new one needs an object in USE
+    expected |= {"BatchScope", "Body", "BodyTrace", "Linear", "Pattern", "Variable"}
+    assert set(CLASSES) == expected  # a new one needs an object in USE
 
 
 # Each step prints its name first, so that the last line names the one that ended the process.
@@ -33,14 +33,21 @@ USE = """if True:
         trace = _core.BodyTrace("scan", "f")
         trace.open()
         return trace.close([trace.argument(np.dtype("float32"), ())], False)
+    def linear():
+        x = _core.Trace().argument("float32", (2,), False)
+        return _core.Linear([x * 2.0], [x])
+
     objects = {
         "Function": lambda: pb.function(lambda x: 2 * x),
         "Rule": lambda: _core.Rule(lambda op, g: g, "rule"),
         "Structure": lambda: _core.flatten([1, {"a": variable}])[1],
         "NumberCheck": _core.NumberCheck,
+        "Pattern": lambda: _core.dependence(variable * 2.0, variable.read(), "test"),
         "Piece": lambda: _core.Piece([pb.Variable(1.0) * 2], 1),
+        "BatchScope": _core.BatchScope,
         "Body": recorded,
         "BodyTrace": lambda: _core.BodyTrace("scan", "f"),
+        "Linear": linear,
         "Tape": lambda: _core.Tape(True),
         "Tensor": lambda: variable * 2.0,
         "Trace": lambda: _core.Trace("trace"),

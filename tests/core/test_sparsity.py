@@ -306,3 +306,23 @@ def test_how_many_products_known_matrices_take():
     assert counted(lambda u: pb.sum(u) ** 2, line, True)[0] == 101
     blocks = lambda u: pb.reshape(u, (10, 4)) @ np.ones((4, 4))  # noqa: E731
     assert counted(blocks, np.zeros(40))[0] == 4
+
+
+# --- loops
+
+
+def test_through_loops_and_branches():
+    """Everything depends on everything there, which is more than it does, and never less."""
+    x = np.linspace(0.5, 1.5, 4)
+    functions = (
+        lambda x: pb.fori_loop(0, 3, lambda i, u: u + 0.1 * pb.sin(pb.roll(u, 1)), x),
+        lambda x: pb.scan(lambda c, one: (c + one, c * one), pb.sum(x[:0]), x)[1] * x,
+        lambda x: pb.while_loop(lambda u: pb.sum(u) < 20, lambda u: u * u + x, x),
+        lambda x: pb.cond(pb.sum(x) > 0, lambda u: u**2, lambda u: u, x),
+    )
+    for f in functions:
+        np.testing.assert_allclose(pb.sparse_jacobian(f, x).toarray(), dense(f, x), rtol=1e-12)
+        total = lambda x, f=f: pb.sum(f(x) ** 2)  # noqa: E731
+        np.testing.assert_allclose(
+            pb.sparse_hessian(total, x).toarray(), dense(pb.grad(total), x), rtol=1e-10
+        )
