@@ -24,12 +24,9 @@ Pattern dependence_of(const Ref<Node>& y, const Ref<Node>& x, const std::string&
 }
 
 // (by rows, number of colours, colour of each row or column, where the entries are).
-py::tuple compression(const Pattern& pattern, const std::string& way, const Shape& rows,
-                      const Shape& columns) {
-  const Compress how = way == "either" ? Compress::Either
-                       : way == "rows" ? Compress::Rows
-                                       : Compress::Symmetric;
-  const Compression out = compress(pattern, how, rows, columns);
+py::tuple compression(const Pattern& pattern, bool symmetric, const Shape& rows,
+                      const Shape& columns, const std::string& who) {
+  const Compression out = compress(pattern, symmetric, rows, columns, who.c_str());
   return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
 }
 
@@ -58,8 +55,8 @@ void bind_sparsity(py::module_& m) {
       .def_property_readonly("entries", [](const Pattern& it) { return array_of(it.entries); });
   m.def("own_array", &own_array, py::arg("x"));
   m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"));
-  m.def("compression", &compression, py::arg("pattern"), py::arg("way"), py::arg("rows"),
-        py::arg("columns"));
+  m.def("compression", &compression, py::arg("pattern"), py::arg("symmetric"), py::arg("rows"),
+        py::arg("columns"), py::arg("who"));
 }
 
 }  // namespace pullback

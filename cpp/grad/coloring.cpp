@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
+
 namespace pullback {
 namespace {
 
@@ -266,25 +268,36 @@ class StarColouring {
   Taken taken_;
 };
 
+constexpr int64_t kMostProducts = int64_t{1} << 29;  // entries: 4 GiB of float64
+
+// `count` products of `length` entries each.
+void check_products(int64_t count, int64_t length, const char* who) {
+  if (count * length <= kMostProducts) return;
+  fail(ErrorKind::Memory, who, ": the matrix takes ", count, " products with the derivative, of ",
+       length, " entries each: it is too dense to be treated as sparse");
+}
+
 Compression by_rows(const Pattern& pattern, Colouring colouring) {
   Compression out{true, colouring.count, std::move(colouring.colours), {}};
+  const auto length = static_cast<int32_t>(pattern.columns);
   out.positions.reserve(pattern.entries.size());
   for (int64_t i = 0; i < pattern.rows(); ++i) {
-    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[i] * pattern.columns + j);
+    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[i] * length + j);
   }
   return out;
 }
 
 Compression by_columns(const Pattern& pattern, Colouring colouring) {
   Compression out{false, colouring.count, std::move(colouring.colours), {}};
+  const auto length = static_cast<int32_t>(pattern.rows());
   out.positions.reserve(pattern.entries.size());
-  for (int64_t i = 0; i < pattern.rows(); ++i) {
-    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[j] * pattern.rows() + i);
+  for (int32_t i = 0; i < length; ++i) {
+    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[j] * length + i);
   }
   return out;
 }
 
-Compression compress_symmetric(const Pattern& pattern, const Shape& shape) {
+Compression compress_symmetric(const Pattern& pattern, const Shape& shape, const char* who) {
   const StarColouring natural(pattern, natural_order(pattern.rows()));
   const StarColouring sorted(pattern, largest_first(pattern));
   const StarColouring& best =
@@ -293,8 +306,9 @@ Compression compress_symmetric(const Pattern& pattern, const Shape& shape) {
   if (auto regular = on_grid(pattern, shape, 1, count)) {
     return by_rows(pattern, *std::move(regular));
   }
+  check_products(count, pattern.columns, who);
   Compression out{true, count, best.colouring().colours, {}};
-  const int64_t n = pattern.columns;
+  const auto n = static_cast<int32_t>(pattern.columns);
   for (int32_t i = 0; i < n; ++i) {
     for (int32_t j : pattern.row(i)) {
       const bool here = i == j || best.shows(i, out.colours[j]);
@@ -306,22 +320,23 @@ Compression compress_symmetric(const Pattern& pattern, const Shape& shape) {
 
 }  // namespace
 
-Compression compress(const Pattern& pattern, Compress way, const Shape& rows,
-                     const Shape& columns) {
+Compression compress(const Pattern& pattern, bool symmetric, const Shape& rows,
+                     const Shape& columns, const char* who) {
   const Pattern across = transposed(pattern);
-  if (way == Compress::Symmetric && pattern.starts == across.starts &&
-      pattern.entries == across.entries) {
-    return compress_symmetric(pattern, columns);
+  if (symmetric && pattern.starts == across.starts && pattern.entries == across.entries) {
+    return compress_symmetric(pattern, columns, who);
   }
   const int32_t least_rows = longest_row(across);  // of one column no two rows are apart
   const int32_t least_columns = longest_row(pattern);
-  if (way != Compress::Either) return by_rows(pattern, best_apart(pattern, across, rows));
   // The better one by these first; the other one need not be looked at where it cannot be better.
   // Of two that are as good, columns: tangents of slices are cheaper than cotangents.
   bool of_rows = least_rows < least_columns;
   const auto best = [&](bool rows_apart) {
     return rows_apart ? best_apart(pattern, across, rows) : best_apart(across, pattern, columns);
   };
+  // Before the colours of something hopeless fill memory.
+  check_products(std::min(least_rows, least_columns), std::min(pattern.rows(), pattern.columns),
+                 who);
   Colouring first = best(of_rows);
   if (first.count > std::max(least_rows, least_columns)) {
     Colouring second = best(!of_rows);
@@ -330,6 +345,7 @@ Compression compress(const Pattern& pattern, Compress way, const Shape& rows,
       of_rows = !of_rows;
     }
   }
+  check_products(first.count, of_rows ? pattern.columns : pattern.rows(), who);
   return of_rows ? by_rows(pattern, std::move(first)) : by_columns(pattern, std::move(first));
 }
 

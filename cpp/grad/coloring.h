@@ -17,15 +17,13 @@ struct Compression {
   int32_t count = 0;             // of colours
   std::vector<int32_t> colours;  // of the rows, or the columns
   // Entry k of the pattern is entry positions[k] of all products, laid one after another by colour.
-  std::vector<int64_t> positions;
+  std::vector<int32_t> positions;
 };
 
-enum class Compress : uint8_t {
-  Either,     // by rows or by columns, whichever takes fewer
-  Rows,       // by rows
-  Symmetric,  // by rows, of a symmetric matrix: an entry may be read on either side of the diagonal
-};
-// `rows` and `columns` are the shapes that the rows and the columns are flattened from.
-Compression compress(const Pattern& pattern, Compress way, const Shape& rows, const Shape& columns);
+// By rows or by columns, whichever takes fewer products. Of a symmetric matrix an entry may be read
+// on either side of the diagonal. `rows` and `columns` are the shapes that the rows and the columns
+// are flattened from. MemoryError, by `who`, where the products are too large to be held.
+Compression compress(const Pattern& pattern, bool symmetric, const Shape& rows,
+                     const Shape& columns, const char* who);
 
 }  // namespace pullback

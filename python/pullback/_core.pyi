@@ -1116,9 +1116,10 @@ def clip(a: typing.Any, b: typing.Any, c: typing.Any) -> Tensor: ...
 def combine(arg0: typing.Any, arg1: typing.Any, arg2: str) -> Tensor: ...
 def compression(
     pattern: Pattern,
-    way: str,
+    symmetric: bool,
     rows: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
     columns: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+    who: str,
 ) -> tuple: ...
 def computed_from(
     ys: collections.abc.Sequence[typing.Any], xs: collections.abc.Sequence[typing.Any]

@@ -288,6 +288,10 @@ def test_too_dense():
         pb.sparse_jacobian(lambda x: pb.permute_dims(pb.cumsum(x, axis=1), (1, 0)), x)
     with pytest.raises(MemoryError, match=r"^sparse_jacobian: more than \d+ entries may differ"):
         pb.sparse_jacobian(lambda x: pb.cumsum(x), x[0])
+    with pytest.raises(MemoryError, match=r"^sparse_jacobian: the matrix takes 100000 products"):
+        pb.sparse_jacobian(lambda x: pb.concat([pb.sum(x)[None], x[1:] * x[0]]), np.ones(100000))
+    with pytest.raises(MemoryError, match=r"^sparse_hessian: more than \d+ entries may differ"):
+        pb.sparse_hessian(lambda x: pb.sum(x) ** 2, np.ones(30000, np.float32))
 
 
 def test_without_scipy():

@@ -211,6 +211,10 @@ def pattern_of(rows, columns, at):
     return _core.dependence(y, x, "test")
 
 
+def compressed(pattern, size, symmetric=False):
+    return _core.compression(pattern, symmetric, size[:1], size[1:], "test")
+
+
 def random_entries(rows, columns, each, seed):
     rng = np.random.default_rng(seed)
     return np.unique(np.stack([np.repeat(np.arange(rows), each),
@@ -226,9 +230,8 @@ def test_colours_keep_entries_apart(size, seed):
     np.testing.assert_array_equal(
         np.diff(known.starts), np.bincount(entries[:, 0], minlength=size[0])
     )
-    by_rows, count, colours, positions = _core.compression(known, "either", size[:1], size[1:])
-    _, count_by_rows, *_ = _core.compression(known, "rows", size[:1], size[1:])
-    assert count <= count_by_rows
+    by_rows, count, colours, positions = compressed(known, size)
+    assert count == compressed(known.transposed(), size[::-1])[1]
     assert colours.min() >= 0 and colours.max() == count - 1
     line, across = (entries[:, 0], entries[:, 1]) if by_rows else (entries[:, 1], entries[:, 0])
     met = list(zip(colours[line].tolist(), across.tolist(), strict=True))
@@ -242,9 +245,7 @@ def test_colours_keep_entries_apart(size, seed):
 def test_symmetric_colours_show_every_entry(n, seed):
     some = random_entries(n, n, 2, seed)
     entries = np.unique(np.concatenate([some, some[:, ::-1]]), axis=0)
-    by_rows, count, colours, positions = _core.compression(
-        pattern_of(n, n, entries), "symmetric", (n,), (n,)
-    )
+    by_rows, count, colours, positions = compressed(pattern_of(n, n, entries), (n, n), True)
     matrix = np.zeros((n, n))
     matrix[entries[:, 0], entries[:, 1]] = np.arange(1.0, len(entries) + 1)
     matrix = np.maximum(matrix, matrix.T)
@@ -263,7 +264,7 @@ def test_symmetric_colours_show_every_entry(n, seed):
 
 def test_a_pattern_that_is_not_symmetric_is_coloured_by_rows():
     known = pattern_of(3, 3, [(0, 0), (0, 1), (0, 2), (1, 1), (2, 2)])
-    by_rows, count, _, positions = _core.compression(known, "symmetric", (3,), (3,))
+    by_rows, count, _, positions = compressed(known, (3, 3), True)
     assert by_rows and count == 2 and len(set(positions.tolist())) == 5
 
 
@@ -275,8 +276,7 @@ def counted(f, x, hessian=False):
         (y,) = _core.gradients([y], [x])
     g = _core.Trace().argument("float64", y.shape, False)
     known = _core.dependence(_core.gradients([y], [x], [g])[0], g, "test").transposed()
-    way = "symmetric" if hessian else "either"
-    by_rows, count, *_ = _core.compression(known, way, y.shape, x.shape)
+    by_rows, count, *_ = _core.compression(known, hessian, y.shape, x.shape, "test")
     return count, by_rows
 
 

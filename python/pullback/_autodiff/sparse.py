@@ -44,7 +44,7 @@ def sparse_jacobian(f: Callable[..., Any], x: Any) -> Any:
     result has no history: a gradient does not pass it.
 
     Raises TypeError where f returns no tensor, or x or the result is not floating; ImportError
-    without SciPy; MemoryError where too much depends on too much to be treated as sparse;
+    without SciPy; MemoryError where it is too dense to be treated as sparse;
     RuntimeError inside of a traced function.
 
     Source: Gebremedhin, Manne and Pothen, "What Color Is Your Jacobian? Graph Coloring for
@@ -149,17 +149,17 @@ def _traced_by(f: Any, who: str, make: _Make) -> Any:
 def _jacobian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure]:
     if y.dtype.kind != "f":
         raise TypeError(f"{who}: {place(f)} returned {y.dtype}; expected a floating dtype")
-    return _entries(x, y, who, "either")
+    return _entries(x, y, who, symmetric=False)
 
 
 def _hessian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure]:
     check_value(y, f, who)
     (slope,) = _core.gradients([y], [x])
     zeros = _core.full(x.shape, 0, x.dtype)
-    return _entries(x, zeros if slope is None else slope, who, "symmetric")
+    return _entries(x, zeros if slope is None else slope, who, symmetric=True)
 
 
-def _entries(x: Tensor, y: Tensor, who: str, way: str) -> tuple[Tensor, _Structure]:
+def _entries(x: Tensor, y: Tensor, who: str, symmetric: bool) -> tuple[Tensor, _Structure]:
     """The entries of the derivative of y by x that may differ from zero, row by row."""
     shape = prod(y.shape), prod(x.shape)
     g = _core.Trace(who).argument(y.dtype.name, y.shape, False)
@@ -169,7 +169,9 @@ def _entries(x: Tensor, y: Tensor, who: str, way: str) -> tuple[Tensor, _Structu
         return _core.full((0,), 0, x.dtype), _Structure(shape, starts, starts[:0])
     # A cotangent of x is linear in that of y, so where it is made from that is the pattern.
     pattern = _core.dependence(back, g, who).transposed()
-    by_rows, count, colours, positions = _core.compression(pattern, way, y.shape, x.shape)
+    by_rows, count, colours, positions = _core.compression(
+        pattern, symmetric, y.shape, x.shape, who
+    )
     product = _row_product if by_rows else _column_product
     chosen = _core.equal(
         _core.constant(colours), _core.reshape(_core.arange(0, count, 1, "int32"), (count, 1))
@@ -182,8 +184,7 @@ def _entries(x: Tensor, y: Tensor, who: str, way: str) -> tuple[Tensor, _Structu
     if products is None:
         products = _core.stack([product(y, x, chosen[k]) for k in range(count)], 0)
     flat = _core.reshape(products, (-1,))
-    narrow = np.int32 if flat.size < 2**31 else np.int64  # what the plan reads at every call
-    entries = _core.take(flat, _core.constant(positions.astype(narrow)), 0)
+    entries = _core.take(flat, _core.constant(positions), 0)
     return _core.cast(entries, x.dtype), _Structure(shape, pattern.starts, pattern.entries)
 
 
