@@ -211,7 +211,9 @@ class Simplifier {
   }
 
   static bool same_operation(const Node* x, const Node* y) {
-    if (x->op != y->op || !(x->attr == y->attr) || x->output != y->output) return false;
+    if (x->op != y->op || x->output != y->output) return false;
+    if (x->op == Op::output) return true;  // whatever is said of its keeping: it is written once
+    if (!(x->attr == y->attr)) return false;
     if (x->operation && key_of(*x->operation) != key_of(*y->operation)) return false;
     return x->window && y->window ? *x->window == *y->window : !x->window && !y->window;
   }
