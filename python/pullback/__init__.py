@@ -8,7 +8,8 @@
 
 Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
 `custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `random`, `special`,
-`implicit`, `optimizers` and `testing` are namespaces; the functions of the first two are here too.
+`implicit`, `integrate`, `optimizers` and `testing` are namespaces; the functions of the first two
+are here too.
 TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
@@ -16,7 +17,7 @@ TensorFlow 1's names are in `pullback.compat.tf1`.
 
 from typing import TYPE_CHECKING
 
-from . import _core, implicit, linalg, nn, optimizers, random, special, testing
+from . import _core, implicit, integrate, linalg, nn, optimizers, random, special, testing
 from ._array.activations import (
     celu,
     elu,
@@ -635,6 +636,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "integrate",
     "interp",
     "intersect1d",
     "invert",
@@ -853,7 +855,7 @@ __all__ = [
 def _name_publicly() -> None:
     """What is public says so: in `help`, and in pickles, which keep working when files move."""
     spaces = {"pullback": __all__}
-    for space in (implicit, linalg, nn, optimizers, random, special, testing):
+    for space in (implicit, integrate, linalg, nn, optimizers, random, special, testing):
         spaces[space.__name__] = space.__all__
     for name, names in spaces.items():
         entries = globals() if name == "pullback" else vars(globals()[name.split(".")[1]])

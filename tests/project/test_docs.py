@@ -17,6 +17,7 @@ MODULES = ["pullback"] + [
     for name in (
         "datasets",
         "implicit",
+        "integrate",
         "linalg",
         "nn",
         "optimizers",
@@ -127,6 +128,7 @@ def test_modules_are_public_and_functions_shadow_none():
     done = run(code)
     assert done.split() == [
         "implicit",
+        "integrate",
         "linalg",
         "nn",
         "optimizers",
