@@ -132,7 +132,9 @@ class Reverse {
     for (size_t i : carried) answers[i] = output_of(reverse, next++);
     for (size_t i : stacked) answers[i] = output_of(reverse, next++);
     for (size_t i = 0; i < answers.size(); ++i) {
-      if (!wanted_[i]) answers[i] = nullptr;
+      // Where there is an iteration, what it gives nothing to has nothing.
+      const bool cut = i < loop_.carries && !answers_[i] && !of_trail(i) && loop_.form.trips > 0;
+      if (!wanted_[i] || cut) answers[i] = nullptr;
     }
     return answers;
   }

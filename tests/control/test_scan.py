@@ -122,6 +122,15 @@ def test_what_no_path_reaches_is_none() -> None:
     assert pb.gradients(count, [a]) == [None]
 
 
+def test_a_state_that_is_stopped() -> None:
+    """As of the loop written out: None after an iteration, and ones where there is none."""
+    x = pb.Variable([1.0, 2.0])
+    for n in (0, 1, 3):
+        last, _ = pb.scan(lambda s, _: (pb.stop_gradient(s) * 2, None), x, length=n)
+        (g,) = pb.gradients(pb.sum(last), [x])
+        assert g is None if n else g.numpy().tolist() == [1.0, 1.0]
+
+
 def test_swapped_and_same() -> None:
     a, b = pb.Variable(2.0), pb.Variable(3.0)
     (x, y), ys = pb.scan(lambda s, _: ((s[1], s[0]), (s[0], s[0])), (a, b), length=3)

@@ -57,6 +57,13 @@ def a_stop_that_was_computed_before() -> tuple[Any, ...]:
     return pb.sum(frozen * 2), w
 
 
+@broken("none", "inside")
+def a_stop_inside_of_a_loop() -> tuple[Any, ...]:
+    w = weights(1, 2)
+    last, _ = pb.scan(lambda s, _: (pb.stop_gradient(s) * 2, None), w, length=3)  # culprit
+    return pb.sum(last), w
+
+
 @broken("none", "stop_gradients")
 def a_constant_of_the_question() -> tuple[Any, ...]:
     w = weights(1, 2)

@@ -137,6 +137,14 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
             f"{{x}} counted for nothing there: {WATCH}",
             step,
         )
+    if step.kind in ("loop", "branch", "output"):
+        return Finding(
+            "inside",
+            f"what the {step.name} does inside lets no gradient pass",
+            "look in the function that it was given for stop_gradient, a comparison, integers or a "
+            "rule that returns None",
+            step,
+        )
     return Finding(
         "not_differentiable",
         f"{step.name} has no derivative",
