@@ -16,6 +16,7 @@
 
 #include "grad/forward.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -202,7 +203,9 @@ class ForwardPass : public NodeTangents {
   void apply_itself(size_t i, Node* node, const Sent& sent) {
     const Zeros zeros = cares_[i];
     const bool parts = has_parts(node);
-    const bool dense = parts || mixes_upwards(node);
+    const bool both =
+        node->op == Op::complex && sent[0] && sent[1];  // each has a part of the entry
+    const bool dense = parts || both || mixes_upwards(node);
     std::vector<Part> of;
     std::vector<Ref<Node>> held;
     std::vector<Node*> inputs;
@@ -213,7 +216,9 @@ class ForwardPass : public NodeTangents {
         of.push_back({sent[k] != nullptr, sent[k] ? sent[k]->support() : Support()});
       }
       if (sent[k]) {
-        if (!parts) support.intersect(moved_upwards(node, sent[k]->support(), k, zeros));
+        if (!parts && !both) {
+          support.intersect(moved_upwards(node, sent[k]->support(), k, zeros));
+        }
         // What has no entries does not move what has some, whatever slopes come later.
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
           support.intersect(pullback::zeros({}, DType::Bool));
@@ -235,15 +240,8 @@ class ForwardPass : public NodeTangents {
     }
     const Ref<Node> mask = parts ? joined_upwards(node, of, zeros) : nullptr;
     // What is zero around a window, or where nothing was placed, is zero in the value.
-    const bool clean = dense || node->op == Op::complex || sent[0]->clean();
-    if (node->op == Op::complex) {
-      const bool both = sent[0] && sent[1];
-      for (size_t k = 0; k < 2; ++k) {
-        if (both && sent[k]) held[k] = sent[k]->dense();
-      }
-      if (both) support = {};
-      if (both) value = make_complex(held[0], held[1]);
-    }
+    const auto is_clean = [&](const Adjoint* one) { return !one || one->clean(); };
+    const bool clean = dense || std::ranges::all_of(sent, is_clean);
     add(i, {Cotangent::Value, value, mask, clean}, support);
   }
 
@@ -288,8 +286,15 @@ class ForwardPass : public NodeTangents {
     for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
     std::vector<Cotangent> answers(sent.size());
     vjp_of(node->op)({node, u, wanted}, answers.data());
+    std::vector<Support> supports;  // before they are made numbers
+    for (Adjoint* one : sent) {
+      if (one) supports.push_back(one->support());
+    }
     bool any_zero = false;
-    give(i, transposed(answers, sent, {u}, &any_zero)[0], any_zero);
+    const Ref<Node> value = transposed(answers, sent, {u}, &any_zero)[0];
+    const bool entries = is_elementwise(node->op) && traits(node->op).mask != Mask::Stops;
+    if (!entries || value == nullptr) return give(i, value, any_zero);
+    add(i, {Cotangent::Value, value, nullptr, false}, unite(supports));
   }
 
   void transpose_rule(size_t i, Node* node, const Exit& exit, const Sent& sent) {

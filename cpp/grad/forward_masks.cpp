@@ -43,8 +43,11 @@ Ref<Node> moved_factor(const Node* node, const Ref<Node>& one) {
       return picked(factor, input->shape, node->in[1]);
     case Op::place:
       return with_ones(factor, factor->shape.rank, 0, 1);
+    case Op::identity:
+    case Op::broadcast_to:
+      return one;
     default:
-      return is_elementwise(node->op) || node->op == Op::broadcast_to ? one : nullptr;
+      return is_elementwise(node->op) ? one : nullptr;
   }
 }
 

@@ -64,10 +64,7 @@ void Trace::call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resu
   std::array<Fate, 16> few;
   std::vector<Fate> many(returned_ > few.size() ? returned_ : 0);
   const std::span<Fate> fates(many.empty() ? few.data() : many.data(), returned_);
-  const auto without_value = [](const Ref<Node>& x) { return (x->flags & kTraced) != 0; };
-  if (std::any_of(arguments.begin(), arguments.end(), without_value)) {
-    inline_call(arguments, results);  // they stand for others, as of a vmap
-  } else if (!decide(arguments, fates)) {
+  if (!decide(arguments, fates)) {
     run(arguments, results, {});
   } else if (build) {
     inline_call(arguments, results);

@@ -50,7 +50,11 @@ WITHOUT_PROGRAMS = {
     "isrealobj broadcast_shapes supports",
     "positions without an input that has a gradient": "diag_indices tril_indices triu_indices",
     "other values each time, or none": "dropout empty empty_like",
-    "of what it is given": "associative_scan",
+    "of what it is given": "associative_scan vectorize",
+    "modes of a program, or of tests of derivatives": "tangents jvp linearize vjp divergence "
+    "linear_transpose vmap jacobian hessian hvp vhp gauss_newton_product fisher_product "
+    "per_example_gradients per_example_gradient_norms sparse_jacobian sparse_hessian jet "
+    "derivative laplacian",
     "of objects of others": "asarray from_dlpack",
     "the neighbour in its dtype, and a long double has others": "nextafter",
     "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",

@@ -185,6 +185,50 @@ def by_grad(program: Program, expected: Expected) -> Answer:
     return Answer(values, list(first), list(second))
 
 
+def by_tangents(program: Program, expected: Expected) -> Answer:
+    """Forward mode: what is linear in the tangents, transposed, once and twice."""
+    xs = [pb.Variable(x) for x in _starts(program)]
+    values = program.function()(pb, *_split(program, xs))
+    ys, weights = _targets(values, expected)
+    first = _transposed(ys, xs, weights)
+    slopes = _gradients(ys, xs, weights)
+    return Answer(values, first, _transposed(slopes, xs, expected.p))
+
+
+def _transposed(ys: list[Any], xs: list[Any], weights: list[Any]) -> list[Any]:
+    pairs = [(y, w) for y, w in zip(ys, weights, strict=True) if y is not None]
+    if not pairs or not xs:
+        return [None] * len(xs)
+    us = [pb.Variable(np.zeros_like(x.numpy())) for x in xs]
+    try:
+        moved = pb.tangents([y for y, _ in pairs], xs, [u.read() for u in us])
+    except ValueError as error:
+        if "tracked" not in str(error):
+            raise
+        return [None] * len(xs)
+    return _gradients(moved, us, [w for _, w in pairs])
+
+
+def by_vmap(program: Program, expected: Expected) -> Answer:
+    """One entry of a batch of two; lines that know no batch go alone."""
+    starts = _starts(program)
+
+    def f(*xs: Any) -> Any:
+        tracked = [pb.identity(x) for x in xs]
+        with pb.GradientTape(persistent=True) as tape:
+            tape.watch(tracked)
+            answer = _twice(program.function()(pb, *_split(program, tracked)), tracked, expected)
+        return answer.parts()
+
+    try:
+        batch = pb.vmap(f)(*(np.stack([x, x]) for x in starts))
+    except NotImplementedError as error:
+        if "cannot be computed for a whole batch" not in str(error):
+            raise
+        return lazy(program, expected)
+    return Answer(*([None if x is None else x[0] for x in part] for part in batch))
+
+
 def in_function(program: Program, expected: Expected) -> Answer:
     """All of it inside a function of the leaves, recorded with other ones."""
     run = program.function()
@@ -275,9 +319,11 @@ MODES: dict[str, Mode] = {
         by_tapes,
         by_jacobians,
         by_grad,
+        by_tangents,
+        by_vmap,
         in_function,
         through_function,
         with_updates,
     )
 }
-TRACED = ("in_function", "through_function", "with_updates")
+TRACED = ("by_vmap", "in_function", "through_function", "with_updates")

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from .. import _core
 from .._core import Rule, Tensor
+from .function import inlined_functions
 from .nests import flatten, unflatten
 from .rules import place
 
@@ -42,11 +43,8 @@ def checkpoint(f: F) -> F:
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         first = _core.next_number()
-        _core.inline_functions(1)
-        try:
+        with inlined_functions():
             returned = f(*args, **kwargs)
-        finally:
-            _core.inline_functions(-1)
         leaves, structure = flatten(returned)
         own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and _is_new(y, first)]
         piece = _core.Piece([leaves[i] for i in own], first)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tape, Tensor, Variable
+from .function import inlined_functions
 from .gradients import seed, seed_list, wants_zeros, with_zeros
 from .nests import flatten, leaf_paths, leaves_like, unflatten
 from .rules import place, rule_map
@@ -170,7 +171,8 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[..., Any]
     opened = Opened(f, primals, "linear_transpose")
     trace = _core.Trace("linear_transpose")
     opened.xs = [trace.argument(x.dtype.name, x.shape, False) for x in opened.xs]
-    value = opened.call()
+    with inlined_functions():
+        value = opened.call()
     ys = opened.results(value)
 
     def transposed(cotangent: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import update_wrapper
 from operator import index
 from typing import Any, ParamSpec, TypeVar, overload
@@ -120,6 +121,17 @@ def function(
     positions, names = _static(f, static_argnums, static_argnames)
     name = getattr(f, "__qualname__", type(f).__qualname__)
     return update_wrapper(_core.make_function(f, name, place(f), positions, names, capacity), f)
+
+
+@contextmanager
+def inlined_functions() -> Iterator[None]:
+    """Context manager: calls of traced functions are made of operations, as their arguments stand
+    for others that come later."""
+    _core.inline_functions(1)
+    try:
+        yield
+    finally:
+        _core.inline_functions(-1)
 
 
 def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:

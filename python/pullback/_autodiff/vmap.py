@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Tensor, Variable
+from .function import inlined_functions
 from .nests import flatten, leaf_paths, unflatten
 from .rules import place
 
@@ -130,7 +131,7 @@ class _Batch:
                 "vmap: no argument has a mapped axis, so its length is not known; give size"
             )
         self.first = _core.next_number()
-        with _core.BatchScope():
+        with _core.BatchScope(), inlined_functions():
             return self.f(*args, **kwargs)
 
     def close(self, result: Any, out_axes: Any) -> Any:
