@@ -51,10 +51,16 @@ class PythonFunction : public HostFunction {
 }  // namespace
 
 void bind_host(py::module_& m) {
-  m.def("host_call", [](const py::function& f, const std::vector<Ref<Node>>& inputs, DType dtype,
-                        const Shape& shape) {
-    return host_call(inputs, dtype, shape, Ref<HostFunction>(new PythonFunction(f)));
-  });
+  m.def(
+      "host_call",
+      [](const py::function& f, const std::vector<Ref<Node>>& inputs, DType dtype,
+         const Shape& shape, bool takes_batches) {
+        const Ref<HostFunction> function(new PythonFunction(f));
+        function->takes_batches = takes_batches;
+        return host_call(inputs, dtype, shape, function);
+      },
+      py::arg("f"), py::arg("inputs"), py::arg("dtype"), py::arg("shape"),
+      py::arg("takes_batches") = false);
 }
 
 }  // namespace pullback

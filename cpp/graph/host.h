@@ -6,6 +6,9 @@
 
 namespace pullback {
 
-struct HostFunction : Origin, HostCallable {};
+struct HostFunction : Origin, HostCallable {
+  // Takes arrays with more axes in front as well: one call for a batch.
+  bool takes_batches = false;
+};
 
 }  // namespace pullback

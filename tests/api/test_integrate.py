@@ -241,6 +241,23 @@ def test_other_transforms() -> None:
         )
 
 
+@pytest.mark.parametrize("adjoint", ADJOINTS)
+def test_a_batch_has_steps_of_its_own_for_each_entry(adjoint: str) -> None:
+    def end(k: Any, y0: Any, t: Any) -> Any:
+        return odeint(lambda y, t: -k * y, y0, pb.stack([0.0, 1.0, t]), adjoint=adjoint, **TIGHT)[2]
+
+    k, y0, t = np.array([0.1, 1.0, 4.0]), np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 1.5])
+    want = y0 * np.exp(-k * t)
+    np.testing.assert_allclose(pb.vmap(end)(k, y0, t).numpy(), want, rtol=1e-6)
+    one = [end(*entry).numpy() for entry in zip(k, y0, t, strict=True)]
+    np.testing.assert_allclose(pb.vmap(end)(k, y0, t).numpy(), one, rtol=1e-12)
+    slopes = pb.vmap(pb.grad(end, argnums=(0, 1, 2)))(k, y0, t)
+    for got, exact in zip(slopes, (-t * want, want / y0, -k * want), strict=True):
+        np.testing.assert_allclose(got.numpy(), exact, rtol=1e-5, atol=1e-12)
+    with pytest.raises(RuntimeError, match=r"stuck at t = (0\.5|0\.4999)"):
+        pb.vmap(lambda y0: odeint(lambda y, t: y * y, y0, [0.0, 1.0])[1])(y0[:2]).numpy()
+
+
 # --- what fails
 
 

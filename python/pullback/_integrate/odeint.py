@@ -219,7 +219,7 @@ def _tolerance(rtol: Any, atol: Any, max_steps: Any) -> Tolerance:
 def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, where: str) -> Tensor:
     """The ys, of which a look raises where the solution did not get to the end."""
 
-    def check(status: Any, t: Any, count: Any, ordered: Any) -> Any:
+    def check(status: Any, t: Any, count: Any, ordered: Any) -> Any:  # of a batch as well
         if not np.all(ordered):
             raise ValueError(f"{WHO}: t: expected times that increase, or that decrease")
         for one, at, steps in np.nditer([status, t, count]):
@@ -229,7 +229,7 @@ def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, wh
 
     ordered = _core.all(ts[1:] >= ts[:-1])
     inputs = [solution.status, sign * solution.t, solution.tried, ordered]
-    good = _core.host_call(check, [_core.stop_gradient(x) for x in inputs], "bool", ())
+    good = _core.host_call(check, [_core.stop_gradient(x) for x in inputs], "bool", (), True)
     return _core.where(good, solution.ys, 0.0)
 
 
