@@ -304,6 +304,7 @@ Compression compress_symmetric(const Pattern& pattern, const Shape& shape, const
       sorted.colouring().count < natural.colouring().count ? sorted : natural;
   const int32_t count = best.colouring().count;
   if (auto regular = on_grid(pattern, shape, 1, count)) {
+    check_products(regular->count, pattern.columns, who);
     return by_rows(pattern, *std::move(regular));
   }
   check_products(count, pattern.columns, who);

@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
 #include "grad/control.h"
@@ -27,11 +28,16 @@
 #include "grad/rule_call.h"
 #include "graph/make.h"
 #include "graph/operation.h"
+#include "graph/rebuild.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 
 namespace pullback {
 namespace {
+
+constexpr const char* kAnyCotangent =
+    "stands for any cotangent while a gradient rule is turned round for forward mode, and has no "
+    "value to look at; use reverse mode, or give the rule as a jvp";
 
 class ForwardPass : public NodeTangents {
  public:
@@ -255,11 +261,46 @@ class ForwardPass : public NodeTangents {
     }
   }
 
-  // A cotangent of a result that stands for any: zeros that have a history.
+  // A cotangent of a result that stands for any; who looks at it is told so.
   static Ref<Node> any_cotangent(const TensorType& type) {
-    const Ref<Node> u = identity(zeros(type.shape, type.dtype));
-    u->flags |= kTracked;
+    static const Ref<Origin> origin = [] {
+      Ref<Origin> made(new Origin);
+      made->name = kAnyCotangent;
+      return made;
+    }();
+    Ref<Node> u = make_argument(type.dtype, type.shape);
+    u->origin = origin;
     return u;
+  }
+
+  // Whether its value is made from one of them.
+  static bool made_from(const Ref<Node>& root, const std::vector<Ref<Node>>& us) {
+    const auto is_one = [&](const Node* node) {
+      return std::ranges::any_of(us, [&](const Ref<Node>& u) { return u.get() == node; });
+    };
+    Node* top = root.get();
+    std::vector<Node*> under;
+    walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
+      return node->seq > us[0]->seq ? node->inputs() : std::span<Node* const>();
+    });
+    return std::ranges::any_of(under, is_one);
+  }
+
+  // What is not linear in a cotangent counts as what it is near zero.
+  static void settle(std::vector<Ref<Node>>* found, const std::vector<Ref<Node>>& us) {
+    std::vector<Node*> from;
+    std::vector<Ref<Node>> to;
+    for (const Ref<Node>& u : us) {
+      from.push_back(u.get());
+      to.push_back(zeros(u->shape, u->dtype));
+    }
+    for (Ref<Node>& one : *found) {
+      if (one == nullptr || !made_from(one, us)) continue;
+      const Subgraph piece({one}, from, [](const Node*) { return false; });
+      one = piece.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
+        return copy_node(node, inputs);
+      })[0];
+    }
   }
 
   // The transpose of what a vjp made of `us`, of the tangents.
@@ -277,7 +318,23 @@ class ForwardPass : public NodeTangents {
       request.grad_ys.push_back(broadcast_to(sent[k]->dense(), y->shape));
     }
     for (const Ref<Node>& u : us) request.xs.push_back({u, 0});
-    return request.ys.empty() ? std::vector<Ref<Node>>(us.size()) : gradients(request);
+    if (request.ys.empty()) return std::vector<Ref<Node>>(us.size());
+    std::vector<Ref<Node>> found = gradients(request);
+    settle(&found, us);
+    const auto reached = [](const Ref<Node>& one) { return one != nullptr; };
+    if (std::ranges::none_of(found, reached)) {
+      for (const Ref<Node>& y : request.ys) refuse_untransposed(y, us);
+    }
+    return found;
+  }
+
+  // None would be a wrong answer: a reverse pass has one.
+  static void refuse_untransposed(const Ref<Node>& answer, const std::vector<Ref<Node>>& us) {
+    if (!made_from(answer, us)) return;
+    fail(ErrorKind::NotImplemented,
+         "forward mode: a gradient rule makes its answer of its cotangent by something that has no "
+         "gradient itself, so it cannot be turned round; use reverse mode, or give the rule as a "
+         "jvp");
   }
 
   void transpose_row(size_t i, Node* node, const Sent& sent) {
@@ -297,15 +354,21 @@ class ForwardPass : public NodeTangents {
     add(i, {Cotangent::Value, value, nullptr, false}, unite(supports));
   }
 
+  const std::vector<Node*>& outputs_of(const Node* operation) {
+    for (; listed_ < graph_.nodes().size(); ++listed_) {
+      Node* node = graph_.nodes()[listed_];
+      if (const Node* of = operation_of(node)) outputs_[of].push_back(node);
+    }
+    return outputs_[operation];
+  }
+
   void transpose_rule(size_t i, Node* node, const Exit& exit, const Sent& sent) {
     std::vector<Ref<Node>> us;
     std::vector<Node*> outputs;
     if (node->op == Op::custom_call) {
       for (const TensorType& type : node->operation->outputs) us.push_back(any_cotangent(type));
       outputs.resize(us.size());
-      for (Node* other : graph_.nodes()) {
-        if (other->op == Op::result && operation_of(other) == node) outputs[other->output] = other;
-      }
+      for (Node* other : outputs_of(node)) outputs[other->output] = other;
     } else {
       us.push_back(any_cotangent({node->dtype, node->shape}));
       outputs.push_back(node);
@@ -355,6 +418,8 @@ class ForwardPass : public NodeTangents {
   std::vector<Adjoint> tangents_;
   // Of operations with several outputs: the outputs' tangents, and whether a rule said zeros.
   std::unordered_map<const Node*, std::pair<std::vector<Ref<Node>>, bool>> results_;
+  std::unordered_map<const Node*, std::vector<Node*>> outputs_;  // of operations, among the nodes …
+  size_t listed_ = 0;                                            // … up to this one
 };
 
 }  // namespace

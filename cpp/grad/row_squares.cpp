@@ -13,25 +13,13 @@ Ref<Node> summed(const Ref<Node>& squares) {
   return reduce(Op::sum, squares, axes, false);
 }
 
-// a[rows, m, k] and b[rows, k, n] with one matrix for each row, where their own products are
-// smaller than theirs.
-bool is_product_of_rows(const Node* x) {
+// A column times a row, for each entry. Of longer sums the length would follow from small products
+// too, but their terms cancel.
+bool is_outer_product(const Node* x) {
   if (x->op != Op::matmul || x->shape.rank != 3) return false;
   const Shape& a = x->in[0]->shape;
   const Shape& b = x->in[1]->shape;
-  if (a.rank != 3 || b.rank != 3 || a[0] != x->shape[0] || b[0] != x->shape[0]) return false;
-  return a[2] * (a[1] + b[2]) < a[1] * b[2];
-}
-
-Ref<Node> of_product(const Node* x) {
-  const Ref<Node> a(x->in[0]);
-  const Ref<Node> b(x->in[1]);
-  if (a->shape[2] == 1) {
-    return Expr(summed(formula::square(a))) * Expr(summed(formula::square(b)));
-  }
-  const Expr left = matmul(swap_last_axes(a), a);
-  const Expr right = matmul(b, swap_last_axes(b));
-  return summed(left * right);
+  return a.rank == 3 && b.rank == 3 && a[0] == x->shape[0] && b[0] == x->shape[0] && a[2] == 1;
 }
 
 }  // namespace
@@ -48,10 +36,14 @@ Ref<Node> row_squares(const Ref<Node>& x) {
       at = input;
       continue;
     }
-    if (is_product_of_rows(at.get())) return of_product(at.get());
-    break;
+    if (!is_outer_product(at.get())) break;
+    const Expr left = summed(formula::square(Expr(at->in[0])));
+    return left * Expr(summed(formula::square(Expr(at->in[1]))));
   }
-  return summed(formula::square(at));
+  if (!is_complex(at->dtype)) return summed(formula::square(Expr(at)));
+  const Expr re = real_part(at);
+  const Expr im = imaginary_part(at);
+  return summed(re * re + im * im);
 }
 
 }  // namespace pullback

@@ -5,9 +5,10 @@
 
 namespace pullback {
 
-// Of a tensor of rank 1 or more: a tensor of shape (shape[0],). Where it is a product for each
-// entry, as the gradient of a layer's weights for each example is, ‖AB‖² = Σ (AᵀA)∘(BBᵀ) needs two
-// small products in its place (I. Goodfellow, Efficient per-example gradient computations, 2015).
+// Of a tensor of rank 1 or more: a real tensor of shape (shape[0],). Where it is an outer product
+// for each entry, as the gradient of a layer's weights for an example is, the length is that of
+// one factor times that of the other (I. Goodfellow, Efficient per-example gradient computations,
+// 2015).
 Ref<Node> row_squares(const Ref<Node>& x);
 
 }  // namespace pullback

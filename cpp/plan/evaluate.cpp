@@ -128,15 +128,17 @@ template <class... Parts>
   }
 }
 
-// The trace that a tensor without a value belongs to, as far as its arguments and draws say.
-const TraceOrigin* origin_of(Node* node) {
+// Where a tensor without a value comes from, as far as its arguments and draws say: a trace, or
+// what says itself why it has none.
+const Origin* origin_of(Node* node) {
   std::vector<Node*> below;
   walk({&node, 1}, &below, [](const Node* node) {
     return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
   });
   for (const Node* leaf : below) {
     if (leaf->op != Op::argument && leaf->op != Op::scalar) continue;
-    if (const auto* origin = dynamic_cast<const TraceOrigin*>(leaf->origin.get())) return origin;
+    if (leaf->origin && (leaf->op == Op::argument || leaf->flags & kDraw))
+      return leaf->origin.get();
   }
   return nullptr;
 }
@@ -255,9 +257,11 @@ void set_failed_apart() {
 void set_lock_hooks(const LockHooks& h) { hooks = h; }
 
 void refuse_traced(Node* node, const std::string& who, const std::string& advice) {
-  const TraceOrigin* origin = origin_of(node);
+  const Origin* from = origin_of(node);
+  const auto* origin = dynamic_cast<const TraceOrigin*>(from);
   const std::string tensor =
       text(who, ": this tensor (shape ", node->shape, ", ", node->dtype, ")");
+  if (from && !origin) fail(ErrorKind::Runtime, tensor, " ", from->name);
   const std::string name = origin && !origin->name.empty() ? origin->name : "its function";
   if (origin ? origin->open : Trace::active()) {
     fail(ErrorKind::Runtime, tensor, " has no value while its function is being traced",

@@ -79,11 +79,15 @@ def test_structural_zeros_of_the_units() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_rules_of_users(mode: Any) -> None:
     plain = pb.custom_gradient(lambda x: (pb.sin(x), lambda g: 10 * g))
-    looks = pb.custom_gradient(
-        lambda x: (pb.sin(x), lambda g: 10 * g if float(pb.sum(g)) < 9 else g)
-    )
-    for rule in (plain, looks):
-        same(pb.jacobian(rule, mode=mode)(X), 10 * np.eye(3))
+    same(pb.jacobian(plain, mode=mode)(X), 10 * np.eye(3))
+    by_numpy = pb.custom_gradient(lambda x: (pb.sin(x), lambda g: pb.constant(10 * g.numpy())))
+    if mode == "forward":
+        with pytest.raises(RuntimeError, match="turned round for forward mode"):
+            pb.jacobian(by_numpy, mode=mode)(X)
+    else:
+        same(pb.jacobian(by_numpy, mode=mode)(X), 10 * np.eye(3))
+        wide = lambda x: by_numpy(pb.concat([x, x]))  # noqa: E731
+        same(pb.jacobian(wide, mode=mode)(X), 10 * np.concatenate([np.eye(3)] * 2))
     twice = pb.jacobian(pb.jacobian(lambda x: plain(x) * x, mode=mode), mode=mode)(X)
     slopes = np.zeros((3, 3, 3))
     slopes[range(3), range(3), range(3)] = 20
@@ -221,6 +225,27 @@ def test_norms_of_per_example_gradients() -> None:
         got = pb.per_example_gradients(sequence, p, rows)["w"].numpy()
         want = np.sqrt(np.sum(got.reshape(5, -1) ** 2, 1))
         same(pb.per_example_gradient_norms(sequence, p, rows), want)
+
+
+def test_norms_where_terms_cancel() -> None:
+    """Two rows for each example that differ by little, and pull in opposite directions."""
+    x = np.repeat(RNG.normal(size=(8, 1, 30)), 2, axis=1).astype(np.float32)
+    x[:, 1] += 1e-5
+    w = np.ones((30, 20), np.float32) / 30
+    loss = lambda w, x: pb.sum(pb.sin(x @ w)[0]) - pb.sum(pb.sin(x @ w)[1])  # noqa: E731
+    got = pb.per_example_gradient_norms(loss, w, x)
+    want = np.sqrt(np.sum(pb.per_example_gradients(loss, w, x).numpy().reshape(8, -1) ** 2, 1))
+    same(got, want, 1e-5)
+
+
+def test_norms_of_complex_gradients() -> None:
+    z = RNG.normal(size=3) + 1j * RNG.normal(size=3)
+    x = RNG.normal(size=(4, 3))
+    loss = lambda z, x: pb.sum(pb.abs(z * x) ** 2)  # noqa: E731
+    want = pb.per_example_gradients(loss, z, x).numpy()
+    got = pb.per_example_gradient_norms(loss, z, x)
+    assert got.dtype == "float64"
+    same(got, np.linalg.norm(want, axis=1))
 
 
 def test_norms_do_not_make_the_gradients() -> None:

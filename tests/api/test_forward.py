@@ -77,6 +77,24 @@ def test_a_rule_that_clips_is_linear_about_zero() -> None:
     same(pb.tangents(clipped, x, np.float32([5.0, 7.0]))[0], [15.0, 21.0])
 
 
+def test_a_rule_that_cannot_be_turned_round_says_so() -> None:
+    """A wrong zero would be worse: reverse mode has an answer."""
+    looks = pb.custom_gradient(lambda x: (x * 2, lambda g: g if float(g) > 5 else 3 * g))
+    for call in (
+        lambda: pb.jvp(looks, (1.0,), (1.0,)),
+        lambda: pb.linearize(looks, 1.0),
+        lambda: pb.hvp(lambda x: looks(x) ** 2, (1.0,), (1.0,)),
+        lambda: pb.function(lambda x: pb.jvp(looks, (x,), (1.0,))[1])(1.0),
+    ):
+        with pytest.raises(RuntimeError, match="turned round for forward mode"):
+            call()
+    ends = pb.custom_gradient(lambda x: (x * 2, lambda g: pb.stop_gradient(g) * 3))
+    with pytest.raises(NotImplementedError, match="forward mode: a gradient rule"):
+        pb.jvp(ends, (1.0,), (1.0,))
+    assert float(pb.jacobian(ends)(1.0)) == 3.0
+    assert float(pb.hessian(lambda x: looks(x) ** 2)(1.0)) == 12.0
+
+
 def test_checkpoints_functions_and_composites() -> None:
     x = pb.Variable([[1.0, 2.0], [0.5, -1.0]])
     u = np.array([[1.0, -1.0], [2.0, 0.25]], np.float32)
@@ -178,9 +196,6 @@ def test_linearize_runs_the_linear_part_alone() -> None:
     assert len(runs) == 4
     plans = pb.function(lambda x, u: pb.linearize(f, x)[1](u))
     same(plans(x, u), want[1])
-    # A rule that looks at what it is given needs a real one.
-    looks = pb.custom_gradient(lambda x: (x * 2, lambda g: g if float(g) > 5 else 3 * g))
-    assert float(pb.linearize(looks, 1.0)[1](1.0)) == 3.0
     nest = pb.linearize(lambda p: (p[0] * p[1], p[0]), (2.0, 3.0))[1]
     assert [float(t) for t in nest((1.0, None))] == [3.0, 1.0]
 

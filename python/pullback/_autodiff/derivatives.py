@@ -44,7 +44,8 @@ def jacobian(
         takes all of them as long as that stays near a GiB, else as many as do.
 
     Units are structural zeros around a one, so they meet no infinite slope. A rule in Python is
-    called once for all of them, unless it looks at what it is given.
+    called once for all of them, unless it looks at its cotangent: then the rows come one after the
+    other, by reverse mode, or "forward" is an error.
 
     Raises TypeError for an argument or a result that is not a real floating tensor, ValueError for
     more than 16 axes; otherwise as `value_and_grad`.
@@ -96,7 +97,7 @@ def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Literal["auto"] | int
     def call(*args: Any, **kwargs: Any) -> Any:
         slope = grad(f, argnums)
         found = (single, positions)
-        return _jacobian_of(slope, args, kwargs, found, "forward", chunk, "hessian")
+        return _jacobian_of(slope, args, kwargs, found, "second", chunk, "hessian")
 
     return call
 
@@ -146,6 +147,7 @@ class _Blocks:
         self.ys = ys
         self.xs = xs
         self.chunk = chunk
+        self.mode = mode
         self.shapes = [[(*y.shape, *x.shape) for x in xs] for y in ys]
         for y, row in zip(ys, self.shapes, strict=True):
             for x, shape in zip(xs, row, strict=True):
@@ -155,7 +157,8 @@ class _Blocks:
                         f"most are {MOST_AXES}"
                     )
         self.forward = [
-            [mode == "forward" or (mode == "auto" and x.size < y.size) for x in xs] for y in ys
+            [mode in ("forward", "second") or (mode == "auto" and x.size < y.size) for x in xs]
+            for y in ys
         ]
 
     def all(self) -> list[list[Tensor]]:
@@ -169,14 +172,23 @@ class _Blocks:
         for k, x in enumerate(self.xs):
             places = [i for i in range(len(self.ys)) if self.forward[i][k]]
             if places:
-                found = self._columns([self.ys[i] for i in places], x)
-                for i, block in zip(places, found, strict=True):
+                for i, block in zip(places, self._pushed(places, x), strict=True):
                     blocks[i][k] = block
         for i, row in enumerate(self.shapes):
             for k, shape in enumerate(row):
                 if blocks[i][k] is None:
                     blocks[i][k] = _core.full(shape, 0, self.xs[k].dtype)
         return blocks
+
+    def _pushed(self, places: list[int], x: Tensor) -> list[Tensor | None]:
+        ys = [self.ys[i] for i in places]
+        try:
+            return self._columns(ys, x)
+        except (RuntimeError, NotImplementedError) as error:
+            # A rule that cannot be turned round; that mode was not asked for.
+            if self.mode == "forward" or "forward mode" not in str(error):
+                raise
+            return [self._rows(y, [x])[0] for y in ys]
 
     def _rows(self, y: Tensor, xs: list[Tensor]) -> list[Tensor | None]:
         if y.size == 1:
