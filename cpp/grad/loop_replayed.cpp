@@ -124,12 +124,13 @@ class Replaying {
   }
 
   // What only the reverse uses, as a tensor in a user's rule: nothing is known of how it enters.
+  // Its integers are positions and the number of iterations.
   void refuse_others(std::span<const uint8_t> wanted) const {
     Flags known(wanted.size());
     for (size_t j = 0; j < carries(); ++j) known[j] = 1;
     for (int32_t place : operation_.inputs[1]) known[place] = 1;
     for (size_t i = 0; i < wanted.size(); ++i) {
-      if (!wanted[i] || known[i]) continue;
+      if (!wanted[i] || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
       fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,
            ": a tensor that only a gradient rule inside of the loop uses has no derivative of "
            "second order; pass it to the function that has the rule");
