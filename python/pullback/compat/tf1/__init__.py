@@ -17,7 +17,8 @@ rows and `inference` finds out what is known of them before a run; `graph` holds
 differentiates, `session` runs: a traced program of `instantiate`, or where a Python function wants
 values, `host_run`. Rows and functions: `math_ops`, `scalar_ops`, `linear_ops`, `array_ops`,
 `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`, `nn` with
-`windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`; `variables`,
+`windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`; `control_flow`,
+`choices`, `along` and `tensor_array`, whose loops `bodies` and `loop_rows` run; `variables`,
 `variable_scope` and `layers`; `train`, `decay`, `saver` and `moving_averages`; `custom`,
 `recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about eager
 execution, `traced` about `tf.function`.
@@ -41,11 +42,14 @@ from . import random as random
 from . import raw_ops as raw_ops
 from . import summary as summary
 from . import train as train
+from .along import *
 from .array_ops import *
 from .backprop import *
 from .check_ops import *
 from .choice_ops import *
+from .choices import *
 from .clip import *
+from .control_flow import *
 from .create import cast as cast
 from .create import convert_to_tensor as convert_to_tensor
 from .create import is_tensor as is_tensor
@@ -92,6 +96,7 @@ from .slices import *
 from .switches import *
 from .tape import *
 from .tensor import *
+from .tensor_array import *
 from .traced import *
 from .variable_scope import *
 from .variable_scope import variable_scope as variable_scope  # the function, not the module

@@ -15,7 +15,7 @@ operation first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
@@ -25,6 +25,7 @@ from ... import _core
 from ..._autodiff.gradients import with_zeros
 from ..._runtime import questions, settings
 from . import mode
+from .ancestry import ancestors, check_outside
 from .built_in import built_in
 from .create import apply, convert_to_tensor, graph_of
 from .dtypes import as_dtype
@@ -109,6 +110,7 @@ def gradients(
     targets = [_target(y, i) for i, y in enumerate(as_list(ys))]
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]
+    check_outside(targets, sources)
     with graph_of([*targets, *sources]).as_default() as graph, graph.name_scope(name):
         seeds = checked_seeds(targets, grad_ys)
         answers = pull_back(targets, seeds, sources, stops)
@@ -175,18 +177,6 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
             )
         seeds.append(seed)
     return seeds
-
-
-def ancestors(ys: Iterable[Tensor]) -> list[Operation]:
-    """The operations that these tensors are made from, oldest first."""
-    seen: set[Operation] = set()
-    pending = [y.op for y in ys]
-    while pending:
-        op = pending.pop()
-        if op not in seen:
-            seen.add(op)
-            pending.extend(x.op for x in op.inputs)
-    return sorted(seen, key=lambda op: op.number)
 
 
 def pull_back(
@@ -359,6 +349,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     # Where the cotangent of a jacobian is a structural zero: its other output.
     units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
     masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []
+    stops = [*stops, *run.cut]
     answers = _core.gradients(ys, xs, seeds, stops, None, None, op.attrs["integers"], True, masks)
     outs: list[Any] = []  # None is a path that carries nothing
     for g, kind in zip(with_zeros(answers, xs), op.attrs["rows"], strict=True):
@@ -380,21 +371,26 @@ define("GradientOutput", lambda x: _core.identity(x), fresh=True)
 
 def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor, Tensor]]:
     """The inputs of an operation and the cotangents that its rule gives them."""
-    with op.graph.name_scope(f"{op.name}_grad"):
-        upstream = [
-            apply("ZerosLike", y) if g is None and carries(y) else g for y, g in cotangents.items()
-        ]
-        rule = op.rule or find_rule(op.type, op.name, op.override)
-        if rule is None:
-            return []
-        if isinstance(rule, OpDef):
-            answers = built_in(op, rule, upstream, differentiable_inputs(op))
-        else:
-            answer = rule.function(op, *upstream)
-            answers = checked_results(answer, op.inputs, rule, op.type, op.name)
+    answers = answers_of(op, list(cotangents.values()))
     live = set(differentiable_inputs(op))
     return [
         (x, g)
         for i, (x, g) in enumerate(zip(op.inputs, answers, strict=True))
         if g is not None and i in live
     ]
+
+
+def answers_of(op: Operation, upstream: list[Any]) -> list[Any]:
+    """What the rule of an operation answers for each of its inputs."""
+    with op.graph.name_scope(f"{op.name}_grad"):
+        upstream = [
+            apply("ZerosLike", y) if g is None and carries(y) else g
+            for y, g in zip(op.outputs, upstream, strict=True)
+        ]
+        rule = op.rule or find_rule(op.type, op.name, op.override)
+        if rule is None:
+            return [None] * len(op.inputs)
+        if isinstance(rule, OpDef):
+            return built_in(op, rule, upstream, differentiable_inputs(op))
+        answer = rule.function(op, *upstream)
+        return list(checked_results(answer, op.inputs, rule, op.type, op.name))

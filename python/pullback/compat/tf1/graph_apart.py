@@ -10,7 +10,7 @@ from ... import _core
 from ..._explain.ancestry import Ancestry, Step
 from ..._explain.apart import VIEWS, made_after
 from ..._explain.finding import Finding
-from .backprop import ancestors
+from .ancestry import ancestors
 from .graph_looks import looks_behind
 from .graph_steps import GraphAncestry, assigns, number_of, op_of, place_of, steps_of
 from .operation import Operation

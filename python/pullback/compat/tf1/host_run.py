@@ -23,6 +23,7 @@ __all__ = ["HostRun", "run_now"]
 class HostRun(Run):
     """The state of one run; `assigned` holds values."""
 
+    looks: bool = field(default=True, kw_only=True)
     # What Python functions have answered, each of which is called once.
     called: dict[Operation, list[Any]] = field(default_factory=dict)
     # What py_function has recorded: a tape, its arguments and its results.

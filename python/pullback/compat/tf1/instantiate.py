@@ -8,20 +8,24 @@ the new value. What must happen in Python (printing) is kept for after the repla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ... import _core
+from .ancestry import ancestors
 from .arrays import as_static
-from .backprop import ancestors
 from .errors import FailedPreconditionError, InvalidArgumentError
 from .opdef import build, pull_through
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 from .tensor import argument
 
-__all__ = ["Feed", "Program", "Slot", "make_program"]
+__all__ = ["Feed", "Program", "Slot", "WantsValues", "make_program"]
+
+
+class WantsValues(Exception):
+    """A loop or branch that cannot be traced."""
 
 
 @dataclass(eq=False)
@@ -127,7 +131,11 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
     """The fed tensors whose values are read while building: axes and shapes depend on them."""
     fed = set(feeds)
     wanted: set[Tensor] = set()
-    for op in reversed(ops):
+    pending = list(ops)
+    while pending:
+        op = pending.pop()
+        for piece in op.attrs.get("bodies", ()):
+            pending.extend(piece.ops)
         row = op.definition
         static = row.which_static(op.inputs)
         wanted.update(x for x, fixed in zip(op.inputs, static, strict=True) if fixed)
@@ -150,6 +158,9 @@ def make_program(
         try:
             outputs = run.all(fetches, feeds, used)
             late = run.used_after_all(outputs)
+        except WantsValues:
+            run.trace.abandon()
+            return None
         except BaseException:
             run.trace.abandon()
             raise
@@ -180,17 +191,20 @@ class Run:
     """The state of one instantiation; what `execute` of a row gets."""
 
     slot_of: Callable[[Any], Slot]
+    looks: bool = field(default=False, kw_only=True)  # whether values can be looked at
     trace: Any = field(default_factory=_core.Trace)
     # Watched constants are tracked, so that gradients can be asked about them.
     watcher: Any = field(default_factory=lambda: _core.Tape(False))
-    values: dict[Tensor, Any] = field(default_factory=dict)
+    values: MutableMapping[Tensor, Any] = field(default_factory=dict)
     fed: dict[Tensor, Any] = field(default_factory=dict)
     strict: set[Operation] = field(default_factory=set)
     hollow: list[Exception] = field(default_factory=list)  # for each value that is missing
     snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> what it was before
     assigned: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
-    behind: dict[Operation, frozenset[Any]] = field(default_factory=dict)
+    behind: MutableMapping[Operation, frozenset[Any]] = field(default_factory=dict)
     effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
+    cut: list[Any] = field(default_factory=list)  # what gradients inside a body do not pass
+    kind: Any = None  # of the runs of bodies; see bodies.py
 
     def all(
         self, fetches: Sequence[Any], feeds: Sequence[Feed], used: Sequence[Operation]

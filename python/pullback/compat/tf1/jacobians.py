@@ -9,8 +9,9 @@ from typing import Any
 
 from ... import _core
 from ..._autodiff.jacobian import entry_first, units, unknown_unit
+from .ancestry import ancestors
 from .array_ops import constant, fill, ones_like, reshape, shape, zeros_like
-from .backprop import _rules_between, _source, ancestors, as_list, gradients, pull_back
+from .backprop import _rules_between, _source, as_list, gradients, pull_back
 from .choice_ops import concat, one_hot, stack
 from .create import convert_to_tensor, graph_of
 from .dtypes import as_dtype

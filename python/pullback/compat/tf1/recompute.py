@@ -17,7 +17,8 @@ from ..._autodiff.checkpoint import one_after, times
 from ..._autodiff.custom_rule import TENSOR
 from ..._core import flatten, unflatten
 from . import mode
-from .backprop import ancestors, pull_back
+from .ancestry import ancestors
+from .backprop import pull_back
 from .create import apply, convert_to_tensor, graph_of, is_tensor
 from .custom import custom_operation
 from .inference import infer

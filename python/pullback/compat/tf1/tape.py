@@ -15,7 +15,8 @@ from ..._autodiff.jacobian import check_batches
 from ..._core import flatten, unflatten
 from ..._runtime import questions, settings
 from . import mode
-from .backprop import UnconnectedGradients, ancestors, checked_seeds, pull_back, unconnected
+from .ancestry import ancestors
+from .backprop import UnconnectedGradients, checked_seeds, pull_back, unconnected
 from .create import apply, convert_to_tensor, graph_of
 from .graph import get_default_graph
 from .jacobians import jacobians, zero_block

@@ -1,0 +1,381 @@
+"""Loops and branches of TensorFlow 1: while_loop, cond, case, switch_case and TensorArray."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+
+import pullback.compat.tf1 as tf
+
+
+def scalar():
+    return tf.placeholder(tf.float32, [])
+
+
+def powers(x, limit=100.0):
+    return tf.while_loop(lambda y: y < limit, lambda y: y * x, [x])
+
+
+def repeated(body, start, times=3):
+    """body(y), so many times."""
+    return tf.while_loop(lambda i, y: i < times, lambda i, y: (i + 1, body(y)), [0, start])[1]
+
+
+# --- while
+
+
+@pytest.mark.parametrize(("x", "answer"), [(2.0, [128, 448]), (5.0, [125, 75]), (200.0, [200, 1])])
+def test_trips_depend_on_data(x, answer):
+    given = scalar()
+    y = powers(given)
+    assert y.dtype == tf.float32 and y.shape == [] and y.op.type == "While"
+    assert listed(run([y, *tf.gradients(y, given)], {given: x})) == answer
+
+
+def test_every_order():
+    x = scalar()
+    answers = [repeated(lambda y: y * x, tf.constant(1.0), 4)]
+    for _ in range(4):
+        answers += tf.gradients(answers[-1], x)
+    assert listed(run(answers, {x: 2.0})) == [16, 32, 48, 48, 24]
+
+
+def test_no_trips():
+    x, w = tf.constant(3.0), tf.constant(2.0)
+    y = repeated(lambda y: y * w, x, 0)
+    assert listed(run([y, *tf.gradients(y, [x, w])])) == [3, 1, 0]
+
+
+def test_captured_tensors_and_variables():
+    w = tf.Variable(3.0)
+    u = tf.placeholder(tf.float32, [None])
+    y = repeated(lambda y: y * w + u, 2 * u, 2)
+    grads = tf.gradients(y, [u, w])
+    # y = 2 u w² + u w + u
+    assert listed(run([y, *grads], {u: [1.0, 2.0]})) == [[22, 44], [22, 22], 39]
+
+
+def test_counters_and_what_is_not_reached():
+    x, n = tf.constant(2.0), tf.constant(5)
+    i, y = tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), [0, 1.0])
+    assert tf.gradients(y, [n]) == [None] and tf.gradients(tf.cast(i, tf.float32), x) == [None]
+    other = tf.constant(1.0)
+    assert tf.gradients(y, other) == [None]
+    assert run(i) == 5 and run(i).dtype == np.int32
+
+
+def test_stopped_and_without_back_prop():
+    x = tf.constant(2.0)
+    y = repeated(lambda y: tf.stop_gradient(y) * x, x)
+    assert listed(run([y, *tf.gradients(y, x)])) == [16, 8]
+    z = tf.while_loop(lambda z: z < 9.0, lambda z: z * x, [x], back_prop=False)
+    assert run(z) == 16 and tf.gradients(z, x) == [None]
+
+
+def test_nested_loops_and_branches():
+    x = tf.placeholder(tf.float32, [])
+    y = tf.while_loop(
+        lambda i, y: i < 3,
+        lambda i, y: (
+            i + 1,
+            tf.while_loop(lambda j, z: j < i, lambda j, z: (j + 1, z * x), [0, y])[1],
+        ),
+        [0, x],
+    )[1]
+    assert listed(run([y, *tf.gradients(y, x)], {x: 2.0})) == [16, 32]
+    z = tf.while_loop(
+        lambda i, z: i < 4,
+        lambda i, z: (i + 1, tf.cond(tf.equal(i % 2, 0), lambda: z * x, lambda: z + 1.0)),
+        [0, x],
+    )[1]
+    # ((x² + 1) x + 1)
+    assert listed(run([z, *tf.gradients(z, x)], {x: 2.0})) == [11, 13]
+
+
+def test_gradients_inside():
+    x = tf.constant(1.0)
+    y = repeated(lambda y: y - 0.1 * tf.gradients(y * y, y)[0], x)
+    np.testing.assert_allclose(run([y, *tf.gradients(y, x)]), [0.512, 0.512], rtol=1e-6)
+    with pytest.raises(ValueError, match="inside while loop"):
+        repeated(lambda y: tf.gradients(y * y, x)[0], x)
+
+
+def test_rules_of_programs_inside():
+    @tf.custom_gradient
+    def square(t):
+        return t * t, lambda upstream: upstream * 10.0 * t
+
+    x, w = tf.constant(2.0), tf.constant(3.0)
+    y = repeated(lambda y: square(y) * w, x, 2)
+    slopes = tf.gradients(y, [x, w])
+    assert listed(run([y, *slopes])) == [432, 21600, 1584]
+    assert run(tf.gradients(slopes[0], x)[0]) == 118800
+    # The rule is differentiated where a gradient inside is: 10 y² + y², of which y² by the rule.
+    z = repeated(lambda y: y - 0.1 * tf.gradients(square(y) * y, y)[0], tf.constant(1.0), 1)
+    start = z.op.inputs[1]
+    np.testing.assert_allclose(run([z, *tf.gradients(z, start)]), [-0.1, -2.0], rtol=1e-5)
+
+
+def test_overrides_inside():
+    @tf.RegisterGradient("Seven")
+    def rule(op, upstream):
+        return 7.0 * upstream
+
+    x = tf.constant(0.5)
+    with tf.get_default_graph().gradient_override_map({"Sin": "Seven", "Cos": "Identity"}):
+        y = repeated(tf.sin, x, 2)
+        z = tf.cond(x > 0, lambda: tf.cos(x), lambda: x)
+    assert listed(run([*tf.gradients(y, x), *tf.gradients(z, x)])) == [49, 1]
+
+
+def test_random_numbers_differ():
+    y = tf.while_loop(
+        lambda i, a: i < 3,
+        lambda i, a: (i + 1, a.write(i, tf.random_uniform([]))),
+        [0, tf.TensorArray(tf.float32, 3)],
+    )[1].stack()
+    with tf.Session() as session:
+        first, second = session.run(y), session.run(y)
+    assert len({*first.tolist(), *second.tolist()}) == 6
+
+
+def test_structure_of_loop_vars():
+    w = tf.constant(2.0)
+    start = [0, {"a": 0, "b": (w,)}]
+    out = tf.while_loop(
+        lambda i, d: i < 9,
+        lambda i, d: (i + 1, {"a": d["a"] + i, "b": (d["b"][0] * 2.0,)}),
+        start,
+        maximum_iterations=3,
+    )
+    assert run(out) == [3, {"a": 3, "b": (16.0,)}]
+    assert isinstance(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0]), tf.Tensor)
+    whole = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], return_same_structure=True)
+    assert run(whole) == [3]
+
+
+def test_shapes_that_grow():
+    x = scalar()
+    r = tf.while_loop(
+        lambda i, r: i < 3,
+        lambda i, r: (i + 1, tf.concat([r, r[-1:] * x], 0)),
+        [0, tf.stack([x])],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])],
+    )[1]
+    assert r.shape.as_list() == [None]
+    assert listed(run([r, *tf.gradients(r, x)], {x: 2.0})) == [[2, 4, 8, 16], 49]
+
+
+def test_python_functions_and_printing_inside(capsys):
+    x = tf.constant(1.0)
+    y = repeated(lambda y: y + tf.py_func(lambda a: a * 2, [y], tf.float32), x)
+    assert run(y) == 27
+
+    def told(y):
+        with tf.control_dependencies([tf.print("y", y)]):
+            return y * 2.0
+
+    assert listed(run([y := repeated(told, x), *tf.gradients(y, x)])) == [8, 8]
+    assert capsys.readouterr().err.splitlines() == ["y 1", "y 2", "y 4"]
+
+
+def test_assignments_are_carried():
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    z = repeated(lambda z: z * w + v.assign_add(1.0), tf.constant(0.0), 4)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert listed(session.run([z, *tf.gradients(z, w)])) == [41, 40]
+        assert session.run(v) == 5
+
+
+def test_what_while_loop_refuses():
+    one = tf.constant(1.0)
+    for wrong, kind, text in [
+        (lambda: tf.while_loop(1, lambda i: i, [0]), TypeError, "cond must be callable"),
+        (lambda: tf.while_loop(lambda i: i < 1, 2, [0]), TypeError, "body must be callable"),
+        (lambda: tf.while_loop(lambda: True, lambda: 1, []), ValueError, "No loop variables"),
+        (lambda: repeated(lambda y: tf.stack([y, y]), one), ValueError, "shape_invariants"),
+        (lambda: repeated(lambda y: tf.cast(y, tf.int32), one), ValueError, "same type"),
+        (
+            lambda: tf.while_loop(lambda i: i < 1, lambda i: (i, i), [0]),
+            ValueError,
+            "another structure",
+        ),
+    ]:
+        with pytest.raises(kind, match=text):
+            wrong()
+    inner = []
+    repeated(lambda y: inner.append(y) or y, one)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inside of a loop"):
+        run(inner[0])
+
+
+# --- branches
+
+
+def test_cond_runs_one():
+    x, a, b = scalar(), tf.constant(1.0), tf.constant(3.0)
+    y = tf.cond(x > 0, lambda: tf.log(x) * a, lambda: 2 * x * b)
+    answers = [y, *tf.gradients(y, [x, a, b])]
+    assert listed(run(answers, {x: 0.0})) == [0, 6, 0, 0]
+    assert listed(run(answers, {x: 1.0})) == [0, 1, 0, 0]
+    (second,) = tf.gradients(answers[1], x)
+    assert run(second, {x: 2.0}) == -0.25
+
+
+def test_cond_assigns_in_the_chosen_branch():
+    x, v, w = scalar(), tf.Variable(1.0), tf.Variable(2.0)
+    outside = w.assign_add(1.0)
+    up = tf.cond(x > 0, lambda: tf.group(v.assign(x)), tf.no_op)
+    kept = tf.cond(x > 0, lambda: v.value(), lambda: tf.identity(outside))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(up, {x: -1.0})
+        assert session.run(v) == 1
+        session.run(up, {x: 4.0})
+        assert session.run(v) == 4
+        assert session.run(kept, {x: 1.0}) == 4
+        assert session.run(w) == 3  # what is made outside runs in any case
+
+
+def test_branches_of_different_shapes():
+    x = scalar()
+    y = tf.cond(x > 0, lambda: tf.stack([x, x]), lambda: tf.stack([x, x, x]))
+    assert y.shape.as_list() == [None]
+    assert listed(run([y, *tf.gradients(y, x)], {x: 1.0})) == [[1, 1], 2]
+    assert listed(run([y, *tf.gradients(y, x)], {x: -1.0})) == [[-1, -1, -1], 3]
+
+
+def test_what_cond_returns():
+    yes = tf.constant(1.0) > 0
+    assert run(tf.cond(yes, lambda: [tf.constant(1)], lambda: [tf.constant(2)])) == 1
+    strict = tf.cond(yes, lambda: [tf.constant(1)], lambda: [tf.constant(2)], strict=True)
+    assert run(strict) == [1]
+    assert run(tf.cond(yes, lambda: {"a": 1, "b": 2.0}, lambda: {"a": 3, "b": 4.0})) == {
+        "a": 1,
+        "b": 2.0,
+    }
+    for wrong, kind, text in [
+        (lambda: tf.cond(True, lambda: 1, lambda: 2), TypeError, "Python bool"),
+        (lambda: tf.cond(yes, 1, lambda: 2), TypeError, "true_fn must be callable"),
+        (lambda: tf.cond(yes, lambda: 1, lambda: 2.0), ValueError, "same type"),
+        (lambda: tf.cond(yes, lambda: 1, lambda: None), ValueError, "must have a return value"),
+        (lambda: tf.cond(yes, lambda: (1, 2), lambda: 1), ValueError, "another structure"),
+    ]:
+        with pytest.raises(kind, match=text):
+            wrong()
+
+
+def test_case_takes_the_first():
+    x = scalar()
+    y = tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)], default=lambda: -x)
+    for value, answer in [(7.0, [7, 1]), (3.0, [9, 6]), (0.5, [-0.5, -1])]:
+        assert listed(run([y, *tf.gradients(y, x)], {x: value})) == answer
+    bare = tf.case({x > 5: lambda: x})
+    assert run(bare, {x: 6.0}) == 6
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no predicate"):
+        run(bare, {x: 1.0})
+    alone = tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)], lambda: -x, exclusive=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="more than one"):
+        run(alone, {x: 6.0})
+
+
+def test_switch_case_takes_a_number():
+    k, w = tf.placeholder(tf.int32, []), tf.constant(3.0)
+    y = tf.switch_case(k, [lambda: w, lambda: w * w, lambda: -w])
+    assert [run(y, {k: i}) for i in (0, 1, 2, 9, -1)] == [3, 9, -3, -3, -3]
+    z = tf.switch_case(k, {4: lambda: w}, default=lambda: 0 * w)
+    assert [run(z, {k: i}) for i in (4, 5)] == [3, 0]
+
+
+# --- arrays
+
+
+@pytest.mark.parametrize("options", [{"size": 3}, {"size": 0, "dynamic_size": True},
+                                     {"size": 3, "element_shape": []}])  # fmt: skip
+def test_an_array_is_filled(options):
+    x = scalar()
+    _, _, array = tf.while_loop(
+        lambda i, h, a: i < 3,
+        lambda i, h, a: (i + 1, h * x, a.write(i, h)),
+        [0, x, tf.TensorArray(tf.float32, **options)],
+    )
+    y = array.stack()
+    assert listed(run([y, array.size(), *tf.gradients(y, x)], {x: 2.0})) == [[2, 4, 8], 3, 17]
+
+
+def test_an_array_is_read():
+    x = tf.placeholder(tf.float32, [None, 2])
+    array = tf.TensorArray(tf.float32, size=tf.shape(x)[0]).unstack(x)
+    total = tf.while_loop(
+        lambda i, t: i < array.size(), lambda i, t: (i + 1, t * array.read(i)), [0, tf.ones([2])]
+    )[1]
+    rows = [[1.0, 2.0], [3.0, 5.0]]
+    assert listed(run([total, *tf.gradients(total, x)], {x: rows})) == [[3, 10], [[3, 5], [1, 2]]]
+    assert listed(run([array.gather([1]), array.concat()], {x: rows})) == [
+        [[3, 5]],
+        [1, 2, 3, 5],
+    ]
+    other = tf.TensorArray(tf.float32, 4).scatter([0, 2], tf.constant([1.0, 2.0]))
+    assert listed(run(other.stack())) == [1, 0, 2, 0]
+    parts = tf.TensorArray(tf.float32, 2).split(tf.constant([1.0, 2.0, 3.0, 4.0]), [2, 2])
+    assert listed(run(parts.identity().read(1))) == [3, 4]
+    with pytest.raises(ValueError, match="element of shape"):
+        tf.TensorArray(tf.float32, 2, element_shape=[2]).write(0, tf.ones([3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(other.read(7))
+
+
+def test_a_recurrent_network_learns():
+    """The sum of a sequence, by a program as it was written."""
+    batch, steps = 8, 5
+    xs = tf.placeholder(tf.float32, [None, steps, 1])
+    targets = tf.reduce_sum(xs, axis=1)
+    w = tf.get_variable("w", initializer=tf.constant([[0.5]]))
+    u = tf.get_variable("u", initializer=tf.constant([[0.5]]))
+    inputs = tf.TensorArray(tf.float32, size=steps).unstack(tf.transpose(xs, [1, 0, 2]))
+    outputs = tf.TensorArray(tf.float32, size=steps)
+
+    def step(t, h, out):
+        h = tf.matmul(h, w) + tf.matmul(inputs.read(t), u)
+        return t + 1, h, out.write(t, h)
+
+    start = (tf.constant(0), tf.zeros([tf.shape(xs)[0], 1]), outputs)
+    _, _, outputs = tf.while_loop(lambda t, *_: t < steps, step, start)
+    loss = tf.reduce_mean(tf.square(outputs.stack()[-1] - targets))
+    train = tf.train.GradientDescentOptimizer(0.02).minimize(loss)
+    data = np.linspace(-1, 1, batch * steps).reshape(batch, steps, 1)[:, ::-1].copy()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        first = session.run(loss, {xs: data})
+        for _ in range(60):
+            session.run(train, {xs: data})
+        assert session.run(loss, {xs: data}) < 0.05 * first
+
+
+# --- eager
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_eager(eager, traced):  # noqa: F811
+    def program(x):
+        y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [tf.constant(0), x])[1]
+        return tf.cond(y > 1.0, lambda: y * 2.0, lambda: y)
+
+    f = tf.function(program) if traced else program
+    with tf.GradientTape() as tape:
+        x = tf.constant(2.0)
+        tape.watch(x)
+        y = f(x)
+    assert y.numpy() == 32 and tape.gradient(y, x).numpy() == 64
+
+
+def test_eager_array_and_case(eager):  # noqa: F811
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    for i in range(3):
+        array = array.write(i, tf.constant(float(i)))
+    assert array.stack().numpy().tolist() == [0, 1, 2]
+    x = tf.constant(3.0)
+    assert tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)]).numpy() == 9
+    assert tf.switch_case(tf.constant(1), [lambda: x, lambda: -x]).numpy() == -3
