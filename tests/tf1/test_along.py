@@ -89,3 +89,10 @@ def test_eager(eager):  # noqa: F811
     assert tf.map_fn(lambda e: e * float(e.numpy()), x).numpy().tolist() == [1, 4, 9]
     assert tf.foldr(lambda a, e: a - e, x).numpy() == 0
     np.testing.assert_array_equal(tf.scan(lambda a, e: a - e, x, 0.0, reverse=True), [-6, -5, -3])
+
+
+def test_paths_that_do_not_exist():
+    x, n = tf.constant([1.0, 2.0]), tf.constant([1, 2])
+    y = tf.scan(lambda a, e: a * 2.0 + tf.stop_gradient(e), x, 1.0)
+    assert tf.gradients(y, x) == [None]
+    assert tf.gradients(tf.scan(lambda a, e: a * e, n), n) == [None]

@@ -1,4 +1,4 @@
-"""Loops and branches of TensorFlow 1: while_loop, cond, case, switch_case and TensorArray."""
+"""while_loop of TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -189,6 +189,63 @@ def test_assignments_are_carried():
         assert session.run(v) == 5
 
 
+def test_layers_inside():
+    x = tf.placeholder(tf.float32, [None, 3])
+
+    def layer(h):
+        with tf.variable_scope("cell", reuse=tf.AUTO_REUSE):
+            return tf.layers.dense(h, 3, activation=tf.tanh, name="d")
+
+    loss = tf.reduce_mean(tf.square(repeated(layer, x) - 0.3))
+    unrolled = tf.reduce_mean(tf.square(layer(layer(layer(x))) - 0.3))
+    variables = tf.trainable_variables()
+    assert [v.name for v in variables] == ["cell/d/kernel:0", "cell/d/bias:0"]
+    both = [tf.gradients(y, variables) for y in (loss, unrolled)]
+    train = tf.train.AdamOptimizer(0.05).minimize(loss)
+    data = np.linspace(-1, 1, 12).reshape(4, 3)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        looped, plain = session.run(both, {x: data})
+        for a, b in zip(looped, plain, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+        first = session.run(loss, {x: data})
+        for _ in range(40):
+            session.run(train, {x: data})
+        assert session.run(loss, {x: data}) < 0.2 * first
+
+
+def test_shapes_and_feeds_inside():
+    x, n = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [])
+    y = repeated(lambda a: tf.reshape(tf.reshape(a, [n, -1]) * 2.0, [-1]), x, 2)
+    feed = {x: [1, 2, 3, 4], n: 2}
+    assert listed(run([y, *tf.gradients(y, x)], feed)) == [[4, 8, 12, 16], [4, 4, 4, 4]]
+    a = tf.placeholder(tf.float32, [])
+    twice = a * 2.0
+    z = repeated(lambda z: z * twice, twice)
+    answers = [z, *tf.gradients(z, [a, twice])]
+    assert listed(run(answers, {twice: 3.0, a: 0.0})) == [81, 216, 108]
+
+
+def test_hessians_and_tapes():
+    x = tf.constant([1.0, 2.0])
+    y = repeated(lambda y: y * x * x[::-1], x, 2)  # x0³ x1² and x1³ x0²
+    assert listed(run(tf.hessians(y, x))) == [[[40, 36], [36, 14]]]
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = repeated(lambda y: y * x, x, 2)
+    assert listed(run(tape.gradient(y, x))) == [3, 12]
+    again = tf.recompute_grad(lambda x: repeated(lambda y: y * x, x, 2) * x)(x)
+    assert listed(run(tf.gradients(again, x))) == [[4, 32]]
+
+
+def test_integers_carry_no_gradient():
+    n = tf.constant(3)
+    y = repeated(lambda y: y * n, 1)
+    assert run(y) == 27 and tf.gradients(y, n) == [None]
+    z = tf.cond(n > 1, lambda: n * n, lambda: n)
+    assert run(z) == 9 and tf.gradients(z, n) == [None]
+
+
 def test_what_while_loop_refuses():
     one = tf.constant(1.0)
     for wrong, kind, text in [
@@ -211,149 +268,6 @@ def test_what_while_loop_refuses():
         run(inner[0])
 
 
-# --- branches
-
-
-def test_cond_runs_one():
-    x, a, b = scalar(), tf.constant(1.0), tf.constant(3.0)
-    y = tf.cond(x > 0, lambda: tf.log(x) * a, lambda: 2 * x * b)
-    answers = [y, *tf.gradients(y, [x, a, b])]
-    assert listed(run(answers, {x: 0.0})) == [0, 6, 0, 0]
-    assert listed(run(answers, {x: 1.0})) == [0, 1, 0, 0]
-    (second,) = tf.gradients(answers[1], x)
-    assert run(second, {x: 2.0}) == -0.25
-
-
-def test_cond_assigns_in_the_chosen_branch():
-    x, v, w = scalar(), tf.Variable(1.0), tf.Variable(2.0)
-    outside = w.assign_add(1.0)
-    up = tf.cond(x > 0, lambda: tf.group(v.assign(x)), tf.no_op)
-    kept = tf.cond(x > 0, lambda: v.value(), lambda: tf.identity(outside))
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        session.run(up, {x: -1.0})
-        assert session.run(v) == 1
-        session.run(up, {x: 4.0})
-        assert session.run(v) == 4
-        assert session.run(kept, {x: 1.0}) == 4
-        assert session.run(w) == 3  # what is made outside runs in any case
-
-
-def test_branches_of_different_shapes():
-    x = scalar()
-    y = tf.cond(x > 0, lambda: tf.stack([x, x]), lambda: tf.stack([x, x, x]))
-    assert y.shape.as_list() == [None]
-    assert listed(run([y, *tf.gradients(y, x)], {x: 1.0})) == [[1, 1], 2]
-    assert listed(run([y, *tf.gradients(y, x)], {x: -1.0})) == [[-1, -1, -1], 3]
-
-
-def test_what_cond_returns():
-    yes = tf.constant(1.0) > 0
-    assert run(tf.cond(yes, lambda: [tf.constant(1)], lambda: [tf.constant(2)])) == 1
-    strict = tf.cond(yes, lambda: [tf.constant(1)], lambda: [tf.constant(2)], strict=True)
-    assert run(strict) == [1]
-    assert run(tf.cond(yes, lambda: {"a": 1, "b": 2.0}, lambda: {"a": 3, "b": 4.0})) == {
-        "a": 1,
-        "b": 2.0,
-    }
-    for wrong, kind, text in [
-        (lambda: tf.cond(True, lambda: 1, lambda: 2), TypeError, "Python bool"),
-        (lambda: tf.cond(yes, 1, lambda: 2), TypeError, "true_fn must be callable"),
-        (lambda: tf.cond(yes, lambda: 1, lambda: 2.0), ValueError, "same type"),
-        (lambda: tf.cond(yes, lambda: 1, lambda: None), ValueError, "must have a return value"),
-        (lambda: tf.cond(yes, lambda: (1, 2), lambda: 1), ValueError, "another structure"),
-    ]:
-        with pytest.raises(kind, match=text):
-            wrong()
-
-
-def test_case_takes_the_first():
-    x = scalar()
-    y = tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)], default=lambda: -x)
-    for value, answer in [(7.0, [7, 1]), (3.0, [9, 6]), (0.5, [-0.5, -1])]:
-        assert listed(run([y, *tf.gradients(y, x)], {x: value})) == answer
-    bare = tf.case({x > 5: lambda: x})
-    assert run(bare, {x: 6.0}) == 6
-    with pytest.raises(tf.errors.InvalidArgumentError, match="no predicate"):
-        run(bare, {x: 1.0})
-    alone = tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)], lambda: -x, exclusive=True)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="more than one"):
-        run(alone, {x: 6.0})
-
-
-def test_switch_case_takes_a_number():
-    k, w = tf.placeholder(tf.int32, []), tf.constant(3.0)
-    y = tf.switch_case(k, [lambda: w, lambda: w * w, lambda: -w])
-    assert [run(y, {k: i}) for i in (0, 1, 2, 9, -1)] == [3, 9, -3, -3, -3]
-    z = tf.switch_case(k, {4: lambda: w}, default=lambda: 0 * w)
-    assert [run(z, {k: i}) for i in (4, 5)] == [3, 0]
-
-
-# --- arrays
-
-
-@pytest.mark.parametrize("options", [{"size": 3}, {"size": 0, "dynamic_size": True},
-                                     {"size": 3, "element_shape": []}])  # fmt: skip
-def test_an_array_is_filled(options):
-    x = scalar()
-    _, _, array = tf.while_loop(
-        lambda i, h, a: i < 3,
-        lambda i, h, a: (i + 1, h * x, a.write(i, h)),
-        [0, x, tf.TensorArray(tf.float32, **options)],
-    )
-    y = array.stack()
-    assert listed(run([y, array.size(), *tf.gradients(y, x)], {x: 2.0})) == [[2, 4, 8], 3, 17]
-
-
-def test_an_array_is_read():
-    x = tf.placeholder(tf.float32, [None, 2])
-    array = tf.TensorArray(tf.float32, size=tf.shape(x)[0]).unstack(x)
-    total = tf.while_loop(
-        lambda i, t: i < array.size(), lambda i, t: (i + 1, t * array.read(i)), [0, tf.ones([2])]
-    )[1]
-    rows = [[1.0, 2.0], [3.0, 5.0]]
-    assert listed(run([total, *tf.gradients(total, x)], {x: rows})) == [[3, 10], [[3, 5], [1, 2]]]
-    assert listed(run([array.gather([1]), array.concat()], {x: rows})) == [
-        [[3, 5]],
-        [1, 2, 3, 5],
-    ]
-    other = tf.TensorArray(tf.float32, 4).scatter([0, 2], tf.constant([1.0, 2.0]))
-    assert listed(run(other.stack())) == [1, 0, 2, 0]
-    parts = tf.TensorArray(tf.float32, 2).split(tf.constant([1.0, 2.0, 3.0, 4.0]), [2, 2])
-    assert listed(run(parts.identity().read(1))) == [3, 4]
-    with pytest.raises(ValueError, match="element of shape"):
-        tf.TensorArray(tf.float32, 2, element_shape=[2]).write(0, tf.ones([3]))
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        run(other.read(7))
-
-
-def test_a_recurrent_network_learns():
-    """The sum of a sequence, by a program as it was written."""
-    batch, steps = 8, 5
-    xs = tf.placeholder(tf.float32, [None, steps, 1])
-    targets = tf.reduce_sum(xs, axis=1)
-    w = tf.get_variable("w", initializer=tf.constant([[0.5]]))
-    u = tf.get_variable("u", initializer=tf.constant([[0.5]]))
-    inputs = tf.TensorArray(tf.float32, size=steps).unstack(tf.transpose(xs, [1, 0, 2]))
-    outputs = tf.TensorArray(tf.float32, size=steps)
-
-    def step(t, h, out):
-        h = tf.matmul(h, w) + tf.matmul(inputs.read(t), u)
-        return t + 1, h, out.write(t, h)
-
-    start = (tf.constant(0), tf.zeros([tf.shape(xs)[0], 1]), outputs)
-    _, _, outputs = tf.while_loop(lambda t, *_: t < steps, step, start)
-    loss = tf.reduce_mean(tf.square(outputs.stack()[-1] - targets))
-    train = tf.train.GradientDescentOptimizer(0.02).minimize(loss)
-    data = np.linspace(-1, 1, batch * steps).reshape(batch, steps, 1)[:, ::-1].copy()
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        first = session.run(loss, {xs: data})
-        for _ in range(60):
-            session.run(train, {xs: data})
-        assert session.run(loss, {xs: data}) < 0.05 * first
-
-
 # --- eager
 
 
@@ -369,13 +283,3 @@ def test_eager(eager, traced):  # noqa: F811
         tape.watch(x)
         y = f(x)
     assert y.numpy() == 32 and tape.gradient(y, x).numpy() == 64
-
-
-def test_eager_array_and_case(eager):  # noqa: F811
-    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
-    for i in range(3):
-        array = array.write(i, tf.constant(float(i)))
-    assert array.stack().numpy().tolist() == [0, 1, 2]
-    x = tf.constant(3.0)
-    assert tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)]).numpy() == 9
-    assert tf.switch_case(tf.constant(1), [lambda: x, lambda: -x]).numpy() == -3

@@ -50,7 +50,9 @@ def _along(
         tensors = along.tensors
         if initializer is None and first:
             at = -1 if reverse else 0
-            start = Nest(along.like([x[at] for x in tensors]))
+            # No integer carries a gradient through a loop, so the first one has none either.
+            ends = [x[at] if x.dtype.is_floating else stop_gradient(x[at]) for x in tensors]
+            start = Nest(along.like(ends))
             tensors = [x[:-1] if reverse else x[1:] for x in tensors]
         with graph.control_dependencies(None):
             number = len(graph._operations)
@@ -83,8 +85,8 @@ def _along(
             outs = [stop_gradient(y) for y in outs]
         ys = outs[count:]
         if initializer is None and first and ys:
-            ends = [[x[None], y] for x, y in zip(start.tensors, ys, strict=True)]
-            ys = [concat(e[::-1] if reverse else e, 0) for e in ends]
+            pairs = [[x[None], y] for x, y in zip(start.tensors, ys, strict=True)]
+            ys = [concat(p[::-1] if reverse else p, 0) for p in pairs]
         return start.like(outs[:count]), results.like(ys)
 
 

@@ -262,17 +262,18 @@ class StandIns(BodyRun):
 def _outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     """Outputs of these dtypes and dimensions, with stand-ins made as a run would make them."""
     stand_ins = [x.stand_in for x in op.inputs]
-    run = StandIns(lambda variable: Slot(), strict={op})
+    run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
     run.values.update(zip(op.inputs, stand_ins, strict=True))
     run.kind, run.looks = StandIns, False
     try:
         made = op.definition.execute(run, op, stand_ins)  # type: ignore[misc]
-    except (TypeError, NotImplementedError, WantsValues, LookupError, *FAILURES):
+    except (TypeError, NotImplementedError, WantsValues, *FAILURES):
         made = [None] * len(kinds)
     outs = []
     for (dtype, dims), y in zip(kinds, made, strict=True):
         fits = y is not None and stands_for(y, dims)
-        outs.append((dtype, dims, y if fits else opaque(stand_ins, dtype, dims)))
+        flows = stand_ins if dtype.is_floating else []  # no integer carries a gradient
+        outs.append((dtype, dims, y if fits else opaque(flows, dtype, dims)))
     return outs
 
 
