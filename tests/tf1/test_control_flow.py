@@ -39,6 +39,10 @@ def test_every_order():
     for _ in range(4):
         answers += tf.gradients(answers[-1], x)
     assert listed(run(answers, {x: 2.0})) == [16, 32, 48, 48, 24]
+    answers = [powers(x)]  # x⁷, as nobody knows before
+    for _ in range(3):
+        answers += tf.gradients(answers[-1], x)
+    assert listed(run(answers, {x: 2.0})) == [128, 448, 1344, 3360]
 
 
 def test_no_trips():
@@ -138,6 +142,29 @@ def test_random_numbers_differ():
     with tf.Session() as session:
         first, second = session.run(y), session.run(y)
     assert len({*first.tolist(), *second.tolist()}) == 6
+
+
+def test_loops_that_count():
+    """They are known to run so often, whatever says so, and others that look like them are not."""
+    x, n = tf.constant(2.0), tf.placeholder(tf.int32, [])
+    rows = tf.placeholder(tf.float32, [None])
+    step, one = tf.constant(2), tf.Variable(1)
+
+    def loop(test, following, start=0):
+        y = tf.while_loop(test, lambda i, y: (following(i), y * x), [start, 1.0])[1]
+        return [y, *tf.gradients(y, x)]
+
+    for made, answer in [
+        (loop(lambda i, y: i < tf.size(rows), lambda i: 1 + i), [8, 12]),
+        (loop(lambda i, y: i < n, lambda i: i + 1), [16, 32]),
+        (loop(lambda i, y: i < n, lambda i: i + step), [4, 4]),
+        (loop(lambda i, y: i < n, lambda i: i + i, 1), [4, 4]),
+        (loop(lambda i, y: i < n, lambda i: i + one, n), [1, 0]),
+        (loop(lambda i, y: i < n, lambda i: i + 1, 7), [1, 0]),
+        (loop(lambda i, y: i < 4.0, lambda i: i + 1.0, 0.5), [16, 32]),
+        (loop(lambda i, y: tf.cast(i, tf.float32) < y, lambda i: i + 9), [2, 1]),
+    ]:
+        assert listed(run(made, {n: 4, rows: [0, 0, 0]})) == answer
 
 
 def test_structure_of_loop_vars():

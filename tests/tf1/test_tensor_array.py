@@ -75,6 +75,60 @@ def test_a_recurrent_network_learns():
         assert session.run(loss, {xs: data}) < 0.05 * first
 
 
+@pytest.mark.parametrize(
+    ("first", "size", "expected"),
+    [(0, 3, [2, 4, 8]), (1, 3, [0, 2, 4]), (0, 4, [2, 4, 8, 0]), (3, 3, [0, 0, 0])],
+)
+def test_arrays_that_are_filled_in_part(first, size, expected):
+    """Loops that count are seen to; those that fill an array whole do not carry it."""
+    x, start = scalar(), tf.ones([size])
+    _, _, array = tf.while_loop(
+        lambda i, h, a: i < 3,
+        lambda i, h, a: (i + 1, h * x, a.write(i, h)),
+        [first, x, tf.TensorArray(tf.float32, size, element_shape=[])],
+    )
+    y = array.stack()
+    powers = [expected.index(v) for v in expected if v]
+    slope = sum((k - powers[0] + 1) * 2 ** (k - powers[0]) for k in powers)
+    assert listed(run([y, *tf.gradients(y * start, x)], {x: 2.0})) == [expected, slope]
+
+
+def test_arrays_that_are_read_where_they_are_written():
+    x = tf.placeholder(tf.float32, [None])
+
+    def body(total, i, a, b):
+        before = tf.cond(i > 0, lambda: a.read(i - 1), lambda: tf.constant(1.0))
+        return total + before, i + 1, a.write(i, before * x[i]), b.write(i, [total, before])
+
+    n = tf.size(x)
+    arrays = [tf.TensorArray(tf.float32, n, element_shape=[]), tf.TensorArray(tf.float32, n)]
+    total, _, a, b = tf.while_loop(
+        lambda total, i, *_: i < tf.shape(x)[0], body, [0.0, 0, *arrays], back_prop=True
+    )
+    products = a.stack()
+    answers = [total, products, b.stack(), *tf.gradients(products, x)]
+    assert listed(run(answers, {x: [2, 3, 4]})) == [
+        9,
+        [2, 6, 24],
+        [[0, 1], [1, 2], [3, 6]],
+        [1 + 3 + 12, 2 + 8, 6],
+    ]
+    with pytest.raises(ValueError, match="element"):
+        run(arrays[1].read(0), {x: [1]})
+
+
+def test_element_shapes_are_checked_in_a_loop():
+    x = tf.placeholder(tf.float32, None)
+    _, array = tf.while_loop(
+        lambda i, a: i < 2,
+        lambda i, a: (i + 1, a.write(i, x)),
+        [0, tf.TensorArray(tf.float32, 2, element_shape=[3])],
+    )
+    assert run(array.stack(), {x: [1, 2, 3]}).shape == (2, 3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="shape"):
+        run(array.stack(), {x: [1, 2]})
+
+
 def test_eager_array(eager):  # noqa: F811
     array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
     for i in range(3):

@@ -18,10 +18,10 @@ differentiates, `session` runs: a traced program of `instantiate`, or where a Py
 values, `host_run`. Rows and functions: `math_ops`, `scalar_ops`, `linear_ops`, `array_ops`,
 `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`, `nn` with
 `windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`; `control_flow`,
-`choices`, `along` and `tensor_array`, whose loops `bodies` and `loop_rows` run; `variables`,
-`variable_scope` and `layers`; `train`, `decay`, `saver` and `moving_averages`; `custom`,
-`recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about eager
-execution, `traced` about `tf.function`.
+`choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and `loop_rows` run;
+`variables`, `variable_scope` and `layers`; `train`, `decay`, `saver` and `moving_averages`;
+`custom`, `recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about
+eager execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from typing import Any
 from ... import _core
 from ..._control import branches, loops
 from .bodies import BodyRun, Piece
+from .counted import Counter, counter_of, without, written_in_turn
 from .instantiate import Run, WantsValues
 from .opdef import define
 from .operation import Operation
@@ -42,13 +43,13 @@ Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 
 def _looped(
-    run: Run, op: Operation, state: Sequence[Any], captured: Sequence[Any],
+    run: Run, op: Operation, body: Piece, arrays: Sequence[bool], state: Sequence[Any],
+    captured: Sequence[Any],
     make: Callable[[list[Any], Step, list[Any]], tuple[Sequence[Any], Sequence[Any]]],
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
     """The last state and what is stacked, by one of the core's loops, which `make` makes of a
     state, a step, and the variables that the state ends with."""
-    body, arrays, n = op.attrs["bodies"][0], op.attrs["arrays"], len(state)
-    start, variables = list(state), list[Any]()
+    n, start, variables = len(state), list(state), list[Any]()
 
     def step(carried: Sequence[Any], entries: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         inner = BodyRun.within(run, op, body, False)
@@ -136,7 +137,44 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         steps.done()
         return present
 
-    return _either(run, op, lambda: _looped(run, op, state, captured, make)[0], looking)
+    def traced() -> list[Any]:
+        counter = counter_of(run, op, state, asked)
+        if counter is None:
+            return _looped(run, op, body, op.attrs["arrays"], state, captured, make)[0]
+        return _counted(run, op, state, captured, counter)
+
+    return _either(run, op, traced, looking)
+
+
+def _counted(
+    run: Run, op: Operation, state: list[Any], captured: Sequence[Any], counter: Counter
+) -> list[Any]:
+    """A loop that is known to run so many times."""
+    body, condition = op.attrs["bodies"]
+    written = written_in_turn(body, condition, state, counter)
+    kept = [k for k in range(len(state)) if k not in written]
+
+    def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
+        return loops.scan(lambda carried, _: step(carried, []), start, None, counter.trips)
+
+    last, elements = _looped(
+        run, op, without(body, written), [op.attrs["arrays"][k] for k in kept],
+        [state[k] for k in kept], captured, make,
+    )  # fmt: skip
+    outs = dict(zip(kept, last, strict=True))
+    for k, rows in zip(written, elements, strict=True):
+        outs[k] = _all_written(state[k], rows)
+    return [outs[k] for k in range(len(state))]
+
+
+def _all_written(flow: Any, rows: Any) -> Any:
+    """An array with all of its elements written."""
+    if not is_blank(flow) and flow.shape != rows.shape:
+        raise ValueError(
+            f"elements of shape {rows.shape[1:]} for a TensorArray with elements of shape "
+            f"{flow.shape[1:]}"
+        )
+    return rows
 
 
 define("While", execute=_execute_while)
@@ -170,7 +208,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         return [*present, *(_core.stack(list(ys), 0) for ys in zip(*ordered, strict=True))]
 
     def traced() -> list[Any]:
-        last, stacked = _looped(run, op, state, captured, make)
+        last, stacked = _looped(run, op, body, op.attrs["arrays"], state, captured, make)
         return [*last, *stacked]
 
     return _either(run, op, traced, looking)
