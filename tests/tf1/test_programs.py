@@ -227,6 +227,14 @@ def test_clipping_by_value():
     assert example("tf1_clipping").step_by_value() == pytest.approx([0.125, 0.1, -0.125], rel=1e-6)
 
 
+# --- a recurrent network
+
+
+def test_recurrent_network():
+    losses, longer = example("tf1_recurrent").main()
+    assert losses[-1] < 1e-4 < 0.1 < losses[0] and longer < 1e-3
+
+
 # --- DQN
 
 
