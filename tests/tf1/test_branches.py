@@ -93,6 +93,31 @@ def test_what_cond_returns():
             wrong()
 
 
+def test_updates_of_statistics():
+    x, training = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.bool, [])
+    moving = tf.Variable(0.0, trainable=False)
+    mean = tf.reduce_mean(x)
+
+    def update():
+        with tf.control_dependencies([tf.assign(moving, 0.5 * (moving + mean))]):
+            return tf.identity(mean)
+
+    y = x - tf.cond(training, update, lambda: moving)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(y, {x: [1, 3], training: True}).tolist() == [-1, 1]
+        assert session.run(y, {x: [1, 3], training: False}).tolist() == [0, 2]
+        g = tf.gradients(y[0], x)[0]
+        assert session.run(g, {x: [1, 3], training: True}).tolist() == [0.5, -0.5]
+
+
+def test_rows_from_a_branch():
+    table = tf.constant(np.eye(2))
+    one = tf.constant(1.0)
+    y = tf.cond(one > 0, lambda: tf.gradients(tf.gather(table, [0, 0]), table)[0], lambda: table)
+    assert listed(run(y)) == [[2, 2], [0, 0]]
+
+
 def test_case_takes_the_first():
     x = scalar()
     y = tf.case([(x > 5, lambda: x), (x > 1, lambda: x * x)], default=lambda: -x)

@@ -105,34 +105,6 @@ def test_gradients_inside():
         repeated(lambda y: tf.gradients(y * y, x)[0], x)
 
 
-def test_rules_of_programs_inside():
-    @tf.custom_gradient
-    def square(t):
-        return t * t, lambda upstream: upstream * 10.0 * t
-
-    x, w = tf.constant(2.0), tf.constant(3.0)
-    y = repeated(lambda y: square(y) * w, x, 2)
-    slopes = tf.gradients(y, [x, w])
-    assert listed(run([y, *slopes])) == [432, 21600, 1584]
-    assert run(tf.gradients(slopes[0], x)[0]) == 118800
-    # The rule is differentiated where a gradient inside is: 10 y² + y², of which y² by the rule.
-    z = repeated(lambda y: y - 0.1 * tf.gradients(square(y) * y, y)[0], tf.constant(1.0), 1)
-    start = z.op.inputs[1]
-    np.testing.assert_allclose(run([z, *tf.gradients(z, start)]), [-0.1, -2.0], rtol=1e-5)
-
-
-def test_overrides_inside():
-    @tf.RegisterGradient("Seven")
-    def rule(op, upstream):
-        return 7.0 * upstream
-
-    x = tf.constant(0.5)
-    with tf.get_default_graph().gradient_override_map({"Sin": "Seven", "Cos": "Identity"}):
-        y = repeated(tf.sin, x, 2)
-        z = tf.cond(x > 0, lambda: tf.cos(x), lambda: x)
-    assert listed(run([*tf.gradients(y, x), *tf.gradients(z, x)])) == [49, 1]
-
-
 def test_random_numbers_differ():
     y = tf.while_loop(
         lambda i, a: i < 3,

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ... import _core
+from .ancestry import ancestors
 from .arrays import as_static
 from .backprop import answers_of, carries, differentiable_inputs
 from .create import convert_to_tensor
@@ -180,6 +181,14 @@ class BodyRun(HostRun):
         self.cut.extend(outs)
         return outs
 
+    def _have(self, tensors: Sequence[Tensor]) -> None:
+        """Makes what only a rule uses."""
+        missing = [x for x in tensors if x not in self.values]
+        for op in ancestors(missing) if missing else ():
+            if not all(y in self.values for y in op.outputs):
+                self.strict.add(op)
+                self._instantiate(op)
+
     def _with_rule(self, op: Operation, outs: list[Any]) -> list[Any]:
         """Outputs with the gradient that the program, or nobody, has defined."""
         if op not in self.rules:
@@ -189,12 +198,13 @@ class BodyRun(HostRun):
             return outs
         live = [op.inputs[i] for i in differentiable_inputs(op)]
         # A rule may be called where this body is built once more, so all that it uses is given.
-        used = [] if isinstance(own, LookupError) else own.piece.captured
+        used = [] if isinstance(own, Exception) else own.piece.captured
         given = [*dict.fromkeys([*live, *(x for x in used if x not in op.outputs)])]
+        self._have(given)
         values = [self.values[x] for x in given]
 
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
-            if isinstance(own, LookupError):
+            if isinstance(own, Exception):
                 raise own
             inner = BodyRun.within(run, op, own.piece, run.looks)
             for x, value, before in zip(given, ins, values, strict=True):
@@ -224,23 +234,39 @@ class OwnRule:
     answered: list[int]  # the inputs that its results belong to
 
 
-def _rule_of(op: Operation) -> OwnRule | LookupError | None:
-    """None where there is no gradient. The records are no part of the graph."""
+def _rule_of(op: Operation) -> OwnRule | Exception | None:
+    """None where there is no gradient; what goes wrong is raised when a gradient is asked for. The
+    records are no part of the graph."""
     graph = op.graph
     with graph.as_default(), graph.trial():
         first = len(graph._operations)
         upstream = [argument_of(graph, y.dtype, y.dims, "upstream") for y in op.outputs]
         try:
             answers = answers_of(op, upstream)
-        except LookupError as error:
+        except Exception as error:
             return error
         live = [i for i in differentiable_inputs(op) if answers and answers[i] is not None]
         results = [convert_to_tensor(answers[i]) for i in live]
         return OwnRule(piece_of(first, upstream, results), live) if live else None
 
 
+class _OfRecords(dict[Tensor, Any]):
+    """The stand-ins that were made when the graph was."""
+
+    def __missing__(self, x: Tensor) -> Any:
+        return x.stand_in
+
+
 class StandIns(BodyRun):
     """A body on stand-ins, to be asked which gradients exist."""
+
+    def _have(self, tensors: Sequence[Tensor]) -> None:
+        made = set[Operation]()  # from what the body is given
+        for op in ancestors(x for x in tensors if x not in self.values):
+            if op.type == "LoopArgument" or any(x.op in made for x in op.inputs):
+                made.add(op)
+                if op.type != "LoopArgument" and op.outputs[0] not in self.values:
+                    self._instantiate(op)
 
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
         static = op.definition.which_static(inputs)
@@ -263,7 +289,7 @@ def _outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     """Outputs of these dtypes and dimensions, with stand-ins made as a run would make them."""
     stand_ins = [x.stand_in for x in op.inputs]
     run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
-    run.values.update(zip(op.inputs, stand_ins, strict=True))
+    run.values = _OfRecords(zip(op.inputs, stand_ins, strict=True))
     run.kind, run.looks = StandIns, False
     try:
         made = op.definition.execute(run, op, stand_ins)  # type: ignore[misc]

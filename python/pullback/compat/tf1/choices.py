@@ -19,7 +19,6 @@ from .choice_ops import stack
 from .create import cast, convert_to_tensor, scope_of
 from .dtypes import bool as tf_bool
 from .dtypes import int32
-from .fetches import mapped
 from .graph import _stack as modes
 from .math_ops import argmax, equal, less, logical_not, reduce_sum
 from .nested import Nest, callable_or_raise
@@ -92,7 +91,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
             result = function()
             if result is None:
                 raise ValueError(f"{who}: {what} must have a return value")
-            nest = Nest(mapped(_ran, _plain(result, strict)))
+            nest = Nest(_ran(_plain(result, strict)))
             if nests:
                 nests[0].check_like(nest, who, "what the branches return")
             nests.append(nest)
@@ -114,12 +113,18 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
     return nests[0].like(recorded(graph, "If", inputs, attrs, "Merge", kinds, controls))
 
 
-def _ran(x: Any) -> Any:
-    """An operation as a tensor that has a value when it has run."""
-    if not isinstance(x, Operation):
-        return x
-    with x.graph.control_dependencies([x]):
-        return identity(convert_to_tensor(True))
+def _ran(nest: Any) -> Any:
+    """The nest with operations as tensors that have a value when they have run."""
+    if isinstance(nest, Operation):
+        with nest.graph.control_dependencies([nest]):
+            return identity(convert_to_tensor(True))
+    if isinstance(nest, (list, tuple)):
+        entries = [_ran(entry) for entry in nest]
+        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
+    if isinstance(nest, Mapping):
+        kind: Any = type(nest)
+        return kind((key, _ran(entry)) for key, entry in nest.items())
+    return nest
 
 
 def case(

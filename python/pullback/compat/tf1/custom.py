@@ -22,12 +22,14 @@ from ..._autodiff.custom import Decoration, undecorated
 from ..._autodiff.custom_rule import NUMBER, OTHER, TENSOR, CustomRule
 from ..._core import flatten, unflatten
 from . import mode, shape_functions
+from .ancestry import ancestors
 from .backprop import pull_back
 from .create import convert_to_tensor, graph_of, is_tensor
 from .graph import GraphKeys
 from .opdef import define
 from .operation import Operation
 from .registry import Rule
+from .slices import total_of
 from .tensor import SymbolicTensor as Tensor
 from .tensor import argument, as_eager
 
@@ -154,13 +156,21 @@ def custom_operation(
     outputs = ((y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results)
     op = graph.record("IdentityN", inputs, {"results": len(results)}, None, *outputs)
     plain = undecorated(grad_fn)  # its own operations are differentiated
-    handles = [v.handle for v in variables]
+    # By their reads: inside of a loop nothing is known of what these are made of.
+    reads = [op.outputs[0] for op in ancestors(results) if op.type == "ReadVariableOp"]
+
+    def of_variables(gs: list[Any]) -> list[Any]:
+        found = zip(reads, pull_back(results, gs, reads, inside), strict=True)
+        parts = [(x.op.inputs[0], g) for x, g in found if g is not None]
+        mine = ([g for handle, g in parts if handle is v.handle] for v in variables)
+        return [total_of(gs) if gs else None for gs in mine]
+
     own = CustomRule(
         f,
         plain,
         kinds,
         variables,
-        lambda gs: pull_back(results, gs, handles, inside),  # what f reads, not its arguments
+        of_variables,  # what f reads, not its arguments
     )
     op.rule = Rule(grad_fn, "")
     op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))
