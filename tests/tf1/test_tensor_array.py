@@ -134,3 +134,19 @@ def test_eager_array(eager):  # noqa: F811
     for i in range(3):
         array = array.write(i, tf.constant(float(i)))
     assert array.stack().numpy().tolist() == [0, 1, 2]
+
+
+def test_array_in_a_function(eager):  # noqa: F811
+    @tf.function
+    def powers(x):
+        array = tf.TensorArray(tf.float32, 3)
+        _, _, array = tf.while_loop(
+            lambda i, h, a: i < 3, lambda i, h, a: (i + 1, h * x, a.write(i, h)), [0, x, array]
+        )
+        return array.stack()
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = powers(x)
+    assert y.numpy().tolist() == [2, 4, 8] and tape.gradient(y, x).numpy() == 17

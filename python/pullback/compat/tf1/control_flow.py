@@ -19,6 +19,7 @@ from .create import convert_to_tensor, graph_of
 from .dtypes import bool as tf_bool
 from .dtypes import int32
 from .graph import _stack as modes
+from .loop_rows import Again, blank, is_blank
 from .math_ops import less, logical_and
 from .nested import Nest, callable_or_raise
 from .shapes import TensorShape, as_dims
@@ -168,14 +169,24 @@ def _eager_loop(cond: Any, body: Any, loop_vars: Any) -> Any:
             present = after
         return Nest(present).like(Nest(present).tensors)
     start = Nest(loop_vars)
+    state = [as_core(x) for x in start.tensors]
 
     def step(tensors: Any) -> Any:
         after = Nest(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
         start.check_like(after, "while_loop", "what body returned and loop_vars")
-        return [as_core(y) for y in after.tensors]
+        results = [as_core(y) for y in after.tensors]
+        for k, y in enumerate(results):
+            if start.arrays[k] and is_blank(state[k]) and y.shape != state[k].shape:
+                state[k] = blank(state[k], y.shape)
+                raise Again
+        return results
 
     def holds(tensors: Any) -> Any:
         return as_core(convert_to_tensor(cond(*start.like(map(as_eager, tensors)))))
 
-    last = loops.while_loop(holds, step, [as_core(x) for x in start.tensors])
-    return start.like([as_eager(x) for x in last])
+    while True:
+        try:
+            last = loops.while_loop(holds, step, state)
+            return start.like([as_eager(x) for x in last])
+        except Again:
+            continue

@@ -22,7 +22,7 @@ from .instantiate import Run, WantsValues
 from .opdef import define
 from .operation import Operation
 
-__all__ = ["blank", "is_blank"]
+__all__ = ["Again", "blank", "is_blank"]
 
 
 def is_blank(flow: Any) -> bool:
@@ -35,7 +35,7 @@ def blank(flow: Any, shape: Any) -> Any:
     return _core.full(tuple(shape), _core.constant(0, flow.dtype))
 
 
-class _Again(Exception):
+class Again(Exception):
     """More is known now: the body has to be made once more."""
 
 
@@ -61,17 +61,17 @@ def _looped(
             if not (arrays[k] and is_blank(start[k])):
                 raise WantsValues
             start[k] = blank(start[k], new.shape)
-            raise _Again
+            raise Again
         if len(inner.assigned) > len(variables):
             variables.extend(v for v in inner.assigned if v not in variables)
-            raise _Again
+            raise Again
         return [*results[:n], *(inner.assigned[v] for v in variables)], results[n:]
 
     while True:
         try:
             outs, stacked = make([*start, *map(run.current, variables)], step, variables)
             break
-        except _Again:
+        except Again:
             continue
     _assign(run, op, dict(zip(variables, outs[n:], strict=True)))
     return list(outs[:n]), list(stacked)
@@ -234,14 +234,14 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
             if shapes[k] is None or (arrays[k] and len(shapes[k]) == 2 and shapes[k][1] == 0):
                 known, shapes[k] = shapes[k], y.shape
                 if known is not None and known != y.shape:
-                    raise _Again
+                    raise Again
             elif arrays[k] and is_blank(y):
                 results[k] = blank(y, shapes[k])
             elif y.shape != shapes[k]:
                 raise WantsValues
         if any(v not in variables for v in inner.assigned):
             variables.extend(v for v in inner.assigned if v not in variables)
-            raise _Again
+            raise Again
         values = (inner.assigned.get(v, old) for v, old in zip(variables, before, strict=True))
         return [*results, *values]
 
@@ -255,7 +255,7 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
             try:
                 outs = branches.switch(index, functions)
                 break
-            except _Again:
+            except Again:
                 continue
         _assign(run, op, dict(zip(variables, outs[len(arrays) :], strict=True)))
         return list(outs[: len(arrays)])
