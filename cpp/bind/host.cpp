@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bind/convert.h"
+#include "bind/numpy.h"
 #include "graph/host.h"
 
 namespace pullback {
@@ -39,7 +40,7 @@ class PythonFunction : public HostFunction {
   static py::array copied(const HostArray& from) {
     std::vector<py::ssize_t> shape;
     for (int64_t d = 0; d < from.shape.rank; ++d) shape.push_back(from.shape[d]);
-    py::array out(py::reinterpret_borrow<py::dtype>(dtype_object(from.dtype)), shape);
+    py::array out(numpy_dtype(from.dtype), shape);
     if (out.nbytes()) std::memcpy(out.mutable_data(), from.data, out.nbytes());
     out.attr("flags").attr("writeable") = false;
     return out;

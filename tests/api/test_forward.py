@@ -92,7 +92,7 @@ def test_a_rule_that_cannot_be_turned_round_says_so() -> None:
     with pytest.raises(NotImplementedError, match="forward mode: a gradient rule"):
         pb.jvp(ends, (1.0,), (1.0,))
     assert float(pb.jacobian(ends)(1.0)) == 3.0
-    assert float(pb.hessian(lambda x: looks(x) ** 2)(1.0)) == 12.0
+    assert float(pb.hessian(lambda x: looks(x) ** 2)(1.0)) == 6.0  # its rule, asked once more
 
 
 def test_checkpoints_functions_and_composites() -> None:

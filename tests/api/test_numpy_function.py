@@ -278,3 +278,17 @@ def test_functions_are_let_go() -> None:
     del f
     gc.collect()
     assert gone() is None
+
+
+def test_bfloat16_arguments():
+    """They reach the function as what numpy() gives."""
+    seen = []
+
+    def f(a):
+        seen.append(a.dtype)
+        return a
+
+    x = pb.cast(pb.constant([1.0, 2.0]), "bfloat16")
+    y = pb.numpy_function(f, x)(x)
+    assert y.numpy().astype("float32").tolist() == [1.0, 2.0]
+    assert seen[0] == x.numpy().dtype

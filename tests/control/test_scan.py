@@ -345,3 +345,13 @@ def test_an_error_inside_names_the_operation() -> None:
             0.0,
             pb.constant([0, 1, 3]),
         )[0].numpy()
+
+
+def test_a_number_takes_the_dtype_that_the_body_gives() -> None:
+    xs = np.arange(3, dtype="f4")
+    last, _ = pb.scan(lambda c, x: (c + x, c), 0, xs)
+    assert last.dtype == "float32" and float(last) == 3.0
+    assert float(pb.while_loop(lambda s: s < 3, lambda s: s + 0.5, 0)) == 3.0
+    assert pb.fori_loop(0, 2, lambda i, s: s + np.float64(0.5), 1).dtype == "float64"
+    with pytest.raises(TypeError, match=r"returned int64 .* for carry, which is float32"):
+        pb.scan(lambda c, x: (pb.cast(c, "int64"), None), 0.5, xs)

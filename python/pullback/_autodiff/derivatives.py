@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from .. import _core
 from .._core import Tensor
-from .forward import Opened, like
+from .forward import Opened, is_floating, like
 from .gradients import with_zeros
 from .jacobian import MOST_AXES, STAND_IN, batched_in_chunks, row_batches, unit, units
 from .nests import flatten
@@ -45,7 +45,8 @@ def jacobian(
 
     Units are structural zeros around a one, so they meet no infinite slope. A rule in Python is
     called once for all of them, unless it looks at its cotangent: then the rows come one after the
-    other, by reverse mode, or "forward" is an error.
+    other, by reverse mode, or "forward" is an error. Where a rule is not linear in its cotangent,
+    as one that clips, the modes differ: forward mode takes it as what it is near zero.
 
     Raises TypeError for an argument or a result that is not a real floating tensor, ValueError for
     more than 16 axes; otherwise as `value_and_grad`.
@@ -124,12 +125,18 @@ def _jacobian_of(
     opened = Opened(inner, [args[position] for position in moving], who, every=True)
     value = opened.call()
     ys = opened.results(value)
+    others = [y for y in flatten(value)[0] if not is_floating(y)]
+    if others:
+        raise TypeError(
+            f"{who}: {place(f)} returned {others[0].dtype}; only floats have derivatives: cast it, "
+            "or leave it out"
+        )
     for what, tensors in (("argument", opened.xs), ("result", ys)):
         for x in tensors:
             if x.dtype.kind == "c":
                 raise TypeError(
-                    f"{who}: {place(f)}: an {what} is {x.dtype}; differentiate by its real and its "
-                    "imaginary part"
+                    f"{who}: {place(f)}: its {what} is {x.dtype}; differentiate by real and "
+                    "imaginary parts"
                 )
     blocks = _Blocks(ys, opened.xs, mode, chunk, who).all()
     opened.close([block for row in blocks for block in row])

@@ -195,7 +195,13 @@ def _row_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
 
 def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
     unit, mask = _unit(x, where)
-    return _core.reshape(_core.tangents([y], [x], [unit], masks=[mask])[0], (-1,))
+    [moved] = _core.tangents([y], [x], [unit], masks=[mask])
+    if moved is None:
+        raise ValueError(
+            "sparse derivatives: a gradient rule on the way is not linear in its cotangent, as "
+            "those of derivatives are"
+        )
+    return _core.reshape(moved, (-1,))
 
 
 def _unit(like: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:

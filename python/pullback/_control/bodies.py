@@ -110,8 +110,7 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
             )
         if old.dtype == new.dtype:
             continue
-        wider = np.result_type(old.dtype, new.dtype) if _plain(old, new) else new.dtype
-        if state.numbers[k] and wider == new.dtype:
+        if state.numbers[k] and _takes(new.dtype, old.dtype):
             state.tensors[k] = _core.cast(old, new.dtype)
             again = True
             continue
@@ -122,8 +121,15 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
     return not again
 
 
-def _plain(a: Tensor, b: Tensor) -> bool:
-    return a.dtype.kind in "biufc" and b.dtype.kind in "biufc"
+def _takes(dtype: Any, number: Any) -> bool:
+    """Whether a number of Python, which has this dtype by itself, may have the other one: a float
+    any floating one, an integer any that is no bool."""
+    if dtype.kind == "b" or number.kind == "b":
+        return False
+    return "iufc".index(dtype.kind) >= "iufc".index(number.kind) or (number.kind, dtype.kind) == (
+        "i",
+        "u",
+    )
 
 
 def _shape_of(nest: Nest) -> str:

@@ -127,7 +127,8 @@ def _step(f: Field, s: Steps, end: Tensor, tolerance: Tolerance) -> Steps:
     t = s.t + size
     info = np.finfo(s.t.dtype)
     least = 16 * float(info.eps) * _core.abs(s.t) + float(info.tiny)
-    stuck = _core.logical_not(good) & (following < least)
+    # A size that is NaN is no size either.
+    stuck = _core.logical_not(good) & _core.logical_not(following >= least)
     many = (tried >= tolerance.max_steps) & ~(good & (t >= end))
     taken = Steps(
         t=t,
