@@ -23,6 +23,7 @@ Plan Lowering::run() {
   }
   find_stored();
   find_shared();
+  find_outputs();
   for (uint32_t u = 0; u < fusion_.units.size(); ++u) {
     const Unit& unit = fusion_.units[u];
     if (!unit.tiles) {

@@ -8,13 +8,17 @@
 
 namespace pullback {
 
-// The outputs of an operation that are computed, by their number; null for the others.
-std::vector<const Node*> Lowering::outputs_of(uint32_t member) const {
-  std::vector<const Node*> out(nodes_[member]->operation->outputs.size());
-  for (uint32_t i = member + 1; i < nodes_.size(); ++i) {
+// Of each operation, the outputs that are computed, by their number; null for the others.
+void Lowering::find_outputs() {
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
     if (analysis_.kind[i] != Analysis::Other || nodes_[i]->op != Op::output) continue;
-    if (analysis_.reads(i)[0].base == member) out[nodes_[i]->output] = nodes_[i];
+    outputs_of(analysis_.reads(i)[0].base)[nodes_[i]->output] = nodes_[i];
   }
+}
+
+std::vector<const Node*>& Lowering::outputs_of(uint32_t member) {
+  std::vector<const Node*>& out = outputs_[member];
+  out.resize(nodes_[member]->operation->outputs.size());
   return out;
 }
 
@@ -37,7 +41,7 @@ std::vector<View> Lowering::bind_outputs(std::span<const Node* const> outputs) {
 void Lowering::emit_loop(uint32_t member) {
   const Operation& operation = *nodes_[member]->operation;
   const LoopForm& form = operation.loop;
-  const std::vector<const Node*> outputs = outputs_of(member);
+  const std::vector<const Node*>& outputs = outputs_of(member);
   const Body& body = *operation.bodies[0];
   std::vector<uint8_t> wanted(body.roots.size(), 1);
   for (size_t k = form.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
@@ -75,7 +79,7 @@ void Lowering::emit_loop(uint32_t member) {
 
 void Lowering::emit_branch(uint32_t member) {
   const Operation& operation = *nodes_[member]->operation;
-  const std::vector<const Node*> outputs = outputs_of(member);
+  const std::vector<const Node*>& outputs = outputs_of(member);
   std::vector<uint8_t> wanted;
   for (const Node* output : outputs) wanted.push_back(output != nullptr);
   Branch branch;

@@ -56,7 +56,8 @@ class Lowering {
   void emit_concat(uint32_t member);
 
   // In lower_control.cpp.
-  std::vector<const Node*> outputs_of(uint32_t member) const;
+  void find_outputs();
+  std::vector<const Node*>& outputs_of(uint32_t member);
   void bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws);
   std::vector<View> bind_outputs(std::span<const Node* const> outputs);
   void emit_loop(uint32_t member);
@@ -73,6 +74,7 @@ class Lowering {
   std::vector<int32_t> value_;       // per node: its number in the group that is being made
   std::vector<uint8_t> stored_;      // per node: stored, for another unit or for outside
   std::vector<uint8_t> recomputed_;  // per node: computed again in every unit that reads it
+  std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of loops and branches
 };
 
 }  // namespace pullback
