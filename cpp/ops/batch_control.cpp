@@ -58,16 +58,8 @@ class BatchedBranch : Loops {
   std::vector<BatchedOutput> chosen_apart() {
     std::vector<std::vector<NodeRef>> results;
     for (size_t c = 0; c < operation_.bodies.size(); ++c) {
-      const Body& body = *operation_.bodies[c];
-      Piece piece;
-      piece.whole = &body;
-      for (size_t i = 0; i < body.inputs.size(); ++i) {
-        const int32_t place = operation_.inputs[c][i];
-        piece.from.push_back(body.inputs[i].get());
-        piece.to.push_back({value(place), has_batch(place)});
-      }
       std::vector<NodeRef> own;
-      for (const Made& one : made_in_batch(body.roots, piece, batching_)) {
+      for (const Made& one : outside(*operation_.bodies[c], operation_.inputs[c])) {
         own.push_back(with_batch_axis(one.node, one.has_batch));
       }
       results.push_back(std::move(own));

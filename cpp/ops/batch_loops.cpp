@@ -1,7 +1,8 @@
 // A loop's body is made for a batch with those of its inputs that depend on it: what is carried
 // does if it starts so, or becomes so in an iteration. Where entries run for different numbers of
-// iterations, all run as often as the longest one, and those that are done keep their state. What
-// is stacked has the iterations first.
+// iterations, all run as often as the longest one, and those that are done keep their state: where
+// a condition says it, whether an entry still runs is carried, and it is asked of the start before
+// the loop, of the next state in the body. What is stacked has the iterations first.
 
 #include "ops/batch_loops.h"
 
@@ -93,23 +94,14 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   LoopRequest request;
   request.form = form;
   std::vector<NodeRef> constants, values;
+  const bool each = apart && form.trips == kWhile;
   NodeRef runs;  // for each entry, whether it still does
-  if (apart && form.trips == kWhile) {
-    const auto [flags, arguments] = of_condition(own);
-    runs = inside(*operation_.bodies[1], flags, arguments)[0].node;
-    closing.with = operation_.bodies[1].get();
-    for (size_t i = 0; i < flags.size(); ++i) {
-      const int32_t place = operation_.inputs[1][i];
-      if (place < form.carries) continue;
-      constants.push_back(arguments[i]);
-      values.push_back(value(place));
-    }
-  }
   NodeRef done;  // iterations: of all entries, or of each
   if (apart) {
-    const bool each = form.trips == kWhile;
     done = make_argument(DType::Int64, each ? Shape{batching_.count} : Shape{});
-    if (!each) {
+    if (each) {
+      runs = make_argument(DType::Bool, {batching_.count});
+    } else {
       const NodeRef count = make_argument(DType::Int64, {batching_.count});
       constants.push_back(count);
       values.push_back(counts());
@@ -124,11 +116,30 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   }
   if (apart) {
     closing.arguments.push_back(done);
-    const bool each = form.trips == kWhile;
     closing.roots.push_back(each ? NodeRef(Expr(done) + Expr(cast(runs, DType::Int64)))
                                  : plus_one(done));
     request.inputs.push_back(zeros(done->shape, DType::Int64));
     ++request.form.carries;
+  }
+  if (each) {
+    const Body& condition = *operation_.bodies[1];
+    Carried next = own;
+    for (size_t k = 0; k < carries; ++k) next.arguments[k] = closing.roots[k];
+    const auto [flags, arguments] = of_condition(next);
+    const Made still = inside(condition, flags, arguments)[0];
+    closing.with = &condition;
+    for (size_t i = 0; i < flags.size(); ++i) {
+      const int32_t place = operation_.inputs[1][i];
+      if (place < form.carries) continue;
+      constants.push_back(arguments[i]);
+      values.push_back(value(place));
+    }
+    closing.arguments.push_back(runs);
+    closing.roots.push_back(Expr(runs) & Expr(still.node));
+    const Made first = outside(condition, operation_.inputs[1])[0];
+    request.inputs.push_back(with_batch_axis(first.node, first.has_batch));
+    ++request.form.carries;
+    ask_any(closing.arguments, body.name, &request);
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {
     closing.arguments.push_back(own.arguments[i]);
@@ -141,7 +152,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   ClosedBody closed = close_body(std::move(closing));
   request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
   request.body = std::move(closed.body);
-  if (form.trips == kWhile) ask(own, apart, &request);
+  if (form.trips == kWhile && !each) ask(own, &request);
   if (form.trips == kCounted) {
     request.count = apart ? reduce(Op::max, counts(), std::nullopt, false)
                           : value(static_cast<int32_t>(node_->inputs_count) - 1);
@@ -158,7 +169,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   }
   if (!apart) {
     at(body.roots.size(), false, false);
-  } else if (form.trips == kWhile) {
+  } else if (each) {
     at(carries, true, false);
   } else {
     out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
@@ -169,7 +180,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   return out;
 }
 
-void BatchedLoop::ask(const Carried& own, bool apart, LoopRequest* request) {
+void BatchedLoop::ask(const Carried& own, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const BodyNumbers numbers;
   Carried state = own;
@@ -178,8 +189,7 @@ void BatchedLoop::ask(const Carried& own, bool apart, LoopRequest* request) {
     state.arguments[k] = argument_like(input, own.flags[k] != 0);
   }
   const auto [flags, arguments] = of_condition(state);
-  NodeRef answer = inside(body, flags, arguments)[0].node;
-  if (apart) answer = reduce(Op::any, answer, std::nullopt, false);
+  const NodeRef answer = inside(body, flags, arguments)[0].node;
   ClosedBody closed = close_body({body.name, arguments, {answer}, numbers, false, &body});
   for (int32_t place : operation_.inputs[1]) {
     if (place >= operation_.loop.carries) request->condition_constants.push_back(value(place));
@@ -187,6 +197,18 @@ void BatchedLoop::ask(const Carried& own, bool apart, LoopRequest* request) {
   request->condition_constants.insert(request->condition_constants.end(), closed.captured.begin(),
                                       closed.captured.end());
   request->condition = std::move(closed.body);
+}
+
+void BatchedLoop::ask_any(std::span<const NodeRef> carried, const std::string& name,
+                          LoopRequest* request) {
+  const BodyNumbers numbers;
+  BodyRequest closing{name, {}, {}, numbers};
+  for (const NodeRef& one : carried) {
+    closing.arguments.push_back(make_argument(one->dtype, one->shape));
+  }
+  const NodeRef any = reduce(Op::any, closing.arguments.back(), std::nullopt, false);
+  closing.roots.push_back(any);
+  request->condition = close_body(std::move(closing)).body;
 }
 
 }  // namespace pullback

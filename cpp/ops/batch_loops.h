@@ -2,6 +2,7 @@
 // with branches.
 #pragma once
 
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -68,6 +69,17 @@ class Loops {
     return made_in_batch(body.roots, piece, batching);
   }
 
+  // A body's roots outside of it, of what the operation is given for its inputs.
+  std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
+    Piece piece;
+    piece.whole = &body;
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      piece.from.push_back(body.inputs[i].get());
+      piece.to.push_back({value(places[i]), has_batch(places[i])});
+    }
+    return made_in_batch(body.roots, piece, batching_);
+  }
+
   // `then` where an entry still runs, else what it was.
   static NodeRef unless_done(const NodeRef& runs, const NodeRef& then, const NodeRef& before) {
     Shape shape{runs->shape[0]};
@@ -101,7 +113,7 @@ class BatchedLoop : Loops {
   // … or the condition says.
   bool asks_apart(const Carried& own) const { return condition(own).has_batch; }
 
-  // The condition for a state; its constants are those of outside.
+  // The condition for a state.
   Made condition(const Carried& own) const;
 
   std::pair<Flags, std::vector<NodeRef>> of_condition(const Carried& own) const;
@@ -122,8 +134,11 @@ class BatchedLoop : Loops {
   // How often each entry runs.
   NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
 
-  // The loop's condition: whether any entry still runs. It is about what is carried first.
-  void ask(const Carried& own, bool apart, LoopRequest* request);
+  // The loop's condition, the same for all entries.
+  void ask(const Carried& own, LoopRequest* request);
+  // The same where it differs: whether any entry still runs, which is carried last.
+  static void ask_any(std::span<const NodeRef> carried, const std::string& name,
+                      LoopRequest* request);
 
   // The reverse of a loop that it replays: see grad/loop_replayed.cpp. The state of an entry that
   // is done stays in the replayed loop; iterations after that do not count in the reverse, which

@@ -136,6 +136,34 @@ def test_random_numbers_of_each_entry_and_iteration() -> None:
     same(pb.gradients(pb.sum(y), w)[0], pb.sum(y))
 
 
+def test_a_condition_that_draws_is_asked_once_for_each_state() -> None:
+    def tossed(x: Any) -> Any:
+        """As often as a coin says: n times with probability 2^-(n+1)."""
+        return pb.while_loop(lambda s: pb.random.uniform(()) < 0.5, lambda s: s * w, x)
+
+    w = pb.Variable(np.float64(2.0))
+    start = np.ones((2, 3000))
+    for f, x in ((pb.vmap(tossed), start[0]), (pb.vmap(pb.vmap(tossed)), start)):
+        y = f(x)
+        n = np.log2(y.numpy())
+        assert abs(n.mean() - 1) < 0.15
+        assert abs((n == 0).mean() - 0.5) < 0.06 and abs((n == 1).mean() - 0.25) < 0.06
+        same(pb.gradients(pb.sum(y), w)[0], np.sum(n * y.numpy() / 2))
+
+    def until(x: Any) -> Any:
+        """An entry stops for good at the first number that is not below x."""
+
+        def body(s: Any) -> Any:
+            return s[0] + 1, pb.random.uniform((), dtype="float64")
+
+        return pb.while_loop(
+            lambda s: s[1] + 0 * pb.random.uniform((), "float64") < x, body, (0, x - 1)
+        )
+
+    n, last = (y.numpy() for y in pb.vmap(until)(np.full(3000, 0.5)))
+    assert last.min() >= 0.5 and abs(n.mean() - 2) < 0.15
+
+
 def test_what_is_outside_of_the_entries() -> None:
     w = pb.Variable(X[0])
     y = pb.vmap(lambda x: pb.sum(pb.scan(lambda c, v: (c * v + w, None), w * 0 + 1, x)[0]))(X)
