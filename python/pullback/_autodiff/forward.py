@@ -11,7 +11,7 @@ from .. import _core
 from .._core import Tape, Tensor, Variable
 from .function import inlined_functions
 from .gradients import seed, seed_list, wants_zeros, with_zeros
-from .nests import flatten, leaf_paths, leaves_like, unflatten
+from .nests import flatten, leaves_like, unflatten, written_behind
 from .rules import place, rule_map
 from .transforms import differentiable_leaf
 
@@ -246,7 +246,7 @@ class Opened:
 
     def _open(self, i: int, k: int, primal: Any, tangent: Any) -> None:
         def where(what: str) -> str:
-            path = leaf_paths(primal)[k] if len(self._leaves[i]) > 1 else ""
+            path = written_behind(primal)[k] if len(self._leaves[i]) > 1 else ""
             return f"{self.who}: {what}[{i}]{path}"
 
         x = differentiable_leaf(self._leaves[i][k], lambda _: where("primals"))

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _core
 from .._core import flatten, unflatten
 
-__all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten"]
+__all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten", "written_behind"]
 
 
 def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
@@ -72,6 +72,15 @@ def leaf_paths(nest: Any, path: str = "") -> list[str]:
         number = path.strip("[]")
         return [number if number.isdigit() else path]
     return [leaf for step, entry in inner for leaf in leaf_paths(entry, path + step)]
+
+
+def written_behind(nest: Any) -> list[str]:
+    """The same behind the name of the nest: the number of a list's entry in brackets.
+
+    >>> written_behind([1, {"a": 2}])
+    ['[0]', "[1]['a']"]
+    """
+    return [f"[{path}]" if path.isdigit() else path for path in leaf_paths(nest)]
 
 
 def _keys_in_order(nest: dict[Any, Any]) -> list[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
 from .gradients import with_zeros
-from .nests import flatten, leaf_paths, unflatten
+from .nests import flatten, unflatten, written_behind
 from .rules import place
 
 
@@ -148,7 +148,7 @@ def _value_of(result: Any, f: Any, who: str) -> Any:
 
 def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> list[Tensor]:
     def where(leaf: Any) -> str:
-        path = "" if leaf is argument else leaf_paths(argument)[_place_of(leaf, leaves)]
+        path = "" if leaf is argument else written_behind(argument)[_place_of(leaf, leaves)]
         return f"{f}: argument {position}{path}"
 
     return [differentiable_leaf(leaf, where) for leaf in leaves]

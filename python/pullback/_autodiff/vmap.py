@@ -17,7 +17,7 @@ import numpy as np
 from .. import _core
 from .._core import Tensor, Variable
 from .function import inlined_functions
-from .nests import flatten, leaf_paths, unflatten
+from .nests import flatten, unflatten, written_behind
 from .rules import place
 
 F = Callable[..., Any]
@@ -94,7 +94,7 @@ class _Batch:
         spread = spread_axes(axes, argument, f"vmap: in_axes of {who}")
         for i, (leaf, axis) in enumerate(zip(leaves, spread, strict=True)):
             if axis is not None:
-                path = leaf_paths(argument)[i] if len(leaves) > 1 else ""
+                path = written_behind(argument)[i] if len(leaves) > 1 else ""
                 leaves[i] = self._stand_in(leaf, axis, f"{who}{path}")
         return unflatten(structure, leaves)
 

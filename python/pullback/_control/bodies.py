@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._autodiff.nests import flatten, leaf_paths, unflatten
+from .._autodiff.nests import flatten, unflatten, written_behind
 from .._autodiff.rules import place
 from .._core import Tensor, Variable
 
@@ -22,7 +22,7 @@ class Nest:
 
     def __init__(self, nest: Any, who: str) -> None:
         leaves, self.structure = flatten(nest)
-        self.paths = [f"[{p}]" if p.isdigit() else p for p in leaf_paths(nest)]
+        self.paths = written_behind(nest)
         self.none = [leaf is None for leaf in leaves]
         self.tensors: list[Tensor] = []
         self.numbers: list[bool] = []  # of Python, whose dtype may follow
