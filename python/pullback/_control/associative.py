@@ -28,7 +28,7 @@ def associative_scan(
     like any operations.
 
     Raises ValueError for lengths that differ, for an axis that is not there, and where f changes
-    a shape or the structure.
+    a shape or the structure; TypeError where it changes a dtype.
 
     >>> pb.associative_scan(pb.multiply, pb.constant([1.0, 2.0, 3.0, 4.0]))
     Tensor([ 1.,  2.,  6., 24.], dtype=float32)
@@ -54,6 +54,11 @@ def associative_scan(
                 raise ValueError(
                     f"associative_scan: f returned shape {y.shape} for xs{path}, where it was "
                     f"given {x.shape}"
+                )
+            if x.dtype != y.dtype:
+                raise TypeError(
+                    f"associative_scan: f returned {y.dtype} for xs{path}, which is {x.dtype}: "
+                    "cast it"
                 )
         return result.tensors
 

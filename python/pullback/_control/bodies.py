@@ -57,6 +57,12 @@ def tensor_of(leaf: Any, who: str) -> Tensor:
     return _core.constant(leaf, None, who)
 
 
+def int64_of(number: int, who: str, what: str) -> int:
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError(f"{who}: {what}: {_core.shown(number)} does not fit in int64")
+    return number
+
+
 def callable_of(f: Any, who: str, what: str) -> Any:
     if not callable(f):
         raise TypeError(f"{who}: {what}: expected a function, got {_core.shown(f)}")

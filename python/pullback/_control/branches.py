@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .bodies import Nest, Recording, callable_of, tensor_of
 
@@ -18,7 +20,9 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any
 
     Both are called once, with stand-ins; the choice is made when the result is computed, and what
     the other one does inside is not: unlike with `where`, no NaN or infinity of it can reach a
-    gradient. The gradient by what only the other one uses is zero.
+    gradient. The gradient by what only the other one uses is zero. Under `vmap`, where entries
+    choose differently, both are computed for all entries and each entry takes its own: then what a
+    choice kept from failing fails, and what it kept from running without an end does so.
 
     Raises TypeError for a predicate that is no bool of rank 0, and where dtypes differ; ValueError
     where shapes or structures do; RuntimeError where f or g looks at a value.
@@ -64,6 +68,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
             f"switch: index: expected an integer of shape (), got {which.dtype} of shape "
             f"{which.shape}"
         )
+    if which.dtype == np.uint64:  # which the cast would make negative, from 2**63 on
+        which = _core.minimum(which, len(functions) - 1)
     return _branch("switch", _core.cast(which, "int64"), functions, operands)
 
 

@@ -7,7 +7,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
-from .bodies import Nest, Recording, callable_of, settled
+from .bodies import Nest, Recording, callable_of, int64_of, settled
 
 
 def scan(
@@ -20,7 +20,7 @@ def scan(
     """Goes along xs with a state: (carry, y) = f(carry, x) for each entry x of the first axis.
 
     carry: a nest of tensors, arrays and numbers; f returns one of the same structure, shapes and
-        dtypes. A number of Python takes the dtype that f gives it.
+        dtypes. A number of Python takes the dtype that f gives it, for which f is called once more.
     xs: a nest of tensors with one length n of their first axis, of which f sees one entry after
         the other; or None, and `length` says how often f runs.
     reverse: from the last entry to the first; y of an entry stands where its x does.
@@ -37,7 +37,7 @@ def scan(
 
     Raises TypeError where f returns no pair or another dtype; ValueError for another shape or
     structure, and for lengths that differ; RuntimeError where f looks at a value or assigns a
-    variable.
+    variable; OverflowError for a length beyond int64.
 
     >>> total, sums = pb.scan(lambda s, x: (s + x, s + x), 0.0, pb.constant([1.0, 2.0, 3.0]))
     >>> float(total), sums.numpy().tolist()
@@ -84,10 +84,10 @@ def _length(along: Nest, length: Any, who: str) -> int:
             ) from None
         if length < 0:
             raise ValueError(f"{who}: length is at least 0, got {length}")
+        int64_of(length, who, "length")
     elif not lengths:
-        raise ValueError(
-            f"{who}: xs has no tensors: say with `length` how many iterations there are"
-        )
+        what_to_do = ": say with `length` how many iterations there are" if who == "scan" else ""
+        raise ValueError(f"{who}: xs has no tensors to go along{what_to_do}")
     known = next(iter(lengths.values())) if length is None else length
     for path, n in lengths.items():
         if n != known:
@@ -131,7 +131,8 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: An
 
     Returns the last state; the given one where upper is not above lower.
 
-    Raises TypeError for bounds that are no integers; see `scan`.
+    Raises TypeError for bounds that are no integers, and OverflowError for numbers beyond int64;
+    see `scan`.
 
     >>> pb.fori_loop(0, 5, lambda i, total: total + i, 0)
     Tensor(10, dtype=int64)
@@ -148,7 +149,7 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: An
             break
     recorded = inside.close([following, *after.tensors])
     if isinstance(first, int) and isinstance(last, int):
-        trips = max(last - first, 0)
+        trips = int64_of(max(last - first, 0), "fori_loop", "upper - lower")
         carries = [_core.constant(first), *start.tensors]
         outputs = _core.scan_loop(recorded, carries, [], trips, False)
     else:
@@ -166,11 +167,12 @@ def _bound(bound: Any, what: str) -> Any:
             )
         return bound
     try:
-        return index(bound)
+        number = index(bound)
     except TypeError:
         raise TypeError(
             f"fori_loop: {what}: expected an integer, got {_core.shown(bound)}"
         ) from None
+    return int64_of(number, "fori_loop", what)
 
 
 def while_loop(
@@ -185,7 +187,8 @@ def while_loop(
     cond: takes the state and returns a bool tensor of rank 0.
     body: takes the state and returns it.
     state: a nest of tensors, arrays and numbers, given to both as one value; its structure, shapes
-        and dtypes stay. A number of Python takes the dtype that body gives it.
+        and dtypes stay. A number of Python takes the dtype that body gives it, for which body is
+        called once more.
     memory_limit: how many bytes of memory a gradient may take for states. A gradient goes back over
         the states that the loop went through, for which the loop runs once more; where there are
         too many to keep, some are kept and the others made again from these, bit for bit, as few
@@ -194,11 +197,12 @@ def while_loop(
     Returns the last state: the given one where cond does not hold for it.
 
     Both are called once, with stand-ins; the loop is one operation, and how often it runs is found
-    out when it does. Otherwise as `scan`.
+    out when it does. Otherwise as `scan`. Under `vmap` it runs until all entries are done: body and
+    cond are computed for those that are done as well, with the state that they keep.
 
     Raises TypeError for a condition that is no bool of rank 0, and where a dtype changes;
     ValueError where a shape or the structure does, and for a memory_limit that does not hold three
-    states; RuntimeError where one looks at a value.
+    states; OverflowError for one beyond int64; RuntimeError where one looks at a value.
 
     >>> x = pb.Variable(3.0)
     >>> y = pb.while_loop(lambda s: s < 100.0, lambda s: s * s, x)
@@ -242,4 +246,4 @@ def _memory(limit: Any, state: Nest) -> int:
         raise ValueError(
             f"while_loop: memory_limit: {limit} bytes do not hold three states, which take {least}"
         )
-    return int(limit)
+    return int64_of(limit, "while_loop", "memory_limit")
