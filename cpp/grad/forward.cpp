@@ -20,24 +20,19 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
 #include "grad/control.h"
 #include "grad/forward_masks.h"
 #include "grad/rule_call.h"
+#include "grad/transposed.h"
 #include "graph/make.h"
 #include "graph/operation.h"
-#include "graph/rebuild.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 
 namespace pullback {
 namespace {
-
-constexpr const char* kAnyCotangent =
-    "stands for any cotangent while a gradient rule is turned round for forward mode, and has no "
-    "value to look at; use reverse mode, or give the rule as a jvp";
 
 class ForwardPass : public NodeTangents {
  public:
@@ -261,48 +256,6 @@ class ForwardPass : public NodeTangents {
     }
   }
 
-  // A cotangent of a result that stands for any; who looks at it is told so.
-  static Ref<Node> any_cotangent(const TensorType& type) {
-    static const Ref<Origin> origin = [] {
-      Ref<Origin> made(new Origin);
-      made->name = kAnyCotangent;
-      return made;
-    }();
-    Ref<Node> u = make_argument(type.dtype, type.shape);
-    u->origin = origin;
-    return u;
-  }
-
-  // Whether its value is made from one of them.
-  static bool made_from(const Ref<Node>& root, const std::vector<Ref<Node>>& us) {
-    const auto is_one = [&](const Node* node) {
-      return std::ranges::any_of(us, [&](const Ref<Node>& u) { return u.get() == node; });
-    };
-    Node* top = root.get();
-    std::vector<Node*> under;
-    walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
-      return node->seq > us[0]->seq ? node->inputs() : std::span<Node* const>();
-    });
-    return std::ranges::any_of(under, is_one);
-  }
-
-  // What is not linear in a cotangent counts as what it is near zero.
-  static void settle(std::vector<Ref<Node>>* found, const std::vector<Ref<Node>>& us) {
-    std::vector<Node*> from;
-    std::vector<Ref<Node>> to;
-    for (const Ref<Node>& u : us) {
-      from.push_back(u.get());
-      to.push_back(zeros(u->shape, u->dtype));
-    }
-    for (Ref<Node>& one : *found) {
-      if (one == nullptr || !made_from(one, us)) continue;
-      const Subgraph piece({one}, from, [](const Node*) { return false; });
-      one = piece.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
-        return copy_node(node, inputs);
-      })[0];
-    }
-  }
-
   // The transpose of what a vjp made of `us`, of the tangents.
   std::vector<Ref<Node>> transposed(std::vector<Cotangent>& answers, const Sent& sent,
                                     const std::vector<Ref<Node>>& us, bool* any_zero) {
@@ -319,22 +272,7 @@ class ForwardPass : public NodeTangents {
     }
     for (const Ref<Node>& u : us) request.xs.push_back({u, 0});
     if (request.ys.empty()) return std::vector<Ref<Node>>(us.size());
-    std::vector<Ref<Node>> found = gradients(request);
-    settle(&found, us);
-    const auto reached = [](const Ref<Node>& one) { return one != nullptr; };
-    if (std::ranges::none_of(found, reached)) {
-      for (const Ref<Node>& y : request.ys) refuse_untransposed(y, us);
-    }
-    return found;
-  }
-
-  // None would be a wrong answer: a reverse pass has one.
-  static void refuse_untransposed(const Ref<Node>& answer, const std::vector<Ref<Node>>& us) {
-    if (!made_from(answer, us)) return;
-    fail(ErrorKind::NotImplemented,
-         "forward mode: a gradient rule makes its answer of its cotangent by something that has no "
-         "gradient itself, so it cannot be turned round; use reverse mode, or give the rule as a "
-         "jvp");
+    return transpose(request, us);
   }
 
   void transpose_row(size_t i, Node* node, const Sent& sent) {

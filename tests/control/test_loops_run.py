@@ -112,27 +112,3 @@ def test_what_is_the_same_in_every_iteration_is_computed_once() -> None:
     before = _core.status()["steps"]["gemm"]
     y.numpy()
     assert _core.status()["steps"]["gemm"] - before == 1
-
-
-def test_planning_takes_no_longer_for_each_of_many_loops() -> None:
-    x = pb.Variable(np.ones(3))
-
-    def looped() -> pb.Tensor:
-        y = x * 1
-        for _ in range(4000):
-            y, _ = pb.scan(lambda s, _: (pb.sin(s), None), y, length=1)
-        return y
-
-    def plain() -> pb.Tensor:
-        y = x * 1
-        for _ in range(40000):
-            y = pb.sort(y)
-        return y
-
-    def seconds(*ys: pb.Tensor) -> float:
-        before = time.process_time()
-        pb.evaluate(*ys)
-        return time.process_time() - before
-
-    apart = seconds(looped()) + seconds(plain())
-    assert seconds(looped(), plain()) < 3 * apart

@@ -152,6 +152,28 @@ SHAPES: list[Callable[[int], Any]] = [
 ]
 
 
+def loops(n: int) -> Any:
+    """Each of one iteration, with something else after it that planning goes over."""
+    y = pb.Variable(ONE).read()
+    for _ in range(n // 4):
+        y, _ = pb.scan(lambda s, _: (pb.sin(s), None), y, length=1)
+        y = pb.sort(y)
+    return y
+
+
+def pushed_through_rules(n: int) -> Any:
+    """Forward mode, through rules of several results."""
+    v = pb.Variable(ONE)
+    x = y = v * 1.0
+    for _ in range(n // 8):
+        x, y = TWO(x, y)
+    return pb.tangents(x + y, v)
+
+
+TWO = pb.custom_gradient(lambda x, y: ((pb.sin(x), x * y), lambda g, h: (g + h, h)))
+SHAPES += [loops, pushed_through_rules]
+
+
 def seconds(shape: Callable[[int], Any], n: int) -> float:
     """Of the processor, to make and to compute it for the first time."""
     _core.clear_plans()

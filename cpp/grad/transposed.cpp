@@ -1,0 +1,81 @@
+// What stands for a cotangent has no value, so it must not stay in what is made: a rule that is
+// linear in its cotangent leaves none there.
+#include "grad/transposed.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "graph/rebuild.h"
+#include "graph/walk.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+constexpr const char* kAnyCotangent =
+    "stands for any cotangent while a gradient rule is turned round for forward mode, and has no "
+    "value to look at; use reverse mode, or give the rule as a jvp";
+
+// Whether its value is made from one of them.
+bool made_from(const Ref<Node>& root, const std::vector<Ref<Node>>& us) {
+  const auto is_one = [&](const Node* node) {
+    return std::ranges::any_of(us, [&](const Ref<Node>& u) { return u.get() == node; });
+  };
+  Node* top = root.get();
+  std::vector<Node*> under;
+  walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
+    return node->seq > us[0]->seq ? node->inputs() : std::span<Node* const>();
+  });
+  return std::ranges::any_of(under, is_one);
+}
+
+void settle(std::vector<Ref<Node>>* found, const std::vector<Ref<Node>>& us) {
+  std::vector<Node*> from;
+  std::vector<Ref<Node>> to;
+  for (const Ref<Node>& u : us) {
+    from.push_back(u.get());
+    to.push_back(zeros(u->shape, u->dtype));
+  }
+  for (Ref<Node>& one : *found) {
+    if (one == nullptr || !made_from(one, us)) continue;
+    const Subgraph piece({one}, from, [](const Node*) { return false; });
+    one = piece.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
+      return copy_node(node, inputs);
+    })[0];
+  }
+}
+
+// None would be a wrong answer: a reverse pass has one.
+void refuse_untransposed(const Ref<Node>& answer, const std::vector<Ref<Node>>& us) {
+  if (!made_from(answer, us)) return;
+  fail(ErrorKind::NotImplemented,
+       "forward mode: a gradient rule makes its answer of its cotangent by something that has no "
+       "gradient itself, so it cannot be turned round; use reverse mode, or give the rule as a "
+       "jvp");
+}
+
+}  // namespace
+
+Ref<Node> any_cotangent(const TensorType& type) {
+  static const Ref<Origin> origin = [] {
+    Ref<Origin> made(new Origin);
+    made->name = kAnyCotangent;
+    return made;
+  }();
+  Ref<Node> u = make_argument(type.dtype, type.shape);
+  u->origin = origin;
+  return u;
+}
+
+std::vector<Ref<Node>> transpose(const GradientRequest& request, const std::vector<Ref<Node>>& us) {
+  std::vector<Ref<Node>> found = gradients(request);
+  settle(&found, us);
+  const auto reached = [](const Ref<Node>& one) { return one != nullptr; };
+  if (std::ranges::none_of(found, reached)) {
+    for (const Ref<Node>& y : request.ys) refuse_untransposed(y, us);
+  }
+  return found;
+}
+
+}  // namespace pullback
