@@ -103,8 +103,8 @@ def text(content: dict[str, Any]) -> str:
     limits = "; ".join(filter(None, measured))
     return "\n".join(
         [
-            f"Medians of one run of `python -m bench` on {content['date'][:10]}: {about['cores']} "
-            f"cores of {about['processor']},",
+            f"Medians of `python -m bench`, some rows at a time, on {content['date'][:10]}: "
+            f"{about['cores']} cores of {about['processor']},",
             f"{about['cpu_level']} kernels{f' ({limits})' if limits else ''}. Every library in its "
             "own process, repetitions",
             "interleaved, the form of each peer that was fastest. *OpenBLAS alone* is the row's "
