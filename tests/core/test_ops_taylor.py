@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases import NAMES, Case, Check, tensor
+from support.checks import small_shapes
 from support.roots import ROOTS, X
 
 import pullback as pb
@@ -27,9 +28,7 @@ def one_after_the_other(y: Any, t: Any, orders: int) -> list[Any]:
 def test_jets_are_nests_of_tangents(differentiable: Case) -> None:
     """Of a curved path x + u t + v t²/2 through the arguments, and of the function of t."""
     case, check = differentiable, Check()
-    for shapes in case.shapes:
-        if max(int(np.prod(shape)) for shape in shapes) > LARGEST:
-            continue
+    for shapes in small_shapes(case, LARGEST):
         xs = [
             tensor(x, domain.dtype or "d")
             for x, domain in zip(case.arrays(shapes, "d"), case.domains, strict=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from support.cases import Case, Check
+from support.checks import small_shapes
 
 import pullback as pb
 
@@ -38,9 +39,7 @@ def derivatives(case: Case, c: Any, directions: list[Any]) -> Any:
 
 def test_values_and_derivatives(differentiable: Case) -> None:
     case, check = differentiable, Check()
-    for shapes in case.shapes:
-        if max(int(np.prod(shape)) for shape in shapes) > 40:
-            continue
+    for shapes in small_shapes(case, 40):
         draws = [case.arrays(shapes, "d", str(row)) for row in range(ROWS)]
         moved = [k for k, domain in enumerate(case.domains) if domain.dtype is None]
         args = [

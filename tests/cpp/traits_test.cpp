@@ -184,7 +184,8 @@ void test_all() {
     const Op op = static_cast<Op>(i);
     const OpTraits& t = traits(op);
     const std::string name = t.name;
-    const bool by_rules = op == Op::result || op == Op::custom_call;
+    const bool control = t.step == StepKind::Control || t.step == StepKind::Output;
+    const bool by_rules = op == Op::result || op == Op::custom_call || control;
     check((vjp_of(op) == nullptr) == (t.tangent == Tangent::None || by_rules),
           name + ": a tangent without a rule");
     check((vjp_of(op) == nullptr) == (t.mask == Mask::Stops), name + ": a mask without a rule");
@@ -192,7 +193,9 @@ void test_all() {
     check((t.mask == Mask::Entry || t.mask == Mask::Bounded || t.mask == Mask::Scales) <=
               is_elementwise(op),
           name + ": its mask is elementwise");
-    check((t.cost == Cost::Free) == (t.kind == OpKind::Leaf || t.kind == OpKind::View),
+    // What a loop or a branch costs, its outputs say.
+    const bool nothing = t.kind == OpKind::Leaf || t.kind == OpKind::View;
+    check((t.cost == Cost::Free) == (nothing || t.step == StepKind::Control),
           name + ": leaves and views, and nothing else, are free");
     check((t.fails == Fails::Integers) <= is_elementwise(op),
           name + ": integer arithmetic is elementwise");

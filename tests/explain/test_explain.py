@@ -325,3 +325,9 @@ def test_large_graphs(debugging: None) -> None:
     why = pb.explain(pb.sum(y), w)
     assert why.status in ("flows", "tiny")
     assert len(str(why).splitlines()) < 60 and len(why.as_html()) < 100_000
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_stored_floats_flow(dtype: str) -> None:
+    v = pb.Variable([1.0, 2.0], dtype=dtype)
+    assert "finite and not zero" in str(pb.explain(pb.sum(v * v), v))

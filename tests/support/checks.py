@@ -35,6 +35,13 @@ LARGEST = 60  # elements of an argument of which second derivatives are taken by
 counts: Counter[str] = Counter()
 
 
+def small_shapes(case: Case, most: int) -> list[Any]:
+    """The calls whose arguments have no more elements; where there are none, the smallest."""
+    sizes = [max(int(np.prod(shape)) for shape in shapes) for shapes in case.shapes]
+    most = max(most, min(sizes))
+    return [shapes for shapes, size in zip(case.shapes, sizes, strict=True) if size <= most]
+
+
 class Program:
     """One call of a case with fixed random cotangents, its arguments and they in a layout.
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._array.dtypes import finfo
 from .ancestry import Ancestry, Question, Step
 from .unconnected import cotangents_of
 
@@ -84,7 +85,7 @@ class Numbers:
 def is_tiny(gradient: Any, seed: Any) -> bool:
     """Whether all of it together is below the rounding of y's cotangent. Not its largest entry:
     those of a mean are small where it is over many."""
-    return total_of(gradient) < total_of(seed) * float(np.finfo(gradient.dtype).eps)
+    return total_of(gradient) < total_of(seed) * float(finfo(gradient.dtype).eps)
 
 
 def total_of(array: Any) -> float:
