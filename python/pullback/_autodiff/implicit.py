@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Rule, Tape, Tensor, Variable, shown
-from .function import function
+from .function import function, inlined_functions
 from .host import _host_call
 from .implicit_linear import MOST_DENSE, solved, solved_by_products
 from .jacobian import jacobian
@@ -120,11 +120,8 @@ def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[...
         at = _core.identity(_core.stop_gradient(x.start))
         piece = _Piece(at, [at, *arguments.tensors])
         with piece:
-            _core.inline_functions(1)
-            try:
+            with inlined_functions():
                 returned = f(x.nest(at), *arguments.nest(arguments.tensors))
-            finally:
-                _core.inline_functions(-1)
             y = _scalar(returned, f, who) if residual is _slope else x.flat(returned, f)
             piece.close(y)
         if not _core.computed_from([y], [at])[0]:
