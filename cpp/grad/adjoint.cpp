@@ -140,4 +140,11 @@ Ref<Node> Adjoint::dense() {
   return value_;
 }
 
+Ref<Node> with_history(Ref<Node> derivative) {
+  if (derivative == nullptr || derivative->tracked()) return derivative;
+  Ref<Node> out = identity(derivative);
+  out->flags |= kTracked;
+  return out;
+}
+
 }  // namespace pullback

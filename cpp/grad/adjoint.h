@@ -37,4 +37,8 @@ class Adjoint {
   std::vector<Support> supports_;  // it may be other than zero in any of them; none: everywhere
 };
 
+// A derivative as it is answered. One that happens to be constant has a history as well: asking
+// for its own gradient is no mistake, the answer is just None. Null stays null.
+Ref<Node> with_history(Ref<Node> derivative);
+
 }  // namespace pullback

@@ -341,11 +341,7 @@ class ForwardPass : public NodeTangents {
       Adjoint& tangent = tangents_[graph_.position(y.get())];
       Ref<Node> t = tangent.dense();
       if (tangent.kind() == Cotangent::Zero) t = zeros(y->shape, y->dtype);
-      if (t && !t->tracked()) {  // as in a reverse pass: a constant slope has a history as well
-        t = identity(t);
-        t->flags |= kTracked;
-      }
-      out.push_back(std::move(t));
+      out.push_back(with_history(std::move(t)));
     }
     return out;
   }

@@ -232,14 +232,7 @@ class ReversePass {
         const Node* node = graph_.nodes()[places[0]];
         total.add({Cotangent::Value, zeros(node->shape, node->dtype)}, node->shape);
       }
-      Ref<Node> g = total.dense();
-      if (g && !g->tracked()) {
-        // A slope that happens to be constant has a history as well: asking for its own gradient
-        // is no mistake, the answer is just None.
-        g = identity(g);
-        g->flags |= kTracked;
-      }
-      out.push_back(std::move(g));
+      out.push_back(with_history(total.dense()));
     }
     return out;
   }

@@ -25,6 +25,7 @@
 
 #include <unordered_map>
 
+#include "grad/adjoint.h"
 #include "grad/forward.h"
 #include "grad/forward_masks.h"
 #include "graph/make.h"
@@ -99,12 +100,7 @@ class AlongPath {
       demand(at, request_.order);
       Terms& terms = out.emplace_back();
       for (size_t k = 1; k <= request_.order; ++k) {
-        Ref<Node> t = term(at, k);
-        if (t && !t->tracked()) {  // as in forward.cpp
-          t = identity(t);
-          t->flags |= kTracked;
-        }
-        terms.push_back(std::move(t));
+        terms.push_back(with_history(term(at, k)));
       }
     }
     return out;
