@@ -6,6 +6,7 @@
 #include "bind/sites.h"
 #include "bind/tensor.h"
 #include "grad/tape.h"
+#include "graph/walk.h"
 #include "ops/ops.h"
 #include "plan/evaluate.h"
 
@@ -28,6 +29,8 @@ py::dict described(const Ancestor& ancestor) {
   out["scalar"] = ancestor.scalar;
   out["variable"] = ancestor.variable;
   out["variable_name"] = ancestor.variable ? recorded_name(ancestor.variable) : "";
+  const Node* operation = node && node->op == Op::output ? operation_of(node) : nullptr;
+  out["operation"] = operation ? operation->seq : 0;
   out["place"] = site_of(ancestor.site);
   out["tensor"] = node ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
   out["tracked"] = ancestor.tracked;

@@ -232,6 +232,7 @@ PYBIND11_MODULE(_core, m) {
   bind_control(m);
   bind_recorder(m);
   bind_ancestry(m);
+  bind_opened(m);
   bind_check_numbers(m);
   bind_entries(m);
   bind_tree(m);

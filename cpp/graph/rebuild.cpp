@@ -11,6 +11,19 @@
 
 namespace pullback {
 
+void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
+                     std::vector<Ref<Node>>* to) {
+  const auto recorded = rule_inputs(node);
+  if (node->op == Op::custom && application.node->inputs_count > 0) {
+    from->push_back(node->in[0]);
+    to->emplace_back(application.node->in[0]);
+  }
+  for (size_t k = 0; k < std::min(recorded.size(), application.inputs.size()); ++k) {
+    from->push_back(recorded[k]);
+    to->emplace_back(application.inputs[k]);
+  }
+}
+
 Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
   if (node->op == Op::scalar) {
     Ref<Node> copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
@@ -18,7 +31,7 @@ Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
     return copy;
   }
   Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
-  if (recording) record_as(copy.get(), node);
+  if (recording) record_as(copy->seq, node->seq);
   copy->output = node->output;
   copy->rule = node->rule;
   const auto tracked = [](const Node* input) { return input->tracked(); };

@@ -14,9 +14,14 @@
 #include <vector>
 
 #include "graph/node.h"
+#include "graph/rule.h"
 #include "graph/walk.h"
 
 namespace pullback {
+
+struct Traced {
+  bool operator()(const Node* node) const { return node->flags & kTraced; }
+};
 
 class Subgraph {
  public:
@@ -28,10 +33,11 @@ class Subgraph {
 
   Subgraph() = default;
   // An input may be null: then nothing is that one. `belongs(node)` says what is part of the piece
-  // by itself; so are the inputs, and so is all that is made from such a node. Only nodes that are
-  // traced are looked into: nothing else depends on an input.
-  template <class Belongs>
-  Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs);
+  // by itself; so are the inputs, and so is all that is made from such a node. Only nodes that
+  // are `within` are looked into: nothing else depends on an input or is asked about.
+  template <class Belongs, class Within = Traced>
+  Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs,
+           Within&& within = {});
 
   size_t size() const { return entries_.size(); }
   const Entry& operator[](size_t i) const { return entries_[i]; }
@@ -60,11 +66,39 @@ class Subgraph {
   std::vector<int32_t> root_at_;
 };
 
+// Of a rule's operation that was recorded as `node` and is applied now: what the rule is given
+// stands for what it was recorded with, so that it is not made twice.
+void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
+                     std::vector<Ref<Node>>* to);
+
+// The tensors in what a rule answered, made again by `make` unless none was recorded.
+template <class Make>
+void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
+  std::vector<Ref<Node>> roots;
+  bool recorded = false;
+  const auto add = [&](const Ref<Node>& root) {
+    recorded |= (root->flags & kTraced) != 0;
+    roots.push_back(root);
+  };
+  for (const Cotangent& c : *answers) {
+    if (c.kind == Cotangent::Value) add(c.value);
+    if (c.mask) add(c.mask);
+  }
+  if (!recorded) return;
+  const std::vector<Ref<Node>> made = make(std::move(roots));
+  size_t next = 0;
+  for (Cotangent& c : *answers) {
+    if (c.kind == Cotangent::Value) c.value = made[next++];
+    if (c.mask) c.mask = made[next++];
+  }
+}
+
 // A node like `node`, with a number of its own, on other inputs of the same dtypes and shapes.
 Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs);
 
-template <class Belongs>
-Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs)
+template <class Belongs, class Within>
+Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs,
+                   Within&& within)
     : roots_(std::move(roots)) {
   std::unordered_map<const Node*, int32_t> input_at;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -74,7 +108,7 @@ Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, 
   for (const Ref<Node>& root : roots_) tops.push_back(root.get());
   std::vector<Node*> reached;
   walk(std::span<Node* const>(tops), &reached, [&](const Node* node) {
-    const bool below = node->flags & kTraced && !input_at.contains(node);
+    const bool below = within(node) && !input_at.contains(node);
     return below ? node->inputs() : std::span<Node* const>();
   });
   std::vector<int32_t> at(reached.size(), kOutside);
@@ -85,7 +119,7 @@ Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, 
     bool part = input != input_at.end();
     if (part) {
       entry.input = input->second;
-    } else if (node->flags & kTraced) {
+    } else if (within(node)) {
       part = belongs(node);
       for (const Node* below : node->inputs()) {
         links_.push_back(at[below->index]);

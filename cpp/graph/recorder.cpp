@@ -77,9 +77,9 @@ void record_source(const Node* copy, const Node* source) {
   if (Record* record = recorder->find(copy->seq)) set_inputs(record, {&source->seq, 1});
 }
 
-void record_as(const Node* copy, const Node* original) {
-  const Record* from = recorder->find(original->seq);
-  Record* to = recorder->find(copy->seq);
+void record_as(uint64_t copy, uint64_t original) {
+  const Record* from = recorder->find(original);
+  Record* to = recorder->find(copy);
   if (from && to && from->site) to->site = from->site;
 }
 

@@ -60,7 +60,7 @@ void record_node(Node* node, std::span<Node* const> inputs);
 // More about a node that was recorded when it was made: …
 void record_variable(const Node* node, const std::string& name);  // a read's variable
 void record_source(const Node* copy, const Node* source);         // its value is that of another
-void record_as(const Node* copy, const Node* original);           // it was made where that one was
+void record_as(uint64_t copy, uint64_t original);  // by their numbers: it was made where that was
 void record_look(const Node* node, const char* how, std::optional<double> number = std::nullopt);
 
 // Where a node was made; 0 where that is not known.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/operation.h"
+#include "graph/rebuild.h"
 #include "ops/ops.h"
 
 namespace pullback {
@@ -38,6 +39,10 @@ struct ClosedBody {
   Ref<Body> body;
   std::vector<NodeRef> captured;  // what the inputs behind the arguments stand for
 };
+
+// What of it lies between its inputs `from` and some roots, which may be answers of a rule inside
+// of it. Its constants, too: a node shared with another graph would be numbered in both at a time.
+Subgraph piece_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
 
 // Makes what lies between the arguments and the roots a body: in it, stand-ins take the places of
 // tensors from outside. Its nodes are changed, and are the body's from then on.

@@ -17,6 +17,7 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "ops/op.h"
+#include "ops/random_state.h"  // seed_of_iteration
 #include "plan/view.h"
 
 namespace pullback {
@@ -234,16 +235,6 @@ struct Branch {
   std::vector<int32_t> draws;  // as of Loop
   std::vector<View> out;
 };
-
-// What the seed of a draw is in iteration `position` of a loop: by splitmix64 (Steele, Lea and
-// Flood, "Fast splittable pseudorandom number generators", 2014).
-constexpr int64_t seed_of_iteration(int64_t seed, int64_t position) {
-  uint64_t z =
-      static_cast<uint64_t>(seed) + (static_cast<uint64_t>(position) + 1) * 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return static_cast<int64_t>(z ^ z >> 31);
-}
 
 using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota,
                           Scan, Sort, Search, HostCall, Loop, Branch>;

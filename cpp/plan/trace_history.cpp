@@ -48,20 +48,9 @@ class Trace::CalledRule : public Rule {
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Cotangent> answers = recorded_->apply(call);
-    std::vector<Ref<Node>> roots;
-    for (const Cotangent& c : answers) {
-      if (c.kind == Cotangent::Value) roots.push_back(c.value);
-      if (c.mask) roots.push_back(c.mask);
-    }
-    const auto traced = [](const Ref<Node>& root) { return (root->flags & kTraced) != 0; };
-    if (std::none_of(roots.begin(), roots.end(), traced)) return answers;
-    const std::vector<Ref<Node>> made =
-        call_->trace->as_of(call_, std::move(roots), node_.get(), call);
-    size_t next = 0;
-    for (Cotangent& c : answers) {
-      if (c.kind == Cotangent::Value) c.value = made[next++];
-      if (c.mask) c.mask = made[next++];
-    }
+    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      return call_->trace->as_of(call_, std::move(roots), node_.get(), call);
+    });
     return answers;
   }
 
@@ -119,7 +108,7 @@ std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call
       copy->thread = call->thread;
       if (recording) {  // by its number
         record_node(copy.get(), on);
-        record_as(copy.get(), node);
+        record_as(copy->seq, node->seq);
       }
     }
     return copy;
@@ -141,16 +130,7 @@ std::vector<Ref<Node>> Trace::as_of(const Ref<CallInputs>& call, std::vector<Ref
                                     const Node* node, const RuleCall& application) const {
   std::vector<Node*> from = inputs_;
   std::vector<Ref<Node>> to = call->values;
-  // What the rule was given stands for what it was recorded with, so that it is not made twice.
-  const auto recorded = rule_inputs(node);
-  if (node->op == Op::custom && application.node->inputs_count > 0) {
-    from.push_back(node->in[0]);
-    to.emplace_back(application.node->in[0]);
-  }
-  for (size_t k = 0; k < std::min(recorded.size(), application.inputs.size()); ++k) {
-    from.push_back(recorded[k]);
-    to.emplace_back(application.inputs[k]);
-  }
+  add_application(node, application, &from, &to);
   const auto ours = [&](const Node* x) { return x->seq >= first_seq_ && x->seq < end_seq_; };
   const Subgraph answers(std::move(roots), from, ours);
   return answers.rebuild(to, [&](size_t, Node* x, std::span<Node* const> on) {

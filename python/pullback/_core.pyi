@@ -227,6 +227,7 @@ __all__: list[str] = [
     "num_threads",
     "one_hot",
     "op_names",
+    "opened_below",
     "operands",
     "over_square",
     "own_array",
@@ -1342,6 +1343,11 @@ def one_hot(
     axis: typing.SupportsIndex = -1,
 ) -> Tensor: ...
 def op_names() -> list[str]: ...
+def opened_below(
+    y: typing.Any,
+    steps: collections.abc.Sequence[typing.Any],
+    ends: collections.abc.Sequence[typing.Any],
+) -> tuple: ...
 def operands(values: collections.abc.Sequence[typing.Any], who: str) -> list[Tensor]: ...
 def over_square(a: typing.Any, b: typing.Any) -> Tensor: ...
 def own_array(x: typing.Any) -> numpy.ndarray: ...

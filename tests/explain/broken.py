@@ -57,7 +57,7 @@ def a_stop_that_was_computed_before() -> tuple[Any, ...]:
     return pb.sum(frozen * 2), w
 
 
-@broken("none", "inside")
+@broken("none", "stop_gradient")
 def a_stop_inside_of_a_loop() -> tuple[Any, ...]:
     w = weights(1, 2)
     last, _ = pb.scan(lambda s, _: (pb.stop_gradient(s) * 2, None), w, length=3)  # culprit

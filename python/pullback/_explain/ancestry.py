@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,10 +45,56 @@ class Place(NamedTuple):
         return getline(self.file, self.line).strip()
 
 
+class Inside(NamedTuple):
+    """Where in a loop or a branch something was done."""
+
+    operation: int  # the number of the loop or the branch
+    kind: str
+    function: str  # and its place
+    first: int  # iteration; or which function a branch took
+    length: int  # iterations
+    of: int  # so many
+    closed: bool  # it is what is left of the loop, with so many iterations
+    place: Place | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: plain values."""
+        number = "iteration" if self.kind == "loop" else "branch"
+        return {
+            "kind": self.kind,
+            number: self.first,
+            "of": self.of,
+            "function": self.function,
+            "file": self.place.file if self.place else None,
+            "line": self.place.line if self.place else None,
+        }
+
+    def __str__(self) -> str:
+        of = f"the {self.kind}" + (f" at {self.place}" if self.place else "")
+        if self.kind != "loop":
+            return f"function {self.first} of {of}"
+        to = (
+            f"s {self.first} to {self.first + self.length - 1}" if self.closed else f" {self.first}"
+        )
+        return f"iteration{to} (of 0 to {self.of - 1}) of {of}"
+
+
+class Ran(NamedTuple):
+    """What a loop or a branch did."""
+
+    step: Step
+    kind: str
+    function: str
+    number: int  # of iterations; or which function a branch took
+
+
 class Step:
     """An operation that was carried out, or a leaf."""
 
     label = ""  # what finds it again without a line, if anything does
+    operation = 0  # of a loop or a branch its number, whichever of its results this is
+    inside: tuple[Inside, ...] = ()  # the outermost first
+    made_from = 0  # inside of a loop: the number of what it repeats
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.number: int = fields["number"]
@@ -68,6 +115,7 @@ class Step:
         self.tracked: bool = fields["tracked"]
         self.traced: bool = fields["traced"]
         self.origin: str = fields["origin"]
+        self.operation = fields["operation"]
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -129,6 +177,8 @@ class Question:
         self.tape = tape
         self.stops = list(stops)
         self.overrides = overrides
+        self.inside: dict[int, tuple[Inside, ...]] = {}  # of steps by number; see opened()
+        self.made_from: dict[int, int] = {}
 
     def gradients(
         self, xs: list[Any], y: Any = None, seed: Any = None, stops: Iterable[Any] = ()
@@ -163,6 +213,42 @@ class Question:
     def ones(self) -> Any:
         """The cotangent of y where the question has none."""
         return _core.full(self.y.shape, 1, self.y.dtype)
+
+    def opened(self, steps: list[Step]) -> tuple[Question, list[Ran]]:
+        """The question about a y that is made of what these loops and branches did, and what that
+        was of each which could be divided."""
+        by_operation = {step.operation: step for step in steps}
+        ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
+        paused = None if self.tape is None or self.tape.recording else self.tape
+        if paused:
+            paused.start()  # what is made again counts as what it is made of
+        try:
+            y, ran, parts, copies = _core.opened_below(self.y, [s.tensor for s in steps], ends)
+        finally:
+            if paused:
+                paused.stop()
+        inner = copy(self)
+        inner.__dict__.pop("ancestry", None)
+        inner.y = y
+        inner.inside = self.inside | {new: self.inside.get(old, ()) for new, old in copies}
+        inner.made_from = self.made_from | {new: self.made_from.get(old, 0) for new, old in copies}
+        for part in parts:
+            number = part["operation"]
+            outer, first, of = self.inside.get(number, ()), part["first"], ran[number][1]
+            origin, place = number, by_operation[number].place
+            if outer and outer[-1].closed:
+                origin, of, first = outer[-1].operation, outer[-1].of, outer[-1].first + first
+                outer = outer[:-1]
+            here = Inside(
+                origin, part["kind"], part["function"], first, part["count"], of, part["closed"],
+                place,
+            )  # fmt: skip
+            inner.inside.update(dict.fromkeys(range(part["begin"], part["end"]), (*outer, here)))
+            inner.made_from.update(part["copies"])
+        return inner, [
+            Ran(by_operation[number], kind, function, count)
+            for number, (kind, count, function) in ran.items()
+        ]
 
     @property
     def x_dtype(self) -> Any:
@@ -221,6 +307,10 @@ class Ancestry:
             assignments,
         )
         self.steps = {entry["number"]: Step(entry) for entry in found}
+        for number, place in question.inside.items():
+            if number in self.steps:
+                self.steps[number].inside = place
+                self.steps[number].made_from = question.made_from.get(number, 0)
         if isinstance(question.x, Variable):
             name_reads(self.steps, [question.x])
         identity = _core.identity_of(question.x, question.tape)

@@ -14,6 +14,7 @@ from .._runtime.questions import last_question
 from .ancestry import Ancestry, Place, Question, Step, shortened
 from .asking import question_of
 from .finding import Finding
+from .inside import Answer, look_inside
 from .not_finite import why_not_finite
 from .unconnected import cotangents_of, nothing_found, why_none
 from .values import Numbers, has_any, is_tiny
@@ -262,22 +263,17 @@ def _explained(question: Question) -> Explanation:
     ancestry = question.ancestry
     names = _names(question)
     if gradient is None or not counts(question):
-        findings = why_none(question)
-        path = ancestry.path(_on_path(question, findings)) if ancestry.connected else []
-        return Explanation("none", _each_once(findings), path, names, _notes(path), {})
+        findings, path = look_inside(question, *_why_none(question), _why_none)
+        return Explanation("none", findings, path, names, _notes(path), {})
     if value is None:
         between = ancestry.descending()
         path = ancestry.path(None, _passing(ancestry, between, cotangents_of(question, between)))
         return Explanation("unknown", [], path, names, [question.unknown, *_notes(path)], {})
     numbers = Numbers(question, ancestry)
-    seed = numbers.cotangent(ancestry.top)
-    status, findings = _judged(numbers, value, seed)
-    findings = _each_once(findings)
-    if status != "flows" and not findings:
-        findings = [nothing_found(ancestry)]
-    alive = [n for n, cotangent in numbers.cotangents.items() if has_any(cotangent)]
-    way = _passing(ancestry, numbers.between, alive)
-    path = ancestry.path(_on_path(question, findings), way)
+    status = _judged(value, numbers.cotangent(ancestry.top))
+    findings, path = look_inside(
+        question, *_why(status, numbers), lambda one: _why(status, Numbers(one, one.ancestry))
+    )
     return Explanation(status, findings, path, names, _notes(path), _figures(value))
 
 
@@ -299,18 +295,35 @@ def why_none_of(y: Any, xs: list[Any]) -> list[tuple[Any, str]]:
     return out
 
 
-def _judged(numbers: Numbers, value: Any, seed: Any) -> tuple[str, list[Finding]]:
+def _judged(value: Any, seed: Any) -> str:
     import numpy as np
 
     if np.isnan(value).any():
-        return "nan", why_not_finite(numbers)
+        return "nan"
     if np.isinf(value).any():
-        return "infinite", why_not_finite(numbers)
+        return "infinite"
     if not np.any(value):
-        return "zero", why_zero(numbers)
-    if is_tiny(value, seed):
-        return "tiny", why_tiny(numbers)
-    return "flows", []
+        return "zero"
+    return "tiny" if is_tiny(value, seed) else "flows"
+
+
+WHYS = {"nan": why_not_finite, "infinite": why_not_finite, "zero": why_zero, "tiny": why_tiny}
+
+
+def _why(status: str, numbers: Numbers) -> Answer:
+    ancestry = numbers.ancestry
+    findings = _each_once(WHYS[status](numbers)) if status in WHYS else []
+    if status in WHYS and not findings:
+        findings = [nothing_found(ancestry)]
+    alive = [n for n, cotangent in numbers.cotangents.items() if has_any(cotangent)]
+    way = _passing(ancestry, numbers.between, alive)
+    return findings, ancestry.path(_on_path(numbers.question, findings), way)
+
+
+def _why_none(question: Question) -> Answer:
+    ancestry = question.ancestry
+    findings = _each_once(why_none(question))
+    return findings, ancestry.path(_on_path(question, findings)) if ancestry.connected else []
 
 
 def _passing(ancestry: Ancestry, steps: list[Step], reached: Collection[int]) -> set[int]:
@@ -324,7 +337,9 @@ def _each_once(findings: list[Finding]) -> list[Finding]:
     found: dict[Any, Finding] = {}
     for finding in findings:
         operation = finding.step.name if finding.step else None
-        found.setdefault((finding.reason, operation, finding.place or id(finding)), finding)
+        repeated = finding.step.made_from if finding.step else 0
+        place = finding.place or repeated or id(finding)
+        found.setdefault((finding.reason, operation, place), finding)
     return list(found.values())
 
 

@@ -37,9 +37,11 @@ class Finding:
 
     @property
     def where(self) -> str:
-        """What finds it again: a name in a graph, the line of the program; empty without either."""
+        """What finds it again: a name in a graph, the line of the program, the iteration of a loop;
+        empty without any."""
         label = self.step.label if self.step else ""
-        return ", ".join(filter(None, (label, str(self.place or ""))))
+        inside = self.step.inside[::-1] if self.step else ()
+        return ", ".join(filter(None, (label, str(self.place or ""), *map(str, inside))))
 
     def about(self, y: str, x: str) -> str:
         """What happened, with other words for y and x."""
@@ -55,5 +57,6 @@ class Finding:
             "file": self.place.file if self.place else None,
             "line": self.place.line if self.place else None,
             "function": self.place.function if self.place else None,
+            "inside": [place.as_dict() for place in self.step.inside] if self.step else [],
             **self.figures,
         }

@@ -122,9 +122,9 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     if not step.is_float:
         return _integer(step)
     # A tape does not count what comes out of an operation that stops.
-    stopping = [i for i in ancestry.inputs(step) if not i.passes and not ancestry.is_x(i)]
-    if question.tape and stopping:
-        return why_cut(question, ancestry, stopping[0])
+    stopping = _stopping(ancestry, step) if question.tape else None
+    if stopping:
+        return why_cut(question, ancestry, stopping)
     end = _end_of_history(ancestry, step)
     if end.kind == "stop_gradient":
         return _stopped(end)
@@ -152,6 +152,16 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
         "gradient_override_map or custom_gradient",
         step,
     )
+
+
+def _stopping(ancestry: Ancestry, step: Step) -> Step | None:
+    """The first operation below a step that lets nothing pass."""
+    pending = ancestry.inputs(step)
+    for below in pending:
+        if not below.passes and not ancestry.is_x(below):
+            return below
+        pending += [i for i in ancestry.inputs(below) if i not in pending]
+    return None
 
 
 def _of(step: Step) -> str:

@@ -226,7 +226,7 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
         sent = [numbers.sent(step, i) for i in ancestry.inputs(step)]
         below = sum(total_of(part) for part in sent)
         if above and any(part is not None for part in sent) and below < above:
-            key = step.name, step.place or step.number
+            key = step.name, step.place or step.made_from or step.number
             together.setdefault(key, []).append(below / above)
             steps.setdefault(key, step)
     out = []
