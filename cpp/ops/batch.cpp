@@ -140,10 +140,13 @@ thread_local int scopes = 0;
 
 std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece,
                                 const Batching& batching) {
-  const Subgraph subgraph(std::move(roots), piece.from, [&](const Node* node) {
-    return (node->seq >= batching.first_draw && draws(node)) ||
-           (piece.whole && is_of(*piece.whole, node));
-  });
+  const auto own = [&](const Node* node) { return piece.whole && is_of(*piece.whole, node); };
+  const Subgraph subgraph(
+      std::move(roots), piece.from,
+      [&](const Node* node) {
+        return own(node) || (node->seq >= batching.first_draw && draws(node));
+      },
+      [&](const Node* node) { return node->flags & kTraced || own(node); });
   std::vector<Made> made(subgraph.size());
   Batcher batcher(batching);
   std::vector<const Made*> below;

@@ -190,7 +190,7 @@ class Numbering {
       if (!snapshot_.outlives[i] || mark.leaf) continue;
       const Node* node = snapshot_.nodes[i];
       if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
-      if (mark.holders > 0) keep_held(static_cast<uint32_t>(i));
+      if (mark.holders > 0 && !is_operation(node->op)) keep_held(static_cast<uint32_t>(i));
       again |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;

@@ -2,6 +2,8 @@
 // tells apart.
 #include "graph/walk.h"
 #include "graph_text.h"
+#include "ops/body.h"
+#include "ops/expr.h"
 
 namespace pullback::test {
 namespace {
@@ -137,6 +139,21 @@ void test_kept() {
                  "a held window that is a small part");
 }
 
+// The operation itself has no value, whoever holds it.
+void test_operation() {
+  const Ref<Body> body(new Body);
+  body->inputs = {make_argument(DType::Float32, {3})};
+  body->roots = {formula::exp(body->inputs[0])};
+  const NodeRef x = make_argument(DType::Float32, {3});
+  const Choice choice{body, {x}};
+  const NodeRef held = make_branch(make_argument(DType::Int64, {}), {&choice, 1});
+  const NodeRef out = output_of(held, 0);
+  Node* root = out.get();
+  const Snapshot snapshot = take_snapshot({&root, 1});
+  check(snapshot.outputs.size() == 1 && snapshot.nodes[snapshot.outputs[0]] == root,
+        "a held branch is no result");
+}
+
 std::vector<unsigned char> key_of(const std::string& text, bool traced = false) {
   return GraphText(text).snapshot(traced).key;
 }
@@ -174,6 +191,7 @@ int main() {
   using namespace pullback::test;
   test_order();
   test_kept();
+  test_operation();
   test_key();
   return report();
 }
