@@ -98,6 +98,7 @@ py::tuple opened_below(const Ref<Node>& y, const std::vector<Ref<Node>>& steps,
   }
   std::unordered_map<const Node*, Opened> opened_operations;
   py::list parts;
+  const py::handle range(reinterpret_cast<PyObject*>(&PyRange_Type));
   std::vector<std::pair<uint64_t, uint64_t>> copies;
   const auto made = piece.rebuild(ends, [&](size_t, Node* node, std::span<Node* const> on) {
     if (wanted.contains(node)) {
@@ -110,9 +111,10 @@ py::tuple opened_below(const Ref<Node>& y, const std::vector<Ref<Node>>& steps,
           entry["function"] = part.body->name;
           entry["first"] = part.first;
           entry["count"] = part.count;
+          entry["of"] =
+              node->op == Op::loop ? number : static_cast<int64_t>(node->operation->bodies.size());
           entry["closed"] = part.closed;
-          entry["begin"] = part.begin;
-          entry["end"] = part.end;
+          entry["numbers"] = range(part.begin, part.end);
           entry["copies"] = py::cast(part.copies);
           parts.append(entry);
         }

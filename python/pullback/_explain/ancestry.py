@@ -218,15 +218,7 @@ class Question:
         """The question about a y that is made of what these loops and branches did, and what that
         was of each which could be divided."""
         by_operation = {step.operation: step for step in steps}
-        ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
-        paused = None if self.tape is None or self.tape.recording else self.tape
-        if paused:
-            paused.start()  # what is made again counts as what it is made of
-        try:
-            y, ran, parts, copies = _core.opened_below(self.y, [s.tensor for s in steps], ends)
-        finally:
-            if paused:
-                paused.stop()
+        y, ran, parts, copies = self._opened_below(steps)
         inner = copy(self)
         inner.__dict__.pop("ancestry", None)
         inner.y = y
@@ -234,7 +226,7 @@ class Question:
         inner.made_from = self.made_from | {new: self.made_from.get(old, 0) for new, old in copies}
         for part in parts:
             number = part["operation"]
-            outer, first, of = self.inside.get(number, ()), part["first"], ran[number][1]
+            outer, first, of = self.inside.get(number, ()), part["first"], part["of"]
             origin, place = number, by_operation[number].place
             if outer and outer[-1].closed:
                 origin, of, first = outer[-1].operation, outer[-1].of, outer[-1].first + first
@@ -243,12 +235,30 @@ class Question:
                 origin, part["kind"], part["function"], first, part["count"], of, part["closed"],
                 place,
             )  # fmt: skip
-            inner.inside.update(dict.fromkeys(range(part["begin"], part["end"]), (*outer, here)))
+            inner.inside.update(dict.fromkeys(part["numbers"], (*outer, here)))
             inner.made_from.update(part["copies"])
         return inner, [
             Ran(by_operation[number], kind, function, count)
             for number, (kind, count, function) in ran.items()
         ]
+
+    def _opened_below(self, steps: list[Step]) -> Any:
+        ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
+        paused = None if self.tape is None or self.tape.recording else self.tape
+        if paused:
+            paused.start()  # what is made again counts as what it is made of
+        try:
+            return _core.opened_below(self.y, [s.tensor for s in steps], ends)
+        finally:
+            if paused:
+                paused.stop()
+
+    def locate(self, steps: Mapping[int, Step]) -> None:
+        """Tells the steps where in loops and branches they are."""
+        for number, place in self.inside.items():
+            if number in steps:
+                steps[number].inside = place
+                steps[number].made_from = self.made_from.get(number, 0)
 
     @property
     def x_dtype(self) -> Any:
@@ -307,10 +317,7 @@ class Ancestry:
             assignments,
         )
         self.steps = {entry["number"]: Step(entry) for entry in found}
-        for number, place in question.inside.items():
-            if number in self.steps:
-                self.steps[number].inside = place
-                self.steps[number].made_from = question.made_from.get(number, 0)
+        question.locate(self.steps)
         if isinstance(question.x, Variable):
             name_reads(self.steps, [question.x])
         identity = _core.identity_of(question.x, question.tape)

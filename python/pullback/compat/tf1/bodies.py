@@ -37,7 +37,10 @@ from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 from .tensor import opaque, stands_for
 
-__all__ = ["BodyRun", "Piece", "argument_of", "piece_of", "recorded"]
+__all__ = [
+    "BodyRun", "OwnRule", "Piece", "argument_of", "outputs_of", "own_rule_of", "piece_of", "pieces",
+    "recorded",
+]  # fmt: skip
 
 # What exists once, wherever it is made.
 _OUTSIDE = {"VariableV2", "Placeholder"}
@@ -192,7 +195,7 @@ class BodyRun(HostRun):
     def _with_rule(self, op: Operation, outs: list[Any]) -> list[Any]:
         """Outputs with the gradient that the program, or nobody, has defined."""
         if op not in self.rules:
-            self.rules[op] = _rule_of(op)
+            self.rules[op] = own_rule_of(op)
         own, run = self.rules[op], self
         if own is None:
             return outs
@@ -234,7 +237,7 @@ class OwnRule:
     answered: list[int]  # the inputs that its results belong to
 
 
-def _rule_of(op: Operation) -> OwnRule | Exception | None:
+def own_rule_of(op: Operation) -> OwnRule | Exception | None:
     """None where there is no gradient; what goes wrong is raised when a gradient is asked for. The
     records are no part of the graph."""
     graph = op.graph
@@ -285,8 +288,9 @@ class StandIns(BodyRun):
         return self.assigned.get(variable, variable.handle.stand_in)
 
 
-def _outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
-    """Outputs of these dtypes and dimensions, with stand-ins made as a run would make them."""
+def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
+    """Outputs of a loop or a branch, of these dtypes and dimensions, with stand-ins made as a run
+    would make them."""
     stand_ins = [x.stand_in for x in op.inputs]
     run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
     run.values = _OfRecords(zip(op.inputs, stand_ins, strict=True))
@@ -309,4 +313,4 @@ def recorded(
 ) -> list[Tensor]:  # fmt: skip
     """The outputs, of these dtypes and dimensions, of a new loop or branch."""
     op = graph.create(OPS[type], inputs, attrs, name, type, controls)
-    return list(graph.complete(op, _outputs_of(op, kinds)).outputs)
+    return list(graph.complete(op, outputs_of(op, kinds)).outputs)

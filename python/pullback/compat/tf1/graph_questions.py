@@ -21,6 +21,7 @@ from .create import convert_to_tensor
 from .defaults import get_default_session
 from .fetches import feed_pairs
 from .graph_apart import why_apart
+from .graph_inside import opened_below
 from .graph_steps import GraphAncestry, assigns, number_of, op_of, place_of, rule_of, steps_of
 from .operation import Operation
 from .session import Session
@@ -95,12 +96,20 @@ class GraphQuestion(Question):
     @cached_property
     def ancestry(self) -> Ancestry:
         steps = steps_of(self.y, self.stops, self.seen)
+        self.locate(steps)
         return GraphAncestry(self.y, self.source, steps, self.counts, self.session is not None)
 
     def arrays_of(self, tensors: list[Any]) -> list[Any]:
         if self.session is None:
             raise ValueError(f"{self.who}: {self.unknown}")
         return list(self.session._rehearsed(tensors, {**self.feeds, **self._draws}))
+
+    def _opened_below(self, steps: list[Step]) -> Any:
+        if self.seen is not None:  # the tape has not seen what would be made
+            return self.y, {}, [], []
+        values = None if self.session is None else self.arrays_of
+        ends = [self.source, *self.stops]
+        return opened_below(self.y, [op_of(step) for step in steps], ends, values)
 
     @cached_property
     def _draws(self) -> dict[Tensor, Any]:

@@ -85,6 +85,7 @@ class GraphStep(Step):
         self.tracked = bool(op.inputs)
         self.traced = False
         self.origin = ""
+        self.operation = number_of(op.outputs[0]) if "bodies" in op.attrs else 0
 
     @property
     def shape(self) -> tuple[int, ...] | None:

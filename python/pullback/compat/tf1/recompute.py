@@ -27,7 +27,7 @@ from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 from .tensor import as_core, as_eager, opaque
 
-__all__ = ["recompute_grad"]
+__all__ = ["COMPUTED", "recompute_grad"]
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,12 +100,12 @@ def _only_computes(op: Operation) -> bool:
     return (
         bool(op.inputs)
         and not (row.draws or row.host)
-        and (row.execute is None or op.type in _COMPUTED)
+        and (row.execute is None or op.type in COMPUTED)
     )
 
 
 # Rows without a function that compute nevertheless.
-_COMPUTED = {"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"}
+COMPUTED = {"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"}
 
 
 def _copied(op: Operation, copies: dict[Tensor, Tensor]) -> tuple[Tensor, ...]:
