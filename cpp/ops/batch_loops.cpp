@@ -9,16 +9,19 @@
 #include <utility>
 
 namespace pullback {
+
 std::vector<BatchedOutput> BatchedLoop::run() {
   if (operation_.replays()) return replaying();
   const LoopForm& form = operation_.loop;
-  const bool asks = form.trips == kWhile;
-  Carried own =
-      carried(*operation_.bodies[0], operation_.inputs[0], form.carries, counted_apart(), {}, {});
-  if (asks && asks_apart(own)) {
-    own = carried(*operation_.bodies[0], operation_.inputs[0], form.carries, true, {}, {});
+  const auto made = [&](bool apart) {
+    return carried(*operation_.bodies[0], operation_.inputs[0], form.carries, apart, {}, {});
+  };
+  bool apart = counted_apart();
+  Carried own = made(apart);
+  if (form.trips == kWhile && condition(own).has_batch) {
+    apart = true;
+    own = made(true);
   }
-  const bool apart = counted_apart() || (asks && asks_apart(own));
   return make(own, apart);
 }
 

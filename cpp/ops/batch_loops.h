@@ -108,12 +108,10 @@ class BatchedLoop : Loops {
   std::vector<BatchedOutput> run();
 
  private:
-  // Whether entries run for different numbers of iterations: those are given, …
+  // Whether entries are given different numbers of iterations.
   bool counted_apart() const;
-  // … or the condition says.
-  bool asks_apart(const Carried& own) const { return condition(own).has_batch; }
 
-  // The condition for a state.
+  // The condition for a state; where it has a batch, it is what says different numbers.
   Made condition(const Carried& own) const;
 
   std::pair<Flags, std::vector<NodeRef>> of_condition(const Carried& own) const;
