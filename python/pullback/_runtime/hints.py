@@ -24,6 +24,7 @@ NAMES = {
 }
 
 
+SPACES = ("integrate", "linalg", "nn", "optimizers", "random", "special")
 OPTIMIZERS = {"SGD": "GradientDescent", "RMSprop": "RMSProp"}
 
 
@@ -31,6 +32,9 @@ def of_module(name: str) -> str:
     """The text behind "module 'pullback' has no attribute …"."""
     import pullback
 
+    for space in SPACES:
+        if name in getattr(pullback, space).__all__:
+            return f"; here it is '{space}.{name}'"
     return _of(name, NAMES, pullback.__all__)
 
 
