@@ -156,7 +156,7 @@ py::object site_of(uint32_t number) { return sites ? sites->describe(number) : p
 void bind_recorder(py::module_& m) {
   m.def("set_recording", &set_recording, py::arg("on"));
   // (file, line, function) of the user's program now; None while nothing is recorded.
-  m.def("current_site", [] { return recording ? site_of(find_site()) : py::none(); });
+  m.def("current_site", [] { return recording && find_site ? site_of(find_site()) : py::none(); });
 }
 
 }  // namespace pullback

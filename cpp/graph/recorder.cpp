@@ -13,15 +13,20 @@ struct Recorder {
   std::vector<Look> looks;
   size_t next_look = 0;
   std::unordered_map<uint64_t, std::string> names;
+  std::unordered_map<uint64_t, Record> aside;  // see RecordsAside
 
   Record* find(uint64_t seq) {
     Record& record = records[seq % kRecords];
-    return seq && record.seq == seq ? &record : nullptr;
+    if (seq && record.seq == seq) return &record;
+    const auto found = aside.find(seq);
+    return found == aside.end() ? nullptr : &found->second;
   }
 };
 
 Recorder* recorder = nullptr;
 int starts = 0;
+thread_local int asides = 0;
+int64_t all_asides = 0;
 
 void set_inputs(Record* record, std::span<const uint64_t> numbers) {
   record->inputs_count = static_cast<uint32_t>(numbers.size());
@@ -43,8 +48,18 @@ void stop_recording() {
   delete std::exchange(recorder, nullptr);
 }
 
+RecordsAside::RecordsAside() {
+  ++asides;
+  ++all_asides;
+}
+
+RecordsAside::~RecordsAside() {
+  --asides;
+  if (--all_asides == 0 && recorder) recorder->aside.clear();
+}
+
 void record_node(Node* node, std::span<Node* const> inputs) {
-  Record& record = recorder->records[node->seq % kRecords];
+  Record& record = asides ? recorder->aside[node->seq] : recorder->records[node->seq % kRecords];
   record.seq = node->seq;
   record.node = NodeHandle(node);
   record.variable = 0;

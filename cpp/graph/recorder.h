@@ -56,6 +56,15 @@ void start_recording();
 void stop_recording();
 inline bool recording = false;
 
+// While one lives, what its thread makes has records of its own, which end with the last of them:
+// what an explanation makes must not take the place of the program's.
+struct RecordsAside {
+  RecordsAside();
+  ~RecordsAside();
+  RecordsAside(const RecordsAside&) = delete;
+  RecordsAside& operator=(const RecordsAside&) = delete;
+};
+
 void record_node(Node* node, std::span<Node* const> inputs);
 // More about a node that was recorded when it was made: …
 void record_variable(const Node* node, const std::string& name);  // a read's variable

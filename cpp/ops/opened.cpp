@@ -16,8 +16,9 @@
 namespace pullback {
 namespace {
 
-// As many nodes may stand for the iterations of a loop; of more iterations so many loops are made.
-constexpr int64_t kNodes = 2048, kLoops = 16;
+// As many nodes, of as many bytes, may stand for the iterations of a loop; of more iterations so
+// many loops are made.
+constexpr int64_t kNodes = 2048, kBytes = int64_t{1} << 25, kLoops = 16;
 
 // What a body was given, for rules that are asked later.
 struct Given {
@@ -63,11 +64,15 @@ NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& 
   return copy;
 }
 
-int64_t nodes_of(const Body& body) {
+// Of how many iterations at once the nodes may be made: of one at any rate.
+int64_t iterations_at_once(const Body& body) {
   std::vector<Node*> roots, reached;
   for (const NodeRef& root : body.roots) roots.push_back(root.get());
   walk(roots, &reached, [](const Node* node) { return node->inputs(); });
-  return static_cast<int64_t>(reached.size());
+  int64_t bytes = 1;
+  for (const Node* node : reached) bytes += node->bytes();
+  const auto nodes = static_cast<int64_t>(reached.size());
+  return std::max<int64_t>(1, std::min(kNodes / std::max<int64_t>(nodes, 1), kBytes / bytes));
 }
 
 bool is_draw(const Node* node) { return node->op == Op::scalar && node->flags & kDraw; }
@@ -99,15 +104,16 @@ class Opening {
 
   std::optional<Opened> loop(int64_t trips) {
     const Ref<Body> body = operation_.bodies[0];
-    const bool closed = trips > kNodes / nodes_of(*body);
+    const bool closed = trips > iterations_at_once(*body);
     const auto drawn = [&](int32_t place) { return place >= 0 && is_draw(inputs_[place].get()); };
     if (closed && std::ranges::any_of(operation_.inputs[0], drawn)) return std::nullopt;
     std::vector<NodeRef> given = given_inputs(0, trips);
+    placed_until(next_seq());  // a loop that is replayed is not of an iteration
     const auto carries = static_cast<size_t>(form_.carries);
     const auto outputs = operation_.outputs.size();
     // What is stacked, and the trails.
     std::vector<std::vector<NodeRef>> collected(outputs);
-    const int64_t count = closed ? kLoops : trips;
+    const int64_t count = closed ? std::min(kLoops, trips) : trips;
     for (int64_t p = 0; p < count; ++p) {
       const int64_t first = trips / count * p + std::min(p, trips % count);
       const int64_t size = trips / count + (p < trips % count);
@@ -238,13 +244,14 @@ class Opening {
   // What is made around the copies was made where the operation was.
   void extend(OpenedPart* part) {
     part->end = next_seq();
-    for (uint64_t seq = made_from_; recording && seq < part->end; ++seq) {
-      record_as(seq, node_->seq);
-    }
+    placed_until(part->end);
     for (const auto& [copy, original] : part->copies) {
       if (recording) record_as(copy, original);
     }
-    made_from_ = part->end;
+  }
+  void placed_until(uint64_t end) {
+    for (uint64_t seq = made_from_; recording && seq < end; ++seq) record_as(seq, node_->seq);
+    made_from_ = end;
   }
 
   const Node* node_;

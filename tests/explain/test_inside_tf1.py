@@ -136,3 +136,64 @@ def test_what_cannot_be_done_twice_stays_whole() -> None:
     y = long_loop(3, lambda i, v: tf.nn.relu(v - tf.random_uniform([]) - 5), x.value())
     why = explained(y, x)
     assert why.status == "zero" and "while" in why.findings[0].step.name
+
+
+def test_a_body_of_many_operations() -> None:
+    x = tf.Variable(2.0)
+
+    def long(i: Any, v: Any) -> Any:
+        for _ in range(1100):
+            v = v * 1.0001
+        return i + 1, tf.nn.relu(v - 1000.0)
+
+    why = explained(tf.while_loop(lambda i, _: i < 3, long, [0, x.value()])[1], x)
+    assert (why.reason, why.findings[0].step.inside[0].first) == ("dead_relu", 2)
+
+
+def test_a_read_behind_an_assignment() -> None:
+    x, c = tf.Variable(2.0), tf.Variable(0.0)
+    with tf.control_dependencies([c.assign(3.0)]):
+        loop = tf.while_loop(
+            lambda i, v: i < 1,
+            lambda i, v: (i + 1, tf.nn.relu(v * c.read_value() - 99.0)), [0, x.value()],
+        )[1]  # fmt: skip
+        branch = tf.cond(x > 0, lambda: tf.nn.relu(x * c.read_value() - 99.0), lambda: x * 0)
+    for y in (loop, branch):
+        why = explained(y, x)
+        assert why.reason == "dead_relu" and "the largest is -93" in why.findings[0].what
+
+
+def test_a_read_that_waits_for_the_body_leaves_the_loop_whole() -> None:
+    x, c = tf.Variable(2.0), tf.Variable(0.0)
+
+    def body(i: Any, v: Any) -> Any:
+        t = v * 2.0
+        with tf.control_dependencies([t]):
+            return i + 1, t * c.read_value()
+
+    why = explained(tf.while_loop(lambda i, v: i < 3, body, [0, x.value()])[1], x)
+    assert why.status == "zero" and not why.findings[0].step.inside
+    assert why.findings[0].step.name.startswith("while/Exit")
+
+
+def test_a_rule_that_uses_what_else_is_in_the_body() -> None:
+    x = tf.Variable(2.0)
+
+    def body(i: Any, v: Any) -> Any:
+        k = v * 0.0
+
+        @tf.custom_gradient
+        def f(t: Any) -> Any:
+            return t * 1.0, lambda g: g * k
+
+        return i + 1, f(v)
+
+    why = explained(tf.while_loop(lambda i, v: i < 3, body, [0, x.value()])[1], x)
+    assert why.reason == "rule_returned_zeros"
+
+
+def test_no_entries() -> None:
+    w, a = tf.Variable(2.0), tf.placeholder(tf.float32, [None])
+    ys = tf.scan(lambda s, v: tf.nn.relu(v * w - 50.0), a)
+    why = explained(tf.reduce_sum(ys), w, {a: []})
+    assert why.status in ("none", "zero", "error")

@@ -201,10 +201,12 @@ class Question:
     def asking(self) -> Iterator[None]:
         """All that is asked is asked inside."""
         resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
+        _core.records_aside(True)
         try:
             yield
         finally:
             _core.rest_checks(resting)
+            _core.records_aside(False)
 
     def arrays_of(self, tensors: list[Any]) -> list[Any]:
         """The values of tensors."""

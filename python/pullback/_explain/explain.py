@@ -283,13 +283,13 @@ def why_none_of(y: Any, xs: list[Any]) -> list[tuple[Any, str]]:
     for x in xs:
         question = question_of("explain", y, x)
         with question.asking():
-            findings = _each_once(why_none(question))
+            findings, path = look_inside(question, *_why_none(question), _why_none)
         shown = [
             finding.about("the loss", "the variable")
             + (f" ({finding.where})" if finding.where else "")
             for finding in findings
         ]
-        on_path = findings[0].step and findings[0].step.number in question.ancestry.depends
+        on_path = any(step is findings[0].step for step in path)
         start = "every path from the loss to it is cut: " if on_path else ""
         out.append((x, start + "; ".join(shown)))
     return out

@@ -27,6 +27,11 @@ class Finding:
         self.place = place or (step.place if step else None)
         self.figures = figures
 
+    def add(self, text: str, **figures: Any) -> None:
+        """Says more of what it does."""
+        self._what += text
+        self.figures |= figures
+
     @property
     def what(self) -> str:
         return self.about("y", "x")

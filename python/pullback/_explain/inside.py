@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .ancestry import Question, Ran, Step
+import numpy as np
+
+from .ancestry import Place, Question, Ran, Step
 from .finding import Finding
 
 Answer = tuple[list[Finding], list[Step]]
@@ -22,31 +24,68 @@ def look_inside(
     """The findings about loops and branches as findings about what is inside, and the path there.
     `ask` says what they are of another question."""
     idle: list[Finding] = []
-    while steps := _next(findings):
+    answered: set[Place] = set()  # what several loops of one line do is said of one
+    whole = {_outermost(f.step): f for f in findings if f.step and f.step.operation}
+    while steps := _next(findings, answered):
         try:
             inner, ran = question.opened(steps)
-            if not ran:
+            if not ran or not _agree(question, inner):
                 break
-            question = inner
-            idle += filter(None, (_idle(question, one) for one in ran))
-            if not question.ancestry.connected:
+            idle += filter(None, (_idle(inner, one) for one in ran))
+            if not inner.ancestry.connected:
                 return idle or [_left_out(one.step) for one in ran], path
-            found, way = ask(question)
+            found, way = ask(inner)
         except Exception:  # a rule of the program may not bear to be asked on its own
             break
-        findings, path = _once_a_loop(found), way
-        if not findings:
-            break
+        question, findings, path = inner, _once_a_loop(found), way
+        for finding in findings:
+            if finding.step and finding.step.inside and not _rest(finding.step):
+                answered.update(filter(None, [finding.step.inside[0].place]))
+        findings = [f for f in findings if not _is_answered(f.step, answered)]
+    for finding in findings:
+        _of_whole_loop(finding, whole)
     return findings + idle, path
 
 
-def _next(findings: Iterable[Finding]) -> list[Step]:
+def _agree(question: Question, inner: Question) -> bool:
+    """Whether y and its gradient are what they were: what a program hides from its records, as
+    values that a rule has taken from elsewhere, is not in what was made anew."""
+    steps = inner.ancestry.descending()
+    if not all(step.recorded for step in steps if step.inside):
+        return False  # by a tape of another thread
+    [[before], [after]] = [one.gradients([one.x]) for one in (question, inner)]
+    if before is None or question.ancestry.top.traced:
+        return before is not None or after is None
+    olds = question.arrays_of([question.y, before])
+    news = inner.arrays_of([inner.y] if after is None else [inner.y, after])
+    if after is None:  # it is zero where another branch or more iterations would say more
+        news.append(np.zeros_like(olds[1]))
+    for old, new in zip(olds, news, strict=True):
+        finite = np.abs(old[np.isfinite(old)])
+        scale = 1e-4 * finite.max(initial=0.0) + 1e-36  # subnormal numbers are coarse
+        if old.shape != new.shape or not np.allclose(old, new, 1e-4, scale, equal_nan=True):
+            return False
+    return True
+
+
+def _of_whole_loop(finding: Finding, whole: dict[int, Finding]) -> None:
+    """Where a part of a loop was looked into, what all of it does."""
+    step = finding.step
+    if finding.reason != "vanishing" or step is None or not step.inside:
+        return
+    loop = whole.get(_outermost(step))
+    factor = loop.figures.get("factor") if loop else None
+    if factor is not None and factor < 0.99 * finding.figures.get("factor", 0.0):
+        finding.add(f"; all iterations together by {factor:.2g}", factor=factor)
+
+
+def _next(findings: Iterable[Finding], answered: set[Place]) -> list[Step]:
     """Of each loop or branch of the program one that is to be opened: the one with the fewest
     iterations, that is nearest to the cause."""
     out: dict[int, Step] = {}
     for finding in findings:
         step = finding.step
-        if step is None or not step.operation:
+        if step is None or not step.operation or _is_answered(step, answered):
             continue
         known = out.setdefault(_outermost(step), step)
         if _iterations(step) < _iterations(known):
@@ -66,6 +105,13 @@ def _once_a_loop(findings: list[Finding]) -> list[Finding]:
     """Where something was found inside of a loop, the rest of its iterations is left alone."""
     found = {_outermost(f.step) for f in findings if f.step and f.step.inside and not _rest(f.step)}
     return [f for f in findings if not (f.step and _rest(f.step) and _outermost(f.step) in found)]
+
+
+def _is_answered(step: Step | None, answered: set[Place]) -> bool:
+    """Whether it is a loop of a line of which one was answered."""
+    if step is None or not step.operation or (step.inside and not _rest(step)):
+        return False
+    return (step.inside[0].place if step.inside else step.place) in answered
 
 
 def _rest(step: Step) -> bool:

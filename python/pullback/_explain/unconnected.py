@@ -125,6 +125,8 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     stopping = _stopping(ancestry, step) if question.tape else None
     if stopping:
         return why_cut(question, ancestry, stopping)
+    if step.operation and any(i.is_float for i in ancestry.inputs(step)):
+        return _inside(step)
     end = _end_of_history(ancestry, step)
     if end.kind == "stop_gradient":
         return _stopped(end)
@@ -137,14 +139,6 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
             f"{{x}} counted for nothing there: {WATCH}",
             step,
         )
-    if step.kind in ("loop", "branch", "output"):
-        return Finding(
-            "inside",
-            f"what the {step.name} does inside lets no gradient pass",
-            "look in the function that it was given for stop_gradient, a comparison, integers or a "
-            "rule that returns None",
-            step,
-        )
     return Finding(
         "not_differentiable",
         f"{step.name} has no derivative",
@@ -154,14 +148,31 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     )
 
 
+def _inside(step: Step) -> Finding:
+    return Finding(
+        "inside",
+        f"what the {step.name} does inside lets no gradient pass",
+        "look in the function that it was given for stop_gradient, a comparison, integers or a "
+        "rule that returns None",
+        step,
+    )
+
+
 def _stopping(ancestry: Ancestry, step: Step) -> Step | None:
-    """The first operation below a step that lets nothing pass."""
+    """The first operation below a step that lets nothing pass, where there is no way around."""
+    first = None
     pending = ancestry.inputs(step)
+    seen = {i.number for i in pending}
     for below in pending:
-        if not below.passes and not ancestry.is_x(below):
-            return below
-        pending += [i for i in ancestry.inputs(below) if i not in pending]
-    return None
+        if ancestry.is_x(below):
+            return None
+        if not below.passes:
+            first = first or below
+            continue
+        new = [i for i in ancestry.inputs(below) if i.number not in seen]
+        seen.update(i.number for i in new)
+        pending += new
+    return first
 
 
 def _of(step: Step) -> str:

@@ -87,7 +87,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
             rule=step.rule,
         )
-    if step.shape is not None and 0 in step.shape:
+    if numbers.cotangent(step).size == 0:
         return Finding(
             "empty",
             f"{step} has no elements, so nothing depends on what it was made from",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 # Names of other libraries, by ours.
 NAMES = {
     "array": "constant",
@@ -24,7 +26,6 @@ NAMES = {
 }
 
 
-SPACES = ("integrate", "linalg", "nn", "optimizers", "random", "special")
 OPTIMIZERS = {"SGD": "GradientDescent", "RMSprop": "RMSProp"}
 
 
@@ -32,9 +33,9 @@ def of_module(name: str) -> str:
     """The text behind "module 'pullback' has no attribute …"."""
     import pullback
 
-    for space in SPACES:
-        if name in getattr(pullback, space).__all__:
-            return f"; here it is '{space}.{name}'"
+    for space in vars(pullback).values():
+        if isinstance(space, ModuleType) and name in getattr(space, "__all__", ()):
+            return f"; here it is '{space.__name__.removeprefix('pullback.')}.{name}'"
     return _of(name, NAMES, pullback.__all__)
 
 

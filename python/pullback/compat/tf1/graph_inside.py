@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import _core
 from .ancestry import ancestors
 from .bodies import (
     OwnRule,
@@ -39,8 +40,8 @@ __all__ = ["Below", "opened_below"]
 # As many records may stand for the iterations of a loop; of more iterations so many loops are made.
 _RECORDS, _LOOPS = 1024, 16
 _CONTROL = ("While", "Scan", "If")
-_REPEATABLE = {*COMPUTED, *_CONTROL, "BuiltInGradient", "Const", "ReadVariableOp",
-               "TensorArrayWrite", "VariableV2"}  # fmt: skip
+_LEAVES = ("Const", "ReadVariableOp")
+_REPEATABLE = {*COMPUTED, *_CONTROL, *_LEAVES, "BuiltInGradient", "TensorArrayWrite"}
 
 Copies = dict[Tensor, Tensor]
 
@@ -80,10 +81,12 @@ def opened_below(
 
 
 def _repeatable(op: Operation) -> bool:
-    """Whether it may be carried out twice, to the same effect and with the same values."""
+    """Whether it may be carried out twice, to the same effect and with the same values. What waits
+    for others would have to wait for copies of them."""
     row = op.definition
     computes = row.execute is None or op.type in _REPEATABLE
-    return computes and not (row.draws or row.host or assigns(op)) and _divisible(op)
+    alone = not (row.draws or row.host or assigns(op) or op.control_inputs)
+    return computes and alone and _divisible(op)
 
 
 def _divisible(op: Operation) -> bool:
@@ -162,8 +165,8 @@ class _Opening:
         m = len(body.arguments)
         reverse = op.attrs.get("reverse", False)
         state, along, captured = self.inputs[:n], self.inputs[n:m], self.inputs[m:]
-        closed = trips > _RECORDS // (len(body.ops) + 1)
-        count = _LOOPS if closed else trips
+        closed = trips > max(_RECORDS // (len(body.ops) + 1), 1)
+        count = min(_LOOPS, trips) if closed else trips
         stacked: list[list[Tensor]] = [[] for _ in body.results[n:]]
         for p in range(count):
             first = trips // count * p + min(p, trips % count)
@@ -215,10 +218,9 @@ class _Opening:
         copies.update(zip(piece.arguments, arguments, strict=True))
         with self.graph.control_dependencies(self.op.control_inputs):
             for op in piece.ops:
-                if op.inputs and op.type != "ReadVariableOp":
-                    made = _copied(op, copies)
-                    copies.update(zip(op.outputs, made, strict=True))
-                    self.copies.append((made[0].op, op))
+                made = _copied(op, copies)
+                copies.update(zip(op.outputs, made, strict=True))
+                self.copies.append((made[0].op, op))
         return [copies.get(y, y) for y in piece.results]
 
     def _end_part(self, first: int, count: int, of: int, closed: bool) -> None:
@@ -255,7 +257,9 @@ def _copied(op: Operation, copies: Copies) -> tuple[Tensor, ...]:
     if op.rule is not None:
         made.rule = _rule_in_copy(op, copies)
     outputs: Any
-    if pieces(op):
+    if op.type in _LEAVES:
+        outputs = [(y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs]
+    elif pieces(op):
         outputs = outputs_of(made, [(y.dtype, y.dims) for y in op.outputs])
     elif op.definition.execute is None and op.rule is None:
         outputs = infer(made)
@@ -276,9 +280,11 @@ def _rule_in_copy(op: Operation, copies: Copies) -> Rule:
         if isinstance(own, OwnRule):
             given = copies | dict(zip(own.piece.arguments, upstream, strict=True))
             given.update(zip([*op.inputs, *op.outputs], [*made.inputs, *made.outputs], strict=True))
+            for used in ancestors(x for x in own.piece.captured if x not in given):
+                if used.outputs[0] not in given and any(x in given for x in used.inputs):
+                    given.update(zip(used.outputs, _copied(used, given), strict=True))
             for inner in own.piece.ops:
-                if inner.inputs:
-                    given.update(zip(inner.outputs, _copied(inner, given), strict=True))
+                given.update(zip(inner.outputs, _copied(inner, given), strict=True))
             for i, y in zip(own.answered, own.piece.results, strict=True):
                 answers[i] = given.get(y, y)
         return answers
