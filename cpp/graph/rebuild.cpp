@@ -43,6 +43,13 @@ Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
   }
   if (node->window) copy->window = std::make_unique<Window>(*node->window);
   copy->operation = node->operation;
+  // What is drawn for a batch that is still to be made: its inputs do not say so.
+  const auto traced = [](const Node* input) { return (input->flags & kTraced) != 0; };
+  const StepKind step = traits(node->op).step;
+  const bool draws = step == StepKind::Random || step == StepKind::Control;
+  if (draws && std::ranges::none_of(node->inputs(), traced)) {
+    copy->flags |= node->flags & kTraced;
+  }
   return copy;
 }
 

@@ -100,6 +100,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   const bool each = apart && form.trips == kWhile;
   NodeRef runs;  // for each entry, whether it still does
   NodeRef done;  // iterations: of all entries, or of each
+  NodeRef longest;
   if (apart) {
     done = make_argument(DType::Int64, each ? Shape{batching_.count} : Shape{});
     if (each) {
@@ -108,7 +109,15 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
       const NodeRef count = make_argument(DType::Int64, {batching_.count});
       constants.push_back(count);
       values.push_back(counts());
-      runs = Expr(done) < Expr(count);
+      longest = reduce(Op::max, counts(), std::nullopt, false);
+      NodeRef iteration = done;
+      if (form.reversed) {  // those that an entry does not have come first
+        const NodeRef last = make_argument(DType::Int64, {});
+        constants.push_back(last);
+        values.push_back(Expr(longest) - Expr(scalar(DType::Int64, 1)));
+        iteration = Expr(last) - Expr(done);
+      }
+      runs = Expr(iteration) < Expr(count);
     }
   }
   for (size_t k = 0; k < carries; ++k) {
@@ -157,8 +166,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   request.body = std::move(closed.body);
   if (form.trips == kWhile && !each) ask(own, &request);
   if (form.trips == kCounted) {
-    request.count = apart ? reduce(Op::max, counts(), std::nullopt, false)
-                          : value(static_cast<int32_t>(node_->inputs_count) - 1);
+    request.count = apart ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
   }
   const Made loop{make_loop(std::move(request)), true};
 

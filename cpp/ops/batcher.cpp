@@ -125,8 +125,11 @@ Ref<Node> Batcher::drawn() const {
   const Ref<Node> counter = input(1);
   Node* from[] = {seed.get(), counter.get()};
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
-  if (node_->op != Op::permutation) return make_node(node_->op, node_->dtype, shape, from);
-  return sort(Op::argsort, make_node(Op::random_uniform, DType::Float64, shape, from), 1, false);
+  const bool permutation = node_->op == Op::permutation;
+  const Ref<Node> made = make_node(permutation ? Op::random_uniform : node_->op,
+                                   permutation ? DType::Float64 : node_->dtype, shape, from);
+  if (BatchScope::active()) made->flags |= kTraced;  // a batch of batches
+  return permutation ? sort(Op::argsort, made, 1, false) : made;
 }
 
 Ref<Node> Batcher::with_rule() const {
