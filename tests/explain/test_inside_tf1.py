@@ -197,3 +197,9 @@ def test_no_entries() -> None:
     ys = tf.scan(lambda s, v: tf.nn.relu(v * w - 50.0), a)
     why = explained(tf.reduce_sum(ys), w, {a: []})
     assert why.status in ("none", "zero", "error")
+
+
+def test_an_array_of_which_nothing_is_read() -> None:
+    v = tf.Variable([1.0, -2.0])
+    y = tf.reduce_sum(tf.TensorArray(tf.float32, 2).write(0, v[0]).stack()[1:])
+    assert explained(y, v).status == "zero"

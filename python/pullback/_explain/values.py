@@ -126,6 +126,8 @@ def range_of(array: Any) -> str:
     if array is None:
         return "a value that is gone"
     array = np.asarray(array)
+    if array.size == 0:
+        return "nothing"
     if array.size == 1:
         return f"{array.item():.4g}"
     return f"{array.min():.4g} to {array.max():.4g}"

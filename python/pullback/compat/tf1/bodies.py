@@ -31,7 +31,7 @@ from .errors import InvalidArgumentError
 from .graph import Graph
 from .host_run import HostRun
 from .inference import FAILURES, as_python
-from .instantiate import Run, Slot, WantsValues
+from .instantiate import Run, Slot, Unwritten, WantsValues
 from .opdef import OPS, define
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
@@ -169,6 +169,14 @@ class BodyRun(HostRun):
     def current(self, variable: Any) -> Any:
         return self._latest(variable)
 
+    def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        try:
+            return super()._arguments(op, inputs)
+        except RuntimeError:  # a size that each iteration says anew
+            if self.looks:
+                raise
+            raise WantsValues from None
+
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         if op.definition.host and not self.looks:
             raise WantsValues
@@ -177,7 +185,12 @@ class BodyRun(HostRun):
                 f"{op.type} '{op.name}' is inside of a loop or branch, where it cannot draw: make "
                 "it outside"
             )
-        outs = super()._outputs(op, inputs)
+        try:
+            outs = super()._outputs(op, inputs)
+        except Unwritten:
+            if self.looks:
+                raise
+            raise WantsValues from None  # perhaps the run does not come here before it is written
         if not op.has_own_rule or not any(carries(x) for x in op.outputs):
             return outs
         outs = self._with_rule(op, outs)

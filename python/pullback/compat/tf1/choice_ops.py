@@ -181,7 +181,7 @@ define("StridedSlice", _strided_slice, static=tuple(np.arange(1, 64).tolist()),
 
 def _slice(x: Any, key: Any) -> Any:
     """x[key] with integers, slices, None and Ellipsis, in which integers may be tensors."""
-    if is_tensor(key):
+    if is_tensor(key) and not _is_position(key):
         if as_dtype(key.dtype).is_bool:
             raise NotImplementedError("x[mask] does not exist, its shape is known only after a run")
         return apply("GatherV2", x, key, 0, name="strided_slice")
@@ -199,8 +199,43 @@ def _slice(x: Any, key: Any) -> Any:
             )
         return value.__index__()
 
-    entries = _by_entry(entry, key if isinstance(key, tuple) else (key,))
-    return apply("StridedSlice", x, *bounds, name="strided_slice", key=entries)
+    key, taken = _without_positions(key if isinstance(key, tuple) else (key,))
+    entries = _by_entry(entry, key)
+    if not taken or any(e != slice(None) for e in key):
+        x = apply("StridedSlice", x, *bounds, name="strided_slice", key=entries)
+    for axis, position in taken:
+        x = apply("Entry", x, position, axis, name="strided_slice")
+    return x
+
+
+# What a position counts from the end where it is below 0, unlike in GatherV2.
+define("Entry", lambda x, index, axis: _core.take(x, index, axis), static=(2,),
+       labels=("input", "index", "axis"), shape=shape_functions.gathered,
+       value=lambda x, index, axis: None if np.isnan(index).any() else
+       np.take(x, index.astype(int), axis))  # fmt: skip
+
+
+def _is_position(value: Any) -> bool:
+    """Whether it is an integer that only a run knows."""
+    if not is_tensor(value) or not as_dtype(value.dtype).is_integer:
+        return False
+    return getattr(value, "dims", None) == () and value.known is None
+
+
+def _without_positions(key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, Any]]]:
+    """A key with all of an axis where it has an integer that only a run knows, and these integers
+    with their axes, in an order in which none moves another. They are gathered: a position is no
+    part of the shape, so it may be another one in each run, and in each iteration of a loop."""
+    places = [k for k, value in enumerate(key) if _is_position(value)]
+    plain = tuple(slice(None) if k in places else value for k, value in enumerate(key))
+    middle = next((k for k, value in enumerate(key) if value is Ellipsis), len(key))
+
+    def axes(values: tuple[Any, ...]) -> int:
+        return sum(value is None or isinstance(value, slice) for value in values)
+
+    before = [(axes(plain[:k]), key[k]) for k in places if k < middle]
+    behind = [(-axes(plain[k:]), key[k]) for k in places if k > middle]
+    return plain, [*reversed(before), *behind]
 
 
 newaxis = None

@@ -26,7 +26,9 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     dims = known_dims(x)
     if dims is None:
         raise ValueError(f"slice: the rank of {x!r} must be known")
-    starts, counts = (v if is_tensor(v) else as_static(v) for v in (begin, size))
+    starts, counts = (
+        v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v) for v in (begin, size)
+    )
     key = []
     for axis in np.arange(len(dims)).tolist():
         first, count = starts[axis], counts[axis]

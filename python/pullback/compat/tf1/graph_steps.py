@@ -25,8 +25,9 @@ _OUTPUTS = 20  # bits of a number that say which output it is
 KINDS = {
     "AddN": "add", "AddV2": "add", "BatchMatMulV2": "matmul", "BiasAdd": "add",
     "BroadcastTo": "broadcast_to", "Cast": "cast", "ConcatV2": "concat", "Const": "constant",
-    "Einsum": "einsum", "Elu": "exp", "Erf": "erf", "Exp": "exp", "ExpandDims": "reshape",
-    "GatherNd": "take", "GatherV2": "take", "GradientOutput": "identity", "Identity": "identity",
+    "Einsum": "einsum", "Elu": "exp", "Entry": "take", "Erf": "erf", "Exp": "exp",
+    "ExpandDims": "reshape", "GatherNd": "take", "GatherV2": "take",
+    "GradientOutput": "identity", "Identity": "identity",
     "Log": "log", "Log1p": "log1p", "LogSoftmax": "log_softmax", "MatMul": "matmul", "Max": "max",
     "Maximum": "maximum", "Mean": "average", "Min": "min", "Minimum": "minimum", "Mul": "multiply",
     "Neg": "negative", "Pack": "stack", "Placeholder": "argument", "Pow": "pow",

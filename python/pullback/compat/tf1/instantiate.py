@@ -19,9 +19,13 @@ from .errors import FailedPreconditionError, InvalidArgumentError
 from .opdef import build, pull_through
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
-from .tensor import argument
+from .tensor import opaque
 
-__all__ = ["Feed", "Program", "Slot", "WantsValues", "make_program"]
+__all__ = ["Feed", "Program", "Slot", "Unwritten", "WantsValues", "make_program"]
+
+
+class Unwritten(ValueError):
+    """Something is read that was not written yet."""
 
 
 class WantsValues(Exception):
@@ -249,9 +253,11 @@ class Run:
             if idle or isinstance(error, (FailedPreconditionError, InvalidArgumentError)):
                 if op in self.strict or not op.outputs or not op.outputs[0].is_static:
                     raise
-                # Perhaps the gradient does not depend on it: a tensor that nobody gives a value.
+                # Perhaps the gradient does not depend on it: a tensor that nobody gives a value,
+                # nor a derivative.
                 self.hollow.append(error)
-                outs = [argument(x.dtype, x.dims or ()) for x in op.outputs]
+                under = [x for x in inputs if x is not None]
+                outs = [opaque(under, x.dtype, x.dims or ()) for x in op.outputs]
             else:
                 shapes = ", ".join(f"'{x.name}' {self.values[x].shape}" for x in op.inputs)
                 raise InvalidArgumentError(

@@ -11,7 +11,7 @@ from .choice_ops import from_start
 from .create import apply, convert_to_tensor, graph_of
 from .dtypes import as_dtype, int32
 from .grouping import no_op
-from .instantiate import WantsValues
+from .instantiate import Unwritten, WantsValues
 from .loop_rows import blank, is_blank
 from .opdef import define
 from .operation import Operation
@@ -36,11 +36,13 @@ def _fitting(flow: Any, count: int, shape: Any) -> Any:
     return flow
 
 
-def _written(flow: Any, index: Any, value: Any, rows: bool, dynamic: bool) -> Any:
+def _written(
+    flow: Any, index: Any, value: Any, rows: bool, dynamic: bool, looks: bool = False
+) -> Any:
     shape = value.shape[1:] if rows else value.shape
     count = 0
     if dynamic:
-        if not _core.is_computed(index):
+        if not (looks or _core.is_computed(index)):
             raise WantsValues  # how long it will be is known only then
         count = int(index.numpy().max(initial=-1)) + 1
     flow = _fitting(flow, count, shape)
@@ -54,9 +56,7 @@ def _written(flow: Any, index: Any, value: Any, rows: bool, dynamic: bool) -> An
 
 def _read(flow: Any, index: Any) -> Any:
     if is_blank(flow):
-        raise ValueError(
-            "nothing was written to this TensorArray: give element_shape to read zeros"
-        )
+        raise Unwritten("nothing was written to this TensorArray: give element_shape to read zeros")
     return _core.take(flow, from_start(index, flow.shape[0]), 0)
 
 
@@ -76,7 +76,8 @@ define("TensorArrayConcat", lambda flow: _core.reshape(flow, (-1, *flow.shape[2:
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     flow, index, value = inputs
-    return [_written(flow, index, value, op.attrs["rows"], op.attrs["dynamic"])]
+    attrs = op.attrs
+    return [_written(flow, index, value, attrs["rows"], attrs["dynamic"], run.looks)]
 
 
 define("TensorArrayWrite", execute=_execute)
