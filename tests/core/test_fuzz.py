@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fuzz import check, generate, helpers, kinds, peers, shrink
 from fuzz.__main__ import failure_of
+from fuzz.kinds import composed
 from fuzz.program import Line, Program
 
 import pullback as pb
@@ -80,6 +81,14 @@ def test_it_finds_what_is_wrong(mode: str) -> None:
     }.items():
         with pytest.raises(check.Failure, match=wrong):
             check.check(square(text), [mode])
+
+
+def test_the_reference_keeps_the_tail_of_gelu() -> None:
+    for text in ("gelu({0})", "gelu({0}, approximate='tanh')"):
+        line = Line(
+            f"pb.{text} % 0.7", (0,), (1,), f"pb.remainder({composed.ACTIVATIONS[text]}, 0.7)"
+        )
+        check.check(Program(0, {0: np.array([-9.0, 1.0])}, (line,), (1,)), ["lazy"])
 
 
 def test_a_failing_program_becomes_small() -> None:

@@ -20,10 +20,10 @@ ACTIVATIONS = {
     "pb.multiply(0.5, pb.expm1(pb.multiply(2, pb.minimum({0}, 0)))))",
     "silu({0})": "pb.multiply({0}, pb.sigmoid({0}))",
     "mish({0})": "pb.multiply({0}, pb.tanh(pb.softplus({0})))",
-    "gelu({0})": "pb.multiply(pb.multiply({0}, 0.5), "
-    "pb.add(1, pb.erf(pb.multiply({0}, 0.7071067811865476))))",
-    "gelu({0}, approximate='tanh')": "pb.multiply(pb.multiply({0}, 0.5), pb.add(1, pb.tanh("
-    "pb.multiply(0.7978845608028654, pb.add({0}, pb.multiply(0.044715, pb.pow({0}, 3)))))))",
+    "gelu({0})": "pb.multiply({0}, pb.quadratic('ndtr', {0}))",
+    # Not by 1 + tanh(u), of which nothing is left where tanh is -1: `%` shows the sign of that.
+    "gelu({0}, approximate='tanh')": "pb.multiply({0}, pb.sigmoid(pb.multiply(1.5957691216057308, "
+    "pb.add({0}, pb.multiply(0.044715, pb.pow({0}, 3))))))",
     "softsign({0})": "pb.divide({0}, pb.add(1, pb.abs({0})))",
     "log_sigmoid({0})": "pb.negative(pb.softplus(pb.negative({0})))",
     "hard_tanh({0})": "pb.clip({0}, -1.0, 1.0)",
