@@ -267,6 +267,12 @@ ALL: dict[str, Callable[..., Any]] = {
         each,
     )
 }
+# Their rules get tensors, in which no zero is structural; transposed, they keep those that are.
+RULES = {
+    f"helpers.{f.__name__}("
+    for f in (straight, pair, with_index, nested, overridden, shaped, through, black_box,
+              computed_again)
+}  # fmt: skip
 
 
 def source_of(f: Callable[..., Any]) -> str:
