@@ -80,7 +80,8 @@ Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
 }
 
 Cotangent extremum_rule(Node* node, const Expr& g, Node* x) {
-  return extremum_cotangent(node, g, x, node->attr.axes);
+  const Op op = node->attr.composite == Composite::max ? Op::max : Op::min;
+  return extremum_cotangent(op, node, g, x);
 }
 
 Rule* own_rule(Composite composite) {

@@ -12,6 +12,7 @@
 #include "graph/make.h"
 #include "ops/complex.h"
 #include "ops/expr.h"
+#include "ops/reduce.h"
 
 namespace pullback {
 namespace {
@@ -323,8 +324,11 @@ void extreme_vjp(const VjpCall& call, Cotangent* out) {
   const NodeRef indices = call.node->in[2];
   const Attr& attr = call.node->attr;
   const auto taken = [&](const NodeRef& x) { return take(x, indices, attr.axis); };
-  const Expr base_wins = formula::same(base, Expr(call.node));
-  const Expr value_wins = formula::same(value, Expr(taken(call.node)));
+  const bool agree = agrees(call.node, base.get()) && agrees(call.node, value.get());
+  const NodeRef y = agree ? NodeRef(call.node)
+                          : at_index(base, value, indices, attr.axis, attr.update, attr.unique);
+  const Expr base_wins = formula::same(base, Expr(y));
+  const Expr value_wins = formula::same(value, Expr(taken(y)));
   const Expr count = at_index(cast(base_wins, base->dtype), cast(value_wins, base->dtype), indices,
                               attr.axis, Update::Add, attr.unique);
   const Expr share = Expr(call.g) / count;

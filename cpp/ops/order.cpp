@@ -146,7 +146,8 @@ void cumulative_extremum_vjp(const VjpCall& call, Cotangent* out) {
   const bool reversed = attr.reversed;
   const DType dtype = call.node->dtype;
   const NodeRef x(call.node->in[0]);
-  const NodeRef y(call.node);
+  const NodeRef y =
+      agrees(call.node, x.get()) ? NodeRef(call.node) : scan(call.node->op, x, axis, reversed);
   const Expr wins = same(Expr(x), Expr(y));
   const NodeRef stays = same(Expr(y), Expr(shifted(y, axis, reversed, 0)));
   const NodeRef goes_on = cast(stays, dtype);

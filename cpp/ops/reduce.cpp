@@ -144,22 +144,28 @@ void sum_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, broadcast_to(g, x->shape), nullptr};
 }
 
+bool agrees(const Node* y, const Node* x) {
+  return is_leaf(x->op) || x->op == Op::read || (x->has_value() && !y->has_value());
+}
+
 // Ties share equally; where the result is NaN the NaN positions take it.
-Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, AxisMask axes) {
+Cotangent extremum_cotangent(Op op, const NodeRef& y, const NodeRef& g, const NodeRef& x) {
   using namespace formula;
+  const AxisMask axes = y->attr.axes;
   const Shape kept = folded(x->shape, axes, true);
   std::vector<int64_t> numbers;
   for (int64_t i = 0; i < kept.rank; ++i) {
     if (axes >> i & 1) numbers.push_back(i);
   }
-  const Expr wins = same(x, Expr(reshape(y, kept)));
+  const NodeRef top = agrees(y.get(), x.get()) ? y : reduce(op, x, numbers, y->attr.keepdims);
+  const Expr wins = same(x, Expr(reshape(top, kept)));
   const Expr count = reduce(Op::sum, cast(wins, widened(x->dtype)), numbers, true);
   const Expr share = cast(Expr(reshape(g, kept)) / count, x->dtype);
   return mask(wins, broadcast_to(share, x->shape));
 }
 
 void extremum_vjp(const VjpCall& call, Cotangent* out) {
-  out[0] = extremum_cotangent(call.node, call.g, call.node->in[0], call.node->attr.axes);
+  out[0] = extremum_cotangent(call.node->op, call.node, call.g, call.node->in[0]);
 }
 
 }  // namespace pullback

@@ -7,8 +7,12 @@ namespace pullback {
 
 void sum_vjp(const VjpCall& call, Cotangent* out);
 void extremum_vjp(const VjpCall& call, Cotangent* out);
-// That of x, where y is its max or min over `axes` (as bits) and g the cotangent of y.
-Cotangent extremum_cotangent(const NodeRef& y, const NodeRef& g, const NodeRef& x, AxisMask axes);
+// That of x, where y is its max or min over axes and g the cotangent of y.
+Cotangent extremum_cotangent(Op op, const NodeRef& y, const NodeRef& g, const NodeRef& x);
+// Whether y, a choice among the entries of x, and x are from one rounding of x, whatever is
+// computed when. A later plan may compute x again, together with something else, and no entry would
+// be y: where this is false a rule finds y again.
+bool agrees(const Node* y, const Node* x);
 
 // Axes as bits, checked; nullopt is all of them.
 AxisMask axes_mask(const Shape& shape, const Axes& axes, const char* who);

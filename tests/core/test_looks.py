@@ -108,6 +108,29 @@ def test_a_part_that_nobody_holds_is_kept_now_and_then() -> None:
     assert misses[2] - misses[1] <= 10
 
 
+EXTREMES: dict[str, Callable[[Any], Any]] = {
+    "max": lambda x: pb.max(x, axis=0, keepdims=True),
+    "min of blocks": lambda x: pb.min(pb.reshape(x, (1, 3, 1)), axis=(0, 2)),
+    "cumulative_max": lambda x: pb.cumulative_max(x, axis=0),
+    "at": lambda x: x.at[np.array([0])].max(x - 1.0),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("looks", [False, True])
+def test_an_extreme_is_among_what_is_computed_again(name: str, looks: bool) -> None:
+    """A mean has other bits where it is computed beside a gradient: the extreme that was looked at
+    need not be one of the entries then."""
+    x = pb.Variable(np.random.default_rng(0).normal(size=(1000, 1, 1, 3)))
+    y = EXTREMES[name](pb.sum(pb.sin(x) * x, axis=(0, 1)))
+    if looks:
+        y.numpy()
+    (g,) = pb.gradients(y, x)
+    y.numpy()
+    values = x.numpy()
+    np.testing.assert_allclose(g.numpy(), np.cos(values) * values + np.sin(values))
+
+
 def test_only_lengths_and_shapes() -> None:
     before = live()[0]
     x = pb.constant(X)

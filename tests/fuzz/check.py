@@ -137,8 +137,9 @@ def _value_problem(got: Array, value: Array, noise: float, single: bool) -> str:
 def _compare_modes(
     first: Answer, second: Answer, mode: str, expected: Expected, plain: bool
 ) -> None:
-    """Entry by entry. Zeros may stand for None in one of them. `plain`: one hands arrays on, or gives
-    them to a rule, whose zeros are not structural and make NaN of the infinities among the leaves."""
+    """Entry by entry. Zeros may stand for None in one of them. `plain`: one hands arrays on, or
+    calls a rule with them, whose zeros are not structural: with infinities among the leaves they
+    make NaN."""
     loose = 5e-2 if expected.half else 5e-3 if expected.single else 1e-8
     for name, xs, ys in zip(("result", "gradient", "Hessian product"), first.parts(),
                             second.parts(), strict=True):  # fmt: skip
