@@ -11,4 +11,13 @@ struct HostFunction : Origin, HostCallable {
   bool takes_batches = false;
 };
 
+inline bool is_function(const Node* node) {
+  return node->op == Op::scalar && dynamic_cast<const HostFunction*>(node->origin.get());
+}
+// A scalar that a body is given by each run: a draw, or which function to call. Its plan is the
+// same for all of them.
+inline bool is_given(const Node* node) {
+  return node->op == Op::scalar && (node->flags & kDraw || is_function(node));
+}
+
 }  // namespace pullback

@@ -1,7 +1,9 @@
 // Closing goes once over what is below the roots, oldest first, and finds what depends on an
 // argument. What does not is used from outside: an argument of the body takes its place. Numbers,
 // and one number repeated, are copied instead: a body knows its constants, and shares no node with
-// the graph around it, whose numbering (Node::index) goes on while its own is made.
+// the graph around it, whose numbering (Node::index) goes on while its own is made. Which function
+// of the program a node calls is an input as well: bodies that differ in nothing else have one
+// plan.
 #include "ops/body.h"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/host.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
@@ -102,6 +105,7 @@ class Closing {
       inside_.insert(node);
       return;
     }
+    if (is_function(node)) return;  // taken by what calls it
     if (node->op == Op::scalar) {
       if (made_here(node) || node->flags & kConstant) constants_.insert(node);
       return;
@@ -145,7 +149,7 @@ class Closing {
       copy->seq = next_++;
       return stand_ins_[node] = copy;  // it may have moved
     }
-    stand_in = make_argument(node->dtype, node->shape);
+    stand_in = is_function(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
     stand_in->flags |= node->flags & kWeak;
     stand_in->seq = next_++;
     closed_.body->inputs.push_back(stand_in);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/host.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/recorder.h"
@@ -118,8 +119,7 @@ class Expansion {
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
     for (const Node* input : node->inputs()) {
-      const bool draw = input->op == Op::scalar && input->flags & kDraw;
-      held.push_back(draw ? of(input).scalar : whole(input->index));
+      held.push_back(is_given(input) ? of(input).scalar : whole(input->index));
     }
     for (const NodeRef& one : held) inputs.push_back(one.get());
     NodeRef out = make_node(node->op, node->dtype, node->shape, inputs);
@@ -140,6 +140,7 @@ class Expansion {
     if (node->op == Op::scalar) {
       const NodeRef number =
           make_scalar(node->dtype, node->scalar, node->flags & (kConstant | kDraw));
+      number->origin = node->origin;
       return {node->flags & kConstant ? number : identity(number), {}, {}, number};
     }
     if (!is_complex(node->dtype)) return {make_argument(node->dtype, node->shape), {}, {}, {}};

@@ -2,6 +2,7 @@
 // them, and the plans of their bodies.
 #include <algorithm>
 
+#include "graph/host.h"
 #include "graph/operation.h"
 #include "plan/bodies.h"
 #include "plan/lowering.h"
@@ -22,13 +23,13 @@ std::vector<const Node*>& Lowering::outputs_of(uint32_t member) {
   return out;
 }
 
-// Draws are scalars of the run; everything else has memory.
+// Draws and functions are scalars of the run; everything else has memory.
 void Lowering::bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws) {
   const Node* node = nodes_[member];
   for (size_t k = 0; k < node->inputs_count; ++k) {
-    const bool draw = node->inputs()[k]->op == Op::scalar && node->inputs()[k]->flags & kDraw;
-    draws->push_back(draw ? scalar_[analysis_.reads(member)[k].base] : -1);
-    in->push_back(draw ? View() : dense_operand(member, k));
+    const bool given = is_given(node->inputs()[k]);
+    draws->push_back(given ? scalar_[analysis_.reads(member)[k].base] : -1);
+    in->push_back(given ? View() : dense_operand(member, k));
   }
 }
 

@@ -195,7 +195,7 @@ struct BodyPlan {
   std::vector<int32_t> arguments;  // of each argument of the plan: which input it is
   struct Number {
     Scalar value;
-    int32_t input = -1;  // a draw's seed or counter: which input; -1: it is `value`
+    int32_t input = -1;  // a draw's seed or counter, a function: which input; -1: it is `value`
     bool seed = false;   // then each iteration has its own: see seed_of_iteration
   };
   std::vector<Number> numbers;   // of each scalar of the plan

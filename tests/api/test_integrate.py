@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pullback as pb
+from pullback import _core
 from pullback._integrate import dormand_prince as method
 from pullback.integrate import odeint
 
@@ -345,3 +346,20 @@ def test_times_that_are_known_late_must_be_in_order() -> None:
     ys = odeint(lambda y, t: y, 1.0, pb.constant([0.0, 2.0, 1.0]))
     with pytest.raises(ValueError, match="times that increase, or that decrease"):
         ys.numpy()
+
+
+@pytest.mark.parametrize("adjoint", ADJOINTS)
+def test_a_function_of_numpy_in_f(adjoint: str) -> None:
+    """The piece that f is made into once calls it inside of loops and in front of them. Solutions
+    that are held have functions of their own, and no plan of their own."""
+    force = pb.numpy_function(np.sin, ((), "float64"), vjp=lambda p, u: u[0] * 0.0)
+    a = pb.Variable(np.array([0.5, 2.0]))
+    held, misses = [], []
+    for _ in range(4):
+        y = odeint(lambda y, t: a * force(t), a, np.array([0.0, 1.0]), adjoint=adjoint, **TIGHT)
+        (g,) = pb.gradients(y, a)
+        held.append(pb.evaluate([y, g]))
+        misses.append(_core.status()["plan_misses"])
+    np.testing.assert_allclose(y.numpy()[1], a.numpy() * (2 - np.cos(1)), rtol=1e-9)
+    np.testing.assert_allclose(g.numpy(), np.full(2, 3 - np.cos(1)), rtol=1e-9)
+    assert misses[0] == misses[-1]

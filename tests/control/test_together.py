@@ -81,6 +81,50 @@ def test_a_function_of_numpy_inside() -> None:
     np.testing.assert_allclose(g.numpy(), np.cos(np.sin(z.numpy())) * np.cos(z.numpy()))
 
 
+def called(*fs: Any) -> list[Any]:
+    """Functions of NumPy as new operations, whose gradient is what another one computes."""
+    black = [pb.numpy_function(f, lambda x: x) for f in (np.cos, np.sinh)]
+    slopes = dict(zip((np.sin, np.cosh), black, strict=True))
+    return [
+        pb.numpy_function(f, lambda x: x, vjp=lambda p, u, f=f: u[0] * slopes[f](p[0])) for f in fs
+    ]
+
+
+AROUND = {
+    "scan": lambda f, g, x: pb.scan(lambda s, _: (f(g(s)) * x, s), x, length=2)[0],
+    "while": lambda f, g, x: pb.while_loop(
+        lambda s: s[0] + 0 * pb.sum(f(s[1])) < 2, lambda s: (s[0] + 1, f(g(s[1])) * x), (0, x)
+    )[1],
+    "nested": lambda f, g, x: pb.fori_loop(
+        0, 2, lambda i, s: pb.fori_loop(0, 1, lambda j, t: f(g(t)), s) * x, x
+    ),
+    "branch": lambda f, g, x: pb.scan(
+        lambda s, _: (pb.cond(pb.sum(s) > -100.0, lambda t: f(g(t)), g, s) * x, None), x, length=2
+    )[0],
+    "complex": lambda f, g, x: pb.real(
+        pb.scan(lambda s, _: (f(g(pb.real(s))) * x + 1j * x, None), x + 0j, length=2)[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_which_function_a_loop_calls_is_no_matter_of_its_plan(name: str) -> None:
+    z = np.array([0.3, 0.4])
+    held = []
+    misses = []
+    for f, g in [(np.sin, np.cosh), (np.cosh, np.sin), (np.sin, np.sin)] * 2:
+        x = pb.Variable(z)
+        y = AROUND[name](*called(f, g), x)
+        (first,) = pb.gradients(pb.sum(y), x)
+        held.append(pb.evaluate([y, first]))
+        misses.append(_core.status()["plan_misses"])
+        h = 1e-6
+        results = [f(g(f(g(t)) * t)) * t for t in (z, z + h, z - h)]
+        np.testing.assert_allclose(y.numpy(), results[0], rtol=1e-12)
+        np.testing.assert_allclose(first.numpy(), (results[1] - results[2]) / (2 * h), rtol=1e-8)
+    assert misses[0] == misses[-1]
+
+
 def test_a_training_step() -> None:
     w = pb.Variable(W)
     optimizer = pb.optimizers.Adam(0.1)
