@@ -1,13 +1,93 @@
 // Pieces and their copies: one walk, then rebuild's copy_node, inputs before users.
+//
+// A rule of a user may hold tensors of the piece. So an operation of a copy has a rule around it,
+// which asks it about the operation of the piece and makes what it says again on what the copy is
+// on.
 #include "graph/recompute.h"
 
+#include <memory>
 #include <unordered_map>
+#include <utility>
 
+#include "graph/make.h"
 #include "graph/rebuild.h"
+#include "graph/rule.h"
 #include "graph/walk.h"
 #include "ops/op.h"
 
 namespace pullback {
+
+struct Piece::On {
+  Piece piece;
+  std::vector<Ref<Node>> inputs, others;
+};
+
+class Piece::CopiedRule : public Rule {
+ public:
+  CopiedRule(Ref<Rule> own, const Node* node, std::shared_ptr<const On> on)
+      : own_(std::move(own)), node_(const_cast<Node*>(node)), on_(std::move(on)) {
+    name = own_->name;
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    std::vector<Node*> from;
+    std::vector<Ref<Node>> to, held;
+    const auto stands_for = [&](Node* one, Node* other) {
+      from.push_back(one);
+      to.emplace_back(other);
+    };
+    std::vector<Node*> cotangents;
+    for (Node* g : call.cotangents) {  // under names of their own: one may be a tensor of the piece
+      held.push_back(make_node(Op::identity, g->dtype, g->shape, {&g, 1}));
+      cotangents.push_back(held.back().get());
+      stands_for(cotangents.back(), g);
+    }
+    const auto own = node_->op == Op::custom ? rule_inputs(node_.get()) : node_->inputs();
+    std::vector<Node*> inputs(own.begin(), own.end());
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its dtype settled
+      stands_for(inputs[k], call.inputs[k]);
+    }
+    std::vector<Node*> outputs(call.outputs.size());
+    if (node_->op != Op::custom_call) {
+      outputs[0] = node_.get();
+      stands_for(node_.get(), call.node);
+    }
+    for (size_t k = 0; k < on_->inputs.size(); ++k) {
+      stands_for(on_->inputs[k].get(), on_->others[k].get());
+    }
+    std::vector<Cotangent> answers =
+        own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
+    std::vector<Ref<Node>> roots;
+    for (const Cotangent& c : answers) {
+      if (c.kind == Cotangent::Value) roots.push_back(c.value);
+      if (c.mask) roots.push_back(c.mask);
+    }
+    const Subgraph made(
+        std::move(roots), from, [](const Node*) { return false; },
+        [&](const Node* node) { return on_->piece.inside(node); });
+    const auto copies = made.rebuild(
+        to, [&](size_t, const Node* node, auto below) { return copied(node, below, on_); });
+    size_t next = 0;
+    for (Cotangent& c : answers) {
+      if (c.kind == Cotangent::Value) c.value = copies[next++];
+      if (c.mask) c.mask = copies[next++];
+    }
+    return answers;
+  }
+
+ private:
+  Ref<Rule> own_;
+  Ref<Node> node_;  // of the piece
+  std::shared_ptr<const On> on_;
+};
+
+Ref<Node> Piece::copied(const Node* node, std::span<Node* const> inputs,
+                        const std::shared_ptr<const On>& on) {
+  Ref<Node> copy = copy_node(node, inputs);
+  if (copy->rule && !copy->rule->of_library) copy->rule = new CopiedRule(copy->rule, node, on);
+  return copy;
+}
 
 bool Piece::inside(const Node* node) const {
   return node->seq >= first && node->inputs_count > 0 && node->op != Op::read;
@@ -39,6 +119,8 @@ std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
                                    std::span<const Ref<Node>> others, Keep keep_roots) const {
   std::unordered_map<const Node*, Ref<Node>> made;
   for (size_t i = 0; i < inputs.size(); ++i) made[inputs[i].get()] = others[i];
+  const auto on = std::make_shared<const On>(
+      On{*this, {inputs.begin(), inputs.end()}, {others.begin(), others.end()}});
   std::vector<Node*> below;
   for (Node* node : nodes()) {
     if (made.contains(node)) continue;
@@ -48,7 +130,7 @@ std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
     }
     below.clear();
     for (const Node* input : node->inputs()) below.push_back(made.at(input).get());
-    made[node] = copy_node(node, below);
+    made[node] = copied(node, below, on);
     made[node]->attr.keep = Keep::Never;
   }
   std::vector<Ref<Node>> out;

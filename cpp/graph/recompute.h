@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct Piece {
   void never_keep() const;
 
  private:
+  struct On;
+  class CopiedRule;
+  static Ref<Node> copied(const Node* node, std::span<Node* const> inputs,
+                          const std::shared_ptr<const On>& on);
   bool inside(const Node* node) const;
   std::vector<Node*> nodes() const;
 };

@@ -305,3 +305,54 @@ def test_errors_when_it_is_computed():
     a = pb.Variable(np.zeros(n))
     with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*gmres did not solve"):
         pb.gradients(flat(np.ones(n), a), a)[0].numpy()
+
+
+@pb.custom_gradient
+def cube(x):
+    return x * x * x, lambda g: g * 3 * x * x
+
+
+@pb.custom_gradient
+def cube_by_another(x):
+    @pb.custom_gradient
+    def slope(x):
+        return 3 * x * x, lambda g: g * 6 * x
+
+    return x * x * x, lambda g: g * slope(x)
+
+
+@pb.custom_gradient
+def cube_and_product(x, y):
+    return (x**3, x * y), lambda g, h: (3 * g * x * x + h * y, h * x)
+
+
+def overridden_square(x):
+    with pb.gradient_override_map({"square": lambda op, g: 2 * g * op.inputs[0]}):
+        return pb.square(x)
+
+
+RULES = {
+    "custom": lambda x: cube(x) + x,
+    "several": lambda x: sum(cube_and_product(x, pb.ones_like(x))),
+    "nested": lambda x: cube_by_another(x) + x,
+    "override": lambda x: x * overridden_square(x) + x,
+    "numpy": lambda x: (
+        pb.numpy_function(lambda x: x**3, x, vjp=lambda p, u: u[0] * 3 * p[0] ** 2)(x) + x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_of_users_are_asked_at_the_solution(name):
+    """They hold the tensors that f was recorded with, which stand for the start."""
+    f = RULES[name]
+    a = pb.Variable([2.0, 0.5], dtype="float64")
+    x = implicit.root(lambda x: f(x) - f(a) * 2.0, by_scipy)(np.ones(2))
+    (first,) = pb.gradients(x, a)
+    (second,) = pb.gradients(first, a)
+    s, b = x.numpy(), a.numpy()
+    slope, curvature = lambda x: 3 * x * x + 1, lambda x: 6 * x
+    np.testing.assert_allclose(s**3 + s, 2 * (b**3 + b), rtol=1e-10)
+    np.testing.assert_allclose(first.numpy(), 2 * slope(b) / slope(s), rtol=1e-9)
+    expected = (2 * curvature(b) - curvature(s) * (2 * slope(b) / slope(s)) ** 2) / slope(s)
+    np.testing.assert_allclose(second.numpy(), expected, rtol=1e-8)

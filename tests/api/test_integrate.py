@@ -363,3 +363,21 @@ def test_a_function_of_numpy_in_f(adjoint: str) -> None:
     np.testing.assert_allclose(y.numpy()[1], a.numpy() * (2 - np.cos(1)), rtol=1e-9)
     np.testing.assert_allclose(g.numpy(), np.full(2, 3 - np.cos(1)), rtol=1e-9)
     assert misses[0] == misses[-1]
+
+
+@pytest.mark.parametrize("adjoint", ADJOINTS)
+def test_rules_of_users_in_f(adjoint: str) -> None:
+    """They hold what f was recorded with."""
+    sine = pb.numpy_function(np.sin, lambda x: x, vjp=lambda p, u: u[0] * pb.cos(p[0]))
+
+    @pb.custom_gradient
+    def product(x: Any, y: Any) -> Any:
+        return x * y, lambda g: (g * y, g * x)
+
+    a = pb.Variable(np.array([0.5, 2.0]))
+    found = []
+    for f in (lambda y, t: product(a, sine(y)) * t, lambda y, t: a * pb.sin(y) * t):
+        y = odeint(f, a, np.array([0.0, 1.0]), adjoint=adjoint, **TIGHT)
+        found.append([one.numpy() for one in (y, *pb.gradients(y, a))])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
