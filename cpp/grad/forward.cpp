@@ -250,8 +250,11 @@ class ForwardPass : public NodeTangents {
     for (size_t k = 0; k < 2; ++k) {
       if (!sent[k]) continue;
       const Support support = moved_upwards(node, sent[k]->support(), k, cares_[i]);
+      // As in a reverse pass, what tells the columns of a jacobian apart guards nothing.
+      const Support known =
+          request_.masks.empty() ? sent[k]->support() : sent[k]->support().without(request_.masks);
+      const Ref<Node> other = guarded_upwards(node, known, k, cares_[i]);
       const Ref<Node> t = sent[k]->dense();
-      const Ref<Node> other(node->in[1 - k]);
       add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, support);
     }
   }

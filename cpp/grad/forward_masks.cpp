@@ -112,6 +112,31 @@ Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros 
   return out;
 }
 
+Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros) {
+  Ref<Node> other(product->in[1 - k]);
+  const bool look = zeros >= Zeros::Far;
+  const int64_t rank = product->in[k]->shape.rank;
+  const int64_t rows = rank - 2;
+  const int64_t columns = rank - 1;
+  const Support all = support.folded(rank, axis_bit(k == 0 ? rows : columns), look);
+  Support uses;
+  for (const Ref<Node>& factor : all.factors()) {  // the others are in the support of the result
+    if (!varies(factor.get(), rank, axis_bit(k == 0 ? columns : rows))) continue;
+    std::vector<int64_t> order;
+    for (int64_t d = 0; d < rows; ++d) order.push_back(d);
+    order.push_back(columns);
+    order.push_back(rows);
+    uses.intersect(transpose(aligned(factor, rank), order));
+  }
+  if (uses.everywhere()) return other;
+  Shape from = product->shape;
+  const Shape& own = other->shape;
+  for (int64_t d = 1; d <= 2; ++d) from[from.rank - d] = own[own.rank - d];
+  uses = uses.summed(from, own, look);
+  if (uses.everywhere()) return other;
+  return formula::where(Expr(uses.tensor()), Expr(other), scalar(other->dtype, 0));
+}
+
 Ref<Node> joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros) {
   bool everywhere = true;
   for (const Part& part : parts) everywhere &= part.has_tangent && part.support.everywhere();

@@ -16,6 +16,10 @@ bool mixes_upwards(const Node* node);
 // operations above make of structural zeros.
 Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros zeros);
 
+// The other operand than k of a product, zero where it meets only structural zeros of input k's
+// tangent: what is there, infinities too, takes no part. The mirror image of guarded_product.
+Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros);
+
 // Whether the inputs of an operation, which is linear in all of them, are parts of its result.
 bool has_parts(const Node* node);
 // The support of its tangent, false in a part without one. Null: everywhere.

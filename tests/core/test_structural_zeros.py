@@ -353,3 +353,39 @@ def test_a_result_without_elements_has_no_slope(empty: Callable[[Any], Any]) -> 
     assert h is None or h.numpy().tolist() == [0, 0]
     (g,) = pb.gradients([pb.sum(empty(pb.sqrt(x))), pb.sqrt(x[1])], [x])
     assert g.numpy().tolist() == [0, 0.25]
+
+
+KEPT = np.array([True, False, True])
+WEIGHTS = np.array([[1.0, 2.0], [INF, np.nan], [4.0, 5.0]])
+PRODUCTS: dict[str, Callable[[Any], Any]] = {
+    "on the left": lambda x: pb.where(KEPT, x, 1.0) @ WEIGHTS,
+    "on the right": lambda x: WEIGHTS.T @ pb.where(KEPT[:, None], x.T, 1.0),
+    "a vector": lambda x: pb.where(KEPT, x[1], 1.0) @ WEIGHTS,
+    "scaled": lambda x: (pb.where(KEPT, x, 1.0) * 2.0) @ WEIGHTS,
+    "a branch without a slope": lambda x: pb.where(KEPT, pb.log(x), 1.0) @ WEIGHTS,
+    "a slope above": lambda x: pb.sqrt(pb.where(KEPT, x, 1.0) @ WEIGHTS[:, :1]),
+    "a batch": lambda x: pb.where(KEPT, x[:, None], 1.0) @ WEIGHTS,
+    "a batch of both": lambda x: (
+        pb.where(np.array([KEPT, [True, True, True]])[:, None], x[:, None], 1.0)
+        @ np.stack([WEIGHTS, np.ones((3, 2))])
+    ),
+    "einsum": lambda x: pb.einsum("ij,jk->ki", pb.where(KEPT, x, 1.0), pb.constant(WEIGHTS)),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_with_tangents_are_as_with_cotangents(name: str) -> None:
+    f = PRODUCTS[name]
+    x = np.array([[0.5, 0.0, 2.0], [3.0, 0.0, 0.25]])
+    by_columns, by_rows = [], []
+    for k in range(x.size):
+        one = np.eye(x.size)[k].reshape(x.shape)
+        by_columns.append(pb.jvp(f, (pb.constant(x),), (one,))[1].numpy().ravel())
+    t = pb.Variable(x)
+    y = f(t)
+    for k in range(y.size):
+        one = np.eye(y.size)[k].reshape(y.shape)
+        by_rows.append(pb.gradients(y, t, grad_ys=[one])[0].numpy().ravel())
+    found = np.stack(by_columns, 1)
+    np.testing.assert_allclose(found, np.stack(by_rows), rtol=1e-14)
+    assert np.isfinite(found).all()
