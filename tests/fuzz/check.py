@@ -68,7 +68,7 @@ def _has_plain_zeros(program: Program, modes: list[str]) -> bool:
     if not PLAIN.isdisjoint(modes):
         return True
     text = program.source()
-    return "by_tangents" in modes and any(rule in text for rule in helpers.RULES)
+    return "by_tangents" in modes and any(name in text for name in helpers.TRANSPOSED)
 
 
 def _compare(program: Program, expected: Expected, answer: Answer, mode: str) -> None:

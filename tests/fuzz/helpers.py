@@ -267,12 +267,13 @@ ALL: dict[str, Callable[..., Any]] = {
         each,
     )
 }
-# Their rules get tensors, in which no zero is structural; transposed, they keep those that are.
-RULES = {
+# Forward mode transposes the rules of these, and of functions that mix rows. Called, a rule gets
+# tensors, in which no zero is structural; transposed, what it says keeps those that are.
+TRANSPOSED = {
     f"helpers.{f.__name__}("
     for f in (straight, pair, with_index, nested, overridden, shaped, through, black_box,
               computed_again)
-}  # fmt: skip
+} | {"softmax", "logsumexp", "cumulative_prod"}  # fmt: skip
 
 
 def source_of(f: Callable[..., Any]) -> str:
