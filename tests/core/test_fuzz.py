@@ -11,6 +11,7 @@ import pytest
 from fuzz import check, generate, helpers, kinds, peers, shrink
 from fuzz.__main__ import failure_of
 from fuzz.kinds import composed
+from fuzz.oracle import judge
 from fuzz.program import Line, Program
 
 import pullback as pb
@@ -89,6 +90,19 @@ def test_the_reference_keeps_the_tail_of_gelu() -> None:
             f"pb.{text} % 0.7", (0,), (1,), f"pb.remainder({composed.ACTIVATIONS[text]}, 0.7)"
         )
         check.check(Program(0, {0: np.array([-9.0, 1.0])}, (line,), (1,)), ["lazy"])
+
+
+def test_the_reference_of_sinc_is_zero_at_integers() -> None:
+    line = Line("pb.not_equal(pb.sinc({0}), 0.0)", (0,), (1,))
+    check.check(Program(0, {0: np.array([-2.0, 0.0, 0.5, 3.0])}, (line,), (1,)), ["lazy"])
+
+
+def test_a_tie_in_a_running_extreme_is_a_kink() -> None:
+    """Two squares at 0: the same one is the smaller on both sides, and their mean is neither."""
+    line = Line("pb.cumulative_min(pb.square({0}), axis=0)", (0,), (1,))
+    for seed in range(4):
+        expected = judge(Program(seed, {0: np.zeros(2)}, (line,), (1,)))
+        assert expected is not None and expected.curvature is None
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,11 @@ def _power(a: Array, b: Array) -> Array:
     return np.power(a, b)
 
 
+def _sinc(x: Array) -> Array:
+    """NumPy's leaves the rounding of pi where it is 0, and that counts as not zero."""
+    return np.where((x == np.round(x)) & (x != 0), np.zeros_like(x), np.sinc(x))
+
+
 def _nonzero(f: Callable[..., Array]) -> Callable[..., Array]:
     def divide(a: Array, b: Array) -> Array:
         if a.dtype.kind == "i" and np.any(b == 0):
@@ -73,7 +78,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "logaddexp2": np.logaddexp2,
     "xlogy": formulas.xlogy,
     "xlog1py": formulas.xlog1py,
-    "sinc": np.sinc,
+    "sinc": _sinc,
     "cbrt": np.cbrt,
 }
 NUMBER_FUNCTIONS: dict[str, Callable[..., Array]] = {

@@ -43,6 +43,8 @@ class Ordering:
     def _running(self, extreme: Any, x: Any, axis: int) -> Array:
         out = extreme.accumulate(x, axis)
         self.chosen((x == out) | (x != x))
+        later, before = (np.delete(a, k, axis) for a, k in ((x, 0), (out, -1)))
+        self.chosen(later == before)  # a tie, which the later one may win to both sides
         return out
 
     def cumulative_logsumexp(self, x: Any, axis: int) -> Array:
