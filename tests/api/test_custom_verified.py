@@ -231,3 +231,24 @@ def test_a_jvp_of_another_shape() -> None:
     x = pb.Variable(X)
     with pytest.raises(ValueError, match=r"jvp .*<lambda>.* tangents of shapes \[\(\)\] for .*3"):
         pb.gradients(f(x), x)
+
+
+def test_a_call_without_values_is_not_the_first() -> None:
+    def wrong(verify: str = "first_call") -> Any:
+        return pb.custom_gradient(lambda x: (x * x, lambda u: u * x), verify=verify)
+
+    at = np.float64(0.5)
+    for inside in (
+        lambda f: pb.scan(lambda c, _: (f(c), None), at, length=2),
+        lambda f: pb.cond(True, f, lambda x: x, at),
+        lambda f: pb.function(f)(pb.constant(at)),
+        lambda f: pb.vmap(f)(np.ones(2)),
+    ):
+        f = wrong()
+        inside(f)
+        with pytest.raises(pb.testing.GradientError):
+            f(pb.constant(1.5))
+    right = pb.custom_gradient(lambda x: (x * x, lambda u: u * 2 * x), verify="always")
+    assert pb.vmap(pb.grad(right))(np.arange(3.0)).numpy().tolist() == [0.0, 2.0, 4.0]
+    rows = pb.per_example_gradients(lambda w, x: right(w) * x, 3.0, np.ones(2))
+    assert rows.numpy().tolist() == [6.0, 6.0]

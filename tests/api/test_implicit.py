@@ -356,3 +356,13 @@ def test_rules_of_users_are_asked_at_the_solution(name):
     np.testing.assert_allclose(first.numpy(), 2 * slope(b) / slope(s), rtol=1e-9)
     expected = (2 * curvature(b) - curvature(s) * (2 * slope(b) / slope(s)) ** 2) / slope(s)
     np.testing.assert_allclose(second.numpy(), expected, rtol=1e-8)
+
+
+def test_a_symmetric_system_on_which_conjugate_gradients_stop_early() -> None:
+    scale = np.logspace(0, 8, 200)
+    lowest = pb.implicit.minimum(
+        lambda x, b: pb.sum(scale * x * x) / 2 - pb.sum(b * x), lambda f, x0, b: b / scale
+    )
+    weights = np.linspace(1.0, 2.0, 200)
+    got = pb.grad(lambda b: pb.sum(lowest(np.zeros(200), b) * weights))(np.ones(200))
+    np.testing.assert_allclose(got.numpy(), weights / scale, rtol=1e-6)

@@ -47,7 +47,8 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
     Raises ValueError where f returns other shapes or does not depend on x, TypeError for other
     dtypes, both at the call; when it is computed, what the solver raises, ValueError where it
     returns other shapes; and where a gradient is computed numpy.linalg.LinAlgError if the
-    derivative of f by x cannot be inverted.
+    derivative of f by x cannot be inverted; beyond 128 unknowns, if that leaves the system without
+    a solution: of one that has many, one is taken.
 
     Source: Griewank and Walther, Evaluating Derivatives (2008), section 15.1.
 

@@ -44,13 +44,19 @@ def solved_by_products(
             lambda w: on(w.astype(v.dtype).reshape(-1), others).numpy() + v,
             dtype=v.dtype,
         )
-        method = cg if symmetric else gmres
-        rtol = float(np.finfo(v.dtype).eps) ** 0.75  # 2e-12 in float64, and within reach
-        options = {} if symmetric else {"restart": min(len(v), 50)}
-        w, failed = method(operator, v, rtol=rtol, atol=0.0, maxiter=_ROUNDS * len(v), **options)
+        limits = {
+            "rtol": float(np.finfo(v.dtype).eps) ** 0.75,  # 2e-12 in float64, and within reach
+            "atol": 0.0,
+            "maxiter": _ROUNDS * len(v),
+        }
+        failed = True
+        if symmetric:
+            w, failed = cg(operator, v, **limits)
+        if failed:  # rounding stops the short recurrence of the first earlier
+            w, failed = gmres(operator, v, restart=min(len(v), 50), **limits)
         if failed:
             raise np.linalg.LinAlgError(
-                f"{who}: {where}: {method.__name__} did not solve the linear system of the "
+                f"{who}: {where}: gmres did not solve the linear system of the "
                 f"gradient, of {len(v)} unknowns: at this solution the derivative by x may not "
                 "be invertible"
             )

@@ -37,7 +37,9 @@ class Verification:
         if mode == "never" or self._parameters is None or getattr(_here, "busy", False):
             return
         kind = tuple(_kind_of(x) for x in leaves)
-        if _core.Trace.active() or (mode == "first_call" and kind in self._seen):
+        # What has no value yet, as in the body of a loop, is compared at a later call.
+        hollow = any(isinstance(x, Tensor) and _core.is_traced(x) for x in leaves)
+        if hollow or _core.Trace.active() or (mode == "first_call" and kind in self._seen):
             return
         from inspect import BoundArguments
 
