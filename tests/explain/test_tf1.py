@@ -486,3 +486,13 @@ def closed(session: Any) -> Any:
 
 def slices(w: Any) -> Any:
     return tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+
+
+def test_a_tensor_of_eager_mode(eager: None) -> None:  # noqa: F811
+    x = tf.constant([0.7, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.stop_gradient(x) * 2)
+    assert pb.explain(y, x).reason == "not_watched"  # without the tape it is a constant
+    v = tf.Variable([0.7, 2.0])
+    assert pb.explain(tf.reduce_sum(tf.floor(v.value())), v.value()).status == "none"

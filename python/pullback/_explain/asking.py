@@ -58,4 +58,11 @@ def question_of(
         raise TypeError(f"{who}: y is {_core.shown(y)}; expected a Tensor")
     if not isinstance(x, (Tensor, Variable)):
         raise TypeError(f"{who}: x is {_core.shown(x)}; expected a Tensor or a Variable")
+    y, x = _plain(y), _plain(x)
     return Question(y, x, seed=seed, tape=tape, stops=stops or [], overrides=overrides)
+
+
+def _plain(x: Any) -> Any:
+    """A tensor that speaks as another library's do as one of the core's."""
+    derived = isinstance(x, Tensor) and type(x) is not Tensor
+    return _core.view_as(Tensor, x) if derived else x

@@ -218,15 +218,16 @@ def explain(
     if not isinstance(tape, (GradientTape, type(None))):
         raise TypeError(f"explain: tape is {_core.shown(tape)}; expected a GradientTape")
     inner = None if tape is None else tape._tape
+    leaves = flatten(x)[0]
     questions = [
         question_of(
             "explain", y, leaf, tape=inner, stops=stops, overrides=rules, session=session,
             feed_dict=feed_dict,
         )
-        for leaf in flatten(x)[0]
+        for leaf in leaves
     ]  # fmt: skip
     found = Explanations(map(explained, questions))
-    return found[0] if len(found) == 1 and questions[0].x is x else found
+    return found[0] if len(leaves) == 1 and leaves[0] is x else found
 
 
 def _of_last(subject: Any, session: Any, feed_dict: Any) -> Explanations:
