@@ -24,6 +24,7 @@ enum class ErrorKind : uint8_t {
   Overflow,
   ZeroDivision,
   FloatingPoint,
+  LinearAlgebra,
 };
 
 class Error : public std::exception {

@@ -30,7 +30,8 @@ py::dict described(const Ancestor& ancestor) {
   out["variable"] = ancestor.variable;
   out["variable_name"] = ancestor.variable ? recorded_name(ancestor.variable) : "";
   const Node* operation = node && node->op == Op::output ? operation_of(node) : nullptr;
-  out["operation"] = operation ? operation->seq : 0;
+  const bool control = operation && traits(operation->op).step == StepKind::Control;
+  out["operation"] = control ? operation->seq : 0;
   out["place"] = site_of(ancestor.site);
   out["tensor"] = node ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
   out["tracked"] = ancestor.tracked;

@@ -33,7 +33,8 @@ std::string public_function() {
     const std::string home = py::str(module);
     if (home.rfind("pullback._array.", 0) != 0 && home != "pullback._training.clip") break;
     const py::object code = frame.attr("f_code");
-    for (const char* space : {"pullback", "pullback.random", "pullback.special"}) {
+    for (const char* space :
+         {"pullback", "pullback.linalg", "pullback.random", "pullback.special"}) {
       if (!modules.contains(space)) continue;
       const py::object function = py::getattr(modules[space], code.attr("co_name"), py::none());
       if (py::getattr(function, "__code__", py::none()).is(code)) {

@@ -6,5 +6,6 @@
 namespace pullback {
 
 void bind_functions(pybind11::module_& m);
+void bind_linalg(pybind11::module_& m);
 
 }  // namespace pullback

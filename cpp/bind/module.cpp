@@ -55,6 +55,11 @@ PyObject* exception_class(ErrorKind kind) {
       return PyExc_ZeroDivisionError;
     case ErrorKind::FloatingPoint:
       return PyExc_FloatingPointError;
+    case ErrorKind::LinearAlgebra:
+      return found_once([]() -> py::object {
+               return py::module_::import("numpy.linalg").attr("LinAlgError");
+             })
+          .ptr();
     default:
       return PyExc_RuntimeError;
   }
@@ -180,8 +185,8 @@ py::list recorded_steps(const py::function& call) {
   if (!recording.complete()) fail(ErrorKind::Memory, "profile: no memory for the figures");
   py::list out;
   for (const StepRecord& step : recording.steps()) {
-    out.append(py::make_tuple(step.kind, name_of(step.source), step.cost.bytes,
-                              step.cost.operations, step.seconds));
+    out.append(py::make_tuple(step.kind, step.source, step.cost.bytes, step.cost.operations,
+                              step.seconds));
   }
   return out;
 }
@@ -233,6 +238,7 @@ PYBIND11_MODULE(_core, m) {
   bind_recorder(m);
   bind_ancestry(m);
   bind_opened(m);
+  bind_linalg(m);
   bind_check_numbers(m);
   bind_entries(m);
   bind_tree(m);

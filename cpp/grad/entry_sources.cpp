@@ -246,6 +246,7 @@ class Maker {
       case StepKind::Iota:
       case StepKind::Random:
       case StepKind::Host:
+      case StepKind::Library:
       case StepKind::Control:  // of no entries of its own: one set for all that it is made from
       case StepKind::Output:
         break;

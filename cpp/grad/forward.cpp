@@ -30,6 +30,7 @@
 #include "graph/operation.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
+#include "ops/linalg.h"
 
 namespace pullback {
 namespace {
@@ -148,6 +149,7 @@ class ForwardPass : public NodeTangents {
   void push(size_t i, Node* node, const Exit& exit, const Sent& sent) {
     if (operation_of(node)) return take_result(i, node);
     if (traits(node->op).step == StepKind::Control) return push_through(node, sent);
+    if (node->op == Op::routine) return transpose_routine(node, sent);
     if (exit.rule) return transpose_rule(i, node, exit, sent);
     if (has_parts(node)) return apply_itself(i, node, sent);
     switch (traits(node->op).tangent) {
@@ -319,6 +321,30 @@ class ForwardPass : public NodeTangents {
     std::vector<Ref<Node>> found = transposed(answers, sent, us, &any_zero);
     if (node->op != Op::custom_call) return give(i, found[0], any_zero);
     results_[node] = {std::move(found), any_zero};
+  }
+
+  void transpose_routine(Node* operation, const Sent& sent) {
+    const std::vector<TensorType>& types = operation->operation->outputs;
+    std::vector<Ref<Node>> cotangents(types.size()), us;
+    for (size_t k = 0; k < types.size(); ++k) {
+      if (is_inexact(types[k].dtype)) us.push_back(cotangents[k] = any_cotangent(types[k]));
+    }
+    std::vector<Node*> outputs(types.size());
+    for (Node* other : outputs_of(operation)) outputs[other->output] = other;
+    std::vector<uint8_t> wanted;
+    for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
+    std::vector<Cotangent> answers;
+    for (const Ref<Node>& g :
+         routine_cotangents(Ref<Node>(operation), outputs, cotangents, wanted)) {
+      answers.push_back(g ? Cotangent{Cotangent::Value, g} : Cotangent{});
+    }
+    bool any_zero = false;
+    const std::vector<Ref<Node>> found = transposed(answers, sent, us, &any_zero);
+    std::vector<Ref<Node>> tangents(types.size());
+    for (size_t k = 0, next = 0; k < types.size(); ++k) {
+      if (cotangents[k]) tangents[k] = found[next++];
+    }
+    results_[operation] = {std::move(tangents), any_zero};
   }
 
   void push_through(Node* operation, const Sent& sent) {

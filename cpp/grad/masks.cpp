@@ -91,6 +91,7 @@ Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
     case StepKind::Random:
     case StepKind::Host:
     case StepKind::Control:
+    case StepKind::Library:
     case StepKind::Output:
       break;
   }
@@ -277,6 +278,9 @@ Support moved_in_composite(const Node* node, const Support& support, Zeros zeros
     case Composite::pow:
     case Composite::softmax_cross_entropy:
     case Composite::sparse_softmax_cross_entropy:
+    case Composite::solve:
+    case Composite::det:
+    case Composite::logabsdet:
     case Composite::count:
       break;  // no rule of their own
   }

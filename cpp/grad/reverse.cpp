@@ -18,7 +18,7 @@
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/walk.h"
-#include "ops/ops.h"
+#include "ops/linalg.h"
 
 namespace pullback {
 namespace {
@@ -186,8 +186,10 @@ class ReversePass {
       return;
     }
     if (operation->op != Op::custom_call) {
-      const auto out =
-          control_cotangents(Ref<Node>(operation), cotangents, wanted, request_.overrides);
+      const Ref<Node> held(operation);
+      const auto out = operation->op == Op::routine
+                           ? routine_cotangents(held, outputs, cotangents, wanted)
+                           : control_cotangents(held, cotangents, wanted, request_.overrides);
       for (size_t k = 0; k < out.size(); ++k) {
         if (wanted[k] && out[k]) add(exit.inputs[k], {Cotangent::Value, out[k]});
       }

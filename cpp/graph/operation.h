@@ -1,7 +1,8 @@
 // Operations with several outputs, and the pieces of graph that loops and branches hold.
 //
 // Such an operation is a node without a value; each output is a node of its own that has the
-// operation as an input: a `result` of a custom_call, an `output` of a loop or a branch.
+// operation as an input: a `result` of a custom_call, an `output` of a loop, a branch or a
+// routine.
 //
 // A Body is a closed piece of graph: what lies between its inputs and its roots. Nothing of it is
 // part of the graph around it. What a body uses from outside became inputs when it was closed
@@ -59,6 +60,29 @@ struct LoopForm {
 constexpr int64_t kWhile = -1;    // … as long as a second body says
 constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, rank 0)
 
+// A routine of a library of linear algebra. What it is given and what it makes are matrices, the
+// last two axes, one for each place of the axes before, which all of them have.
+enum class Routine : uint8_t {
+  cholesky,          // l of a = l lᴴ, of the lower triangle of a
+  triangular_solve,  // x of turned(t) x = b, of one triangle of t
+  lu,                // l and u of a[p] = l u in one matrix, p, the sign of that permutation
+  qr,                // q, r
+  svd,               // u, s, vᴴ
+  eigh,              // the eigenvalues of the lower triangle, ascending, and the vectors
+};
+const char* name_of(Routine routine);
+// What a triangle is solved as: itself, transposed, conjugate transposed.
+enum class Turn : uint8_t { None, Transposed, Adjoint };
+struct MatrixForm {
+  Routine routine = Routine::cholesky;
+  bool lower = false, unit = false;  // triangular_solve: which triangle, and ones on its diagonal
+  Turn turn = Turn::None;
+  bool full = false;        // qr, svd: square q, u, v
+  bool is_complex = false;  // pairs in memory
+  int64_t m = 0, n = 0;     // of the first input
+  int64_t k = 0;            // triangular_solve: columns of the second
+};
+
 struct Operation {
   int64_t refs = 0;
   std::vector<TensorType> outputs;  // also those that died
@@ -67,6 +91,8 @@ struct Operation {
   // For each body: which inputs of the operation its own are.
   std::vector<std::vector<int32_t>> inputs;
   LoopForm loop;
+  MatrixForm matrix;  // of a routine, and …
+  int64_t batch = 1;  // … how many matrices
 
   // The reverse of a loop whose number of iterations was not known goes along trails that it makes
   // itself: it runs that loop again, whose body is its second. What it carries are cotangents, …

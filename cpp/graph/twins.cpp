@@ -41,6 +41,7 @@ bool is_told_by_key(const Node* node) {
     case StepKind::Random:
     case StepKind::Host:
     case StepKind::Control:
+    case StepKind::Library:
     case StepKind::Output:
       return false;
   }

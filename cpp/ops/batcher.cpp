@@ -11,6 +11,7 @@
 #include "graph/rule.h"
 #include "ops/batch_control.h"
 #include "ops/batch_index.h"
+#include "ops/linalg.h"
 
 namespace pullback {
 namespace {
@@ -76,6 +77,16 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
   if (node->op == Op::result) return {differs ? result() : nullptr};
   const bool draws_anew = node->seq >= batching_.first_draw && draws(node);
+  if (node->op == Op::routine && differs) {
+    std::vector<NodeRef> inputs;
+    for (size_t k = 0; k < in.size(); ++k) inputs.push_back(full(k));
+    const NodeRef made = routine_like(NodeRef(const_cast<Node*>(node)), inputs);
+    std::vector<BatchedOutput>& outputs = controls_[node];
+    for (size_t k = 0; k < node->operation->outputs.size(); ++k) {
+      outputs.push_back({{made, true}, static_cast<int32_t>(k), false});
+    }
+    return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
+  }
   if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
     controls_[node] = batched_control(node, in, batching_);
     return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
@@ -267,6 +278,12 @@ Ref<Node> Batcher::composite() const {
       Node* inputs[] = {in_[1]->node.get(), node_->inputs()[2]};
       return elementwise(Op::pow, inputs);
     }
+    case Composite::solve:
+      return attr.reversed ? solve_turned(full(1), full(2)) : solve(full(1), full(2));
+    case Composite::det:
+      return det(full(1));
+    case Composite::logabsdet:
+      return slogdet(full(1)).logabsdet;
     case Composite::sparse_softmax_cross_entropy:  // its labels are inside alone
       return like({full(0), full(1)}, attr);
     case Composite::count:
@@ -332,6 +349,7 @@ Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
     case StepKind::Iota:
     case StepKind::Random:
     case StepKind::Control:
+    case StepKind::Library:
     case StepKind::Output:
     case StepKind::None:
       break;

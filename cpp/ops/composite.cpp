@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "graph/make.h"
 #include "ops/expr.h"
+#include "ops/linalg.h"
 #include "ops/reduce.h"
 
 namespace pullback {
@@ -99,6 +100,10 @@ Rule* own_rule(Composite composite) {
       return log_softmax;
     case Composite::logsumexp:
       return logsumexp;
+    case Composite::solve:
+    case Composite::det:
+    case Composite::logabsdet:
+      return linalg_rule(composite);
     default:
       return nullptr;
   }
@@ -115,10 +120,10 @@ void mark_parts(Node* node, std::span<const NodeRef> given) {
   for (Node* input : node->inputs()) mark_parts(input, given);
 }
 
-// One that is computed as `inside` from what it is given; rules answer for all but the last
-// `others`.
+}  // namespace
+
 NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> given,
-                size_t others = 0) {
+                size_t others) {
   mark_parts(inside.get(), given);
   Node* all[3] = {inside.get()};
   size_t count = 1;
@@ -132,6 +137,8 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
   }
   return node;
 }
+
+namespace {
 
 NodeRef with_axis(NodeRef node, int64_t axis) {
   node->attr.axis = static_cast<int8_t>(axis);
@@ -157,7 +164,10 @@ const char* name_of(Composite composite) {
                                    "log_softmax",
                                    "logsumexp",
                                    "softmax_cross_entropy",
-                                   "sparse_softmax_cross_entropy"};
+                                   "sparse_softmax_cross_entropy",
+                                   "solve",
+                                   "det",
+                                   "logabsdet"};
   static_assert(std::size(names) == static_cast<size_t>(Composite::count));
   return names[static_cast<int>(composite)];
 }

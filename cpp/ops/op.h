@@ -50,7 +50,8 @@ enum class StepKind : uint8_t {
   Random,
   Host,
   Control,  // a loop or a branch, …
-  Output,   // … and one of its outputs, which is made by its step
+  Library,  // … a routine of a library, …
+  Output,   // … and one of their outputs, which is made by their step
 };
 
 // What an entry costs to compute (of its result; of a fold's input).
@@ -130,7 +131,8 @@ constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Produ
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
                Search = step(StepKind::Search), Iota = step(StepKind::Iota),
                Random = step(StepKind::Random), Host = step(StepKind::Host),
-               Control = step(StepKind::Control), Output = step(StepKind::Output);
+               Control = step(StepKind::Control), Library = step(StepKind::Library),
+               Output = step(StepKind::Output);
 }  // namespace form
 
 constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,
@@ -177,7 +179,8 @@ constexpr bool ends_gradients(Op op) {
 }
 // Has outputs instead of a value of its own.
 constexpr bool is_operation(Op op) {
-  return op == Op::custom_call || traits(op).step == StepKind::Control;
+  const StepKind step = traits(op).step;
+  return op == Op::custom_call || step == StepKind::Control || step == StepKind::Library;
 }
 constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
 
@@ -196,6 +199,9 @@ enum class Composite : uint8_t {
   logsumexp,
   softmax_cross_entropy,
   sparse_softmax_cross_entropy,
+  solve,
+  det,
+  logabsdet,
   count
 };
 

@@ -88,7 +88,7 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   // Split the axes into contiguous blocks, last block first so that earlier axes keep their number.
   AxisMask blocks[kMaxRank];
   int count = 0;
-  for (int64_t i = x->shape.rank - 1; i >= 0; --i) {
+  for (int64_t i = kMaxRank - 1; i >= 0; --i) {
     if (!(mask >> i & 1)) continue;
     AxisMask block = 0;
     for (; i >= 0 && (mask >> i & 1); --i) block |= axis_bit(i);

@@ -15,6 +15,11 @@ enum class Problem : uint8_t {
   IndexOutOfRange,  // detail: the index; bound: the length of the axis
   ZeroDivision,     // integer division by zero
   NegativePower,    // an integer to a negative power
+  NotPositive,      // a matrix is not positive definite; detail: its place in the batch, bound: how
+                    // many there are
+  Singular,         // a triangle has a zero on its diagonal; likewise
+  NotConverged,     // eigenvalues or singular values were not found; likewise
+  NoLibrary,        // there is none with the routine
   Host,             // a host function failed: see host_failure
   Injected,         // by a test, through the null backend
   Memory,           // no scratch memory

@@ -11,7 +11,7 @@ namespace pullback {
 
 // Everything that the plan of a body depends on, as of a snapshot. Kept with the body.
 std::span<const unsigned char> key_of(Body* body);
-// The same of a loop or a branch, but for its inputs.
+// The same of an operation, but for its inputs.
 std::vector<unsigned char> key_of(const Operation& operation);
 
 // A plan of the roots that are wanted; the cache has it where an equal body was planned before.

@@ -113,6 +113,9 @@ struct Printer {
     out.resize(out.find_last_not_of(" \n") + 1);
     return "\n   " + out.substr(1);
   }
+  std::string operator()(const LibraryCall& call) const {
+    return text(name_of(call.form.routine), listing(call.in), " to", listing(call.out));
+  }
   std::string operator()(const Loop& l) const {
     const std::string trips = l.condition ? "while"
                               : l.counted ? "counted"

@@ -15,6 +15,7 @@
 #include "graph/walk.h"
 #include "ops/ops.h"
 #include "plan/compute_parts.h"
+#include "plan/raise.h"
 #include "plan/trace.h"
 
 namespace pullback {
@@ -72,59 +73,6 @@ void wait_for(const Ref<Node>& node) {
            "; read it before or after");
     }
     const Running others_are_done;
-  }
-}
-
-// Whether an operation may be what had this problem.
-bool may_have(const Instruction& instruction, Problem problem) {
-  if (problem == Problem::NegativePower) return instruction.op == Op::pow;
-  if (problem == Problem::ZeroDivision) return instruction.op != Op::pow && can_fail(instruction);
-  return can_fail(instruction);
-}
-
-// The operation that failed. A group has the name of what it is there for; what fails is another.
-Op failed_operation(const Step& step, Problem problem) {
-  if (const TileGroup* group = group_of(step)) {
-    for (const Instruction& instruction : group->instructions) {
-      if (may_have(instruction, problem)) return instruction.op;
-    }
-  }
-  return step.source;
-}
-
-template <class... Parts>
-[[noreturn]] void fail_run(ErrorKind kind, const Parts&... parts) {
-  throw Error(kind, text(parts...), Error::Of::Run);
-}
-
-[[noreturn]] void raise(const Plan& plan, const Status& status) {
-  const bool of_step = status.step >= 0;
-  const Step* step = status.inner ? status.inner : of_step ? &plan.steps[status.step] : nullptr;
-  const Op op = step ? failed_operation(*step, status.problem) : Op::value;
-  const char* who = of_step ? name_of(op) : "evaluate";
-  switch (status.problem) {
-    case Problem::IndexOutOfRange:
-      if (op == Op::pick || op == Op::place) {  // only the labels of a loss pick
-        fail_run(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
-                 " is out of range for ", status.bound, " classes");
-      }
-      fail_run(ErrorKind::Index, who, ": index ", status.detail,
-               " is out of range for an axis of length ", status.bound);
-    case Problem::ZeroDivision:
-      fail_run(ErrorKind::ZeroDivision, who, ": integer division by zero");
-    case Problem::NegativePower:
-      fail_run(ErrorKind::Value, who,
-               ": integers to negative integer powers are not integers; "
-               "cast to a float dtype first");
-    case Problem::Memory:
-      fail_run(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
-    case Problem::Host:
-      throw HostError(std::exchange(host_failure, nullptr));
-    case Problem::Interrupted:
-      if (hooks.check_signals) hooks.check_signals();
-      fail_run(ErrorKind::Runtime, who, ": interrupted");
-    default:
-      fail_run(ErrorKind::Runtime, who, ": a fault was injected by a test");
   }
 }
 
@@ -340,7 +288,10 @@ void PlanRun::run(const CachedPlan& cached) {
                                      hooks.interrupted, in_place});
   }
   give_back();
-  if (!status) raise(plan, status);
+  if (!status) {
+    if (status.problem == Problem::Interrupted && hooks.check_signals) hooks.check_signals();
+    raise(plan, status);
+  }
   for (int32_t slot : plan.outputs) {
     const Slot& s = plan.slots[slot];
     vectors_.results.push_back(s.kind == SlotKind::Argument ? vectors_.arguments[s.index]

@@ -1,5 +1,5 @@
-// Lowering of loops and branches: their operands in memory, their outputs as far as somebody reads
-// them, and the plans of their bodies.
+// Lowering of operations with several outputs: their operands in memory, their outputs as far as
+// somebody reads them, and the plans of the bodies of loops and branches.
 #include <algorithm>
 
 #include "graph/host.h"
@@ -90,6 +90,14 @@ void Lowering::emit_branch(uint32_t member) {
   bind_operands(member, &branch.in, &branch.draws);
   branch.out = bind_outputs(outputs);
   add_step(std::move(branch), Op::branch);
+}
+
+void Lowering::emit_routine(uint32_t member) {
+  const Node* node = nodes_[member];
+  LibraryCall call{node->operation->matrix, node->operation->batch, {}, {}};
+  for (size_t k = 0; k < node->inputs_count; ++k) call.in.push_back(dense_operand(member, k));
+  call.out = bind_outputs(outputs_of(member));
+  add_step(std::move(call), Op::routine);
 }
 
 }  // namespace pullback

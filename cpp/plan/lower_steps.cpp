@@ -87,6 +87,8 @@ void Lowering::emit_other(uint32_t member) {
     }
     case StepKind::Control:
       return op == Op::loop ? emit_loop(member) : emit_branch(member);
+    case StepKind::Library:
+      return emit_routine(member);
     case StepKind::Output:  // made by its operation
     case StepKind::None:    // in a group, or not computed
       break;

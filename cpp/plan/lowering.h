@@ -62,6 +62,7 @@ class Lowering {
   std::vector<View> bind_outputs(std::span<const Node* const> outputs);
   void emit_loop(uint32_t member);
   void emit_branch(uint32_t member);
+  void emit_routine(uint32_t member);
 
   const Analysis& analysis_;
   const Fusion& fusion_;
@@ -74,7 +75,7 @@ class Lowering {
   std::vector<int32_t> value_;       // per node: its number in the group that is being made
   std::vector<uint8_t> stored_;      // per node: stored, for another unit or for outside
   std::vector<uint8_t> recomputed_;  // per node: computed again in every unit that reads it
-  std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of loops and branches
+  std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of operations
 };
 
 }  // namespace pullback

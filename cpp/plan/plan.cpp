@@ -37,6 +37,7 @@ bool can_fail(const Search&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }
 bool can_fail(const HostCall&) { return true; }
+bool can_fail(const LibraryCall&) { return true; }
 bool can_fail(const BodyPlan& body) {
   const auto& steps = body.plan->plan.steps;
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return can_fail(step); });
@@ -54,6 +55,11 @@ bool can_fail(const Branch& branch) {
 
 bool can_fail(const Step& step) {
   return std::visit([](const auto& work) { return can_fail(work); }, step.work);
+}
+
+const char* name_of(const Step& step) {
+  const auto* call = std::get_if<LibraryCall>(&step.work);
+  return call ? name_of(call->form.routine) : name_of(step.source);
 }
 
 int64_t bytes_of(const TileGroup& group) {
@@ -77,6 +83,9 @@ int64_t bytes_of(const Plan& plan) {
   for (const Step& step : plan.steps) {
     if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
     if (const auto* call = std::get_if<HostCall>(&step.work)) bytes += bytes_of(call->in);
+    if (const auto* call = std::get_if<LibraryCall>(&step.work)) {
+      bytes += bytes_of(call->in) + bytes_of(call->out);
+    }
     if (const auto* loop = std::get_if<Loop>(&step.work)) {
       bytes += bytes_of(loop->in) + bytes_of(loop->draws) + bytes_of(loop->out) +
                bytes_of(loop->carry_bytes) + bytes_of_body(loop->body);

@@ -16,6 +16,7 @@
 
 #include "base/dtype.h"
 #include "base/shape.h"
+#include "graph/operation.h"  // MatrixForm
 #include "ops/op.h"
 #include "ops/random_state.h"  // seed_of_iteration
 #include "plan/view.h"
@@ -184,6 +185,14 @@ struct HostCall {
   View out;
 };
 
+// A routine of a library. Views are row-major, of complex matrices pairs; -1 is the slot of an
+// output that nobody reads.
+struct LibraryCall {
+  MatrixForm form;
+  int64_t batch;
+  std::vector<View> in, out;
+};
+
 // --- loops and branches: steps that run plans of their own
 
 struct CachedPlan;  // plan/backend.h
@@ -237,12 +246,14 @@ struct Branch {
 };
 
 using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota,
-                          Scan, Sort, Search, HostCall, Loop, Branch>;
+                          Scan, Sort, Search, HostCall, LibraryCall, Loop, Branch>;
 
 struct Step {
   Work work;
   Op source;  // the operation a user would name, for errors and profiles
 };
+
+const char* name_of(const Step& step);  // for errors and profiles
 
 struct Plan {
   std::vector<Slot> slots;
@@ -367,13 +378,14 @@ void for_each_view(const HostCall& call, F&& f) {
   for (const View& view : call.in) f(view, false);
   f(call.out, true);
 }
-template <class Control, class F>
-  requires(std::is_same_v<Control, Loop> || std::is_same_v<Control, Branch>)
-void for_each_view(const Control& control, F&& f) {
-  for (const View& view : control.in) {
+template <class Several, class F>
+  requires(std::is_same_v<Several, LibraryCall> || std::is_same_v<Several, Loop> ||
+           std::is_same_v<Several, Branch>)
+void for_each_view(const Several& step, F&& f) {
+  for (const View& view : step.in) {
     if (view.slot >= 0) f(view, false);
   }
-  for (const View& view : control.out) {
+  for (const View& view : step.out) {
     if (view.slot >= 0) f(view, true);
   }
 }

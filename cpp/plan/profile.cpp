@@ -61,6 +61,10 @@ int64_t operations_of(const Scan& scan) { return scan.in.shape.size(); }
 int64_t operations_of(const Sort& sort) { return sort.in.shape.size(); }
 int64_t operations_of(const Search& search) { return search.in.shape.size(); }
 int64_t operations_of(const Random& random) { return random.out.shape.size(); }
+int64_t operations_of(const LibraryCall& call) {
+  const MatrixForm& form = call.form;
+  return 2 * call.batch * form.m * form.n * (form.k ? form.k : std::min(form.m, form.n));
+}
 
 template <class Work>
 int64_t operations_of(const Work&) {  // they only move
@@ -91,7 +95,7 @@ void Recording::add(const Step& step, double seconds) noexcept {
   }
   try {
     of_.push_back(&step);
-    steps_.push_back({kWorkNames[step.work.index()], step.source, cost, seconds});
+    steps_.push_back({kWorkNames[step.work.index()], name_of(step), cost, seconds});
   } catch (...) {
     complete_ = false;
   }

@@ -10,9 +10,9 @@
 namespace pullback {
 
 // Names of the kinds of Work, in its order.
-constexpr const char* kWorkNames[] = {"tiles",  "gemm",   "layout", "gather", "scatter_add",
-                                      "argmax", "random", "iota",   "scan",   "sort",
-                                      "search", "host",   "loop",   "branch"};
+constexpr const char* kWorkNames[] = {"tiles",  "gemm",   "layout",  "gather", "scatter_add",
+                                      "argmax", "random", "iota",    "scan",   "sort",
+                                      "search", "host",   "library", "loop",   "branch"};
 static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
 
 // What a step must do, whatever runs it.
@@ -26,7 +26,7 @@ StepCost cost_of(const Step& step);
 
 struct StepRecord {
   const char* kind;
-  Op source;
+  const char* source;  // what it is called
   StepCost cost;
   double seconds;
 };

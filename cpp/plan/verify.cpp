@@ -149,6 +149,7 @@ class StepCheck {
     }
     require(is_row_major(call.out), "a result of a function with gaps");
   }
+  void check(const LibraryCall& call) const { check_apart(call.in, call.out); }
   void check(const Loop& loop) const {
     verify_loop(loop, step_);
     check_apart(loop.in, loop.out);
@@ -159,7 +160,7 @@ class StepCheck {
   }
   void check_apart(const std::vector<View>& in, const std::vector<View>& out) const {
     for (const View& view : in) {
-      if (view.slot >= 0) require(is_row_major(view), "an operand of a body with gaps");
+      if (view.slot >= 0) require(is_row_major(view), "an operand with gaps");
       for (const View& written : out) {
         if (view.slot >= 0 && written.slot >= 0) check_apart(view, written);
       }

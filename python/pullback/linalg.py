@@ -1,5 +1,22 @@
-"""Products of matrices, and their diagonals: `pb.linalg`."""
+"""Linear algebra: equations, factors, norms and products of matrices, `pb.linalg`."""
 
+from ._array.decompositions import (
+    cholesky,
+    eigh,
+    eigvalsh,
+    lu,
+    qr,
+    svd,
+    svdvals,
+)
+from ._array.norms import (
+    cond,
+    cross,
+    matrix_norm,
+    matrix_rank,
+    norm,
+    vector_norm,
+)
 from ._array.products import (
     diagonal,
     dot,
@@ -12,16 +29,47 @@ from ._array.products import (
     vdot,
     vecdot,
 )
+from ._array.solving import (
+    cho_solve,
+    det,
+    inv,
+    matrix_power,
+    multi_dot,
+    slogdet,
+    solve,
+    solve_triangular,
+)
 
 __all__ = [
+    "cho_solve",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
     "diagonal",
     "dot",
+    "eigh",
+    "eigvalsh",
     "inner",
+    "inv",
+    "lu",
     "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
+    "norm",
     "outer",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
     "tensordot",
     "trace",
     "vdot",
     "vecdot",
+    "vector_norm",
 ]

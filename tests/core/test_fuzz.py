@@ -58,6 +58,9 @@ WITHOUT_PROGRAMS = {
     "per_example_gradients per_example_gradient_norms sparse_jacobian sparse_hessian jet "
     "derivative laplacian",
     "of objects of others": "asarray from_dlpack",
+    "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
+    "cho_solve cholesky cross det eigh eigvalsh inv lu matrix_norm matrix_power matrix_rank "
+    "multi_dot qr slogdet solve solve_triangular svd svdvals vector_norm",
     "the neighbour in its dtype, and a long double has others": "nextafter",
     "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",
     "settings": "get_default_dtype num_threads register_gradient set_debug set_default_dtype "

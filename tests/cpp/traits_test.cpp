@@ -184,7 +184,8 @@ void test_all() {
     const Op op = static_cast<Op>(i);
     const OpTraits& t = traits(op);
     const std::string name = t.name;
-    const bool control = t.step == StepKind::Control || t.step == StepKind::Output;
+    const bool several = t.step == StepKind::Control || t.step == StepKind::Library;
+    const bool control = several || t.step == StepKind::Output;
     const bool by_rules = op == Op::result || op == Op::custom_call || control;
     check((vjp_of(op) == nullptr) == (t.tangent == Tangent::None || by_rules),
           name + ": a tangent without a rule");
@@ -193,9 +194,9 @@ void test_all() {
     check((t.mask == Mask::Entry || t.mask == Mask::Bounded || t.mask == Mask::Scales) <=
               is_elementwise(op),
           name + ": its mask is elementwise");
-    // What a loop or a branch costs, its outputs say.
+    // What an operation with several outputs costs, these say.
     const bool nothing = t.kind == OpKind::Leaf || t.kind == OpKind::View;
-    check((t.cost == Cost::Free) == (nothing || t.step == StepKind::Control),
+    check((t.cost == Cost::Free) == (nothing || several),
           name + ": leaves and views, and nothing else, are free");
     check((t.fails == Fails::Integers) <= is_elementwise(op),
           name + ": integer arithmetic is elementwise");

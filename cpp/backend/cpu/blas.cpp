@@ -104,4 +104,9 @@ const BlasInfo& blas_info() { return loaded().info; }
 
 const Blas* blas() { return loaded().info.error.empty() ? &loaded().blas : nullptr; }
 
+void* blas_symbol(const std::string& name) {
+  const Loaded& all = loaded();
+  return all.info.error.empty() ? find(*all.library, name) : nullptr;
+}
+
 }  // namespace pullback

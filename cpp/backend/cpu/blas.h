@@ -35,5 +35,7 @@ struct Blas {
 
 // nullptr when it could not be loaded: blas_info().error says why.
 const Blas* blas();
+// A function of the same library by its plain name; null where there is none.
+void* blas_symbol(const std::string& name);
 
 }  // namespace pullback

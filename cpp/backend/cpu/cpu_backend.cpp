@@ -12,6 +12,7 @@
 #include "backend/cpu/group_run.h"
 #include "backend/cpu/index_run.h"
 #include "backend/cpu/layout_run.h"
+#include "backend/cpu/library_run.h"
 #include "backend/cpu/loop_run.h"
 #include "backend/cpu/order_run.h"
 #include "backend/cpu/random_run.h"
@@ -73,9 +74,11 @@ Status run(const HostCall& step, const Slots& slots) {
   return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
 }
 
+Status run(const LibraryCall& step, const Slots& slots) { return run_library(step, slots); }
+
 using Compiled =
     std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce, Random, Iota,
-                 Scan, Sort, Search, HostCall, LoopProgram, BranchProgram>;
+                 Scan, Sort, Search, HostCall, LibraryCall, LoopProgram, BranchProgram>;
 
 Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }
 Status run(const BranchProgram& step, const Slots& slots) { return run_branch(step, slots); }

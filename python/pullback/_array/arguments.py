@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -39,6 +40,14 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
 
 def _cure(tensor: Tensor) -> str:
     return "take real(x), or abs(x)" if tensor.dtype.kind == "c" else "cast it"
+
+
+def choice(value: Any, known: Sequence[str], who: str, what: str) -> str:
+    """One of a few words."""
+    if isinstance(value, str) and value in known:
+        return value
+    words = ", ".join(map(repr, known))
+    raise ValueError(f"{who}: {what}: expected one of {words}, got {_core.shown(value)}")
 
 
 def is_integer(value: Any) -> bool:

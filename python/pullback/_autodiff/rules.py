@@ -126,7 +126,7 @@ def _name_of(key: Any, who: str) -> str:
         return key
     import pullback
 
-    for space in (pullback, pullback.special, pullback.random):
+    for space in (pullback, pullback.special, pullback.random, pullback.linalg):
         for name in space.__all__:
             if getattr(space, name) is key and callable(key):
                 return str(name)
@@ -144,7 +144,7 @@ def without_gradient(name: str) -> str | None:
         return f"{name!r} has no gradient of its own; override what it consists of: {parts}"
     if name in SHAPED:
         return f"{name!r} says itself what its gradient is"
-    if any(name in space.__all__ for space in (pullback, pullback.random)):
+    if any(name in space.__all__ for space in (pullback, pullback.random, pullback.linalg)):
         return f"{name!r} is no operation with a gradient"
     return None
 

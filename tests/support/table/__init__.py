@@ -7,6 +7,7 @@ from . import (
     composites,
     elementwise,
     grids,
+    linalg,
     movement,
     nn,
     products,
@@ -32,5 +33,6 @@ FAMILIES = (
     *(scans, sorting),
     averages,
     grids,
+    linalg,
 )
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]

@@ -1,0 +1,69 @@
+// Linear algebra as Python functions; pullback.linalg gives them their public form.
+
+#include "ops/linalg.h"
+
+#include "bind/convert.h"
+#include "bind/functions.h"
+#include "bind/tensor.h"
+
+namespace pullback {
+namespace {
+
+Triangle triangle_of(bool lower, const std::string& turn, bool unit) {
+  return {lower, unit, turn == "C" ? Turn::Adjoint : turn == "T" ? Turn::Transposed : Turn::None};
+}
+
+}  // namespace
+
+void bind_linalg(py::module_& m) {
+  m.def("cholesky", &cholesky, py::arg("a"));
+  m.def(
+      "triangular_solve",
+      [](const NodeRef& a, const NodeRef& b, bool lower, const std::string& turn, bool unit) {
+        return triangular_solve(a, b, triangle_of(lower, turn, unit));
+      },
+      py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("turn"), py::arg("unit"));
+  // l and u in one, positions, sign.
+  m.def(
+      "lu",
+      [](const NodeRef& a) {
+        const auto [packed, positions, sign] = lu(a);
+        return py::make_tuple(packed, positions, sign);
+      },
+      py::arg("a"));
+  m.def(
+      "qr",
+      [](const NodeRef& a, bool full) {
+        const auto [q, r] = qr(a, full);
+        return py::make_tuple(q, r);
+      },
+      py::arg("a"), py::arg("full"));
+  m.def(
+      "svd",
+      [](const NodeRef& a, bool full) {
+        const auto [u, s, vh] = svd(a, full);
+        return py::make_tuple(u, s, vh);
+      },
+      py::arg("a"), py::arg("full"));
+  m.def(
+      "eigh",
+      [](const NodeRef& a) {
+        const auto [w, v] = eigh(a);
+        return py::make_tuple(w, v);
+      },
+      py::arg("a"));
+  m.def(
+      "solve", [](const NodeRef& a, const NodeRef& b) { return solve(a, b); }, py::arg("a"),
+      py::arg("b"));
+  m.def("inv", [](const NodeRef& a) { return inv(a); }, py::arg("a"));
+  m.def("det", &det, py::arg("a"));
+  m.def(
+      "slogdet",
+      [](const NodeRef& a) {
+        const auto [sign, logabsdet] = slogdet(a);
+        return py::make_tuple(sign, logabsdet);
+      },
+      py::arg("a"));
+}
+
+}  // namespace pullback

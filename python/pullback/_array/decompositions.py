@@ -1,0 +1,159 @@
+"""Factors of matrices, by LAPACK: Cholesky's, LU, QR, singular values, eigenvalues of hermitian
+matrices.
+
+The last two axes are matrices, the axes before a batch; each matrix is one thread's. Integers
+become the default float, float16 and bfloat16 are computed in float32. What is no matrix, or not
+square where it has to be, is a `numpy.linalg.LinAlgError`, and so is one that has no such factors,
+when it is computed: it names the place in the batch. Derivatives of every order exist in both
+directions, of complex matrices too; where they are undefined they are NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from .. import _core
+from .._core import Tensor
+from .._typing import TensorLike
+from .arguments import choice
+from .arranging import tril, triu
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues, ascending, and the vectors as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QRResult(NamedTuple):
+    """A factor with orthonormal columns, and an upper triangle."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class SVDResult(NamedTuple):
+    """Left vectors as columns, singular values, descending, and right vectors as rows."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class LUResult(NamedTuple):
+    """Rows in another order, a lower triangle with ones on its diagonal, an upper one."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+def _turned(x: Tensor) -> Tensor:
+    """The adjoint of each matrix."""
+    return _core.conj(x.mT) if x.dtype.kind == "c" else x.mT
+
+
+def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
+    """The lower triangle l with x = l lᴴ; with `upper` its adjoint.
+
+    x: hermitian and positive definite, of shape (…, n, n). Only its lower triangle is read (the
+        upper one with `upper`), and its gradient is hermitian.
+
+    >>> pb.linalg.cholesky([[4.0, 2.0], [2.0, 10.0]])
+    Tensor([[2., 0.],
+           [1., 3.]], dtype=float32)
+    """
+    x = _core.constant(x, who="cholesky")
+    return _turned(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
+
+
+def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """Q, with orthonormal columns, and the upper triangle R of x = Q R.
+
+    x: of shape (…, m, n). With k = min(m, n), Q is (…, m, k) and R (…, k, n); in mode "complete" Q
+        is (…, m, m) and R (…, m, n), and where m > n there is no gradient.
+
+    >>> q, r = pb.linalg.qr([[3.0], [4.0]])
+    >>> pb.abs(q), pb.abs(r)
+    (Tensor([[0.6],
+            [0.8]], dtype=float32), Tensor([[5.]], dtype=float32))
+    """
+    full = choice(mode, ("reduced", "complete"), "qr", "mode") == "complete"
+    return QRResult(*_core.qr(_core.constant(x, who="qr"), full))
+
+
+def svd(x: TensorLike, /, *, full_matrices: bool = True) -> SVDResult:
+    """U, the singular values S, and Vh of x = U diag(S) Vh.
+
+    x: of shape (…, m, n). With k = min(m, n), S is (…, k), descending. U is (…, m, m) and Vh
+        (…, n, n), or (…, m, k) and (…, k, n) without `full_matrices`, which gradients of U and Vh
+        need unless m = n. Where singular values are equal, the gradients of single vectors are NaN.
+
+    >>> u, s, vh = pb.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
+    >>> s
+    Tensor([4., 3.], dtype=float32)
+    """
+    return SVDResult(*_core.svd(_core.constant(x, who="svd"), bool(full_matrices)))
+
+
+def svdvals(x: TensorLike, /) -> Tensor:
+    """The singular values of matrices, descending: (…, m, n) gives (…, min(m, n)).
+
+    >>> pb.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]])
+    Tensor([4., 3.], dtype=float32)
+    """
+    out: Tensor = _core.svd(_core.constant(x, who="svdvals"), False)[1]
+    return out
+
+
+def eigh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> EighResult:  # noqa: N803
+    """The eigenvalues of hermitian matrices, ascending and real, and their vectors.
+
+    x: of shape (…, n, n), of which the lower triangle (or the upper one) is read; its gradient is
+        hermitian. Values are (…, n), vectors (…, n, n), column k for value k. Where values are
+        equal, the gradients of single vectors are NaN; those of values are what they are.
+
+    >>> w, v = pb.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
+    >>> w
+    Tensor([1., 3.], dtype=float32)
+    """
+    return EighResult(*_core.eigh(_lower_of(x, UPLO, "eigh")))
+
+
+def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa: N803
+    """The eigenvalues of hermitian matrices, ascending and real: (…, n, n) gives (…, n).
+
+    >>> pb.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
+    Tensor([1., 3.], dtype=float32)
+    """
+    out: Tensor = _core.eigh(_lower_of(x, UPLO, "eigvalsh"))[0]
+    return out
+
+
+def _lower_of(x: Any, which: Any, who: str) -> Tensor:
+    upper = choice(which, ("L", "U"), who, "UPLO") == "U"
+    x = _core.constant(x, who=who)
+    return _turned(x) if upper and len(x.shape) > 1 else x
+
+
+def lu(x: TensorLike, /) -> LUResult:
+    """P, L and U of x = P L U, with partial pivoting, as `scipy.linalg.lu`.
+
+    x: of shape (…, m, n). With k = min(m, n), P is (…, m, m), L (…, m, k) and U (…, k, n). Only
+        square matrices have gradients, and P has none.
+
+    >>> p, l, u = pb.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
+    >>> l
+    Tensor([[1.  , 0.  ],
+           [0.25, 1.  ]], dtype=float32)
+    """
+    x = _core.constant(x, who="lu")
+    both, positions, _ = _core.lu(x)
+    m, n = both.shape[-2:]
+    k = min(m, n)
+    lower = _core.add(tril(both[..., :k], k=-1), _core.eye(m, k, 0, both.dtype))
+    rows = _core.reshape(_core.arange(0, m, 1, "int64"), (m, 1))
+    places = _core.reshape(positions, (*positions.shape[:-1], 1, m))
+    swapped = _core.cast(_core.equal(rows, places), both.dtype)
+    return LUResult(swapped, lower, triu(both[..., :k, :]))

@@ -1,0 +1,221 @@
+"""Norms of vectors and matrices, and what they say of a matrix.
+
+Sums of squares are formed of numbers that are scaled by the largest, so a norm overflows only where
+it is itself too large. Where a norm has a kink, at 0, its gradient is 0.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, Literal, SupportsIndex
+
+from .. import _core
+from .._core import Tensor
+from .._typing import TensorLike
+from .arguments import axes_of, made_floating
+
+Order = int | float | Literal["fro", "nuc"] | None
+Axis = SupportsIndex | tuple[SupportsIndex, ...] | None
+
+
+def vector_norm(
+    x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2
+) -> Tensor:
+    """The norm of all entries along `axis`: (sum |x|^ord)^(1/ord).
+
+    ord: 2, 1, inf (the largest size), -inf (the smallest), 0 (how many are not zero), or any other
+        number.
+
+    >>> pb.linalg.vector_norm([3.0, 4.0]), pb.linalg.vector_norm([3.0, -4.0], ord=pb.inf)
+    (Tensor(5., dtype=float32), Tensor(4., dtype=float32))
+    """
+    x = made_floating(x, "vector_norm", "fc")
+    rank = len(x.shape)
+    axes = list(range(rank)) if axis is None else axes_of(axis, rank, "vector_norm")
+    return _vector_norm(x, axes, keepdims, _number(ord, "vector_norm"))
+
+
+def _number(ord: Any, who: str) -> float:
+    if isinstance(ord, (int, float)) and ord == ord:
+        return float(ord)
+    raise ValueError(f"{who}: ord: expected a number, got {_core.shown(ord)}")
+
+
+def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor:
+    size = _core.abs(x)
+    if p == inf:
+        return _core.max(size, axes, keepdims)
+    if p == -inf:
+        return _core.min(size, axes, keepdims)
+    if p == 0:
+        return _core.sum(_core.cast(_core.not_equal(size, 0.0), size.dtype), axes, keepdims)
+    if p == 1:
+        return _core.sum(size, axes, keepdims)
+    if not axes or 0 in x.shape:
+        if p < 0 and 0 in [x.shape[k] for k in axes]:
+            raise ValueError("vector_norm: no entries have no norm of a negative ord")
+        return _core.sum(size, axes, keepdims)
+    top = _core.stop_gradient(_core.max(size, axes, True))
+    usable = _core.logical_and(_core.greater(top, 0.0), _core.less(top, inf))
+    scale = _core.where(usable, top, 1.0)
+    scaled = _core.divide(size, scale)
+    if p == 2:
+        total = _core.sum(_core.square(scaled), axes, True)
+        # At 0 the slope of the root is infinite.
+        live = _core.not_equal(total, 0.0)
+        root = _core.sqrt(_core.where(live, total, 1.0))
+        out = _core.where(live, root, 0.0)
+    else:
+        live = _core.not_equal(scaled, 0.0)
+        powers = _core.pow(_core.where(live, scaled, 1.0), p)
+        gone = 0.0 if p > 0 else inf
+        total = _core.sum(_core.where(live, powers, gone), axes, True)
+        some = _core.not_equal(total, 0.0)
+        out = _core.where(some, _core.pow(_core.where(some, total, 1.0), 1 / p), 0.0)
+    out = _core.multiply(out, scale)
+    return out if keepdims else _core.squeeze(out, axes)
+
+
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
+    """The norm of matrices, the last two axes.
+
+    ord: "fro" (the root of the sum of squares), "nuc" (the sum of the singular values), 2 and -2
+        (the largest and the smallest of them), 1 and -1 (the largest and the smallest sum of sizes
+        of a column), inf and -inf (of a row).
+
+    >>> pb.linalg.matrix_norm([[1.0, 2.0], [2.0, 4.0]]), pb.linalg.matrix_norm([[1.0, 2.0]], ord=1)
+    (Tensor(5., dtype=float32), Tensor(2., dtype=float32))
+    """
+    x = made_floating(x, "matrix_norm", "fc")
+    rank = len(x.shape)
+    if rank < 2:
+        raise _no_matrix("matrix_norm", x)
+    return _matrix_norm(x, [rank - 2, rank - 1], keepdims, ord, "matrix_norm")
+
+
+def _no_matrix(who: str, x: Tensor) -> Exception:
+    from numpy.linalg import LinAlgError
+
+    return LinAlgError(f"{who}: expected a matrix, or a batch of them, got shape {x.shape}")
+
+
+def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: str) -> Tensor:
+    if ord == "fro":
+        return _vector_norm(x, axes, keepdims, 2.0)
+    row, column = axes
+    if ord in (1, -1, inf, -inf):
+        summed, chosen = (row, column) if abs(ord) == 1 else (column, row)
+        sums = _core.sum(_core.abs(x), [summed], True)
+        pick = _core.max if ord > 0 else _core.min
+        return (
+            pick(sums, [chosen], True)
+            if keepdims
+            else _core.squeeze(pick(sums, [chosen], True), axes)
+        )
+    if ord in ("nuc", 2, -2):
+        others = [k for k in range(len(x.shape)) if k not in axes]
+        values = _core.svd(_core.transpose(x, [*others, row, column]), False)[1]
+        last = [len(others)]
+        made = {"nuc": _core.sum, 2: _core.max, -2: _core.min}[ord](values, last, False)
+        if not keepdims:
+            return made
+        return _core.reshape(made, [1 if k in axes else n for k, n in enumerate(x.shape)])
+    raise ValueError(
+        f"{who}: ord: expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got "
+        f"{_core.shown(ord)}"
+    )
+
+
+def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """The norm of vectors or matrices, as `np.linalg.norm`.
+
+    axis: one for vectors, two for matrices. Without axis and ord it is the root of the sum of all
+        squares; with ord alone, that of a tensor of rank 1 or 2.
+    ord: as of `vector_norm` and `matrix_norm`.
+
+    >>> pb.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
+    Tensor([ 5., 10.], dtype=float32)
+    """
+    x = made_floating(x, "norm", "fc")
+    rank = len(x.shape)
+    if axis is None:
+        if ord is not None and rank not in (1, 2):
+            raise ValueError(f"norm: ord={ord!r} needs an axis for a tensor of shape {x.shape}")
+        axes = list(range(rank))
+    else:
+        axes = axes_of(axis, rank, "norm")
+    if ord is None:
+        return _vector_norm(x, axes, keepdims, 2.0)
+    if len(axes) == 1:
+        return _vector_norm(x, axes, keepdims, _number(ord, "norm"))
+    if len(axes) == 2:
+        return _matrix_norm(x, axes, keepdims, ord, "norm")
+    raise ValueError(f"norm: axis: expected one or two axes, got {_core.shown(axis)}")
+
+
+def cond(x: TensorLike, /, p: Order = None) -> Tensor:
+    """The condition number of matrices, |x| |x⁻¹|: (…, m, n) gives (…).
+
+    p: which norm, as of `matrix_norm`; by default 2, the largest singular value by the smallest,
+        for matrices of any shape.
+
+    >>> pb.linalg.cond([[2.0, 0.0], [0.0, 8.0]])
+    Tensor(4., dtype=float32)
+    """
+    x = made_floating(x, "cond", "fc")
+    if len(x.shape) < 2:
+        raise _no_matrix("cond", x)
+    if p in (None, 2, -2):
+        values = _core.svd(x, False)[1]
+        last = [len(values.shape) - 1]
+        high, low = _core.max(values, last, False), _core.min(values, last, False)
+        return _core.divide(low, high) if p == -2 else _core.divide(high, low)
+    axes = [len(x.shape) - 2, len(x.shape) - 1]
+    return _core.multiply(
+        _matrix_norm(x, axes, False, p, "cond"), _matrix_norm(_core.inv(x), axes, False, p, "cond")
+    )
+
+
+def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+    """How many singular values of matrices are larger than rtol times the largest: int64, (…, m, n)
+    gives (…).
+
+    rtol: by default max(m, n) times the rounding of the dtype.
+
+    >>> pb.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])
+    Tensor(1, dtype=int64)
+    """
+    from .dtypes import finfo
+
+    x = made_floating(x, "matrix_rank", "fc")
+    if len(x.shape) < 2:
+        raise _no_matrix("matrix_rank", x)
+    values = _core.svd(x, False)[1]
+    if values.shape[-1] == 0:
+        return _core.full(values.shape[:-1], 0, "int64")
+    if rtol is None:
+        factor = _core.constant(max(x.shape[-2:]) * float(finfo(values.dtype).eps), values.dtype)
+    else:
+        factor = _core.expand_dims(_core.constant(rtol, values.dtype, who="matrix_rank"), -1)
+    last = [len(values.shape) - 1]
+    bound = _core.multiply(_core.max(values, last, True), factor)
+    return _core.sum(_core.cast(_core.greater(values, bound), "int64"), last, False)
+
+
+def cross(x1: TensorLike, x2: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
+    """The cross product of vectors of three entries along an axis; the other axes broadcast.
+
+    >>> pb.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    Tensor([0., 0., 1.], dtype=float32)
+    """
+    a, b = _core.operands([x1, x2], "cross")
+    parts = []
+    for x in (a, b):
+        [k] = axes_of([axis], len(x.shape), "cross")
+        if x.shape[k] != 3:
+            raise ValueError(f"cross: expected 3 entries along the axis, got shape {x.shape}")
+        parts.append([_core.take(x, i, k) for i in range(3)])
+    (a0, a1, a2), (b0, b1, b2) = parts
+    made = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
+    [k] = axes_of([axis], len(made[0].shape) + 1, "cross")
+    return _core.stack(made, k)

@@ -1,0 +1,204 @@
+"""Linear equations, inverses and determinants, by LAPACK.
+
+The last two axes are matrices, the axes before a batch, and batches broadcast. Integers become the
+default float, float16 and bfloat16 are computed in float32. What is no matrix, or not square where
+it has to be, is a `numpy.linalg.LinAlgError`, and so is a singular one, when it is computed: it
+names the place in the batch. Derivatives of every order exist in both directions, of complex
+matrices too. One factorisation serves all that a plan asks of a matrix, gradients included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, SupportsIndex
+
+from .. import _core
+from .._core import Tensor
+from .._typing import TensorLike
+from .arguments import choice, integer
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant (a complex one of length 1), and the logarithm of its size."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    """x with x1 x = x2.
+
+    x1: of shape (…, n, n). x2: of shape (…, n, k), or a vector of length n.
+
+    >>> pb.linalg.solve([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0])
+    Tensor([1., 2.], dtype=float32)
+    """
+    a, b = _operands(x1, x2, "solve")
+    return _core.solve(a, b)
+
+
+def solve_triangular(
+    a: TensorLike, b: TensorLike, /, trans: int | Literal["N", "T", "C"] = 0,
+    lower: bool = False, unit_diagonal: bool = False,
+) -> Tensor:  # fmt: skip
+    """x with a x = b for triangular a, as `scipy.linalg.solve_triangular`.
+
+    a: of shape (…, n, n), of which one triangle is read: the upper one, or the lower one; with
+        `unit_diagonal` it counts as having ones on its diagonal. b: of shape (…, n, k), or a vector
+        of length n.
+    trans: 0 or "N" for a x = b, 1 or "T" for aᵀ x = b, 2 or "C" for aᴴ x = b.
+
+    >>> pb.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
+    Tensor([1., 2.], dtype=float32)
+    """
+    words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
+    turn = words[trans] if trans in (0, 1, 2) else trans
+    turn = choice(turn, ("N", "T", "C"), "solve_triangular", "trans")
+    x, y = _operands(a, b, "solve_triangular")
+    vector = len(y.shape) == 1
+    if vector:
+        y = _core.expand_dims(y, 1)
+    out: Tensor = _core.triangular_solve(x, y, bool(lower), turn, bool(unit_diagonal))
+    return _core.squeeze(out, -1) if vector else out
+
+
+def cho_solve(c_and_lower: tuple[TensorLike, bool], b: TensorLike, /) -> Tensor:
+    """x with a x = b, by Cholesky's factor of a: (c, lower), as `scipy.linalg.cho_solve`.
+
+    >>> c = pb.linalg.cholesky([[4.0, 2.0], [2.0, 10.0]])
+    >>> pb.linalg.cho_solve((c, True), [6.0, 12.0])
+    Tensor([1., 1.], dtype=float32)
+    """
+    if not (isinstance(c_and_lower, tuple) and len(c_and_lower) == 2):
+        raise TypeError(
+            f"cho_solve: expected (c, lower), a factor and which triangle it is, got "
+            f"{_core.shown(c_and_lower)}"
+        )
+    c, lower = c_and_lower
+    factor, right = _operands(c, b, "cho_solve")
+    half = solve_triangular(factor, right, 0 if lower else 2, bool(lower))
+    return solve_triangular(factor, half, 2 if lower else 0, bool(lower))
+
+
+def _operands(a: TensorLike, b: TensorLike, who: str) -> tuple[Tensor, Tensor]:
+    x, y = _core.operands([a, b], who)
+    return x, y
+
+
+def inv(x: TensorLike, /) -> Tensor:
+    """The inverse of matrices of shape (…, n, n). `solve` is shorter where it is multiplied.
+
+    >>> pb.linalg.inv([[2.0, 0.0], [1.0, 4.0]])
+    Tensor([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]], dtype=float32)
+    """
+    return _core.inv(_core.constant(x, who="inv"))
+
+
+def det(x: TensorLike, /) -> Tensor:
+    """The determinants of matrices: (…, n, n) gives (…). That of a singular one is 0, and its
+    gradient the adjugate.
+
+    >>> pb.linalg.det([[2.0, 0.0], [1.0, 4.0]])
+    Tensor(8., dtype=float32)
+    """
+    return _core.det(_core.constant(x, who="det"))
+
+
+def slogdet(x: TensorLike, /) -> SlogdetResult:
+    """The sign of a determinant, and the logarithm of its absolute value, which neither overflow
+    nor underflow: (…, n, n) gives twice (…). For a singular matrix 0 and -inf.
+
+    >>> pb.linalg.slogdet([[2.0, 0.0], [1.0, -4.0]])
+    SlogdetResult(sign=Tensor(-1., dtype=float32), logabsdet=Tensor(2.0794415, dtype=float32))
+    """
+    return SlogdetResult(*_core.slogdet(_core.constant(x, who="slogdet")))
+
+
+def matrix_power(x: TensorLike, n: SupportsIndex, /) -> Tensor:
+    """x multiplied by itself n times, by squaring; of the inverse where n < 0.
+
+    >>> pb.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 5)
+    Tensor([[1., 5.],
+           [0., 1.]], dtype=float32)
+    """
+    base, count = _core.constant(x, who="matrix_power"), integer(n, "matrix_power")
+    if len(base.shape) < 2 or base.shape[-1] != base.shape[-2]:
+        from numpy.linalg import LinAlgError
+
+        raise LinAlgError(f"matrix_power: expected square matrices, got shape {base.shape}")
+    if count < 0:
+        base, count = _core.inv(base), -count
+    out = None
+    while count:
+        if count & 1:
+            out = base if out is None else _core.matmul(out, base)
+        count >>= 1
+        if count:
+            base = _core.matmul(base, base)
+    if out is not None:
+        return out
+    rows = base.shape[-1]
+    return _core.broadcast_to(_core.eye(rows, rows, 0, base.dtype), base.shape)
+
+
+def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
+    """The product of several matrices in the order that takes the fewest operations; the first and
+    the last may be vectors.
+
+    >>> pb.linalg.multi_dot([pb.ones((2, 9)), pb.ones((9, 2)), pb.ones(2)])
+    Tensor([18., 18.], dtype=float32)
+    """
+    try:
+        entries = iter(arrays)
+    except TypeError:
+        raise TypeError(
+            f"multi_dot: expected a list of matrices, got {_core.shown(arrays)}"
+        ) from None
+    given: list[Tensor] = []
+    sizes: list[int] = []
+    for entry in entries:
+        a = _core.constant(entry, who="multi_dot")
+        rank = len(a.shape)
+        if rank not in (1, 2) or (len(given) > 1 and len(given[-1].shape) == 1):
+            raise ValueError(
+                f"multi_dot: expected matrices, and vectors only at the ends; arrays[{len(given)}] "
+                f"has shape {a.shape}"
+            )
+        if not given:
+            sizes = [1, *a.shape] if rank == 1 else [*a.shape]
+        else:
+            if a.shape[0] != sizes[-1]:
+                raise ValueError(
+                    f"multi_dot: arrays[{len(given)}] has {a.shape[0]} rows, expected {sizes[-1]}"
+                )
+            sizes.append(a.shape[1] if rank == 2 else 1)
+        given.append(a)
+    if len(given) < 2:
+        raise ValueError(f"multi_dot: expected two or more arrays, got {len(given)}")
+    return _product(given, _best_order(sizes), 0, len(given) - 1)
+
+
+def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Where each run of factors is split best (Cormen and others, "Introduction to algorithms",
+    section 14.2)."""
+    n = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(n)}
+    split = {}
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            costs = [
+                cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                for k in range(i, j)
+            ]
+            cost[i, j] = min(costs)
+            split[i, j] = i + costs.index(cost[i, j])
+    return split
+
+
+def _product(factors: list[Tensor], split: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
+    if i == j:
+        return factors[i]
+    k = split[i, j]
+    return _core.matmul(_product(factors, split, i, k), _product(factors, split, k + 1, j))
