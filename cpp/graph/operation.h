@@ -77,10 +77,11 @@ struct MatrixForm {
   Routine routine = Routine::cholesky;
   bool lower = false, unit = false;  // triangular_solve: which triangle, and ones on its diagonal
   Turn turn = Turn::None;
-  bool full = false;        // qr, svd: square q, u, v
-  bool is_complex = false;  // pairs in memory
-  int64_t m = 0, n = 0;     // of the first input
-  int64_t k = 0;            // triangular_solve: columns of the second
+  bool full = false;          // qr, svd: square q, u, v
+  bool is_complex = false;    // pairs in memory
+  int64_t m = 0, n = 0;       // of the first input
+  int64_t k = 0;              // triangular_solve: columns of the second
+  const char* who = nullptr;  // the function that errors name, where it is not the routine's own
 };
 
 struct Operation {

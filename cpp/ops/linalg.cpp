@@ -133,6 +133,7 @@ NodeRef triangular_solve(const NodeRef& triangles, const NodeRef& given, const T
   b = broadcast_to(b, with(batch, {n, k}));
   MatrixForm form{Routine::triangular_solve, triangle.lower, triangle.unit, triangle.turn};
   form.k = k;
+  form.who = who;
   return output_of(make_routine(form, {t, b}, {{dtype, b->shape}}), 0);
 }
 

@@ -18,6 +18,7 @@ struct Triangle {
   Turn turn = Turn::None;
 };
 // x with turned(t) x = b, where the other triangle of t counts as zero.
+// `who`, for errors, lives as long as the program.
 NodeRef triangular_solve(const NodeRef& t, const NodeRef& b, const Triangle& triangle,
                          const char* who = "solve_triangular");
 

@@ -59,7 +59,8 @@ bool can_fail(const Step& step) {
 
 const char* name_of(const Step& step) {
   const auto* call = std::get_if<LibraryCall>(&step.work);
-  return call ? name_of(call->form.routine) : name_of(step.source);
+  if (!call) return name_of(step.source);
+  return call->form.who ? call->form.who : name_of(call->form.routine);
 }
 
 int64_t bytes_of(const TileGroup& group) {
