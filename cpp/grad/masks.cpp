@@ -48,11 +48,9 @@ Ref<Node> untaken(const Ref<Node>& factor, const Node* node) {
 Ref<Node> part_of(const Ref<Node>& factor, const Node* node, size_t k) {
   const int64_t axis = node->attr.axis;
   if (factor->shape[axis] == 1) return factor;
-  Window window(factor->shape.rank);
-  for (size_t i = 0; i < k; ++i) window.start[axis] += node->inputs()[i]->shape[axis];
-  Shape piece = factor->shape;
-  piece[axis] = node->inputs()[k]->shape[axis];
-  return slice(factor, piece, window);
+  int64_t start = 0;
+  for (size_t i = 0; i < k; ++i) start += node->inputs()[i]->shape[axis];
+  return narrow(factor, axis, start, node->inputs()[k]->shape[axis]);
 }
 
 // An entry goes into what comes after it: it is a structural zero where all of that is.

@@ -16,8 +16,6 @@ inline bool is_function(const Node* node) {
 }
 // A scalar that a body is given by each run: a draw, or which function to call. Its plan is the
 // same for all of them.
-inline bool is_given(const Node* node) {
-  return node->op == Op::scalar && (node->flags & kDraw || is_function(node));
-}
+inline bool is_given(const Node* node) { return is_draw(node) || is_function(node); }
 
 }  // namespace pullback

@@ -96,6 +96,9 @@ struct Node : NodeHead {
 };
 static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
 
+// A seed or a counter: a scalar that is another one at the next run.
+inline bool is_draw(const Node* node) { return node->op == Op::scalar && node->flags & kDraw; }
+
 // Frees by a worklist: a chain of a million nodes dies without recursion.
 void free_unused(Node* node);
 

@@ -7,6 +7,7 @@
 // functions, histories of their results and what recorded rules answer are all made by it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -22,6 +23,10 @@ namespace pullback {
 struct Traced {
   bool operator()(const Node* node) const { return node->flags & kTraced; }
 };
+
+inline bool none_traced(std::span<const Ref<Node>> roots) {
+  return std::ranges::none_of(roots, Traced(), &Ref<Node>::get);
+}
 
 class Subgraph {
  public:
@@ -71,20 +76,14 @@ class Subgraph {
 void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
                      std::vector<Ref<Node>>* to);
 
-// The tensors in what a rule answered, made again by `make` unless none was recorded.
+// The tensors in what a rule answered, made again by `make`.
 template <class Make>
 void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
   std::vector<Ref<Node>> roots;
-  bool recorded = false;
-  const auto add = [&](const Ref<Node>& root) {
-    recorded |= (root->flags & kTraced) != 0;
-    roots.push_back(root);
-  };
   for (const Cotangent& c : *answers) {
-    if (c.kind == Cotangent::Value) add(c.value);
-    if (c.mask) add(c.mask);
+    if (c.kind == Cotangent::Value) roots.push_back(c.value);
+    if (c.mask) roots.push_back(c.mask);
   }
-  if (!recorded) return;
   const std::vector<Ref<Node>> made = make(std::move(roots));
   size_t next = 0;
   for (Cotangent& c : *answers) {

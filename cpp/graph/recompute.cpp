@@ -58,21 +58,13 @@ class Piece::CopiedRule : public Rule {
     }
     std::vector<Cotangent> answers =
         own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
-    std::vector<Ref<Node>> roots;
-    for (const Cotangent& c : answers) {
-      if (c.kind == Cotangent::Value) roots.push_back(c.value);
-      if (c.mask) roots.push_back(c.mask);
-    }
-    const Subgraph made(
-        std::move(roots), from, [](const Node*) { return false; },
-        [&](const Node* node) { return on_->piece.inside(node); });
-    const auto copies = made.rebuild(
-        to, [&](size_t, const Node* node, auto below) { return copied(node, below, on_); });
-    size_t next = 0;
-    for (Cotangent& c : answers) {
-      if (c.kind == Cotangent::Value) c.value = copies[next++];
-      if (c.mask) c.mask = copies[next++];
-    }
+    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      const Subgraph made(
+          std::move(roots), from, [](const Node*) { return false; },
+          [&](const Node* node) { return on_->piece.inside(node); });
+      return made.rebuild(
+          to, [&](size_t, const Node* node, auto below) { return copied(node, below, on_); });
+    });
     return answers;
   }
 

@@ -60,18 +60,13 @@ class BatchedRule : public Rule {
     }
     std::vector<Cotangent> answers =
         one_->apply({call.op, node_.get(), inputs, outputs, cotangents});
-    std::vector<Ref<Node>> roots;
     for (Cotangent& c : answers) {
-      if (c.kind == Cotangent::Value) roots.push_back(c.value);
-      if (c.mask) roots.push_back(broadcast_to(c.mask, c.value->shape));
+      if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
     }
-    const NoOverrides none;
-    const std::vector<Ref<Node>> made = at_once(std::move(roots), piece, batching_);
-    size_t next = 0;
-    for (Cotangent& c : answers) {
-      if (c.kind == Cotangent::Value) c.value = made[next++];
-      if (c.mask) c.mask = made[next++];
-    }
+    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      const NoOverrides none;
+      return at_once(std::move(roots), piece, batching_);
+    });
     return answers;
   }
 

@@ -92,12 +92,9 @@ Made made_of(const BatchedOutput& output) {
 }
 
 bool draws_inside(const Operation& operation) {
-  for (const Ref<Body>& body : operation.bodies) {
-    for (const NodeRef& input : body->inputs) {
-      if (input->op == Op::scalar && input->flags & kDraw) return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(operation.bodies, [](const Ref<Body>& body) {
+    return std::ranges::any_of(body->inputs, is_draw, &NodeRef::get);
+  });
 }
 
 }  // namespace pullback

@@ -47,11 +47,7 @@ Shape with_batch(int64_t count, const Shape& shape, int64_t rank) {
 }
 
 Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
-  Window window(batch->shape.rank);
-  window.start[0] = i;
-  Shape one = batch->shape;
-  one[0] = 1;
-  return squeeze(slice(batch, one, window), Axes{{0}});
+  return squeeze(narrow(batch, 0, i, 1), Axes{{0}});
 }
 
 bool draws(const Node* node) {

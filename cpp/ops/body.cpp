@@ -100,7 +100,7 @@ class Closing {
       inside_.insert(node);
       return;
     }
-    if (node->op == Op::scalar && node->flags & kDraw) {
+    if (is_draw(node)) {
       draws_.push_back(node);
       inside_.insert(node);
       return;
@@ -216,10 +216,7 @@ class Inputs {
 NodeRef make_operation(Op op, std::span<Node* const> inputs, const Ref<Operation>& operation) {
   NodeRef node = make_node(op, DType::Bool, {}, inputs);
   node->operation = operation;
-  const auto draws = [](const Node* input) {
-    return input->op == Op::scalar && input->flags & kDraw;
-  };
-  if (BatchScope::active() && std::ranges::any_of(inputs, draws)) node->flags |= kTraced;
+  if (BatchScope::active() && std::ranges::any_of(inputs, is_draw)) node->flags |= kTraced;
   return node;
 }
 

@@ -145,6 +145,14 @@ NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window) {
   return with_window(Op::slice, x, shape, window);
 }
 
+NodeRef narrow(const NodeRef& x, int64_t axis, int64_t start, int64_t length) {
+  Window window(x->shape.rank);
+  window.start[axis] = start;
+  Shape shape = x->shape;
+  shape[axis] = length;
+  return slice(x, shape, window);
+}
+
 NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window) {
   return with_window(Op::embed, x, shape, window);
 }
@@ -236,12 +244,10 @@ std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, 
          x->shape, " has length ", x->shape[axis]);
   }
   std::vector<NodeRef> out;
-  Window window(x->shape.rank);
+  int64_t start = 0;
   for (int64_t size : sizes) {
-    Shape shape = x->shape;
-    shape[axis] = size;
-    out.push_back(slice(x, shape, window));
-    window.start[axis] += size;
+    out.push_back(narrow(x, axis, start, size));
+    start += size;
   }
   return out;
 }

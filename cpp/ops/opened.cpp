@@ -41,6 +41,7 @@ class OpenedRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Cotangent> answers = inside_->apply(call);
     remake_answers(&answers, [&](std::vector<NodeRef> roots) {
+      if (none_traced(roots)) return roots;
       std::vector<Node*> from;
       for (const NodeRef& input : given_->body->inputs) from.push_back(input.get());
       std::vector<NodeRef> to = given_->inputs;
@@ -73,16 +74,6 @@ int64_t iterations_at_once(const Body& body) {
   for (const Node* node : reached) bytes += node->bytes();
   const auto nodes = static_cast<int64_t>(reached.size());
   return std::max<int64_t>(1, std::min(kNodes / std::max<int64_t>(nodes, 1), kBytes / bytes));
-}
-
-bool is_draw(const Node* node) { return node->op == Op::scalar && node->flags & kDraw; }
-
-NodeRef entries_of(const NodeRef& x, int64_t from, int64_t count) {
-  Window window(x->shape.rank);
-  window.start[0] = from;
-  Shape shape = x->shape;
-  shape[0] = count;
-  return slice(x, shape, window);
 }
 
 NodeRef joined(std::vector<NodeRef> parts, bool reversed, bool whole, const TensorType& type) {
@@ -120,7 +111,7 @@ class Opening {
       const int64_t entry = form_.reversed ? trips - first - size : first;
       std::vector<NodeRef> on = given;
       for (size_t i = carries; i < stacked_end(); ++i) {
-        on[i] = closed ? entries_of(given[i], entry, size) : entry_of(given[i], entry);
+        on[i] = closed ? narrow(given[i], 0, entry, size) : entry_of(given[i], entry);
       }
       for (size_t k = body->roots.size() + 1; k < outputs && !closed; ++k) {
         collected[k].push_back(on[k - body->roots.size() - 1]);

@@ -57,6 +57,8 @@ NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes);
 NodeRef squeeze(const NodeRef& x, const Axes& axes);
 // window.step may be negative; every index is inside x (the binding resolves Python's rules).
 NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window);
+// Entries start … start + length - 1 along one axis.
+NodeRef narrow(const NodeRef& x, int64_t axis, int64_t start, int64_t length);
 // Zeros of `shape` with x where `slice` with the same window would have read it.
 NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window);
 // What such zeros leave of a tensor, true in a window of `piece` entries: of length 1 along axes of

@@ -24,11 +24,7 @@ NodeRef shifted(const NodeRef& x, int64_t axis, bool from_next, double fill) {
   edge[axis] = 1;
   NodeRef end = broadcast_to(scalar(x->dtype, fill), edge);
   if (n == 1) return end;
-  Shape rest = x->shape;
-  rest[axis] = n - 1;
-  Window window(x->shape.rank);
-  window.start[axis] = from_next ? 1 : 0;
-  const NodeRef kept = slice(x, rest, window);
+  const NodeRef kept = narrow(x, axis, from_next ? 1 : 0, n - 1);
   const NodeRef parts[] = {from_next ? kept : end, from_next ? end : kept};
   return concat(parts, axis);
 }

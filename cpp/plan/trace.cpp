@@ -117,11 +117,11 @@ void Trace::record() {
     Node* node = record_[i].node;
     if (record_[i].input >= 0) continue;
     if (node->op == Op::argument) refuse_stranger(node, node->origin.get());
-    if (node->op == Op::scalar && node->flags & kDraw) record_.make_input(i, &inputs_);
+    if (is_draw(node)) record_.make_input(i, &inputs_);
     holds_rules_ |= node->rule && !node->rule->of_library;
     const auto inputs = node->inputs();
     for (const Node* input : inputs) {  // by what was drawn: the draw itself has no shape
-      const bool draw = input->op == Op::scalar && input->flags & kDraw && input->flags & kTraced;
+      const bool draw = is_draw(input) && input->flags & kTraced;
       if (draw && input->origin.get() != origin_.get()) refuse_stranger(node, input->origin.get());
     }
     for (size_t k = 0; k < inputs.size(); ++k) {

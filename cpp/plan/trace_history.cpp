@@ -49,6 +49,7 @@ class Trace::CalledRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Cotangent> answers = recorded_->apply(call);
     remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      if (none_traced(roots)) return roots;
       return call_->trace->as_of(call_, std::move(roots), node_.get(), call);
     });
     return answers;

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .. import _core
 from .._core import Variable
-from .ancestry import LEAVES, Ancestry, Place, Question, Step, ancestors_of, place_of
+from .ancestry import LEAVES, Ancestry, Place, Step, place_of
 from .finding import Finding
+from .question import Question, ancestors_of
 from .watched import WATCH, counts, not_watched
 
 # What takes a part of a tensor, or the whole in another form.

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Rule, Tensor, Variable
-from .ancestry import Question
+from .question import Question
 
 _kinds: list[tuple[tuple[type, ...], Callable[..., Question]]] = []
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from .. import _core
 from .._autodiff.nests import flatten
-from .ancestry import Ancestry, Question, Step, name_reads
+from .ancestry import Ancestry, Step, name_reads
 from .asking import is_askable, question_of
 from .drawing import Box, Edge, svg_of
+from .question import Question
 from .unconnected import cotangents_of
 from .values import Numbers
 

@@ -11,11 +11,12 @@ from .._autodiff.nests import flatten
 from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
 from .._runtime.questions import last_question
-from .ancestry import Ancestry, Place, Question, Step, shortened
+from .ancestry import Ancestry, Place, Step, shortened
 from .asking import question_of
 from .finding import Finding
 from .inside import Answer, look_inside
 from .not_finite import why_not_finite
+from .question import Question
 from .unconnected import cotangents_of, nothing_found, why_none
 from .values import Numbers, has_any, is_tiny
 from .vanishing import why_tiny, why_zero

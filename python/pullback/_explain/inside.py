@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from .ancestry import Place, Question, Ran, Step
+from .ancestry import Place, Step
 from .finding import Finding
+from .question import Question, Ran
 
 Answer = tuple[list[Finding], list[Step]]
 

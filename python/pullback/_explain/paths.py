@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._array.arguments import integer
-from .ancestry import Ancestry, Question, Step
+from .ancestry import Ancestry, Step
 from .asking import question_of
+from .question import Question
 
 ADDITIONS = {"add", "concat", "subtract"}
 # What hands a sum on to the additions below it, where all else is constant: the parts of the sum

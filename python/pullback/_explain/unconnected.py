@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .ancestry import Ancestry, Question, Step
+from .ancestry import Ancestry, Step
 from .apart import why_apart
 from .finding import Finding
+from .question import Question
 from .watched import WATCH, counts, descends_from_watched, not_watched
 
 

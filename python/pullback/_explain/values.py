@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._array.dtypes import finfo
-from .ancestry import Ancestry, Question, Step
+from .ancestry import Ancestry, Step
+from .question import Question
 from .unconnected import cotangents_of
 
 Values = dict[int, Any]

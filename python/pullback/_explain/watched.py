@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .. import _core
 from .._core import Variable
-from .ancestry import Ancestry, Question, ancestors_of, maker_of, place_of
+from .ancestry import Ancestry, maker_of, place_of
 from .finding import Finding
+from .question import Question, ancestors_of
 
 WATCH = (
     "make it a Variable, watch it with a GradientTape before it is used, or differentiate a "

@@ -12,38 +12,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import _core
 from .ancestry import ancestors
 from .bodies import (
     OwnRule,
     Piece,
     argument_of,
-    outputs_of,
     own_rule_of,
     piece_of,
     pieces,
     recorded,
 )  # fmt: skip
 from .choice_ops import concat, stack
+from .copies import LEAVES, Copies, copied, only_computes
 from .create import convert_to_tensor
 from .dtypes import int32
 from .graph_steps import assigns, number_of
-from .inference import infer
 from .operation import Operation
-from .recompute import COMPUTED
 from .registry import Rule
 from .tensor import SymbolicTensor as Tensor
-from .tensor import opaque
 
 __all__ = ["Below", "opened_below"]
 
 # As many records may stand for the iterations of a loop; of more iterations so many loops are made.
 _RECORDS, _LOOPS = 1024, 16
 _CONTROL = ("While", "Scan", "If")
-_LEAVES = ("Const", "ReadVariableOp")
-_REPEATABLE = {*COMPUTED, *_CONTROL, *_LEAVES, "BuiltInGradient", "TensorArrayWrite"}
-
-Copies = dict[Tensor, Tensor]
+_REPEATABLE = LEAVES.union(_CONTROL, {"BuiltInGradient", "TensorArrayWrite"})
 
 
 class Below(NamedTuple):
@@ -81,12 +74,10 @@ def opened_below(
 
 
 def _repeatable(op: Operation) -> bool:
-    """Whether it may be carried out twice, to the same effect and with the same values. What waits
-    for others would have to wait for copies of them."""
-    row = op.definition
-    computes = row.execute is None or op.type in _REPEATABLE
-    alone = not (row.draws or row.host or assigns(op) or op.control_inputs)
-    return computes and alone and _divisible(op)
+    """Whether it may be carried out twice. What waits for others would have to wait for copies of
+    them."""
+    alone = not (assigns(op) or op.control_inputs)
+    return alone and only_computes(op, _REPEATABLE) and _divisible(op)
 
 
 def _divisible(op: Operation) -> bool:
@@ -143,6 +134,7 @@ class _Opening:
     def __init__(self, op: Operation, inputs: list[Tensor], below: Below) -> None:
         self.op, self.inputs, self.below = op, inputs, below
         self.graph = op.graph
+        self.kind = "branch" if op.type == "If" else "loop"
         self.first = len(self.graph._operations)
         self.copies: list[tuple[Operation, Operation]] = []
 
@@ -155,8 +147,7 @@ class _Opening:
             self._end_part(number, 1, len(pieces(op)), False)
         else:
             outs = self._loop(number)
-        kind = "branch" if op.type == "If" else "loop"
-        self.below.ran[number_of(op.outputs[0])] = kind, number, ""
+        self.below.ran[number_of(op.outputs[0])] = self.kind, number, ""
         return outs
 
     def _loop(self, trips: int) -> list[Tensor]:
@@ -225,12 +216,10 @@ class _Opening:
 
     def _end_part(self, first: int, count: int, of: int, closed: bool) -> None:
         part: dict[str, Any] = {
-            "operation": number_of(self.op.outputs[0]), "kind": "loop", "function": "",
+            "operation": number_of(self.op.outputs[0]), "kind": self.kind, "function": "",
             "first": first, "count": count, "of": of, "closed": closed, "numbers": [],
             "copies": [],
         }  # fmt: skip
-        if self.op.type == "If":
-            part["kind"] = "branch"
         self.below.parts.append(part)
         self._extend(part)
 
@@ -250,23 +239,8 @@ class _Opening:
 
 
 def _copied(op: Operation, copies: Copies) -> tuple[Tensor, ...]:
-    """The outputs of an operation like `op`, of the same name, on the copies of its inputs."""
-    inputs = [copies.get(x, x) for x in op.inputs]
-    made = op.graph.create(op.definition, inputs, op.attrs, op.name, op.type)
-    made.name, made.override, made.place = op.name, op.override, op.place
-    if op.rule is not None:
-        made.rule = _rule_in_copy(op, copies)
-    outputs: Any
-    if op.type in _LEAVES:
-        outputs = [(y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs]
-    elif pieces(op):
-        outputs = outputs_of(made, [(y.dtype, y.dims) for y in op.outputs])
-    elif op.definition.execute is None and op.rule is None:
-        outputs = infer(made)
-    else:
-        stand_ins = [x.stand_in for x in inputs]
-        outputs = [(y.dtype, y.dims, opaque(stand_ins, y.dtype, y.dims)) for y in op.outputs]
-    return op.graph.complete(made, outputs).outputs
+    rule = op.rule if op.rule is None else _rule_in_copy(op, copies)
+    return copied(op, copies, rule, as_original=True)
 
 
 def _rule_in_copy(op: Operation, copies: Copies) -> Rule:

@@ -19,15 +19,13 @@ from ..._core import flatten, unflatten
 from . import mode
 from .ancestry import ancestors
 from .backprop import pull_back
+from .copies import copied, only_computes
 from .create import apply, convert_to_tensor, graph_of, is_tensor
 from .custom import custom_operation
-from .inference import infer
 from .opdef import define
-from .operation import Operation
-from .tensor import SymbolicTensor as Tensor
-from .tensor import as_core, as_eager, opaque
+from .tensor import as_core, as_eager
 
-__all__ = ["COMPUTED", "recompute_grad"]
+__all__ = ["recompute_grad"]
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,7 +72,11 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         leaves, structure = flatten(f(*args, **keywords))
         own = [i for i, y in enumerate(leaves) if is_tensor(y)]
         results = [convert_to_tensor(leaves[i]) for i in own]
-        piece = [op for op in ancestors(results) if op.number >= first and _only_computes(op)]
+        piece = [
+            op
+            for op in ancestors(results)
+            if op.number >= first and op.inputs and only_computes(op)
+        ]
         inside = {y for op in piece for y in op.outputs}
         given = [*dict.fromkeys(x for op in piece for x in op.inputs if x not in inside)]
         if not any(x.dtype.is_floating for x in given):
@@ -84,7 +86,7 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
             # Copies that are known only when a cotangent is, so that nothing is computed before.
             copies = {x: apply("After", x, upstream[0]) for x in given}
             for op in piece:
-                copies.update(zip(op.outputs, _copied(op, copies), strict=True))
+                copies.update(zip(op.outputs, copied(op, copies, op.rule), strict=True))
             made = [copies.get(y, y) for y in results]
             return pull_back(made, list(upstream), [copies[x] for x in given], [])
 
@@ -92,32 +94,6 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         for i, y in zip(own, op.outputs, strict=True):
             leaves[i] = y
     return unflatten(structure, leaves)
-
-
-def _only_computes(op: Operation) -> bool:
-    """Whether it may be carried out twice, to the same effect and with the same values."""
-    row = op.definition
-    return (
-        bool(op.inputs)
-        and not (row.draws or row.host)
-        and (row.execute is None or op.type in COMPUTED)
-    )
-
-
-# Rows without a function that compute nevertheless.
-COMPUTED = {"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"}
-
-
-def _copied(op: Operation, copies: dict[Tensor, Tensor]) -> tuple[Tensor, ...]:
-    """The outputs of an operation like `op` on the copies of its inputs."""
-    inputs = [copies.get(x, x) for x in op.inputs]
-    made = op.graph.create(op.definition, inputs, op.attrs, op.name, op.type)
-    made.override, made.rule = op.override, op.rule
-    if op.definition.execute is None and op.rule is None:
-        return op.graph.complete(made, infer(made)).outputs
-    stand_ins = [x.stand_in for x in inputs]
-    outputs = [(y.dtype, y.dims, opaque(stand_ins, y.dtype, y.dims)) for y in op.outputs]
-    return op.graph.complete(made, outputs).outputs
 
 
 define(

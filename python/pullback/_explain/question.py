@@ -1,0 +1,173 @@
+"""What is asked: which gradient, by what, and how; also of a y in which loops are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core
+from .._core import Rule, Variable
+from .ancestry import Ancestry, Inside, Place, Step, place_of
+
+if TYPE_CHECKING:
+    from .finding import Finding
+
+
+class Ran(NamedTuple):
+    """What a loop or a branch did."""
+
+    step: Step
+    kind: str
+    function: str
+    number: int  # of iterations; or which function a branch took
+
+
+class Question:
+    """What a gradient was asked about: of which tensor, by which source, and how.
+
+    One about tensors of another kind overrides what differs for them; see asking.py.
+    """
+
+    unknown = "a function is being traced"  # why there are no values, if there are none
+
+    def __init__(
+        self,
+        y: Any,
+        x: Any,
+        *,
+        seed: Any = None,
+        tape: _core.Tape | None = None,
+        stops: Iterable[Any] = (),
+        overrides: dict[str, Rule] | None = None,
+    ) -> None:
+        self.y: Any = y.read() if isinstance(y, Variable) else y
+        self.x = x
+        self.seed = seed
+        self.tape = tape
+        self.stops = list(stops)
+        self.overrides = overrides
+        self.inside: dict[int, tuple[Inside, ...]] = {}  # of steps by number; see opened()
+        self.made_from: dict[int, int] = {}
+
+    def gradients(
+        self, xs: list[Any], y: Any = None, seed: Any = None, stops: Iterable[Any] = ()
+    ) -> list[Any]:
+        """As the question was asked; or those of another y, with its own seed."""
+        return _core.gradients(
+            [self.y if y is None else y],
+            xs,
+            [self.seed if y is None else seed],
+            [*self.stops, *stops],
+            self.overrides,
+            self.tape,
+        )
+
+    @cached_property
+    def ancestry(self) -> Ancestry:
+        return Ancestry(self)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """All that is asked is asked inside."""
+        resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
+        _core.records_aside(True)
+        try:
+            yield
+        finally:
+            _core.rest_checks(resting)
+            _core.records_aside(False)
+
+    def arrays_of(self, tensors: list[Any]) -> list[Any]:
+        """The values of tensors."""
+        return _core.arrays_of(tensors)
+
+    def ones(self) -> Any:
+        """The cotangent of y where the question has none."""
+        return _core.full(self.y.shape, 1, self.y.dtype)
+
+    def opened(self, steps: list[Step]) -> tuple[Question, list[Ran]]:
+        """The question about a y that is made of what these loops and branches did, and what that
+        was of each which could be divided."""
+        by_operation = {step.operation: step for step in steps}
+        y, ran, parts, copies = self._opened_below(steps)
+        inner = copy(self)
+        inner.__dict__.pop("ancestry", None)
+        inner.y = y
+        inner.inside = self.inside | {new: self.inside.get(old, ()) for new, old in copies}
+        inner.made_from = self.made_from | {new: self.made_from.get(old, 0) for new, old in copies}
+        for part in parts:
+            number = part["operation"]
+            outer, first, of = self.inside.get(number, ()), part["first"], part["of"]
+            origin, place = number, by_operation[number].place
+            if outer and outer[-1].closed:
+                origin, of, first = outer[-1].operation, outer[-1].of, outer[-1].first + first
+                outer = outer[:-1]
+            here = Inside(
+                origin, part["kind"], part["function"], first, part["count"], of, part["closed"],
+                place,
+            )  # fmt: skip
+            inner.inside.update(dict.fromkeys(part["numbers"], (*outer, here)))
+            inner.made_from.update(part["copies"])
+        return inner, [
+            Ran(by_operation[number], kind, function, count)
+            for number, (kind, count, function) in ran.items()
+        ]
+
+    def _opened_below(self, steps: list[Step]) -> Any:
+        ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
+        paused = None if self.tape is None or self.tape.recording else self.tape
+        if paused:
+            paused.start()  # what is made again counts as what it is made of
+        try:
+            return _core.opened_below(self.y, [s.tensor for s in steps], ends)
+        finally:
+            if paused:
+                paused.stop()
+
+    def locate(self, steps: Mapping[int, Step]) -> None:
+        """Tells the steps where in loops and branches they are."""
+        for number, place in self.inside.items():
+            if number in steps:
+                steps[number].inside = place
+                steps[number].made_from = self.made_from.get(number, 0)
+
+    @property
+    def x_dtype(self) -> Any:
+        return self.x.dtype
+
+    def x_title(self) -> str:
+        """What x is called."""
+        if isinstance(self.x, Variable):
+            return f"Variable '{self.x.name}'"
+        found = self.ancestry.steps.get(self.ancestry.x)
+        return str(found) if found else f"a tensor {self.x.dtype}{list(self.x.shape)}"
+
+    def x_place(self) -> Place | None:
+        """Where x was made."""
+        return place_of(self.x)
+
+    # What another kind of question knows itself; None leaves it to what is asked of all.
+
+    def why_failed(self, error: Exception) -> Finding | None:
+        """Why the gradient cannot be asked for."""
+        return None
+
+    def why_unseen(self) -> Finding | None:
+        """Why a path does not count."""
+        return None
+
+    def why_apart(self) -> Finding | None:
+        """Why y was not made from x."""
+        return None
+
+    def why_cut(self, step: Step) -> Finding | None:
+        """Why no gradient comes through a step."""
+        return None
+
+
+def ancestors_of(x: Any) -> dict[int, Step]:
+    """What x was made from, and x."""
+    return Ancestry(Question(x, x)).steps
