@@ -7,6 +7,7 @@
 #include "grad/body_passes.h"
 #include "grad/forward.h"
 #include "graph/make.h"
+#include "graph/rebuild.h"
 #include "graph/walk.h"
 
 namespace pullback {
@@ -72,22 +73,63 @@ NodeRef sum_of(const NodeRef& a, const NodeRef& b) {
   return a && b ? elementwise(Op::add, inputs) : a ? a : b;
 }
 
+namespace {
+
+// What `ask` says of an operation and what it is given: of a copy, what it says of the original,
+// made again. What is given has names of its own there, as it may be made of the original's inputs.
+template <class Ask>
+std::vector<NodeRef> as_of_original(const NodeRef& operation, std::span<const NodeRef> given,
+                                    const Ask& ask) {
+  const auto* copy = dynamic_cast<const Original*>(operation->origin.get());
+  if (!copy) return ask(operation, given);
+  std::vector<Node*> from{copy->node.get()};
+  std::vector<NodeRef> to{operation}, named;
+  const auto originals = copy->node->inputs();
+  for (size_t k = 0; k < originals.size(); ++k) {
+    from.push_back(originals[k]);
+    to.emplace_back(operation->inputs()[k]);
+  }
+  for (const NodeRef& one : given) {
+    Node* input = one.get();
+    named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, {&input, 1}) : nullptr);
+    if (!one) continue;
+    from.push_back(named.back().get());
+    to.push_back(one);
+  }
+  std::vector<NodeRef> answers = as_of_original(copy->node, named, ask), roots;
+  for (const NodeRef& answer : answers) {
+    if (answer) roots.push_back(answer);
+  }
+  const auto made = copy->as_of_copy(std::move(roots), std::move(from), std::move(to));
+  size_t next = 0;
+  for (NodeRef& answer : answers) {
+    if (answer) answer = made[next++];
+  }
+  return answers;
+}
+
+}  // namespace
+
 std::vector<Ref<Node>> control_cotangents(const Ref<Node>& operation,
                                           std::span<const Ref<Node>> cotangents,
                                           std::span<const uint8_t> wanted,
                                           const OverrideMap* overrides) {
   // What is made here is of bodies: nobody stamps it.
   const NoOverrides none;
-  return (operation->op == Op::loop ? loop_cotangents : branch_cotangents)(operation, cotangents,
-                                                                           wanted, overrides);
+  const auto of = operation->op == Op::loop ? loop_cotangents : branch_cotangents;
+  return as_of_original(operation, cotangents, [&](const NodeRef& node, auto given) {
+    return of(node, given, wanted, overrides);
+  });
 }
 
 std::vector<Ref<Node>> control_tangents(const Ref<Node>& operation,
                                         std::span<const Ref<Node>> tangents,
                                         const OverrideMap* overrides) {
   const NoOverrides none;
-  return (operation->op == Op::loop ? loop_tangents : branch_tangents)(operation, tangents,
-                                                                       overrides);
+  const auto of = operation->op == Op::loop ? loop_tangents : branch_tangents;
+  return as_of_original(operation, tangents, [&](const NodeRef& node, auto given) {
+    return of(node, given, overrides);
+  });
 }
 
 }  // namespace pullback

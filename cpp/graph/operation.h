@@ -27,6 +27,7 @@ struct Body {
   std::vector<Ref<Node>> roots;
   // The numbers of what was made for it: from the first on, before the second.
   std::vector<std::pair<uint64_t, uint64_t>> made;
+  bool holds_rules = false;  // of users, here or in a body inside
 
   // What the planner remembers of it.
   struct Planned {

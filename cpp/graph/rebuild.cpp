@@ -24,6 +24,12 @@ void add_application(const Node* node, const RuleCall& application, std::vector<
   }
 }
 
+bool holds_rules(const Node* node) {
+  return node->operation &&
+         std::ranges::any_of(node->operation->bodies, &Body::holds_rules,
+                             [](const Ref<Body>& b) -> const Body& { return *b; });
+}
+
 Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
   if (node->op == Op::scalar) {
     Ref<Node> copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);

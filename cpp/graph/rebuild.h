@@ -92,6 +92,18 @@ void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
   }
 }
 
+// Rules of users inside of a loop or a branch may hold tensors of where that was made. So a copy of
+// it has its original as its origin: that is asked for derivatives, and what it says is made again.
+struct Original : Origin {
+  explicit Original(const Node* original) : node(const_cast<Node*>(original)) {}
+  Ref<Node> node;
+  // Roots made from what is around the original, as of the copy; of `from` that is `to`.
+  virtual std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                            std::vector<Ref<Node>> to) const = 0;
+};
+// Whether that is so of this node.
+bool holds_rules(const Node* node);
+
 // A node like `node`, with a number of its own, on other inputs of the same dtypes and shapes.
 Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs);
 

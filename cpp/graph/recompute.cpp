@@ -53,17 +53,10 @@ class Piece::CopiedRule : public Rule {
       outputs[0] = node_.get();
       stands_for(node_.get(), call.node);
     }
-    for (size_t k = 0; k < on_->inputs.size(); ++k) {
-      stands_for(on_->inputs[k].get(), on_->others[k].get());
-    }
     std::vector<Cotangent> answers =
         own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
     remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
-      const Subgraph made(
-          std::move(roots), from, [](const Node*) { return false; },
-          [&](const Node* node) { return on_->piece.inside(node); });
-      return made.rebuild(
-          to, [&](size_t, const Node* node, auto below) { return copied(node, below, on_); });
+      return made_again(std::move(roots), std::move(from), std::move(to), on_);
     });
     return answers;
   }
@@ -74,10 +67,40 @@ class Piece::CopiedRule : public Rule {
   std::shared_ptr<const On> on_;
 };
 
+class Piece::CopiedOperation : public Original {
+ public:
+  CopiedOperation(const Node* original, std::shared_ptr<const On> on)
+      : Original(original), on_(std::move(on)) {}
+
+  std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                    std::vector<Ref<Node>> to) const override {
+    return made_again(std::move(roots), std::move(from), std::move(to), on_);
+  }
+
+ private:
+  std::shared_ptr<const On> on_;
+};
+
+// What was made from tensors of the piece, made again as of a copy.
+std::vector<Ref<Node>> Piece::made_again(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                         std::vector<Ref<Node>> to,
+                                         const std::shared_ptr<const On>& on) {
+  for (size_t k = 0; k < on->inputs.size(); ++k) {
+    from.push_back(on->inputs[k].get());
+    to.push_back(on->others[k]);
+  }
+  const Subgraph made(
+      std::move(roots), from, [](const Node*) { return false; },
+      [&](const Node* node) { return on->piece.inside(node); });
+  return made.rebuild(
+      to, [&](size_t, const Node* node, auto below) { return copied(node, below, on); });
+}
+
 Ref<Node> Piece::copied(const Node* node, std::span<Node* const> inputs,
                         const std::shared_ptr<const On>& on) {
   Ref<Node> copy = copy_node(node, inputs);
-  if (copy->rule && !copy->rule->of_library) copy->rule = new CopiedRule(copy->rule, node, on);
+  if (by_users_rule(copy.get())) copy->rule = new CopiedRule(copy->rule, node, on);
+  if (holds_rules(node)) copy->origin = new CopiedOperation(node, on);
   return copy;
 }
 

@@ -34,6 +34,10 @@ struct Piece {
  private:
   struct On;
   class CopiedRule;
+  class CopiedOperation;
+  static std::vector<Ref<Node>> made_again(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                           std::vector<Ref<Node>> to,
+                                           const std::shared_ptr<const On>& on);
   static Ref<Node> copied(const Node* node, std::span<Node* const> inputs,
                           const std::shared_ptr<const On>& on);
   bool inside(const Node* node) const;

@@ -93,6 +93,9 @@ inline int64_t entered_overrides = 0;  // on any thread
 bool overrides_active_here();
 inline bool overrides_active() { return entered_overrides && overrides_active_here(); }
 Ref<Rule> stamped_override(const char* name);
+// A user's rule, which may hold any tensor of where its operation was made.
+inline bool by_users_rule(const Node* node) { return node->rule && !node->rule->of_library; }
+
 // While one lives, what this thread makes is stamped by nobody.
 struct NoOverrides {
   NoOverrides();

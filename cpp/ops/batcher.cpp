@@ -55,8 +55,6 @@ bool draws(const Node* node) {
   return step == StepKind::Random || (step == StepKind::Control && draws_inside(*node->operation));
 }
 
-bool by_users_rule(const Node* node) { return node->rule && !node->rule->of_library; }
-
 Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   node_ = node;
   in_ = in;

@@ -21,7 +21,6 @@ struct Made {
 Shape with_batch(int64_t count, const Shape& shape, int64_t rank);
 // Entry i of a batch.
 Ref<Node> entry_of(const Ref<Node>& batch, int64_t i);
-bool by_users_rule(const Node* node);
 // Whether it draws random numbers.
 bool draws(const Node* node);
 // Whether a node is true whatever its inputs are: it depends on them for the planner's sake alone,

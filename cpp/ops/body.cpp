@@ -65,7 +65,10 @@ class Closing {
     out.inputs = request_.arguments;
     for (const NodeRef& argument : request_.arguments) arguments_.insert(argument.get());
     collect();
-    for (Node* node : nodes_) settle(node);
+    for (Node* node : nodes_) {
+      settle(node);
+      out.holds_rules |= inside_.contains(node) && (by_users_rule(node) || holds_rules(node));
+    }
     out.roots = std::move(request_.roots);
     for (NodeRef& root : out.roots) {
       if (!inside_.contains(root.get())) root = taken(as_value(root).get());

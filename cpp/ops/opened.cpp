@@ -24,10 +24,26 @@ constexpr int64_t kNodes = 2048, kBytes = int64_t{1} << 25, kLoops = 16;
 struct Given {
   Ref<Body> body;
   std::vector<NodeRef> inputs;
+  Ref<Original> around;  // of the operation, where that is a copy itself
 };
 using GivenRef = std::shared_ptr<const Given>;
 
 NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& given);
+
+// What was made from tensors of the body, made again as of a copy of it.
+std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                std::vector<NodeRef> to, const GivenRef& given) {
+  if (!none_traced(roots)) {
+    for (size_t i = 0; i < given->inputs.size(); ++i) {
+      from.push_back(given->body->inputs[i].get());
+      to.push_back(given->inputs[i]);
+    }
+    const Subgraph made = piece_of(*given->body, std::move(roots), from);
+    roots = made.rebuild(
+        to, [&](size_t, const Node* node, auto on) { return copied(node, on, given); });
+  }
+  return given->around ? given->around->as_of_copy(std::move(roots), {}, {}) : roots;
+}
 
 // The rule of an operation of a body, in a copy of it. A function of Python may hold tensors of the
 // body.
@@ -41,14 +57,10 @@ class OpenedRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Cotangent> answers = inside_->apply(call);
     remake_answers(&answers, [&](std::vector<NodeRef> roots) {
-      if (none_traced(roots)) return roots;
       std::vector<Node*> from;
-      for (const NodeRef& input : given_->body->inputs) from.push_back(input.get());
-      std::vector<NodeRef> to = given_->inputs;
+      std::vector<NodeRef> to;
       add_application(node_.get(), call, &from, &to);
-      const Subgraph made = piece_of(*given_->body, std::move(roots), from);
-      return made.rebuild(
-          to, [&](size_t, const Node* node, auto on) { return copied(node, on, given_); });
+      return made_again(std::move(roots), std::move(from), std::move(to), given_);
     });
     return answers;
   }
@@ -59,11 +71,41 @@ class OpenedRule : public Rule {
   GivenRef given_;
 };
 
+class OpenedOperation : public Original {
+ public:
+  OpenedOperation(const Node* original, GivenRef given)
+      : Original(original), given_(std::move(given)) {}
+
+  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                  std::vector<NodeRef> to) const override {
+    return made_again(std::move(roots), std::move(from), std::move(to), given_);
+  }
+
+ private:
+  GivenRef given_;
+};
+
 NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& given) {
   NodeRef copy = copy_node(node, inputs);
-  if (copy->rule && !copy->rule->of_library) copy->rule = new OpenedRule(copy->rule, node, given);
+  if (by_users_rule(copy.get())) copy->rule = new OpenedRule(copy->rule, node, given);
+  if (holds_rules(node)) copy->origin = new OpenedOperation(node, given);
   return copy;
 }
+
+// An operation made in place of a copy: what its rules hold is as of that.
+class InPlaceOfCopy : public Original {
+ public:
+  InPlaceOfCopy(const Node* original, Ref<Original> around)
+      : Original(original), around_(std::move(around)) {}
+
+  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                  std::vector<NodeRef> to) const override {
+    return around_->as_of_copy(std::move(roots), std::move(from), std::move(to));
+  }
+
+ private:
+  Ref<Original> around_;
+};
 
 // Of how many iterations at once the nodes may be made: of one at any rate.
 int64_t iterations_at_once(const Body& body) {
@@ -89,6 +131,7 @@ class Opening {
         operation_(*operation->operation),
         form_(operation_.loop),
         wanted_(wanted),
+        around_(dynamic_cast<Original*>(operation->origin.get())),
         made_from_(next_seq()) {
     for (Node* input : inputs) inputs_.emplace_back(input);
   }
@@ -183,7 +226,7 @@ class Opening {
     request.body->roots = body.roots;
     request.body->made = body.made;
     for (int32_t place : operation_.inputs[1]) request.inputs.push_back(inputs_[place]);
-    return make_loop(std::move(request));
+    return in_place(make_loop(std::move(request)));
   }
 
   NodeRef shorter_loop(std::vector<NodeRef> on, int64_t trips) {
@@ -197,7 +240,14 @@ class Opening {
       request.form.trips = kCounted;
       request.count = number(trips);
     }
-    return make_loop(std::move(request));
+    return in_place(make_loop(std::move(request)));
+  }
+
+  NodeRef in_place(NodeRef loop) const {
+    if (!around_) return loop;
+    NodeRef copy = copy_node(loop.get(), loop->inputs());
+    copy->origin = new InPlaceOfCopy(loop.get(), around_);
+    return copy;
   }
 
   // The body's roots on `given`, in the iteration at `position`.
@@ -212,7 +262,7 @@ class Opening {
         given[i] = make_scalar(given[i]->dtype, seed, given[i]->flags & kDraw);
       }
     }
-    const auto kept = std::make_shared<const Given>(body, std::move(given));
+    const auto kept = std::make_shared<const Given>(body, std::move(given), around_);
     const Subgraph piece = piece_of(*body, body->roots, from);
     return piece.rebuild(kept->inputs, [&](size_t, const Node* node, auto on) {
       NodeRef copy = copied(node, on, kept);
@@ -249,6 +299,7 @@ class Opening {
   const Operation& operation_;
   const LoopForm& form_;
   std::span<const uint8_t> wanted_;
+  Ref<Original> around_;
   std::vector<NodeRef> inputs_;
   uint64_t made_from_;
   std::vector<std::pair<uint64_t, uint64_t>> copies_;

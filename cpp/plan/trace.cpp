@@ -118,7 +118,7 @@ void Trace::record() {
     if (record_[i].input >= 0) continue;
     if (node->op == Op::argument) refuse_stranger(node, node->origin.get());
     if (is_draw(node)) record_.make_input(i, &inputs_);
-    holds_rules_ |= node->rule && !node->rule->of_library;
+    holds_rules_ |= by_users_rule(node) || holds_rules(node);
     const auto inputs = node->inputs();
     for (const Node* input : inputs) {  // by what was drawn: the draw itself has no shape
       const bool draw = is_draw(input) && input->flags & kTraced;

@@ -90,6 +90,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   struct CallInputs;
   class Call;
   class CalledRule;
+  class CalledOperation;
   // What becomes of the history of a result, by rising importance.
   enum class Fate : uint8_t { None, Lost, Kept };
   // Of a result: sets of arguments and states, by 1 + their number.
@@ -126,8 +127,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call);
   std::vector<Ref<Node>> instance(std::vector<Ref<Node>> values, const Call* call) const;
   Ref<Node> remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
-  std::vector<Ref<Node>> as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
-                               const Node* node, const RuleCall& application) const;
+  static std::vector<Ref<Node>> as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
+                                      std::vector<Node*> from, std::vector<Ref<Node>> to);
 
   bool open_ = false;
   VariableScope* outer_ = nullptr;

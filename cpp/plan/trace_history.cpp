@@ -49,8 +49,10 @@ class Trace::CalledRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Cotangent> answers = recorded_->apply(call);
     remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
-      if (none_traced(roots)) return roots;
-      return call_->trace->as_of(call_, std::move(roots), node_.get(), call);
+      std::vector<Node*> from;
+      std::vector<Ref<Node>> to;
+      add_application(node_.get(), call, &from, &to);
+      return as_of(call_, std::move(roots), std::move(from), std::move(to));
     });
     return answers;
   }
@@ -58,6 +60,20 @@ class Trace::CalledRule : public Rule {
  private:
   Ref<Rule> recorded_;
   Ref<Node> node_;  // as recorded
+  Ref<CallInputs> call_;
+};
+
+class Trace::CalledOperation : public Original {
+ public:
+  CalledOperation(const Node* original, Ref<CallInputs> call)
+      : Original(original), call_(std::move(call)) {}
+
+  std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                    std::vector<Ref<Node>> to) const override {
+    return as_of(call_, std::move(roots), std::move(from), std::move(to));
+  }
+
+ private:
   Ref<CallInputs> call_;
 };
 
@@ -119,24 +135,25 @@ std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call
 Ref<Node> Trace::remake(Node* node, std::span<Node* const> inputs,
                         const Ref<CallInputs>& call) const {
   Ref<Node> copy = copy_node(node, inputs);
-  if (copy->rule && !copy->rule->of_library) {
-    copy->rule = new CalledRule(copy->rule, Ref<Node>(node), call);
-  }
+  if (by_users_rule(copy.get())) copy->rule = new CalledRule(copy->rule, Ref<Node>(node), call);
+  if (holds_rules(node)) copy->origin = new CalledOperation(node, call);
   return copy;
 }
 
-// What a rule recorded with `node` has made from tensors of this trace and from those of one
-// application, as of the call.
+// What was made from tensors of the trace, and from `from` that is `to`, as of the call.
 std::vector<Ref<Node>> Trace::as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
-                                    const Node* node, const RuleCall& application) const {
-  std::vector<Node*> from = inputs_;
-  std::vector<Ref<Node>> to = call->values;
-  add_application(node, application, &from, &to);
-  const auto ours = [&](const Node* x) { return x->seq >= first_seq_ && x->seq < end_seq_; };
+                                    std::vector<Node*> from, std::vector<Ref<Node>> to) {
+  if (none_traced(roots)) return roots;
+  const Trace& trace = *call->trace;
+  from.insert(from.begin(), trace.inputs_.begin(), trace.inputs_.end());
+  to.insert(to.begin(), call->values.begin(), call->values.end());
+  const auto ours = [&](const Node* x) {
+    return x->seq >= trace.first_seq_ && x->seq < trace.end_seq_;
+  };
   const Subgraph answers(std::move(roots), from, ours);
   return answers.rebuild(to, [&](size_t, Node* x, std::span<Node* const> on) {
     // A draw that only the rule uses is the application's own.
-    return x->flags & kDraw ? draw_like(x) : remake(x, on, call);
+    return x->flags & kDraw ? draw_like(x) : trace.remake(x, on, call);
   });
 }
 

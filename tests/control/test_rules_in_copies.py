@@ -1,0 +1,115 @@
+"""Rules inside of loops and branches that hold a tensor of what is around the loop: as of each copy
+of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import fsolve
+
+import pullback as pb
+
+# The rule's slope is sin(a) for each of three iterations, and counts as one number: no gradient
+# goes through it, as y does not depend on it.
+AT = np.array([0.7, 0.9])
+
+
+def scaled_by(h: Any) -> Callable[[Any], Any]:
+    @pb.custom_gradient
+    def f(x: Any) -> Any:
+        return x + 0.0, lambda g: g * h
+
+    return f
+
+
+def scanned(a: Any) -> Any:
+    f = scaled_by(pb.sin(a))
+    return pb.scan(lambda c, _: (f(c), None), a, length=3)[0]
+
+
+def repeated(a: Any) -> Any:
+    f = scaled_by(pb.sin(a))
+    return pb.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, f(s[1])), (0, a))[1]
+
+
+def chosen(a: Any) -> Any:
+    f = scaled_by(pb.sin(a) ** 3)
+    return pb.cond(pb.sum(a) > 0, f, lambda a: 2.0 * a, a)
+
+
+def nested(a: Any) -> Any:
+    """The holder is an iteration of a loop around."""
+    return pb.scan(lambda c, _: (scanned(c), None), a, length=2)[0]
+
+
+BODIES = [(scanned, 3), (repeated, 3), (chosen, 3), (nested, 6)]
+
+
+def in_two(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return pb.function(lambda a: pb.function(f)(a))
+
+
+COPIES = [
+    pb.function, in_two, pb.checkpoint, lambda f: pb.function(pb.checkpoint(f)),
+    lambda f: pb.checkpoint(pb.function(f)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize(("body", "power"), BODIES)
+def test_copies_have_their_own(body: Any, power: int, copy: Any) -> None:
+    f = copy(body)
+    for at in (AT, AT / 2, AT):
+        x = pb.Variable(at)
+        (g,) = pb.gradients(pb.sum(f(x)), [x])
+        np.testing.assert_allclose(g, np.sin(at) ** power, rtol=1e-12)
+        (again,) = pb.gradients(pb.sum(g), [x])  # the slope is an expression of a
+        second = 3 * np.sin(at) ** 2 * np.cos(at)
+        if body is nested:  # the slope inside is one of what the first iteration has made
+            second *= np.sin(at) ** 3 * (1 + np.sin(at) ** 3)
+        np.testing.assert_allclose(again, second, rtol=1e-12)
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize(("body", "power"), BODIES)
+def test_forward(body: Any, power: int, copy: Any) -> None:
+    _, tangent = pb.jvp(copy(body), [AT], [np.ones(2)])
+    np.testing.assert_allclose(tangent, np.sin(AT) ** power, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("body", "power"), BODIES)
+def test_of_a_batch_in_a_function(body: Any, power: int) -> None:
+    x = pb.Variable(AT)
+    (g,) = pb.gradients(pb.sum(pb.function(pb.vmap(body))(x)), [x])
+    np.testing.assert_allclose(g, np.sin(AT) ** power, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("body", "power"), BODIES)
+def test_a_solution(body: Any, power: int) -> None:
+    """x = a / 2 + body(x) / 4 has x = 2 a / 3; the rule counts at the solution."""
+    a = pb.Variable(AT)
+
+    def solver(f: Any, x0: Any, a: Any) -> Any:
+        return fsolve(f, x0)
+
+    x = pb.implicit.root(lambda x, a: a / 2 + body(x) / 4 - x, solver)(np.ones(2), a)
+    np.testing.assert_allclose(x, 2 * AT / 3, rtol=1e-6)
+    (g,) = pb.gradients(pb.sum(x), [a])
+    np.testing.assert_allclose(g, 0.5 / (1 - np.sin(2 * AT / 3) ** power / 4), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("body", "power"), BODIES)
+def test_opened(body: Any, power: int) -> None:
+    """What explain makes of iterations has the gradient of the loop."""
+    from pullback._explain.question import Question
+
+    x = pb.Variable(AT)
+    question = Question(pb.sum(body(x)), x)
+    steps = [s for s in question.ancestry.steps.values() if s.operation]
+    while steps:
+        question, ran = question.opened(steps[:1])
+        assert ran
+        (g,) = question.gradients([x])
+        np.testing.assert_allclose(g, np.sin(AT) ** power, rtol=1e-12)
+        steps = [s for s in question.ancestry.steps.values() if s.operation]
