@@ -62,6 +62,25 @@ def test_physics_informed():
     assert example("physics_informed").main(steps=600) < 5e-3
 
 
+def test_gaussian_process():
+    pytest.importorskip("scipy.optimize")
+    found, error = example("gaussian_process").main(n=100)
+    assert found.success and error < 0.25
+    np.testing.assert_allclose(np.exp(found.x[2]), 0.2, rtol=0.2)
+
+
+def test_hamiltonian_monte_carlo():
+    module = example("hamiltonian_monte_carlo")
+    mean, covariance = module.main(chains=300, transitions=80)
+    np.testing.assert_allclose(mean, module.MEAN, atol=0.1)
+    np.testing.assert_allclose(covariance, module.COVARIANCE, atol=0.2)
+
+
+def test_variational_autoencoder():
+    first, last = example("variational_autoencoder").main(steps=150)
+    assert last < 0.4 * first
+
+
 def test_each_has_a_test():
     names = {path.stem for path in EXAMPLES.glob("*.py") if not path.stem.startswith("tf1_")}
     assert {f"test_{name}" for name in names} <= globals().keys()
