@@ -9,10 +9,10 @@
     python -m bench --json FILE        also writes every sample, for python -m bench.report
 
 What is timed is in the files of rows: formulas.py (value and gradient of formulas), classifiers.py
-(of two networks, and training steps), recompute.py (memory for time), overhead.py (one operation),
-package.py (import, first call, size), machine.py (what the machine can do); growth.py has long
-chains. What the rows compute is in workloads.py (data) and in a by_LIBRARY.py each; limits.py is
-what nobody can beat, goals.py what is wanted.
+(of two networks, and training steps), recompute.py (memory for time), attention.py (also by its
+memory), overhead.py (one operation), package.py (import, first call, size), machine.py (what the
+machine can do); growth.py has long chains. What the rows compute is in workloads.py (data) and in a
+by_LIBRARY.py each; limits.py is what nobody can beat, goals.py what is wanted.
 
 A library runs in a process of its own (worker.py), in the virtual environment that peers.py finds
 for it; harness.py lets the processes take turns, A B A B, and checks that they computed the same

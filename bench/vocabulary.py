@@ -85,6 +85,55 @@ def _torch_layer_norm(torch: Any, x: Any) -> Any:
     return torch.nn.functional.layer_norm(x, x.shape[-1:])
 
 
+def _picture(random: Any, small: bool, *weights: int) -> list[Any]:
+    """Pictures as inside of a ResNet, and weights of shape (height, width, in / groups, out)."""
+    batch, side = (2, 8) if small else (32, 56)
+    x = random.standard_normal((batch, side, side, 64)).astype(np.float32)
+    return [x, *([random.standard_normal(weights).astype(np.float32) / 24] if weights else [])]
+
+
+def _conv(xp: Any, x: Any, w: Any) -> Any:
+    """Padded so that the lengths stay, in as many groups as the shapes say."""
+    groups = x.shape[-1] // w.shape[2]
+    if xp.__name__ == "pullback":
+        return xp.nn.conv2d(x, w, padding="SAME", groups=groups)
+    if xp is np:
+        wide = np.pad(x, [(0, 0), (1, 1), (1, 1), (0, 0)])
+        seen = np.lib.stride_tricks.sliding_window_view(wide, w.shape[:2], (1, 2))
+        if groups > 1:
+            return np.einsum("nhwcij,ijc->nhwc", seen, w[:, :, 0])
+        return np.tensordot(seen, w, ((4, 5, 3), (0, 1, 2)))
+    from jax import lax
+
+    names = ("NHWC", "HWIO", "NHWC")
+    return lax.conv_general_dilated(
+        x, w, (1, 1), "SAME", dimension_numbers=names, feature_group_count=groups
+    )
+
+
+def _torch_conv(torch: Any, x: Any, w: Any) -> Any:
+    groups = x.shape[-1] // w.shape[2]
+    x, w = x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1)
+    return torch.nn.functional.conv2d(x, w, padding=1, groups=groups).permute(0, 2, 3, 1)
+
+
+def _pool(xp: Any, x: Any) -> Any:
+    """Of windows of 3×3, two apart."""
+    if xp.__name__ == "pullback":
+        return xp.nn.max_pool(x, 3, stride=2)
+    if xp is np:
+        seen = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
+        return seen[:, ::2, ::2].max((-2, -1))
+    from jax import lax
+
+    return lax.reduce_window(x, -np.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "VALID")
+
+
+def _torch_pool(torch: Any, x: Any) -> Any:
+    pooled = torch.nn.functional.max_pool2d(x.permute(0, 3, 1, 2), 3, 2)
+    return pooled.permute(0, 2, 3, 1)
+
+
 def _narrow(xp: Any, x: Any, y: Any) -> Any:
     return xp.tanh(x * y + 0.5) * x - y
 
@@ -105,7 +154,43 @@ def _cubes(result: Any) -> Any:
     return (result * result * result).sum()
 
 
+def _signals(random: Any, small: bool) -> list[Any]:
+    return [_normal(random, small, MILLION), _normal(random, small, 10_000)]
+
+
+def _by_transforms(xp: Any, x: Any, y: Any) -> Any:
+    n = 1_012_500 if x.shape[0] == MILLION else 128
+    return xp.fft.irfft(xp.fft.rfft(x, n) * xp.fft.rfft(y, n), n)
+
+
+def _image(random: Any, small: bool, *shape: int) -> list[Any]:
+    parts = [_normal(random, small, *shape) for _ in range(2)]
+    return [(parts[0] + 1j * parts[1]).astype("complex64")]
+
+
 OPERATIONS = {
+    "fft": Operation(
+        "Fourier transform of 2²⁰ complex64",
+        lambda random, small: _image(random, small, 1 << 20),
+        lambda xp, z: xp.fft.fft(z),
+    ),
+    "fft2": Operation(
+        "Fourier transform of 512×512 complex64",
+        lambda random, small: _image(random, small, 512, 512),
+        lambda xp, z: xp.fft.fft2(z),
+    ),
+    "power": Operation(
+        "power spectrum of 2²⁰ float32",
+        lambda random, small: [_normal(random, small, 1 << 20)],
+        lambda xp, x: xp.abs(xp.fft.rfft(x, norm="ortho")) ** 2,
+        gradient=True,
+    ),
+    "fftconvolve": Operation(
+        "convolution of 10⁶ by 10⁴ float32 by transforms",
+        _signals,
+        _by_transforms,
+        gradient=True,
+    ),
     "layer-norm-call": Operation(
         "layer norm of 2048×1024 float32 by one call",
         lambda random, small: [_normal(random, small, 2048, 1024)],
@@ -118,6 +203,34 @@ OPERATIONS = {
         lambda random, small: [_normal(random, small, 4096, 1024)],
         lambda xp, x: xp.var(x, axis=0),
         lambda torch, x: torch.var(x, 0, correction=0),
+        gradient=True,
+    ),
+    "conv2d": Operation(
+        "convolution of 32×56×56×64 with 64 filters of 3×3, float32",
+        lambda random, small: _picture(random, small, 3, 3, 64, 64),
+        _conv,
+        _torch_conv,
+        gradient=True,
+    ),
+    "conv2d-weights": Operation(
+        "convolution of 32×56×56×64 with 64 filters of 3×3, float32, by the weights",
+        lambda random, small: _picture(random, small, 3, 3, 64, 64)[::-1],
+        lambda xp, w, x: _conv(xp, x, w),
+        lambda torch, w, x: _torch_conv(torch, x, w),
+        gradient=True,
+    ),
+    "conv2d-depthwise": Operation(
+        "depthwise convolution of 32×56×56×64 with 3×3, float32",
+        lambda random, small: _picture(random, small, 3, 3, 1, 64),
+        _conv,
+        _torch_conv,
+        gradient=True,
+    ),
+    "max-pool": Operation(
+        "largest of windows of 3×3, two apart, of 32×56×56×64 float32",
+        _picture,
+        _pool,
+        _torch_pool,
         gradient=True,
     ),
     "cumsum": Operation(
@@ -263,8 +376,12 @@ def _row(operation: Operation, gradient: bool) -> Row:
     )
 
 
-ROWS = {
-    name + ("-gradient" if gradient else ""): _row(operation, gradient)
-    for name, operation in OPERATIONS.items()
-    for gradient in ((False, True) if operation.gradient else (False,))
-}
+def rows_of(operations: dict[str, Operation]) -> dict[str, Row]:
+    return {
+        name + ("-gradient" if gradient else ""): _row(operation, gradient)
+        for name, operation in operations.items()
+        for gradient in ((False, True) if operation.gradient else (False,))
+    }
+
+
+ROWS = rows_of(OPERATIONS)

@@ -31,10 +31,12 @@ std::string public_function() {
   for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
     const py::object module = frame.attr("f_globals").attr("get")("__name__", "");
     const std::string home = py::str(module);
-    if (home.rfind("pullback._array.", 0) != 0 && home != "pullback._training.clip") break;
+    const bool makes = home.rfind("pullback._array.", 0) == 0 ||
+                       home.rfind("pullback._random.", 0) == 0 || home == "pullback._training.clip";
+    if (!makes) break;
     const py::object code = frame.attr("f_code");
-    for (const char* space :
-         {"pullback", "pullback.linalg", "pullback.random", "pullback.special"}) {
+    for (const char* space : {"pullback", "pullback.fft", "pullback.linalg", "pullback.nn",
+                              "pullback.random", "pullback.special"}) {
       if (!modules.contains(space)) continue;
       const py::object function = py::getattr(modules[space], code.attr("co_name"), py::none());
       if (py::getattr(function, "__code__", py::none()).is(code)) {

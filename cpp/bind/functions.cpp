@@ -9,7 +9,6 @@
 #include "bind/convert.h"
 #include "graph/make.h"
 #include "ops/elementwise.h"
-#include "ops/random_state.h"
 #include "plan/evaluate.h"
 
 namespace pullback {
@@ -264,24 +263,6 @@ void bind_functions(py::module_& m) {
   m.def("eye", [](Integer rows, Integer columns, Integer diagonal, const py::object& dtype) {
     return eye(rows, columns, diagonal, float_or_default(dtype));
   });
-  m.def("seed_random", &seed_random);
-  m.def("exchange_random_state", [](uint64_t seed, int64_t counter) {
-    const RandomState before = exchange_random_state({seed, counter});
-    return py::make_tuple(before.seed, before.counter);
-  });
-  m.def(
-      "random_uniform",
-      [](const Shape& shape, const py::object& dtype) {
-        return random_uniform(shape, float_or_default(dtype));
-      },
-      py::arg("shape"), py::arg("dtype") = none);
-  m.def(
-      "random_normal",
-      [](const Shape& shape, const py::object& dtype) {
-        return random_normal(shape, float_or_default(dtype));
-      },
-      py::arg("shape"), py::arg("dtype") = none);
-  m.def("permutation", [](Integer length) { return permutation(length); });
 
   m.def("promote", [](DType a, DType b) { return promote(a, b); });
   m.def("dtype", [](DType dtype) { return dtype; });

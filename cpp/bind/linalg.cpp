@@ -9,6 +9,10 @@
 namespace pullback {
 namespace {
 
+Degenerate degenerate_of(const std::string& word) {
+  return word == "mask" ? Degenerate::Mask : word == "error" ? Degenerate::Error : Degenerate::Nan;
+}
+
 Triangle triangle_of(bool lower, const std::string& turn, bool unit) {
   return {lower, unit, turn == "C" ? Turn::Adjoint : turn == "T" ? Turn::Transposed : Turn::None};
 }
@@ -23,12 +27,12 @@ void bind_linalg(py::module_& m) {
         return triangular_solve(a, b, triangle_of(lower, turn, unit));
       },
       py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("turn"), py::arg("unit"));
-  // l and u in one, positions, sign.
+  // l and u in one, positions, sign, swaps.
   m.def(
       "lu",
       [](const NodeRef& a) {
-        const auto [packed, positions, sign] = lu(a);
-        return py::make_tuple(packed, positions, sign);
+        const auto [packed, positions, sign, swaps] = lu(a);
+        return py::make_tuple(packed, positions, sign, swaps);
       },
       py::arg("a"));
   m.def(
@@ -40,18 +44,25 @@ void bind_linalg(py::module_& m) {
       py::arg("a"), py::arg("full"));
   m.def(
       "svd",
-      [](const NodeRef& a, bool full) {
-        const auto [u, s, vh] = svd(a, full);
+      [](const NodeRef& a, bool full, const std::string& degenerate) {
+        const auto [u, s, vh] = svd(a, full, "svd", degenerate_of(degenerate));
         return py::make_tuple(u, s, vh);
       },
-      py::arg("a"), py::arg("full"));
+      py::arg("a"), py::arg("full"), py::arg("degenerate") = "nan");
   m.def(
       "eigh",
-      [](const NodeRef& a) {
-        const auto [w, v] = eigh(a);
+      [](const NodeRef& a, const std::string& degenerate) {
+        const auto [w, v] = eigh(a, "eigh", degenerate_of(degenerate));
         return py::make_tuple(w, v);
       },
-      py::arg("a"));
+      py::arg("a"), py::arg("degenerate") = "nan");
+  m.def(
+      "eig",
+      [](const NodeRef& a, const std::string& degenerate) {
+        const auto [w, v] = eig(a, "eig", degenerate_of(degenerate));
+        return py::make_tuple(w, v);
+      },
+      py::arg("a"), py::arg("degenerate") = "nan");
   m.def(
       "solve", [](const NodeRef& a, const NodeRef& b) { return solve(a, b); }, py::arg("a"),
       py::arg("b"));

@@ -239,6 +239,11 @@ PYBIND11_MODULE(_core, m) {
   bind_ancestry(m);
   bind_opened(m);
   bind_linalg(m);
+  bind_matrix_functions(m);
+  bind_random(m);
+  bind_attention(m);
+  bind_fourier(m);
+  bind_layers(m);
   bind_check_numbers(m);
   bind_entries(m);
   bind_tree(m);

@@ -243,6 +243,8 @@ class Maker {
       }
       case StepKind::None:
       case StepKind::Search:
+      case StepKind::Convolve:
+      case StepKind::Pool:
       case StepKind::Iota:
       case StepKind::Random:
       case StepKind::Host:

@@ -163,7 +163,9 @@ class ForwardPass : public NodeTangents {
           return apply_columns(i, node, sent);
         }
         return transpose_row(i, node, sent);
-      case Tangent::TransposeOfVjp:  // without a rule: the value of in[0]
+      case Tangent::TransposeOfVjp:
+        if (traits(node->op).kind == OpKind::Step) return transpose_row(i, node, sent);
+        // Without a rule: the value of in[0].
         return add(i, {Cotangent::Value, sent[0]->value(), nullptr, sent[0]->clean()},
                    sent[0]->support());
       case Tangent::None:

@@ -85,6 +85,8 @@ Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
     case StepKind::None:
     case StepKind::ArgFold:
     case StepKind::Search:
+    case StepKind::Convolve:
+    case StepKind::Pool:
     case StepKind::Iota:
     case StepKind::Random:
     case StepKind::Host:

@@ -61,28 +61,63 @@ struct LoopForm {
 constexpr int64_t kWhile = -1;    // … as long as a second body says
 constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, rank 0)
 
-// A routine of a library of linear algebra. What it is given and what it makes are matrices, the
-// last two axes, one for each place of the axes before, which all of them have.
+// A routine of a library of linear algebra, or a Fourier transform. What it is given and what it
+// makes are matrices, the last two axes, one for each place of the axes before, which all of them
+// have.
 enum class Routine : uint8_t {
   cholesky,          // l of a = l lᴴ, of the lower triangle of a
   triangular_solve,  // x of turned(t) x = b, of one triangle of t
-  lu,                // l and u of a[p] = l u in one matrix, p, the sign of that permutation
+  lu,                // l and u of a[p] = l u in one matrix, p, the sign of that permutation, the
+                     // row that each was swapped with
   qr,                // q, r
   svd,               // u, s, vᴴ
   eigh,              // the eigenvalues of the lower triangle, ascending, and the vectors
+  eig,               // the eigenvalues and the vectors, both complex
+  absent,            // zeros as they are; fails where one is another number
+  expm,              // e to the power of a
+  logm,              // the principal logarithm of a
+  sqrtm,             // the principal square root of a
+  sylvester,         // x of a x + x b = c
+  banded_solve,      // x of turned(a) x = b, by the diagonals of a
+  swap_rows,         // a, whose row i was swapped with row p[i], one i after the other
+  // Our own, of matrices too: see ops/attention.h.
+  attention,
+  attention_cotangents,
+  fourier,  // the transform of each column
 };
 const char* name_of(Routine routine);
+constexpr bool is_attention(Routine routine) {
+  return routine == Routine::attention || routine == Routine::attention_cotangents;
+}
 // What a triangle is solved as: itself, transposed, conjugate transposed.
 enum class Turn : uint8_t { None, Transposed, Adjoint };
+// What the derivatives of single vectors of equal values are: NaN, without what these vectors say
+// of each other, a failure.
+enum class Degenerate : uint8_t { Nan, Mask, Error };
+// A transform of `points` numbers, unnormalised, times a factor. Of real numbers it makes the first
+// half of what is symmetric, points / 2 + 1 of them, and the other way round.
+struct FourierForm {
+  bool backward = false;  // the exponent's sign; between reals and halves it is + from halves
+  int64_t points = 0;
+  double factor = 1;
+  double ends = 1;  // what those of a half are multiplied by that have no mirror image: the first,
+                    // and where points is even the last
+};
 struct MatrixForm {
   Routine routine = Routine::cholesky;
   bool lower = false, unit = false;  // triangular_solve: which triangle, and ones on its diagonal
   Turn turn = Turn::None;
-  bool full = false;          // qr, svd: square q, u, v
-  bool is_complex = false;    // pairs in memory
-  int64_t m = 0, n = 0;       // of the first input
-  int64_t k = 0;              // triangular_solve: columns of the second
+  bool full = false;                        // qr, svd: square q, u, v
+  Degenerate degenerate = Degenerate::Nan;  // svd, eigh, eig: of the rule, no matter of a plan
+  bool is_complex = false;                  // pairs in memory
+  int64_t m = 0, n = 0;                     // of the first input
+  int64_t k = 0;                            // columns of the second, where there is one
+  int64_t below = 0;                        // banded_solve: diagonals below the main one
+  bool backwards = false;                   // swap_rows: the last one first
+  FourierForm fourier;
   const char* who = nullptr;  // the function that errors name, where it is not the routine's own
+  // attention: no key after its query takes part; there is a mask; weights are dropped.
+  bool causal = false, masked = false, dropped = false;
 };
 
 struct Operation {

@@ -31,7 +31,8 @@ constexpr bool makes_parts(Op op) {
       break;
   }
   return of.step == StepKind::ArgFold || of.step == StepKind::Product ||
-         of.step == StepKind::Indexed || of.step == StepKind::Search;
+         of.step == StepKind::Indexed || of.step == StepKind::Search ||
+         of.step == StepKind::Convolve || of.step == StepKind::Pool;
 }
 inline constexpr auto kMakesParts = [] {
   std::array<bool, kOps> out{};

@@ -35,6 +35,8 @@ bool is_told_by_key(const Node* node) {
     case StepKind::Scan:
     case StepKind::Sort:
     case StepKind::Search:
+    case StepKind::Convolve:
+    case StepKind::Pool:
       return true;
     case StepKind::None:
     case StepKind::Iota:

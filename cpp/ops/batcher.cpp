@@ -9,8 +9,10 @@
 #include "graph/operation.h"
 #include "graph/rebuild.h"
 #include "graph/rule.h"
+#include "ops/attention.h"
 #include "ops/batch_control.h"
 #include "ops/batch_index.h"
+#include "ops/convolve.h"
 #include "ops/linalg.h"
 
 namespace pullback {
@@ -52,7 +54,8 @@ Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
 
 bool draws(const Node* node) {
   const StepKind step = traits(node->op).step;
-  return step == StepKind::Random || (step == StepKind::Control && draws_inside(*node->operation));
+  return step == StepKind::Random || (node->op == Op::routine && node->operation->matrix.dropped) ||
+         (step == StepKind::Control && draws_inside(*node->operation));
 }
 
 Made Batcher::make(const Node* node, std::span<const Made* const> in) {
@@ -71,9 +74,11 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
   if (node->op == Op::result) return {differs ? result() : nullptr};
   const bool draws_anew = node->seq >= batching_.first_draw && draws(node);
-  if (node->op == Op::routine && differs) {
+  if (node->op == Op::routine && (differs || draws_anew)) {
     std::vector<NodeRef> inputs;
-    for (size_t k = 0; k < in.size(); ++k) inputs.push_back(full(k));
+    for (size_t k = 0; k < in.size(); ++k) {
+      inputs.push_back(is_shared(node, k) ? shared(k) : full(k));
+    }
     const NodeRef made = routine_like(NodeRef(const_cast<Node*>(node)), inputs);
     std::vector<BatchedOutput>& outputs = controls_[node];
     for (size_t k = 0; k < node->operation->outputs.size(); ++k) {
@@ -115,6 +120,13 @@ Ref<Node> Batcher::full(size_t k) const {
   return broadcast_to(same, with_batch(count_, same->shape, same->shape.rank));
 }
 
+// What attention takes once for many matrices: numbers, and a mask, which may have axes of
+// length 1.
+Ref<Node> Batcher::shared(size_t k) const {
+  if (has_batch(k) || node_->inputs()[k]->shape.rank == 0) return input(k);
+  return expand_dims(input(k), {0});
+}
+
 Ref<Node> Batcher::first_entry() const {
   std::vector<Ref<Node>> inputs;
   std::vector<Node*> below;
@@ -126,9 +138,10 @@ Ref<Node> Batcher::first_entry() const {
 }
 
 Ref<Node> Batcher::drawn() const {
-  const Ref<Node> seed = input(0);
-  const Ref<Node> counter = input(1);
-  Node* from[] = {seed.get(), counter.get()};
+  std::vector<Ref<Node>> held{input(0), input(1)};
+  for (size_t k = 2; k < in_.size(); ++k) held.push_back(full(k));
+  std::vector<Node*> from;
+  for (const Ref<Node>& one : held) from.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   const bool permutation = node_->op == Op::permutation;
   const Ref<Node> made = make_node(permutation ? Op::random_uniform : node_->op,
@@ -315,6 +328,17 @@ Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
     case StepKind::Search:
       if (has_batch(0)) return batched_search(node_, input(0), input(1), count_);
       return like({input(0), full(1)}, attr);
+    case StepKind::Convolve:
+    case StepKind::Pool: {
+      std::vector<bool> batched;
+      for (size_t k = 0; k < in_.size(); ++k) {
+        batched.push_back(has_batch(k) || kind == StepKind::Pool);
+        inputs.push_back(batched[k] ? full(k) : input(k));
+      }
+      Ref<Node> out = batched_windows(node_, inputs, batched, count_);
+      out->part = node_->part;
+      return out;
+    }
     case StepKind::Embed:
       return like({full(0)}, attr);
     case StepKind::AtWindow:

@@ -59,6 +59,7 @@ class Batcher {
   // Input k with the batch axis.
   Ref<Node> full(size_t k) const;
   // The node for the first entry of the batch.
+  Ref<Node> shared(size_t k) const;
   Ref<Node> first_entry() const;
   // Drawn for every entry: all of the batch is one draw.
   Ref<Node> drawn() const;

@@ -253,6 +253,39 @@ struct Answer : Cotangent {
   Answer(const Expr& e) : Cotangent{Cotangent::Value, e.node, nullptr} {}
 };
 
+// The slope by df of the logarithm of Student's density at x, and the slope of that.
+Expr student_slope(const Expr& a, const Expr& b) {
+  return 0.5 * ((square(b) - 1.0) / (a + square(b)) - log1p(square(b) / a) -
+                polygamma_gap(0.0, 0.5 * a, 0.5));
+}
+Expr student_bend(const Expr& a, const Expr& b) {
+  return 0.5 * (square(b) / (a * (a + square(b))) - (square(b) - 1.0) / square(a + square(b)) -
+                0.5 * polygamma_gap(1.0, 0.5 * a, 0.5));
+}
+
+// Slopes that lose too much where their parts are rounded to less.
+Expr wide(const Expr& x) { return cast(x, DType::Float64); }
+Expr narrow(const Expr& x, const Expr& like) { return cast(x, like.node->dtype); }
+
+// Of x with betainc(a, b, x) = p, which is inverse(a, b, p), by p.
+using OfThree = Expr(const Expr&, const Expr&, const Expr&);
+Expr inverse_slope(OfThree* inverse, const Expr& a, const Expr& b, const Expr& p) {
+  return narrow(1.0 / beta_density(wide(a), wide(b), inverse(wide(a), wide(b), wide(p))), p);
+}
+// By a parameter, by which `by` is the slope of betainc.
+Expr inverse_slope(OfThree* inverse, OfThree* by, const Expr& a, const Expr& b, const Expr& p) {
+  const Expr x = inverse(wide(a), wide(b), wide(p));
+  return narrow(-by(wide(a), wide(b), x) / beta_density(wide(a), wide(b), x), p);
+}
+
+// The slope by x of log_gammainc_daa, or that of the complement.
+using OfTwo = Expr(const Expr&, const Expr&);
+Expr log_share_bend(OfTwo* dx, OfTwo* da, OfTwo* daa, const Expr& a, const Expr& x) {
+  const Expr size = wide(a), at = wide(x);
+  const Expr slope = log(at) - digamma(size) - da(size, at);
+  return narrow(dx(size, at) * (square(slope) - polygamma(1.0, size) - daa(size, at)), x);
+}
+
 [[noreturn]] Answer third_order(const char* name, const char* parameters) {
   throw Error(
       ErrorKind::NotImplemented,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/make.h"
+#include "ops/attention.h"
 #include "ops/body.h"
 #include "ops/complex.h"
 #include "ops/composite.h"
@@ -27,14 +28,32 @@ const char* name_of(Routine routine) {
       return "svd";
     case Routine::eigh:
       return "eigh";
+    case Routine::eig:
+      return "eig";
+    case Routine::absent:
+      return "absent";
+    case Routine::expm:
+      return "expm";
+    case Routine::logm:
+      return "logm";
+    case Routine::sqrtm:
+      return "sqrtm";
+    case Routine::sylvester:
+      return "solve_sylvester";
+    case Routine::banded_solve:
+      return "solve_banded";
+    case Routine::swap_rows:
+      return "lu_solve";
+    case Routine::attention:
+    case Routine::attention_cotangents:
+      return "scaled_dot_product_attention";
+    case Routine::fourier:
+      return "fft";
   }
   return "linalg";
 }
 
 namespace {
-
-int64_t rows(const NodeRef& x) { return x->shape[x->shape.rank - 2]; }
-int64_t columns(const NodeRef& x) { return x->shape[x->shape.rank - 1]; }
 
 Shape batch_of(const NodeRef& x) {
   Shape out = x->shape;
@@ -72,9 +91,16 @@ NodeRef as_given(const NodeRef& out, DType given) {
   return cast(out, given);
 }
 
-NodeRef make_routine(MatrixForm form, std::initializer_list<NodeRef> given,
+NodeRef make_routine(const MatrixForm& form, std::initializer_list<NodeRef> given,
                      std::vector<TensorType> outputs) {
-  const NodeRef& a = *given.begin();
+  return make_routine(form, std::span(given.begin(), given.size()), std::move(outputs));
+}
+
+}  // namespace
+
+NodeRef make_routine(MatrixForm form, std::span<const NodeRef> given,
+                     std::vector<TensorType> outputs) {
+  const NodeRef& a = given[0];
   form.m = rows(a);
   form.n = columns(a);
   form.is_complex = is_complex(a->dtype);
@@ -90,14 +116,11 @@ NodeRef make_routine(MatrixForm form, std::initializer_list<NodeRef> given,
   return node;
 }
 
-}  // namespace
-
 NodeRef adjoint(const NodeRef& x) { return swap_last_axes(conjugate(x)); }
 
 NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs) {
-  const MatrixForm& form = operation->operation->matrix;
-  const NodeRef& a = inputs[0];
-  const Shape batch = batch_of(a);
+  if (is_attention(operation)) return attention_like(operation, inputs);
+  const Shape batch = batch_of(inputs[0]);
   std::vector<TensorType> outputs = operation->operation->outputs;
   const int64_t before = operation->in[0]->shape.rank - 2;
   for (TensorType& type : outputs) {
@@ -105,9 +128,7 @@ NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs) 
     for (int64_t d = before; d < type.shape.rank; ++d) shape.append(type.shape[d]);
     type.shape = shape;
   }
-  MatrixForm same = form;
-  if (inputs.size() == 1) return make_routine(same, {a}, std::move(outputs));
-  return make_routine(same, {a, inputs[1]}, std::move(outputs));
+  return make_routine(operation->operation->matrix, inputs, std::move(outputs));
 }
 
 NodeRef cholesky(const NodeRef& given) {
@@ -116,34 +137,45 @@ NodeRef cholesky(const NodeRef& given) {
   return as_given(output_of(made, 0), given->dtype);
 }
 
+namespace {
+
+// Square matrices and right-hand sides, a vector as a column, of one dtype and batch.
+struct Equation {
+  NodeRef a, b;
+};
+Equation equation(const NodeRef& left, const NodeRef& right, const char* who) {
+  const NodeRef a = square(left, who);
+  const NodeRef b = matrices(right->shape.rank == 1 ? expand_dims(right, {1}) : right, who);
+  const DType dtype = promote(a->dtype, b->dtype);
+  Shape batch;
+  if (rows(b) != columns(a) || !broadcast(batch_of(a), batch_of(b), &batch)) {
+    fail(ErrorKind::Value, who, ": matrices of shape ", left->shape,
+         " and right-hand sides of shape ", right->shape, " do not go together");
+  }
+  return {broadcast_to(cast(a, dtype), with(batch, {rows(a), columns(a)})),
+          broadcast_to(cast(b, dtype), with(batch, {rows(b), columns(b)}))};
+}
+
+}  // namespace
+
 NodeRef triangular_solve(const NodeRef& triangles, const NodeRef& given, const Triangle& triangle,
                          const char* who) {
-  NodeRef t = square(triangles, who);
-  NodeRef b = matrices(given, who);
-  const DType dtype = promote(t->dtype, b->dtype);
-  t = cast(t, dtype);
-  b = cast(b, dtype);
-  Shape batch;
-  if (rows(b) != columns(t) || !broadcast(batch_of(t), batch_of(b), &batch)) {
-    fail(ErrorKind::Value, who, ": matrices of shape ", triangles->shape,
-         " and right-hand sides of shape ", given->shape, " do not go together");
-  }
-  const int64_t n = columns(t), k = columns(b);
-  t = broadcast_to(t, with(batch, {n, n}));
-  b = broadcast_to(b, with(batch, {n, k}));
+  const auto [t, b] = equation(triangles, given, who);
   MatrixForm form{Routine::triangular_solve, triangle.lower, triangle.unit, triangle.turn};
-  form.k = k;
+  form.k = columns(b);
   form.who = who;
-  return output_of(make_routine(form, {t, b}, {{dtype, b->shape}}), 0);
+  return output_of(make_routine(form, {t, b}, {{b->dtype, b->shape}}), 0);
 }
 
 Lu lu(const NodeRef& given, const char* who) {
   const NodeRef a = matrices(given, who);
   const Shape batch = batch_of(a);
-  const NodeRef made = make_routine(
-      {Routine::lu}, {a},
-      {{a->dtype, a->shape}, {DType::Int64, with(batch, {rows(a)})}, {real_of(a->dtype), batch}});
-  return {output_of(made, 0), output_of(made, 1), output_of(made, 2)};
+  const NodeRef made = make_routine({Routine::lu}, {a},
+                                    {{a->dtype, a->shape},
+                                     {DType::Int64, with(batch, {rows(a)})},
+                                     {real_of(a->dtype), batch},
+                                     {DType::Int64, with(batch, {std::min(rows(a), columns(a))})}});
+  return {output_of(made, 0), output_of(made, 1), output_of(made, 2), output_of(made, 3)};
 }
 
 Qr qr(const NodeRef& given, bool full) {
@@ -157,12 +189,14 @@ Qr qr(const NodeRef& given, bool full) {
   return {as_given(output_of(made, 0), given->dtype), as_given(output_of(made, 1), given->dtype)};
 }
 
-Svd svd(const NodeRef& given, bool full, const char* who) {
+Svd svd(const NodeRef& given, bool full, const char* who, Degenerate degenerate) {
   const NodeRef a = matrices(given, who);
   const int64_t m = rows(a), n = columns(a), k = std::min(m, n);
   const Shape batch = batch_of(a);
   MatrixForm form{Routine::svd};
   form.full = full;
+  form.who = who;
+  form.degenerate = degenerate;
   const NodeRef made = make_routine(form, {a},
                                     {{a->dtype, with(batch, {m, full ? m : k})},
                                      {real_of(a->dtype), with(batch, {k})},
@@ -171,12 +205,36 @@ Svd svd(const NodeRef& given, bool full, const char* who) {
           as_given(output_of(made, 2), given->dtype)};
 }
 
-Eigh eigh(const NodeRef& given, const char* who) {
+namespace {
+
+Eigen eigen(Routine routine, const NodeRef& a, DType values, DType vectors, const char* who,
+            Degenerate degenerate) {
+  MatrixForm form{routine};
+  form.who = who;
+  form.degenerate = degenerate;
+  const NodeRef made =
+      make_routine(form, {a}, {{values, with(batch_of(a), {rows(a)})}, {vectors, a->shape}});
+  return {output_of(made, 0), output_of(made, 1)};
+}
+
+}  // namespace
+
+Eigen eigh(const NodeRef& given, const char* who, Degenerate degenerate) {
   const NodeRef a = square(given, who);
-  const Shape batch = batch_of(a);
-  const NodeRef made = make_routine(
-      {Routine::eigh}, {a}, {{real_of(a->dtype), with(batch, {rows(a)})}, {a->dtype, a->shape}});
-  return {as_given(output_of(made, 0), given->dtype), as_given(output_of(made, 1), given->dtype)};
+  const auto [w, v] = eigen(Routine::eigh, a, real_of(a->dtype), a->dtype, who, degenerate);
+  return {as_given(w, given->dtype), as_given(v, given->dtype)};
+}
+
+Eigen eig(const NodeRef& given, const char* who, Degenerate degenerate) {
+  const NodeRef a = square(given, who);
+  const DType complex = promote(a->dtype, DType::Complex64);
+  return eigen(Routine::eig, a, complex, complex, who, degenerate);
+}
+
+NodeRef absent(const NodeRef& marks, const char* who) {
+  MatrixForm form{Routine::absent};
+  form.who = who;
+  return output_of(make_routine(form, {marks}, {{marks->dtype, marks->shape}}), 0);
 }
 
 NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back) {
@@ -215,27 +273,14 @@ NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool turned, const ch
 
 }  // namespace
 
-NodeRef solve_turned(const NodeRef& a, const NodeRef& b) {
-  return solve_matrices(a, b, true, "solve");
+NodeRef solve_turned(const NodeRef& a, const NodeRef& b, const char* who) {
+  return solve_matrices(a, b, true, who);
 }
 
 NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
-  NodeRef a = square(left, who);
-  const bool vector = right->shape.rank == 1;
-  NodeRef b = matrices(vector ? expand_dims(right, {1}) : right, who);
-  const DType dtype = promote(a->dtype, b->dtype);
-  a = cast(a, dtype);
-  b = cast(b, dtype);
-  Shape batch;
-  if (rows(b) != columns(a) || !broadcast(batch_of(a), batch_of(b), &batch)) {
-    fail(ErrorKind::Value, who, ": matrices of shape ", left->shape,
-         " and right-hand sides of shape ", right->shape, " do not go together");
-  }
-  const int64_t n = columns(a);
-  a = broadcast_to(a, with(batch, {n, n}));
-  b = broadcast_to(b, with(batch, {n, columns(b)}));
+  const auto [a, b] = equation(left, right, who);
   NodeRef x = solve_matrices(a, b, false, who);
-  if (vector) x = squeeze(x, Axes{{x->shape.rank - 1}});
+  if (right->shape.rank == 1) x = squeeze(x, Axes{{x->shape.rank - 1}});
   const bool halves = is_storage(left->dtype) && is_storage(right->dtype);
   return halves ? as_given(x, promote(left->dtype, right->dtype)) : x;
 }

@@ -10,6 +10,9 @@
 
 namespace pullback {
 
+inline int64_t rows(const NodeRef& x) { return x->shape[x->shape.rank - 2]; }
+inline int64_t columns(const NodeRef& x) { return x->shape[x->shape.rank - 1]; }
+
 // l with a = l lᴴ, lower; only the lower triangle of a is read.
 NodeRef cholesky(const NodeRef& a);
 
@@ -22,9 +25,10 @@ struct Triangle {
 NodeRef triangular_solve(const NodeRef& t, const NodeRef& b, const Triangle& triangle,
                          const char* who = "solve_triangular");
 
-// a[positions] = l u; l and u in one matrix; the sign of the permutation.
+// a[positions] = l u; l and u in one matrix; the sign of the permutation; which row each was
+// swapped with, one after the other.
 struct Lu {
-  NodeRef packed, positions, sign;
+  NodeRef packed, positions, sign, swaps;
 };
 Lu lu(const NodeRef& a, const char* who = "lu");
 
@@ -36,13 +40,16 @@ Qr qr(const NodeRef& a, bool full);
 struct Svd {
   NodeRef u, s, vh;
 };
-Svd svd(const NodeRef& a, bool full, const char* who = "svd");
+Svd svd(const NodeRef& a, bool full, const char* who = "svd",
+        Degenerate degenerate = Degenerate::Nan);
 
-struct Eigh {
+struct Eigen {
   NodeRef w, v;
 };
 // Of the lower triangle.
-Eigh eigh(const NodeRef& a, const char* who = "eigh");
+Eigen eigh(const NodeRef& a, const char* who = "eigh", Degenerate degenerate = Degenerate::Nan);
+// Of any square matrix; both complex.
+Eigen eig(const NodeRef& a, const char* who = "eig", Degenerate degenerate = Degenerate::Nan);
 
 // x with a x = b; b is of rank 1, or matrices.
 NodeRef solve(const NodeRef& a, const NodeRef& b, const char* who = "solve");
@@ -59,7 +66,13 @@ NodeRef adjoint(const NodeRef& x);
 // Rows of each matrix in the order of positions, or (back) where they came from.
 NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back);
 // x with aᴴ x = b, of one dtype and batch.
-NodeRef solve_turned(const NodeRef& a, const NodeRef& b);
+NodeRef solve_turned(const NodeRef& a, const NodeRef& b, const char* who = "solve");
+// Real zeros as they are; `who` fails where one is not.
+NodeRef absent(const NodeRef& marks, const char* who);
+// A node of the routine, whose outputs are those of it; the form's m, n and is_complex follow from
+// the first operand, whose batch all have.
+NodeRef make_routine(MatrixForm form, std::span<const NodeRef> given,
+                     std::vector<TensorType> outputs);
 // The same routine of other matrices, which may have more axes before.
 NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs);
 

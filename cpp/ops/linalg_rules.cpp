@@ -8,45 +8,15 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "graph/make.h"
-#include "ops/body.h"
-#include "ops/complex.h"
-#include "ops/expr.h"
-#include "ops/linalg.h"
+#include "ops/attention.h"
+#include "ops/fourier.h"
+#include "ops/linalg_formulas.h"
+#include "ops/matrix_functions.h"
 
 namespace pullback {
 namespace {
 
-int64_t rows(const NodeRef& x) { return x->shape[x->shape.rank - 2]; }
-int64_t columns(const NodeRef& x) { return x->shape[x->shape.rank - 1]; }
-
-Expr times(const NodeRef& a, const NodeRef& b) { return matmul(a, b); }
-
-// What stands in a matrix: whether row + offset >= column.
-Expr below(const NodeRef& x, int64_t offset) {
-  const Expr row = expand_dims(iota(rows(x)), {1});
-  return row + Expr(scalar(DType::Int64, static_cast<double>(offset))) >= Expr(iota(columns(x)));
-}
-Expr zero_of(const NodeRef& x) { return scalar(x->dtype, 0); }
-Expr lower(const NodeRef& x, int64_t offset = 0) {
-  return formula::where(below(x, offset), Expr(x), zero_of(x));
-}
-Expr upper(const NodeRef& x, int64_t offset = 0) {
-  return formula::where(below(x, offset - 1), zero_of(x), Expr(x));
-}
-Expr on_diagonal(const NodeRef& x) {
-  const Expr row = expand_dims(iota(rows(x)), {1});
-  return row == Expr(iota(columns(x)));
-}
-// A vector as the factors of columns, or of rows.
-Expr by_columns(const NodeRef& s) { return expand_dims(s, {s->shape.rank - 1}); }
-Expr by_rows(const NodeRef& s) { return expand_dims(s, {s->shape.rank}); }
-
-// A number for each matrix.
-Expr of_each(const NodeRef& x) { return expand_dims(x, {x->shape.rank, x->shape.rank + 1}); }
-
-Expr half(const Expr& x) { return x * Expr(scalar(x.node->dtype, 0.5)); }
-Expr hermitian(const Expr& x) { return half(x + Expr(adjoint(x))); }
+using namespace linalg_formula;  // NOLINT(google-build-using-namespace): formulas
 
 // x with half of what is on its diagonal, whose imaginary part is nothing.
 Expr lower_half(const Expr& x) {
@@ -60,23 +30,11 @@ Expr mirrored(const Expr& x) {
   return part + Expr(adjoint(part));
 }
 
-// s_j - s_i, and 1 on the diagonal.
-Expr gaps_of(const Expr& s) {
-  const Expr gaps = by_columns(s) - by_rows(s);
-  return formula::where(on_diagonal(gaps), Expr(scalar(gaps.node->dtype, 1)), gaps);
+Expr inverse_turned(const NodeRef& x) {
+  return solve_turned(x, broadcast_to(identity_like(x), x->shape));
 }
 
-Expr identity_like(const NodeRef& x) { return eye(rows(x), columns(x), 0, x->dtype); }
-
 // --- rules of the routines; `g` are the cotangents, null where there is none
-
-struct Outputs {
-  const NodeRef& operation;
-  std::span<Node* const> known;
-  NodeRef operator[](size_t k) const {
-    return known[k] ? NodeRef(known[k]) : output_of(operation, k);
-  }
-};
 
 NodeRef cholesky_cotangent(const Outputs& out, const NodeRef& g) {
   const NodeRef l = out[0];
@@ -112,21 +70,48 @@ std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, cons
   return {-(form.lower ? lower(gt, -off) : upper(gt, off)), gb};
 }
 
+// Rows or columns of each matrix, by `back` the axis from the last one.
+NodeRef part(const NodeRef& x, int64_t back, int64_t from, int64_t count) {
+  const int64_t axis = x->shape.rank - 1 - back;
+  if (count == x->shape[axis]) return x;
+  Window window(x->shape.rank);
+  window.start[axis] = from;
+  Shape shape = x->shape;
+  shape[axis] = count;
+  return slice(x, shape, window);
+}
+NodeRef joined(const NodeRef& first, const NodeRef& second, int64_t back) {
+  const NodeRef parts[] = {first, second};
+  return concat(parts, first->shape.rank - 1 - back);
+}
+
+// What l and u have beside a square, a2 = l u2 or a2 = l2 u, sends its part to that of the square.
 NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef& g) {
+  constexpr const char* who = "lu";
   const MatrixForm& form = operation->operation->matrix;
-  if (form.m != form.n) {
-    fail(ErrorKind::NotImplemented, "lu: gradients of matrices that are not square");
+  const int64_t k = std::min(form.m, form.n), longer = form.m > form.n ? 1 : 0;
+  const int64_t further = std::max(form.m, form.n) - k;
+  const Triangle l_turned{.lower = true, .unit = true, .turn = Turn::Adjoint};
+  const NodeRef packed = part(out[0], longer, 0, k);
+  const NodeRef known = part(g, longer, 0, k);
+  Expr gl = lower(known, -1), gu = upper(known);
+  NodeRef beside;
+  if (further) {
+    const NodeRef more = part(out[0], longer, k, further), given = part(g, longer, k, further);
+    if (longer) {
+      beside = adjoint(triangular_solve(packed, adjoint(given), {}, who));
+      gu = gu - upper(times(adjoint(more), beside));
+    } else {
+      beside = triangular_solve(packed, given, l_turned, who);
+      gl = gl - lower(times(beside, adjoint(more)), -1);
+    }
   }
-  const NodeRef packed = out[0];
   const Expr l = lower(packed, -1) + identity_like(packed);
-  const Expr u = upper(packed);
-  const Expr inner =
-      lower(times(adjoint(l), lower(g, -1)), -1) + upper(times(upper(g), adjoint(u)));
+  const Expr inner = lower(times(adjoint(l), gl), -1) + upper(times(gu, adjoint(upper(packed))));
   // l⁻ᴴ inner u⁻ᴴ
-  const NodeRef left =
-      triangular_solve(packed, inner, {.lower = true, .unit = true, .turn = Turn::Adjoint}, "lu");
-  const NodeRef whole = adjoint(triangular_solve(packed, adjoint(left), {}, "lu"));
-  return permuted_rows(whole, out[1], true);
+  const NodeRef left = triangular_solve(packed, inner, l_turned, who);
+  const NodeRef square = adjoint(triangular_solve(packed, adjoint(left), {}, who));
+  return permuted_rows(further ? joined(square, beside, longer) : square, out[1], true);
 }
 
 NodeRef qr_cotangent(const NodeRef& operation, const Outputs& out, NodeRef gq, NodeRef gr) {
@@ -141,104 +126,24 @@ NodeRef qr_cotangent(const NodeRef& operation, const Outputs& out, NodeRef gq, N
   if (gq == nullptr) gq = zeros(q->shape, q->dtype);
   if (gr == nullptr) gr = zeros(r->shape, r->dtype);
   const int64_t k = std::min(m, n);
-  const auto part = [&](const NodeRef& x, int64_t from, int64_t count) {
-    Window window(x->shape.rank);
-    window.start[x->shape.rank - 1] = from;
-    Shape shape = x->shape;
-    shape[shape.rank - 1] = count;
-    return slice(x, shape, window);
-  };
   NodeRef gy;
   NodeRef r1 = r, gr1 = gr;
   if (n > k) {  // a = [x, y], x = q u, y = q v
-    const NodeRef y = part(NodeRef(operation->inputs()[0]), k, n - k);
-    const NodeRef gv = part(gr, k, n - k);
+    const NodeRef y = part(NodeRef(operation->inputs()[0]), 0, k, n - k);
+    const NodeRef gv = part(gr, 0, k, n - k);
     gy = times(q, gv);
     gq = Expr(gq) + times(y, adjoint(gv));
-    r1 = part(r, 0, k);
-    gr1 = part(gr, 0, k);
+    r1 = part(r, 0, 0, k);
+    gr1 = part(gr, 0, 0, k);
   }
   const Expr inner = times(r1, adjoint(gr1)) - times(adjoint(gq), q);
   const Expr sum = Expr(gq) + times(q, mirrored(inner));
   // sum r⁻ᴴ
   NodeRef ga = adjoint(triangular_solve(r1, adjoint(sum), {.lower = false}, "qr"));
   if (gy) {
-    const NodeRef parts[] = {ga, gy};
-    ga = concat(parts, ga->shape.rank - 1);
+    ga = joined(ga, gy, 0);
   }
   return ga;
-}
-
-NodeRef svd_cotangent(const NodeRef& operation, const Outputs& out, std::span<const NodeRef> g) {
-  const MatrixForm& form = operation->operation->matrix;
-  const NodeRef& gs = g[1];
-  if (form.full && (g[0] || g[2]) && form.m != form.n) {
-    fail(ErrorKind::NotImplemented,
-         "svd: gradients by u and vh of full_matrices=True; their further vectors are any basis");
-  }
-  const NodeRef whole_u = out[0], s = out[1], whole_v = out[2];
-  const int64_t k = std::min(form.m, form.n);
-  const auto first = [&](const NodeRef& x, int64_t axis) {
-    Shape shape = x->shape;
-    shape[axis] = k;
-    return shape == x->shape ? x : slice(x, shape, Window(x->shape.rank));
-  };
-  const NodeRef u = first(whole_u, whole_u->shape.rank - 1);
-  const NodeRef vh = first(whole_v, whole_v->shape.rank - 2);
-  const NodeRef v = adjoint(vh);
-  const bool complex = is_complex(u->dtype);
-  const NodeRef size = cast(s, u->dtype);
-  const Expr values = by_columns(size);
-  if (g[0] == nullptr && g[2] == nullptr)
-    return times(Expr(u) * Expr(by_columns(cast(gs, u->dtype))), vh);
-  const auto skew = [](const Expr& x) { return x - Expr(adjoint(x)); };
-  const Expr by = cast(gaps_of(Expr(s) * Expr(s)), u->dtype);
-  const Expr none = scalar(u->dtype, 0);
-  Expr inner = none;
-  Expr left = none;
-  if (g[0]) {
-    left = skew(times(adjoint(u), g[0]));
-    inner = left * values;
-  }
-  if (g[2]) {
-    const Expr right = by_rows(size) * skew(times(vh, adjoint(g[2])));
-    inner = g[0] ? inner + right : right;
-  }
-  inner = formula::where(on_diagonal(inner), none, inner / by);
-  if (gs) {
-    inner = inner + formula::where(on_diagonal(inner), by_columns(cast(gs, u->dtype)), none);
-  }
-  if (complex && g[0]) {
-    const Expr phase = left / (Expr(scalar(u->dtype, 2)) * values);
-    inner = inner + formula::where(on_diagonal(inner), phase, none);
-  }
-  Expr ga = times(times(u, inner), vh);
-  if (g[0] && form.m > k) {
-    const Expr rest = Expr(g[0]) - times(u, times(adjoint(u), g[0]));
-    ga = ga + times(rest / values, vh);
-  }
-  if (g[2] && form.n > k) {
-    const Expr rest = Expr(g[2]) - times(times(g[2], v), vh);
-    ga = ga + times(u, rest / by_rows(size));
-  }
-  return ga;
-}
-
-NodeRef eigh_cotangent(const Outputs& out, const NodeRef& gw, const NodeRef& gv) {
-  const NodeRef v = out[1];
-  const Expr none = scalar(v->dtype, 0);
-  NodeRef inner;
-  if (gv) {
-    const Expr mixed = times(adjoint(v), gv);
-    inner = formula::where(on_diagonal(mixed), none, mixed / cast(gaps_of(out[0]), v->dtype));
-  }
-  if (gw && inner == nullptr) {
-    return times(Expr(v) * Expr(by_columns(cast(gw, v->dtype))), adjoint(v));
-  }
-  if (gw) {
-    inner = Expr(inner) + formula::where(on_diagonal(inner), by_columns(cast(gw, v->dtype)), none);
-  }
-  return hermitian(times(times(v, inner), adjoint(v)));
 }
 
 // --- what is made of them
@@ -255,8 +160,7 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
   };
   const Choice choices[] = {
       choice([](const NodeRef& x) -> NodeRef {
-        return of_each(conjugate(det(x))) *
-               Expr(solve_turned(x, broadcast_to(identity_like(x), x->shape)));
+        return of_each(conjugate(det(x))) * inverse_turned(x);
       }),
       choice([](const NodeRef& x) -> NodeRef {
         const auto [u, s, vh] = svd(x, false, "det");
@@ -313,9 +217,7 @@ struct DetRule : LinalgRule {
 struct LogabsdetRule : LinalgRule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const NodeRef a(call.inputs[0]), g(call.cotangents[0]);
-    return {
-        {Cotangent::Value, of_each(cast(g, a->dtype)) *
-                               Expr(solve_turned(a, broadcast_to(identity_like(a), a->shape)))}};
+    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * inverse_turned(a)}};
   }
 };
 
@@ -361,8 +263,21 @@ std::vector<NodeRef> routine_cotangents(const NodeRef& operation, std::span<Node
       answers[0] = svd_cotangent(operation, out, g);
       break;
     case Routine::eigh:
-      answers[0] = eigh_cotangent(out, g[0], g[1]);
+      answers[0] = eigh_cotangent(operation, out, g);
       break;
+    case Routine::eig:
+      answers[0] = eig_cotangent(operation, out, g);
+      break;
+    case Routine::absent:
+      break;
+    case Routine::attention:
+    case Routine::attention_cotangents:
+      return attention_cotangents(operation, outputs, g);
+    case Routine::fourier:
+      answers[0] = fourier_cotangent(operation, g[0]);
+      break;
+    default:
+      return matrix_function_cotangents(operation, out[0], g[0]);
   }
   return answers;
 }

@@ -46,6 +46,8 @@ enum class StepKind : uint8_t {
   Scan,
   Sort,
   Search,
+  Convolve,
+  Pool,
   Iota,
   Random,
   Host,
@@ -129,7 +131,8 @@ constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Produ
                Concat = step(StepKind::Concat), Embed = step(StepKind::Embed),
                AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
-               Search = step(StepKind::Search), Iota = step(StepKind::Iota),
+               Search = step(StepKind::Search), Convolve = step(StepKind::Convolve),
+               Pool = step(StepKind::Pool), Iota = step(StepKind::Iota),
                Random = step(StepKind::Random), Host = step(StepKind::Host),
                Control = step(StepKind::Control), Library = step(StepKind::Library),
                Output = step(StepKind::Output);

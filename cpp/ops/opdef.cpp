@@ -6,11 +6,13 @@
 #include "graph/rule.h"
 #include "ops/complex.h"
 #include "ops/composite.h"
+#include "ops/convolve.h"
 #include "ops/elementwise.h"
 #include "ops/index.h"
 #include "ops/matmul.h"
 #include "ops/movement.h"
 #include "ops/order.h"
+#include "ops/random.h"
 #include "ops/reduce.h"
 
 namespace pullback {
@@ -26,10 +28,12 @@ constexpr Vjp kVjps[] = {
 };
 static_assert(std::size(kVjps) == kOps, "one rule for every op");
 
-// sum_duplicates has no public name: optimizers make it of gradients.
+// sum_duplicates has no public name: optimizers make it of gradients. Nor have parts of the
+// gradient of max_pool.
 bool overridable(Op op) {
   return !is_leaf(op) && op != Op::read && op != Op::custom && op != Op::result &&
-         op != Op::output && !is_operation(op) && op != Op::sum_duplicates;
+         op != Op::output && !is_operation(op) && op != Op::sum_duplicates &&
+         op != Op::max_pool_spread && op != Op::max_pool_choose;
 }
 
 }  // namespace

@@ -110,19 +110,31 @@ NodeRef sort(Op op, const NodeRef& x, int64_t axis, bool descending);
 // How many of `sorted`, of rank 1, are less than each of x; or no greater, on the right.
 NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right);
 
-// --- creation and random numbers (ops/create.cpp)
+// --- creation (ops/create.cpp)
 NodeRef full(const Shape& shape, const NodeRef& scalar);
 NodeRef zeros(const Shape& shape, DType dtype);
 NodeRef ones(const Shape& shape, DType dtype);
 NodeRef iota(int64_t length);  // int64
 NodeRef arange(const NodeRef& start, int64_t length, const NodeRef& step, DType dtype);
 NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype);
+
+// --- random numbers (ops/random.cpp), of a source (ops/random_state.h)
 void seed_random(uint64_t seed);
 // The next draw of what `node` is, a seed or a counter.
 NodeRef draw_like(const Node* node);
-NodeRef random_uniform(const Shape& shape, DType dtype);
-NodeRef random_normal(const Shape& shape, DType dtype);
-NodeRef permutation(int64_t length);
+NodeRef random_uniform(const Shape& shape, DType dtype, int64_t source = 0);
+NodeRef random_normal(const Shape& shape, DType dtype, int64_t source = 0);
+NodeRef random_exponential(const Shape& shape, DType dtype, int64_t source = 0);
+NodeRef permutation(int64_t length, int64_t source = 0);
+// Parameters broadcast to the shape. int64, low and last included; `low` where it is beyond.
+NodeRef random_integers(const NodeRef& low, const NodeRef& last, const Shape& shape,
+                        int64_t source = 0);
+// Of scale 1, or its logarithm, which is finite where the draw itself would be 0.
+NodeRef random_gamma(const NodeRef& concentration, const Shape& shape, DType dtype, bool log,
+                     int64_t source = 0);
+// Whole numbers in float64; NaN where a parameter has no meaning.
+NodeRef random_poisson(const NodeRef& mean, const Shape& shape, int64_t source = 0);
+NodeRef random_binomial(const NodeRef& n, const NodeRef& p, const Shape& shape, int64_t source = 0);
 
 // --- composites (ops/composite.cpp): made of the others, with a name of their own
 NodeRef mean(const NodeRef& x, const Axes& axes, bool keepdims);

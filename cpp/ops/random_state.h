@@ -1,4 +1,4 @@
-// Where the sequence of random draws stands, for those who want a sequence of their own, and the
+// Where sequences of random draws stand: that of the module and those of generators; and the
 // sequences of a loop's iterations.
 #pragma once
 
@@ -11,7 +11,19 @@ struct RandomState {
   int64_t counter;
 };
 
-// Goes on from `next`; gives what would have come.
+// A sequence of draws, by its number. That of the module always exists.
+using RandomSource = int64_t;
+constexpr RandomSource kModuleSource = 0;
+
+// A new one, from its beginning on. Not while a function is traced.
+RandomSource new_random_source(uint64_t seed);
+// What was traced with it may go on.
+void free_random_source(RandomSource source);
+// The seed of a source, and that of its n-th child.
+uint64_t seed_of(RandomSource source);
+uint64_t seed_of_child(uint64_t seed, int64_t n);
+
+// The module's sequence goes on from `next`; gives what would have come.
 RandomState exchange_random_state(RandomState next);
 
 // What the seed of a draw is in iteration `position` of a loop: by splitmix64 (Steele, Lea and

@@ -19,6 +19,8 @@ enum class Problem : uint8_t {
                     // many there are
   Singular,         // a triangle has a zero on its diagonal; likewise
   NotConverged,     // eigenvalues or singular values were not found; likewise
+  Degenerate,       // two eigenvalues or singular values are equal; likewise
+  NotUnique,        // a Sylvester equation has no single solution; likewise
   NoLibrary,        // there is none with the routine
   Host,             // a host function failed: see host_failure
   Injected,         // by a test, through the null backend

@@ -3,6 +3,7 @@
 #include "plan/bodies.h"
 
 #include <cstring>
+#include <string_view>
 #include <unordered_map>
 
 #include "plan/cache.h"
@@ -100,12 +101,19 @@ std::vector<unsigned char> key_of(const Operation& operation) {
   const MatrixForm& matrix = operation.matrix;
   for (const int number : {static_cast<int>(matrix.routine), static_cast<int>(matrix.lower),
                            static_cast<int>(matrix.unit), static_cast<int>(matrix.turn),
-                           static_cast<int>(matrix.full), static_cast<int>(matrix.is_complex)}) {
+                           static_cast<int>(matrix.full), static_cast<int>(matrix.is_complex),
+                           static_cast<int>(matrix.backwards), static_cast<int>(matrix.causal),
+                           static_cast<int>(matrix.masked), static_cast<int>(matrix.dropped)}) {
     append(static_cast<uint8_t>(number), &out);
   }
-  for (const int64_t number : {matrix.m, matrix.n, matrix.k, operation.batch}) {
+  const std::string_view who = matrix.who ? matrix.who : "";  // errors of the plan say it
+  out.insert(out.end(), who.begin(), who.end());
+  append(static_cast<uint32_t>(who.size()), &out);
+  for (const int64_t number : {matrix.m, matrix.n, matrix.k, matrix.below, operation.batch,
+                               matrix.fourier.points, int64_t{matrix.fourier.backward}}) {
     append(number, &out);
   }
+  for (const double number : {matrix.fourier.factor, matrix.fourier.ends}) append(number, &out);
   return out;
 }
 

@@ -61,6 +61,23 @@ struct Printer {
         text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c));
     return g.then ? text(out, "\n    then ", (*this)(*g.then)) : out;
   }
+  static std::string show_windows(const Windowing& f) {
+    const auto list = [](const PerWindow& n) { return Shape{n[0], n[1], n[2]}; };
+    return text(" stride ", list(f.stride), " dilation ", list(f.dilation), " low ", list(f.low));
+  }
+  std::string operator()(const Convolution& c) const {
+    const PerWindow& s = c.windows.spacing;
+    const std::string out =
+        text("convolve ", show(plan, c.x), " with ", show(plan, c.w), show_windows(c.windows),
+             " spacing ", Shape{s[0], s[1], s[2]}, " to ", show(plan, c.y));
+    return c.then ? text(out, "\n    then ", (*this)(*c.then)) : out;
+  }
+  std::string operator()(const Pool& p) const {
+    const PerWindow& s = p.windows.size;
+    return text(name_of(p.op), " ", show(plan, p.in), p.g ? " and " : "",
+                p.g ? show(plan, *p.g) : "", " size ", Shape{s[0], s[1], s[2]},
+                show_windows(p.windows), " to ", show(plan, p.out));
+  }
   std::string operator()(const Layout& l) const {
     return text(l.add     ? "add "
                 : l.clear ? "embed "
@@ -93,7 +110,9 @@ struct Printer {
                 " to ", show(plan, s.out));
   }
   std::string operator()(const Random& r) const {
-    return text(name_of(r.op), " to ", show(plan, r.out));
+    std::string out = name_of(r.op);
+    for (const View& view : r.in) out += " " + show(plan, view);
+    return text(out, " to ", show(plan, r.out));
   }
   std::string operator()(const HostCall& call) const {
     std::string out = "host";

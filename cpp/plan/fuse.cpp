@@ -213,6 +213,8 @@ class Fuser {
     }
   }
 
+  static bool has_epilogue(Op op) { return op == Op::matmul || op == Op::convolve; }
+
   // Whether unit `next` can run on the result of product `unit` while it is computed.
   bool follows(uint32_t product, const Unit& next) const {
     if (!next.tiles || next.count != analysis_.elements(product) || next.count == 0) return false;
@@ -262,7 +264,7 @@ class Fuser {
     const auto run = [&](uint32_t u, bool may_have_epilogue) {
       order.push_back(u);
       const uint32_t newest = out_.units[u].members.back();
-      const bool product = may_have_epilogue && analysis_.node(newest)->op == Op::matmul;
+      const bool product = may_have_epilogue && has_epilogue(analysis_.node(newest)->op);
       int64_t epilogue = -1;
       for (uint32_t reader : readers[u]) {
         if (--waits[reader] != 0) continue;

@@ -31,7 +31,9 @@ Plan Lowering::run() {
       if (unit.then < 0) continue;
       Op source;
       TileGroup group = tiles(++u, &source);
-      std::get<Gemm>(plan_.steps.back().work).then = std::move(group);
+      Work& work = plan_.steps.back().work;
+      auto* convolution = std::get_if<Convolution>(&work);
+      (convolution ? convolution->then : std::get<Gemm>(work).then) = std::move(group);
       continue;
     }
     if (unit.members.size() == 1 && emit_copy(unit.members[0])) continue;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "ops/convolve.h"
 #include "ops/reduce.h"
 #include "plan/lowering.h"
 
@@ -72,12 +73,13 @@ void Lowering::emit_other(uint32_t member) {
       return add_step(Search{dense_operand(member, 0), dense_operand(member, 1), whole_view(member),
                              node->attr.reversed},
                       op);
+    case StepKind::Convolve:
+    case StepKind::Pool:
+      return emit_windows(member);
     case StepKind::Iota:
       return add_step(Iota{whole_view(member)}, op);
     case StepKind::Random:
-      return add_step(Random{op, scalar_[analysis_.reads(member)[0].base],
-                             scalar_[analysis_.reads(member)[1].base], whole_view(member)},
-                      op);
+      return emit_random(member);
     case StepKind::Host: {
       HostCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
       for (size_t k = 1; k < analysis_.reads(member).size(); ++k) {
@@ -93,6 +95,17 @@ void Lowering::emit_other(uint32_t member) {
     case StepKind::None:    // in a group, or not computed
       break;
   }
+}
+
+void Lowering::emit_random(uint32_t member) {
+  const auto reads = analysis_.reads(member);
+  Random random{
+      nodes_[member]->op, scalar_[reads[0].base], scalar_[reads[1].base], whole_view(member), {}};
+  for (size_t k = 2; k < reads.size(); ++k) {
+    const bool one = is_one_number(analysis_.window(reads[k]));
+    random.in.push_back(one ? operand(member, k) : dense_operand(member, k));
+  }
+  add_step(std::move(random), nodes_[member]->op);
 }
 
 // The part of a node's memory that its window names.
@@ -152,6 +165,20 @@ void Lowering::emit_matmul(uint32_t member) {
   const View a = factor(0);
   const View b = factor(1);
   add_step(Gemm{a, b, whole_view(member), std::nullopt}, Op::matmul);
+}
+
+void Lowering::emit_windows(uint32_t member) {
+  const Node* node = nodes_[member];
+  Windowing windows = windowing_of(node);
+  if (node->op != Op::convolve) {
+    Pool pool{node->op, dense_operand(member, 0), whole_view(member), std::nullopt, windows};
+    if (node->op != Op::max_pool) pool.g = dense_operand(member, 1);
+    return add_step(std::move(pool), node->op);
+  }
+  const View x = operand(member, 0);
+  const View w = operand(member, 1);
+  for (size_t d = 0; d < 3; ++d) windows.size[d] = w.shape[static_cast<int64_t>(d)];
+  add_step(Convolution{x, w, whole_view(member), windows, std::nullopt}, node->op);
 }
 
 void Lowering::emit_concat(uint32_t member) {

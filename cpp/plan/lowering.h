@@ -51,9 +51,11 @@ class Lowering {
   View place_of(const Node* node);
   void copy_base(uint32_t member);
   View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count);
+  void emit_random(uint32_t member);
   void emit_indexed(uint32_t member);
   void emit_matmul(uint32_t member);
   void emit_concat(uint32_t member);
+  void emit_windows(uint32_t member);
 
   // In lower_control.cpp.
   void find_outputs();

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "plan/positions.h"
+#include "plan/step_views.h"
 #include "runtime/memory.h"
 
 namespace pullback {

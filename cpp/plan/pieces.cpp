@@ -3,6 +3,7 @@
 // the memory, nobody sees the zeros; and a group that makes such a piece, or one of a
 // concatenation, stores it where it belongs, not in memory of its own to be copied.
 #include "plan/pieces.h"
+#include "plan/step_views.h"
 
 #include <algorithm>
 #include <unordered_map>

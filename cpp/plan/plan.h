@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "graph/operation.h"  // MatrixForm
+#include "graph/windowing.h"
 #include "ops/op.h"
 #include "ops/random_state.h"  // seed_of_iteration
 #include "plan/view.h"
@@ -100,6 +100,24 @@ struct Gemm {
   std::optional<TileGroup> then;  // runs on c, a flat load of it, while c is in the cache
 };
 
+// y[n, o…, g, b] = the sum over taps k and channels a of x[n, i…, g, a] w[k…, g, a, b], where i
+// follows from o and k (graph/windowing.h; size is that of w). x and w have any strides; y is
+// row-major.
+struct Convolution {
+  View x, w, y;
+  Windowing windows;
+  std::optional<TileGroup> then;  // as of Gemm, on y
+};
+
+// max_pool … max_pool_choose (ops/convolve.h) of x = [n, three axes, c]; `g` of the last two. All
+// are row-major.
+struct Pool {
+  Op op;
+  View in, out;
+  std::optional<View> g;
+  Windowing windows;
+};
+
 // Copies `in` to `out` element by element (same shape, any strides), or adds it to what is there.
 // With `clear`, the whole slot of `out` is zeroed first.
 struct Layout {
@@ -164,12 +182,13 @@ struct Search {
   bool right = false;
 };
 
-// Element i from a counter-based generator at (seed, counter, i). uniform in [0, 1), standard
-// normal, or a permutation of 0 … n-1 (int64).
+// Element i from a counter-based generator at (seed, counter, i) and its parameters: an operation
+// of ops/random.cpp. A parameter is row-major, or one number for all (strides of 0).
 struct Random {
   Op op;
   int32_t seed, counter;  // positions in the run's scalars
   View out;
+  std::vector<View> in;
 };
 
 // 0, 1, 2, … along the only axis of out.
@@ -245,8 +264,8 @@ struct Branch {
   std::vector<View> out;
 };
 
-using Work = std::variant<TileGroup, Gemm, Layout, Gather, ScatterAdd, ArgReduce, Random, Iota,
-                          Scan, Sort, Search, HostCall, LibraryCall, Loop, Branch>;
+using Work = std::variant<TileGroup, Gemm, Convolution, Pool, Layout, Gather, ScatterAdd, ArgReduce,
+                          Random, Iota, Scan, Sort, Search, HostCall, LibraryCall, Loop, Branch>;
 
 struct Step {
   Work work;
@@ -282,7 +301,9 @@ struct Plan {
 inline const TileGroup* group_of(const Step& step) {
   if (const auto* group = std::get_if<TileGroup>(&step.work)) return group;
   const auto* gemm = std::get_if<Gemm>(&step.work);
-  return gemm && gemm->then ? &*gemm->then : nullptr;
+  const auto* convolution = std::get_if<Convolution>(&step.work);
+  if (gemm && gemm->then) return &*gemm->then;
+  return convolution && convolution->then ? &*convolution->then : nullptr;
 }
 inline TileGroup* group_of(Step& step) {
   return const_cast<TileGroup*>(group_of(std::as_const(step)));
@@ -307,91 +328,5 @@ std::string dump(const Plan& plan);
 // Whether a run of it may end in an error.
 bool can_fail(const Instruction& instruction);
 bool can_fail(const Step& step);
-
-// Calls f(view, written) for every view of a step, reads before writes (what a product's group
-// reads comes after the product). One for each kind of step, so that a new one does not compile
-// before it has its own.
-template <class F>
-void for_each_view(const TileGroup& group, F&& f) {
-  for (const View& view : group.loads) f(view, false);
-  for (const Store& store : group.stores) f(store.view, true);
-  for (const Reduction& reduction : group.reductions) f(reduction.out, true);
-}
-template <class F>
-void for_each_view(const Gemm& gemm, F&& f) {
-  f(gemm.a, false);
-  f(gemm.b, false);
-  f(gemm.c, true);
-  if (gemm.then) for_each_view(*gemm.then, f);
-}
-template <class F>
-void for_each_view(const Layout& layout, F&& f) {
-  f(layout.in, false);
-  if (layout.add && !layout.clear) f(layout.out, false);
-  f(layout.out, true);
-}
-template <class F>
-void for_each_view(const Gather& gather, F&& f) {
-  f(gather.in, false);
-  f(gather.indices, false);
-  f(gather.out, true);
-}
-template <class F>
-void for_each_view(const ScatterAdd& scatter, F&& f) {
-  f(scatter.in, false);
-  f(scatter.indices, false);
-  if (!scatter.clear) f(scatter.out, false);
-  f(scatter.out, true);
-}
-template <class F>
-void for_each_view(const ArgReduce& reduce, F&& f) {
-  f(reduce.in, false);
-  f(reduce.out, true);
-}
-template <class F>
-void for_each_view(const Scan& scan, F&& f) {
-  f(scan.in, false);
-  if (scan.factors) f(*scan.factors, false);
-  f(scan.out, true);
-}
-template <class F>
-void for_each_view(const Sort& sort, F&& f) {
-  f(sort.in, false);
-  f(sort.out, true);
-}
-template <class F>
-void for_each_view(const Search& search, F&& f) {
-  f(search.sorted, false);
-  f(search.in, false);
-  f(search.out, true);
-}
-template <class F>
-void for_each_view(const Random& random, F&& f) {
-  f(random.out, true);
-}
-template <class F>
-void for_each_view(const Iota& iota, F&& f) {
-  f(iota.out, true);
-}
-template <class F>
-void for_each_view(const HostCall& call, F&& f) {
-  for (const View& view : call.in) f(view, false);
-  f(call.out, true);
-}
-template <class Several, class F>
-  requires(std::is_same_v<Several, LibraryCall> || std::is_same_v<Several, Loop> ||
-           std::is_same_v<Several, Branch>)
-void for_each_view(const Several& step, F&& f) {
-  for (const View& view : step.in) {
-    if (view.slot >= 0) f(view, false);
-  }
-  for (const View& view : step.out) {
-    if (view.slot >= 0) f(view, true);
-  }
-}
-template <class F>
-void for_each_view(const Step& step, F&& f) {
-  std::visit([&](const auto& work) { for_each_view(work, f); }, step.work);
-}
 
 }  // namespace pullback

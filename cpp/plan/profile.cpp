@@ -1,8 +1,10 @@
 // Counts bytes and operations of a step from its views, and keeps the records of a thread. Nothing
 // is counted where nobody records.
 #include "plan/profile.h"
+#include "plan/step_views.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace pullback {
 namespace {
@@ -55,6 +57,17 @@ int64_t operations_of(const Gemm& gemm) {
   return product + (gemm.then ? operations_of(*gemm.then) : 0);
 }
 
+int64_t operations_of(const Convolution& convolution) {
+  const Shape& w = convolution.w.shape;
+  const int64_t product = 2 * convolution.y.shape.size() * w[0] * w[1] * w[2] * w[4];
+  return product + (convolution.then ? operations_of(*convolution.then) : 0);
+}
+
+int64_t operations_of(const Pool& pool) {
+  const PerWindow& taps = pool.windows.size;
+  const int64_t windows = std::min(pool.in.shape.size(), pool.out.shape.size());
+  return windows * taps[0] * taps[1] * taps[2];
+}
 int64_t operations_of(const ScatterAdd& scatter) { return scatter.in.shape.size(); }
 int64_t operations_of(const ArgReduce& reduce) { return reduce.in.shape.size(); }
 int64_t operations_of(const Scan& scan) { return scan.in.shape.size(); }
@@ -63,6 +76,14 @@ int64_t operations_of(const Search& search) { return search.in.shape.size(); }
 int64_t operations_of(const Random& random) { return random.out.shape.size(); }
 int64_t operations_of(const LibraryCall& call) {
   const MatrixForm& form = call.form;
+  if (form.routine == Routine::attention) return 4 * call.batch * form.m * form.n * form.k;
+  if (form.routine == Routine::attention_cotangents) {
+    return 10 * call.batch * form.m * form.n * form.k;
+  }
+  if (form.routine == Routine::fourier) {
+    const int64_t points = std::max<int64_t>(form.fourier.points, 1);
+    return 5 * call.batch * form.n * points * (std::bit_width(static_cast<uint64_t>(points)) - 1);
+  }
   return 2 * call.batch * form.m * form.n * (form.k ? form.k : std::min(form.m, form.n));
 }
 

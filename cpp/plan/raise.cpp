@@ -67,6 +67,13 @@ void raise(const Plan& plan, const Status& status) {
     case Problem::NotConverged:
       fail_run(ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
                " no decomposition was found; does it hold NaN or infinity?");
+    case Problem::Degenerate:
+      fail_run(ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
+               " two values are equal, so their vectors have no derivative; where a loss does not "
+               "tell them apart use degenerate='mask'");
+    case Problem::NotUnique:
+      fail_run(ErrorKind::LinearAlgebra, who, ": the equation", place_of(status),
+               " has no unique solution: an eigenvalue of one matrix is minus one of the other");
     case Problem::NoLibrary:
       fail_run(ErrorKind::Runtime, who,
                ": no LAPACK library is loaded; `python -m pullback doctor` says why");

@@ -84,8 +84,8 @@ class KeyWriter {
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
     if (node->window) {
-      for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->start[i]);
-      for (int64_t i = 0; i < node->shape.rank; ++i) put(node->window->step[i]);
+      for (const int64_t start : node->window->start) put(start);
+      for (const int64_t step : node->window->step) put(step);
     }
     for (const unsigned char byte : inside) put(byte);
     if (node->op == Op::output) put(node->output);
@@ -112,7 +112,8 @@ class KeyWriter {
   // Of a node but for its inputs: head, shape, attributes, window, their number.
   static size_t room_of(const Node* node) {
     const auto rank = static_cast<size_t>(node->shape.rank);
-    return sizeof(uint64_t) * (3 + (node->window ? 3 : 1) * rank) + sizeof(Attr);
+    const auto window = node->window ? static_cast<size_t>(node->window->start.rank) : 0;
+    return sizeof(uint64_t) * (3 + rank + 2 * window) + sizeof(Attr);
   }
   static constexpr uint32_t kHasAttr = 1 << 24;
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "plan/step_views.h"
 
 namespace pullback {
 namespace {
@@ -77,9 +78,47 @@ class StepCheck {
             "a product of shapes that do not fit");
     check_apart(gemm.a, gemm.c);
     check_apart(gemm.b, gemm.c);
-    if (!gemm.then) return;
-    for (const ScalarLoad& load : gemm.then->scalars) check_scalar(load.scalar, -1);
-    verify_then(gemm, *gemm.then, memory_, step_);
+    check_then(gemm.then, gemm.a, gemm.b, gemm.c);
+  }
+  void check_then(const std::optional<TileGroup>& then, const View& a, const View& b,
+                  const View& c) const {
+    if (!then) return;
+    for (const ScalarLoad& load : then->scalars) check_scalar(load.scalar, -1);
+    verify_then(a, b, c, *then, memory_, step_);
+  }
+  void check(const Windowing& windows) const {
+    for (size_t d = 0; d < 3; ++d) {
+      require(windows.stride[d] > 0 && windows.dilation[d] > 0 && windows.spacing[d] > 0 &&
+                  windows.size[d] >= 0,
+              "windows without steps");
+    }
+  }
+  void check(const Convolution& convolution) const {
+    const Shape &x = convolution.x.shape, &w = convolution.w.shape, &y = convolution.y.shape;
+    require(x.rank == 6 && w.rank == 6 && y.rank == 6 && x[0] == y[0] && x[4] == y[4] &&
+                x[4] == w[3] && x[5] == w[4] && y[5] == w[5],
+            "a convolution of shapes that do not fit");
+    check(convolution.windows);
+    require(is_row_major(convolution.y), "a convolution with gaps");
+    check_apart(convolution.x, convolution.y);
+    check_apart(convolution.w, convolution.y);
+    check_then(convolution.then, convolution.x, convolution.w, convolution.y);
+  }
+  void check(const Pool& pool) const {
+    const Shape &x = pool.in.shape, &y = pool.out.shape;
+    require(x.rank == 5 && y.rank == 5 && x[0] == y[0] && x[4] == y[4] &&
+                (pool.op == Op::max_pool) != pool.g.has_value(),
+            "a pool of shapes that do not fit");
+    check(pool.windows);
+    require(is_row_major(pool.in) && is_row_major(pool.out), "a pool with gaps");
+    check_apart(pool.in, pool.out);
+    if (!pool.g) return;
+    const bool spreads = pool.op == Op::max_pool_spread;
+    require(pool.g->shape.rank == 5 && is_row_major(*pool.g) &&
+                (spreads ? y == x && pool.g->shape[0] == x[0] && pool.g->shape[4] == x[4]
+                         : pool.g->shape == x),
+            "a pool of other windows");
+    check_apart(*pool.g, pool.out);
   }
   // Batch axes repeat where they are absent or of length 1.
   void check_factor(const Shape& factor, const Shape& c) const {
@@ -140,6 +179,11 @@ class StepCheck {
   void check(const Random& random) const {
     check_scalar(random.seed, 0);
     check_scalar(random.counter, 0);
+    for (const View& view : random.in) {
+      require(view.shape.size() == random.out.shape.size(), "parameters of another count");
+      require(is_row_major(view) || is_one_number(view), "a parameter with gaps");
+      check_apart(view, random.out);
+    }
   }
   void check(const HostCall& call) const {
     check_scalar(call.function, 0);

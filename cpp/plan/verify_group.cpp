@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "plan/step_views.h"
 #include "plan/verify.h"
 
 namespace pullback {
@@ -137,20 +138,20 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
 }
 
 // Panels of c run through `then` while others are still computed.
-void verify_then(const Gemm& gemm, const TileGroup& then, const std::vector<int32_t>& memory,
-                 size_t step) {
+void verify_then(const View& a, const View& b, const View& c, const TileGroup& then,
+                 const std::vector<int32_t>& memory, size_t step) {
   verify_group(then, memory, step);
-  if (then.count != gemm.c.shape.size()) broken(step, "a product's group of another count");
+  if (then.count != c.shape.size()) broken(step, "a product's group of another count");
   bool reads = false;
   for_each_view(then, [&](const View& view, bool write) {
     const int32_t there = memory[view.slot];
-    if (there == memory[gemm.c.slot]) {
+    if (there == memory[c.slot]) {
       if (!is_flat(view) || view.shape.size() != then.count) {
         broken(step, "a product's group reads it otherwise than flat");
       }
       reads |= !write;
     }
-    if (write && (there == memory[gemm.a.slot] || there == memory[gemm.b.slot])) {
+    if (write && (there == memory[a.slot] || there == memory[b.slot])) {
       broken(step, "a product's group writes to its factors");
     }
   });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plan/positions.h"
+#include "plan/step_views.h"
 #include "plan/verify.h"
 
 namespace pullback {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "plan/step_views.h"
 #include "plan/verify.h"
 
 namespace pullback {

@@ -19,6 +19,13 @@ bool is_row_major(const Strided& window) {
 
 bool is_flat(const Strided& window) { return window.offset == 0 && is_row_major(window); }
 
+bool is_one_number(const Strided& window) {
+  for (int64_t d = 0; d < window.shape.rank; ++d) {
+    if (window.shape[d] > 1 && window.strides[d] != 0) return false;
+  }
+  return true;
+}
+
 // Axes of equal element count are matched group by group; a group of several input axes must be
 // mergeable.
 std::optional<Strided> reshaped(const Strided& in, const Shape& shape) {

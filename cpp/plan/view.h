@@ -43,6 +43,9 @@ bool is_row_major(const Strided& window);
 // The same from offset 0 on.
 bool is_flat(const Strided& window);
 
+// Whether all of its elements are one.
+bool is_one_number(const Strided& window);
+
 // Whether it names each element once, in the order of memory.
 bool in_order(const Strided& window);
 // Whether two windows into one memory have no element in common, as far as strides show it.

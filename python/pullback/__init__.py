@@ -7,9 +7,9 @@
 [Tensor([2., 4., 6.], dtype=float32)]
 
 Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
-`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `random`, `special`,
-`implicit`, `integrate`, `optimizers` and `testing` are namespaces; the functions of the first two
-are here too.
+`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `fft`, `random`, `special`,
+`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing` are namespaces; the
+functions of the first two are here too.
 TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 
@@ -17,7 +17,20 @@ TensorFlow 1's names are in `pullback.compat.tf1`.
 
 from typing import TYPE_CHECKING
 
-from . import _core, implicit, integrate, linalg, nn, optimizers, random, special, testing
+from . import (
+    _core,
+    fft,
+    implicit,
+    initializers,
+    integrate,
+    linalg,
+    nn,
+    optimizers,
+    random,
+    special,
+    stats,
+    testing,
+)
 from ._array.activations import (
     celu,
     elu,
@@ -78,6 +91,7 @@ from ._array.arranging import (
     triu,
     unstack,
 )
+from ._array.attention import multi_head_attention, scaled_dot_product_attention
 from ._array.choosing import (
     argwhere,
     choose,
@@ -101,6 +115,7 @@ from ._array.complex_numbers import (
     real,
     real_if_close,
 )
+from ._array.convolve import convolve, correlate
 from ._array.correlation import (
     average,
     corrcoef,
@@ -119,6 +134,7 @@ from ._array.creation import (
     zeros,
     zeros_like,
 )
+from ._array.ctc import ctc_loss
 from ._array.diagonals import (
     diag,
     diag_indices,
@@ -166,6 +182,7 @@ from ._array.elementwise import (
     subtract,
     tanh,
 )
+from ._array.embeddings import embedding_bag
 from ._array.gather import take, take_along_axis
 from ._array.grids import (
     asarray,
@@ -285,6 +302,7 @@ from ._array.products import (
     vecdot,
 )
 from ._array.quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from ._array.recurrent import gru, lstm, rnn
 from ._array.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
 from ._array.regression import (
     hinge,
@@ -532,13 +550,16 @@ __all__ = [
     "conj",
     "conjugate",
     "constant",
+    "convolve",
     "copysign",
     "corrcoef",
+    "correlate",
     "cos",
     "cosh",
     "cosine_similarity",
     "count_nonzero",
     "cov",
+    "ctc_loss",
     "cumprod",
     "cumsum",
     "cumulative_logsumexp",
@@ -569,6 +590,7 @@ __all__ = [
     "einsum",
     "elu",
     "embedding",
+    "embedding_bag",
     "empty",
     "empty_like",
     "equal",
@@ -580,6 +602,7 @@ __all__ = [
     "expm1",
     "extract",
     "eye",
+    "fft",
     "fill_diagonal",
     "finfo",
     "fisher_product",
@@ -614,6 +637,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "group_norm",
+    "gru",
     "hard_sigmoid",
     "hard_silu",
     "hard_tanh",
@@ -631,6 +655,7 @@ __all__ = [
     "imag",
     "implicit",
     "inf",
+    "initializers",
     "inner",
     "int8",
     "int16",
@@ -685,6 +710,7 @@ __all__ = [
     "logical_xor",
     "logspace",
     "logsumexp",
+    "lstm",
     "map",
     "matmul",
     "matrix_transpose",
@@ -698,6 +724,7 @@ __all__ = [
     "mish",
     "mod",
     "moveaxis",
+    "multi_head_attention",
     "multiply",
     "nan",
     "nan_to_num",
@@ -756,12 +783,14 @@ __all__ = [
     "reverse_gradient",
     "right_shift",
     "rms_norm",
+    "rnn",
     "roll",
     "rollaxis",
     "rot90",
     "round",
     "rsqrt",
     "scale_gradient",
+    "scaled_dot_product_attention",
     "scan",
     "searchsorted",
     "select",
@@ -793,6 +822,7 @@ __all__ = [
     "square",
     "squeeze",
     "stack",
+    "stats",
     "std",
     "stop_gradient",
     "straight_through",
@@ -855,14 +885,26 @@ __all__ = [
 def _name_publicly() -> None:
     """What is public says so: in `help`, and in pickles, which keep working when files move."""
     spaces = {"pullback": __all__}
-    for space in (implicit, integrate, linalg, nn, optimizers, random, special, testing):
+    for space in (
+        fft,
+        implicit,
+        initializers,
+        integrate,
+        linalg,
+        nn,
+        optimizers,
+        random,
+        special,
+        stats,
+        testing,
+    ):
         spaces[space.__name__] = space.__all__
     for name, names in spaces.items():
         entries = globals() if name == "pullback" else vars(globals()[name.split(".")[1]])
         for thing in (entries[name] for name in names):
             home = getattr(thing, "__module__", "")
             if home.startswith("pullback._") and home != "pullback._core":
-                thing.__module__ = name
+                getattr(thing, "__func__", thing).__module__ = name
 
 
 _name_publicly()

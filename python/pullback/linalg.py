@@ -1,14 +1,22 @@
 """Linear algebra: equations, factors, norms and products of matrices, `pb.linalg`."""
 
+from numpy.linalg import LinAlgError
+
 from ._array.decompositions import (
     cholesky,
+    eig,
     eigh,
+    eigvals,
     eigvalsh,
     lu,
     qr,
     svd,
     svdvals,
 )
+from ._array.diagonals import kron
+from ._array.further_equations import lu_factor, lu_solve, tensorinv, tensorsolve
+from ._array.least_squares import lstsq, pinv
+from ._array.matrix_functions import expm, logm, solve_sylvester, sqrtm
 from ._array.norms import (
     cond,
     cross,
@@ -39,8 +47,13 @@ from ._array.solving import (
     solve,
     solve_triangular,
 )
+from ._array.structured import block_diag, khatri_rao, solve_banded, toeplitz, tridiagonal_solve
+from ._autodiff.iterative import cg, gmres
 
 __all__ = [
+    "LinAlgError",
+    "block_diag",
+    "cg",
     "cho_solve",
     "cholesky",
     "cond",
@@ -48,11 +61,21 @@ __all__ = [
     "det",
     "diagonal",
     "dot",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
+    "expm",
+    "gmres",
     "inner",
     "inv",
+    "khatri_rao",
+    "kron",
+    "logm",
+    "lstsq",
     "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -61,14 +84,22 @@ __all__ = [
     "multi_dot",
     "norm",
     "outer",
+    "pinv",
     "qr",
     "slogdet",
     "solve",
+    "solve_banded",
+    "solve_sylvester",
     "solve_triangular",
+    "sqrtm",
     "svd",
     "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "toeplitz",
     "trace",
+    "tridiagonal_solve",
     "vdot",
     "vecdot",
     "vector_norm",

@@ -1,5 +1,6 @@
-"""Activations and losses: `pb.nn`."""
+"""Layers of networks: activations, losses, normalisation, convolutions and pools, `pb.nn`."""
 
+from . import initializers
 from ._array.activations import (
     celu,
     elu,
@@ -21,6 +22,10 @@ from ._array.activations import (
     softplus,
     softsign,
 )
+from ._array.attention import multi_head_attention, scaled_dot_product_attention
+from ._array.convolution import conv1d, conv2d, conv3d, conv_transpose
+from ._array.ctc import ctc_loss
+from ._array.embeddings import embedding_bag
 from ._array.losses import (
     cosine_similarity,
     kl_divergence,
@@ -36,6 +41,16 @@ from ._array.normalization import (
     layer_norm,
     rms_norm,
 )
+from ._array.pooling import (
+    adaptive_avg_pool,
+    adaptive_max_pool,
+    avg_pool,
+    fold,
+    lp_pool,
+    max_pool,
+    unfold,
+)
+from ._array.recurrent import gru, lstm, rnn
 from ._array.regression import (
     hinge,
     huber_loss,
@@ -43,22 +58,35 @@ from ._array.regression import (
     l2_loss,
     smooth_l1,
 )
+from ._array.resizing import resize, upsample
 
 __all__ = [
+    "adaptive_avg_pool",
+    "adaptive_max_pool",
+    "avg_pool",
     "batch_norm",
     "celu",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose",
     "cosine_similarity",
+    "ctc_loss",
     "dropout",
     "elu",
     "embedding",
+    "embedding_bag",
+    "fold",
     "gelu",
     "glu",
     "group_norm",
+    "gru",
     "hard_sigmoid",
     "hard_silu",
     "hard_tanh",
     "hinge",
     "huber_loss",
+    "initializers",
     "kl_divergence",
     "l1_loss",
     "l2_loss",
@@ -66,10 +94,17 @@ __all__ = [
     "leaky_relu",
     "log_sigmoid",
     "log_softmax",
+    "lp_pool",
+    "lstm",
+    "max_pool",
     "mish",
+    "multi_head_attention",
     "relu",
     "relu6",
+    "resize",
     "rms_norm",
+    "rnn",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
     "sigmoid_cross_entropy",
@@ -80,4 +115,6 @@ __all__ = [
     "softplus",
     "softsign",
     "sparse_softmax_cross_entropy",
+    "unfold",
+    "upsample",
 ]

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases import DTYPES, FLOATS, Case, ulp_errors
-from support.table import special_bessel, special_erf, special_gamma, special_incomplete
+from support.table import (
+    special_bessel,
+    special_erf,
+    special_gamma,
+    special_incomplete,
+    special_inverses,
+)
 
 import pullback as pb
 
@@ -206,8 +212,14 @@ OWN_RULES |= {
     "logaddexp_slope",
     "logaddexp2_slope",
 }
-# Their special values are SciPy's: test_special.py, test_incomplete.py.
-SPECIAL_FAMILIES = (special_bessel, special_erf, special_gamma, special_incomplete)
+# Their special values are SciPy's: test_special.py, test_incomplete.py, test_inverses.py.
+SPECIAL_FAMILIES = (
+    special_bessel,
+    special_erf,
+    special_gamma,
+    special_incomplete,
+    special_inverses,
+)
 OWN_RULES |= {case.op for family in SPECIAL_FAMILIES for case in family.CASES}
 AT_THE_DTYPE = {"floor_divide", "remainder", "multiply", "add", "subtract"}
 

@@ -1,47 +1,18 @@
-"""Linear algebra: values beside NumPy and SciPy, derivatives to second order and in both directions
-beside differences, batches, vmap, what is empty, and what goes wrong."""
+"""Linear algebra: values beside NumPy and SciPy, batches, what is empty, and what goes wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.linalg
+from support.matrices import DTYPES, adjoint, close, hermitian, numbers, positive
 
 import pullback as pb
 from pullback import _core
 
 la = pb.linalg
-DTYPES = ("float32", "float64", "complex64", "complex128")
-
-
-def numbers(shape: Sequence[int], dtype: str, seed: int = 0) -> Any:
-    rng = np.random.default_rng([seed, *shape])
-    x = rng.normal(size=tuple(shape))
-    return (x + 1j * rng.normal(size=tuple(shape)) if dtype[0] == "c" else x).astype(dtype)
-
-
-def adjoint(x: Any) -> Any:
-    return np.conj(np.swapaxes(x, -1, -2))
-
-
-def hermitian(x: Any) -> Any:
-    return (x + adjoint(x)) / 2
-
-
-def positive(shape: Sequence[int], dtype: str, seed: int = 0) -> Any:
-    x = numbers(shape, dtype, seed)
-    return x @ adjoint(x) + 3 * np.eye(shape[-1], dtype=dtype)
-
-
-def close(ours: Any, theirs: Any, factor: float = 1.0) -> None:
-    ours = ours.numpy() if hasattr(ours, "numpy") else np.asarray(ours)
-    assert ours.shape == np.shape(theirs)
-    eps = np.finfo(ours.dtype).eps if ours.dtype.kind in "fc" else 0.0
-    largest = np.abs(theirs).max(initial=1.0)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=200 * factor * eps * largest)
 
 
 # --- values
@@ -67,6 +38,14 @@ def test_square(shape: tuple[int, ...], dtype: str) -> None:
     close(w, np.linalg.eigvalsh(hermitian(a)))
     close(la.eigvalsh(hermitian(a)), np.linalg.eigvalsh(hermitian(a)))
     close((v * _core.cast(w, v.dtype)[..., None, :]) @ pb.conj(v.mT), hermitian(a))
+    w, v = la.eig(a)
+    assert v.dtype == np.result_type(dtype, "complex64")
+    close(v * w[..., None, :], (a + 0 * v.numpy()) @ v.numpy(), 10)
+    close(la.vector_norm(v, axis=-2), np.ones(shape[:-1], pb.real(v).numpy().dtype))
+    theirs = np.linalg.eigvals(a)
+    for ours in (w, la.eigvals(a)):
+        distance = np.abs(ours.numpy()[..., None] - theirs[..., None, :])
+        close(distance.min(-1, initial=9.0), np.zeros(shape[:-1]), 10)
     close(la.matrix_power(a, 3), a @ a @ a, 10)
 
 
@@ -114,6 +93,26 @@ def test_triangles(dtype: str, trans: Any, lower: bool, unit: bool) -> None:
     for b in (numbers((4, 3), dtype), numbers((4,), dtype)):
         expected = scipy.linalg.solve_triangular(a, b, trans, lower, unit)
         close(la.solve_triangular(a, b, trans, lower, unit), expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_triangles_of_many_right_hand_sides(dtype: str) -> None:
+    """They are cut into pieces, the same for any number of threads."""
+    a = (numbers((2, 70, 70), dtype) / 70 + np.eye(70)).astype(dtype)
+    b = numbers((2, 70, 150), dtype)
+    before = pb.num_threads()
+    found = []
+    for threads in (1, 2, 3):
+        pb.set_num_threads(threads)
+        found.append(la.solve_triangular(a, b, lower=True).numpy())
+    pb.set_num_threads(before)
+    expected = [scipy.linalg.solve_triangular(x, y, lower=True) for x, y in zip(a, b, strict=True)]
+    close(found[0], np.stack(expected))
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()
+    a[1, 3, 3] = 0
+    with pytest.raises(np.linalg.LinAlgError, match="place 1 of the batch is singular"):
+        la.solve_triangular(a, b).numpy()
 
 
 def test_factors_serve_further_equations() -> None:
@@ -187,215 +186,6 @@ def test_products() -> None:
     close(la.cross(x[0, :, 0], y[..., 0]), np.cross(x[0, :, 0], y[..., 0]))
 
 
-# --- derivatives
-
-Function = Callable[..., Any]
-
-
-def conj_t(x: Any) -> Any:
-    return pb.conj(x.mT) if x.dtype.kind == "c" else x.mT
-
-
-def projector(v: Any) -> Any:
-    return v @ conj_t(v)
-
-
-def scaled(v: Any, w: Any) -> Any:
-    return v * _core.cast(w, v.dtype)[..., None, :]
-
-
-# What a decomposition is free to choose, signs and phases, must not count.
-FUNCTIONS: dict[str, tuple[Function, str]] = {
-    "cholesky": (la.cholesky, "p"),
-    "cholesky upper": (lambda a: la.cholesky(a, upper=True), "p"),
-    "solve": (la.solve, "ab"),
-    "inv": (la.inv, "a"),
-    "det": (la.det, "a"),
-    "slogdet": (lambda a: la.slogdet(a)[1], "a"),
-    "lu": (lambda a: list(la.lu(a)[1:]), "a"),
-    "matrix_power": (lambda a: la.matrix_power(a, -3), "p"),
-    "qr square": (lambda a: [conj_t(la.qr(a)[1]) @ la.qr(a)[1]], "a"),
-    "qr tall": (lambda a: [projector(la.qr(a)[0]), projector(conj_t(la.qr(a)[1]))], "t"),
-    "qr wide": (lambda a: [projector(conj_t(la.qr(a)[1]))], "w"),
-    "svdvals": (la.svdvals, "w"),
-    "svd tall": (
-        lambda a: (lambda u, s, vh: [s, scaled(u, pb.sin(s)) @ vh, projector(u[:, :1])])(
-            *la.svd(a, full_matrices=False)
-        ),
-        "t",
-    ),
-    "svd wide": (
-        lambda a: (lambda u, s, vh: [scaled(u, pb.exp(-s)) @ vh, projector(conj_t(vh[1:2]))])(
-            *la.svd(a, full_matrices=False)
-        ),
-        "w",
-    ),
-    "svd square": (lambda a: (lambda u, s, vh: [u @ vh])(*la.svd(a)), "a"),
-    "eigvalsh": (la.eigvalsh, "h"),
-    "eigh": (
-        lambda a: (lambda w, v: [scaled(v, pb.sin(w)) @ conj_t(v), projector(v[:, :1])])(
-            *la.eigh(a)
-        ),
-        "h",
-    ),
-    "eigh upper": (lambda a: la.eigh(a, "U")[0], "h"),
-    "norm": (la.norm, "t"),
-    "nuclear": (lambda a: la.matrix_norm(a, ord="nuc"), "t"),
-    "spectral": (lambda a: la.matrix_norm(a, ord=2), "w"),
-    "vector_norm 3": (lambda a: la.vector_norm(a, ord=3, axis=0), "a"),
-    "cond": (la.cond, "a"),
-}  # fmt: skip
-for _trans in "NTC":
-    for _lower in (False, True):
-        FUNCTIONS[f"solve_triangular {_trans} {_lower}"] = (
-            lambda a, b, t=_trans, lower=_lower: la.solve_triangular(a, b, t, lower), "db",
-        )  # fmt: skip
-
-
-def arguments(kinds: str, dtype: str) -> list[Any]:
-    made = {
-        "a": lambda: numbers((3, 3), dtype),
-        "b": lambda: numbers((3, 2), dtype),
-        "d": lambda: numbers((3, 3), dtype) + 4 * np.eye(3),
-        "p": lambda: positive((3, 3), dtype),
-        "h": lambda: hermitian(numbers((3, 3), dtype)),
-        "t": lambda: numbers((4, 2), dtype),
-        "w": lambda: numbers((2, 4), dtype),
-    }
-    return [made[kind]() for kind in kinds]
-
-
-def directions(kinds: str, xs: list[Any], seed: int) -> list[Any]:
-    out = [numbers(x.shape, str(x.dtype), seed) for x in xs]
-    return [hermitian(d) if k in "ph" else d for k, d in zip(kinds, out, strict=True)]
-
-
-def loss_of(function: Function) -> Function:
-    """A real number in which every entry of the results has a weight of its own."""
-
-    def loss(*xs: Any) -> Any:
-        results = function(*xs)
-        total = 0.0
-        for k, y in enumerate(results if isinstance(results, (list, tuple)) else [results]):
-            weight = numbers(y.shape, str(y.dtype), 7 + k)
-            total = total + pb.sum(
-                pb.real(pb.conj(weight) * y) if y.dtype.kind == "c" else weight * y
-            )
-        return total
-
-    return loss
-
-
-def inner(a: Sequence[Any], b: Sequence[Any]) -> float:
-    return sum(float(np.sum(np.real(np.conj(x) * y))) for x, y in zip(a, b, strict=True))
-
-
-def slope(f: Callable[[float], float]) -> float:
-    """By central differences of two steps, extrapolated."""
-    h = 1e-3
-    coarse, fine = ((f(s) - f(-s)) / (2 * s) for s in (h, h / 2))
-    return (4 * fine - coarse) / 3
-
-
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_derivatives(name: str, dtype: str) -> None:
-    function, kinds = FUNCTIONS[name]
-    loss = loss_of(function)
-    xs = arguments(kinds, dtype)
-    d, e = (directions(kinds, xs, seed) for seed in (3, 4))
-
-    def moved(by: list[Any], step: float) -> list[Any]:
-        return [x + step * y for x, y in zip(xs, by, strict=True)]
-
-    def gradient(at: list[Any]) -> list[Any]:
-        variables = [pb.Variable(x) for x in at]
-        return [g.numpy() for g in pb.gradients(loss(*variables), variables)]
-
-    first = inner(gradient(xs), d)
-    assert first == pytest.approx(slope(lambda s: float(loss(*moved(d, s)))), rel=1e-7, abs=1e-8)
-    _, tangent = pb.jvp(loss, xs, d)
-    assert float(tangent) == pytest.approx(first, rel=1e-9, abs=1e-10)
-
-    variables = [pb.Variable(x) for x in xs]
-    gs = pb.gradients(loss(*variables), variables)
-    along = sum(pb.sum(pb.real(pb.conj(y) * g)) for g, y in zip(gs, d, strict=True))
-    second = [
-        np.zeros_like(x) if g is None else g.numpy()
-        for g, x in zip(pb.gradients(along, variables), xs, strict=True)
-    ]
-    expected = slope(lambda s: inner(gradient(moved(e, s)), d))
-    assert inner(second, e) == pytest.approx(expected, rel=1e-6, abs=1e-7)
-
-
-@pytest.mark.parametrize(
-    "name", ["cholesky", "solve", "inv", "det", "slogdet", "qr tall", "svdvals", "eigh"]
-)
-def test_vmap_and_function_are_a_loop(name: str) -> None:
-    function, kinds = FUNCTIONS[name]
-    stacked = [
-        np.stack([x, 1.5 * x, x + 0.5 * x.T @ x if x.shape[0] == x.shape[1] else 2 * x])
-        for x in arguments(kinds, "float64")
-    ]
-    if "h" in kinds or "p" in kinds:
-        stacked = [hermitian(x) for x in stacked]
-    loss = loss_of(function)
-    for f in (loss, pb.grad(loss)):
-        rows = [f(*row).numpy() for row in zip(*stacked, strict=True)]
-        close(pb.vmap(f)(*stacked), np.stack(rows), 50)
-        close(pb.vmap(pb.function(f))(*stacked), np.stack(rows), 50)
-
-
-def test_inside_of_a_loop_and_a_checkpoint() -> None:
-    a, b = positive((3, 3), "float64") / 9, numbers((3,), "float64")
-
-    def steps(a: Any) -> Any:
-        return pb.scan(lambda x, _: (la.solve(a, x), None), b, length=3)[0]
-
-    plain = la.solve(a, la.solve(a, la.solve(a, b)))
-    close(steps(a), plain.numpy())
-    expected = pb.grad(lambda a: pb.sum(la.solve(a, la.solve(a, la.solve(a, b)))))(a)
-    close(pb.grad(lambda a: pb.sum(steps(a)))(a), expected.numpy())
-    close(pb.grad(pb.checkpoint(lambda a: pb.sum(steps(a))))(a), expected.numpy())
-
-
-def test_one_factorisation_serves_all() -> None:
-    x, b = positive((3, 3), "float64"), numbers((3, 2), "float64")
-
-    def factorised(f: Callable[[Any], Any]) -> int:
-        a = pb.Variable(x)
-        y = f(a)
-        asked = [y, *pb.gradients(y, a)]
-        steps = _core.recorded_steps(lambda: pb.evaluate(asked))
-        return sum(name == "lu" for _, name, *_ in steps)
-
-    assert factorised(lambda a: pb.sum(la.solve(a, b))) == 1
-    assert factorised(lambda a: la.slogdet(a)[1]) == 1
-    assert factorised(lambda a: pb.sum(la.solve(a, b)) + la.slogdet(a)[1]) == 1
-
-
-def test_determinants_of_singular_matrices() -> None:
-    x = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])
-    v = pb.Variable(x)
-    y = la.det(v)
-    assert float(y) == pytest.approx(0, abs=1e-14)
-    cofactors = np.array([
-        [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(x, i, 0), j, 1)) for j in range(3)]
-        for i in range(3)
-    ])  # fmt: skip
-    close(pb.gradients(y, v)[0], cofactors)
-    zero = pb.Variable(np.array([[0.0, 1.0], [0.0, 0.0]]))
-    close(pb.gradients(la.det(zero), zero)[0], [[0.0, 0.0], [-1.0, 0.0]])
-
-
-def test_equal_eigenvalues() -> None:
-    x = pb.Variable(np.eye(3))
-    w, v = la.eigh(x)
-    close(pb.gradients(pb.sum(pb.exp(w)), x)[0], np.e * np.eye(3))
-    assert np.isnan(pb.gradients(v[0, 0] + v[1, 0], x)[0].numpy()).any()
-    close(pb.gradients(pb.sum(la.svdvals(x)), x)[0], np.eye(3))
-
-
 # --- what goes wrong
 
 
@@ -414,6 +204,12 @@ def test_errors() -> None:
     ):
         with pytest.raises(error, match=text):
             call()
+    # Plans are found again by what they compute, and by what their errors say.
+    for _ in range(2):
+        for call in (lambda: la.solve(np.ones((3, 3)), np.eye(3)), lambda: la.inv(np.ones((3, 3)))):
+            name = "solve" if "solve" in call.__code__.co_names else "inv"
+            with pytest.raises(error, match=f"^{name}: the matrix is singular"):
+                call().numpy()
     for wrong, text in (
         (lambda: la.solve(np.eye(3), np.ones(2)), r"solve: .*\(3, 3\).*\(2,\) do not go together"),
         (lambda: la.qr(np.eye(2), mode="raw"), "qr: mode: expected one of 'reduced', 'complete'"),  # type: ignore[arg-type]
@@ -426,6 +222,60 @@ def test_errors() -> None:
         with pytest.raises(ValueError, match=text):
             wrong()
     x = pb.Variable(np.ones((3, 2)))
-    for made in (la.qr(x, mode="complete")[0], la.svd(x)[0], la.lu(x)[1]):
+    for made in (la.qr(x, mode="complete")[0], la.svd(x)[0]):
         with pytest.raises(NotImplementedError):
             pb.gradients(made, x)
+
+
+# --- small matrices, which have kernels of their own
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 15, 16, 17, 32, 33])
+def test_small_matrices(n: int, dtype: str) -> None:
+    """What LAPACK says and, up to 16 rows, bit for bit what each of a batch is alone."""
+    count = 37
+    a = numbers((count, n, n), dtype) + 2 * n**0.5 * np.eye(n, dtype=dtype)
+    a[:, [0, -1]] = a[:, [-1, 0]]  # so that rows are exchanged
+    p = positive((count, n, n), dtype)
+    for k in (1, 3, 20):
+        b = numbers((count, n, k), dtype, k)
+        functions: list[tuple[Any, tuple[Any, ...], Any]] = [
+            (la.solve, (a, b), np.linalg.solve(a, b)),
+            (la.inv, (a,), np.linalg.inv(a)),
+            (la.det, (a,), np.linalg.det(a)),
+            (la.cholesky, (p,), np.linalg.cholesky(p)),
+        ]
+        if k < 20:
+            functions += [
+                (
+                    lambda t, b, lower=lower, trans=trans: la.solve_triangular(t, b, trans, lower),
+                    (p, b),
+                    np.stack([scipy.linalg.solve_triangular(x, y, trans, lower)
+                              for x, y in zip(p, b, strict=True)]),
+                )
+                for lower in (False, True)
+                for trans in "NT"
+            ]  # fmt: skip
+        for f, operands, expected in functions:
+            ours = f(*operands).numpy()
+            scale = np.abs(expected).max()
+            close(ours / scale, expected / scale, 10)
+            for i in (0, 5, count - 1) if n <= 16 else ():
+                assert (f(*(x[i : i + 1] for x in operands)).numpy()[0] == ours[i]).all()
+
+
+def test_small_matrices_that_fail() -> None:
+    a = np.stack([np.eye(3)] * 40)
+    a[33] = a[37] = np.ones((3, 3))
+    with pytest.raises(np.linalg.LinAlgError, match="place 33 of the batch is singular"):
+        la.solve(a, np.ones((40, 3, 1))).numpy()
+    assert (la.det(a).numpy()[[32, 33, 37]] == [1, 0, 0]).all()
+    with pytest.raises(np.linalg.LinAlgError, match="place 33 of the batch is not positive"):
+        la.cholesky(a).numpy()
+    a[33] = np.nan
+    a[37] = np.eye(3)
+    x = la.solve(a, np.ones((40, 3, 1))).numpy()
+    assert np.isnan(x[33]).all()
+    assert (np.delete(x, 33, 0) == 1).all()
+    assert np.isnan(la.det(a).numpy()[33])

@@ -125,7 +125,12 @@ EXAMPLES = {
     "bincount": lambda x: pb.bincount([0, 1, 0], x[0]),
     "choose": lambda x: pb.choose([0, 1, 0], [x[0], x[1]]),
     "compress": lambda x: pb.compress([True, False, True], x, axis=0),
+    "block_diag": lambda x: pb.linalg.block_diag(x, x),
+    "tensorinv": lambda x: pb.linalg.tensorinv(x + np.eye(3), ind=1),
+    "tensorsolve": lambda x: pb.linalg.tensorsolve(x + np.eye(3), x[0], axes=(0,)),
     "cond": pb.linalg.cond,
+    "convolve": lambda x: pb.convolve(x[0], x[1]),
+    "correlate": lambda x: pb.correlate(x[0], x[1], "full"),
     "cross": lambda x: pb.linalg.cross(x, x),
     "cho_solve": lambda x: pb.linalg.cho_solve((x, True), x[0]),
     "matrix_power": lambda x: pb.linalg.matrix_power(x, 3),
@@ -163,6 +168,15 @@ EXAMPLES = {
     "batch_norm": lambda x: pb.nn.batch_norm(x, None, None, x[0], x[1]),
     "cosine_similarity": lambda x: pb.nn.cosine_similarity(x, x[0]),
     "embedding": lambda x: pb.nn.embedding(x, [0, 2, 0]),
+    "embedding_bag": lambda x: (
+        pb.nn.embedding_bag(x, [[0, 1]])
+        + pb.nn.embedding_bag(x, [[0, 1]], mode="max")
+        + pb.nn.embedding_bag(x, [0, 1], [0], mode="max")
+        + pb.nn.embedding_bag(x, [0, 1], [0], mode="sum", per_sample_weights=x[0, :2])
+    ),
+    "multi_head_attention": lambda x: pb.nn.multi_head_attention(
+        x, x, x, [x] * 4, 1, biases=[x[0]] * 4
+    ),
     "glu": lambda x: pb.nn.glu(x[:, :2]),
     "group_norm": lambda x: pb.nn.group_norm(x, 3, x[0], x[1]),
     "hinge": lambda x: pb.nn.hinge(x, x),
@@ -222,7 +236,39 @@ EXAMPLES = {
         + pb.sum(pb.tensordot(*[pb.broadcast_to(x, (3, 3, 3))] * 2, 2))
     ),
     "trace": pb.trace,
-    "where": lambda x: pb.where(x > 1, x, -x),
+    "adaptive_avg_pool": lambda x: pb.nn.adaptive_avg_pool(x[None], 2, data_format="NCW"),
+    "adaptive_max_pool": lambda x: pb.nn.adaptive_max_pool(x[None], 2, data_format="NCW"),
+    "avg_pool": lambda x: pb.nn.avg_pool(x[None], 2, padding="SAME", data_format="NCW"),
+    "conv1d": lambda x: (
+        pb.nn.conv1d(x[None], x[None], x[0])
+        + pb.nn.conv1d(x[None], x[:, :, None], data_format="NCW")
+    ),
+    "conv2d": lambda x: (
+        pb.nn.conv2d(x[None, None], x[None, None], x[0])
+        + pb.nn.conv2d(x[None, None], x[:, :, None, None], data_format="NCHW")
+    ),
+    "conv3d": lambda x: (
+        pb.nn.conv3d(x[None, None, None], x[None, None, None], x[0])
+        + pb.nn.conv3d(
+            x[None, None, None], x[:, :, None, None, None], data_format="NCDHW", padding=1
+        )[:, :, 1:2, 1:2, :3]
+    ),
+    "conv_transpose": lambda x: (
+        pb.nn.conv_transpose(x[None], x[None], x[0])
+        + pb.nn.conv_transpose(x[None], x[None], data_format="NCW")
+    ),
+    "fold": lambda x: pb.nn.fold(x[None], 5, 3, data_format="NCW"),
+    "lp_pool": lambda x: pb.nn.lp_pool(x[None], 2, 2, data_format="NCW"),
+    "max_pool": lambda x: pb.nn.max_pool(x[None], 2),
+    "resize": lambda x: (
+        pb.nn.resize(x[None], 6, data_format="NCW")[:, :, :3]
+        + pb.nn.resize(x[None], 6, method="nearest")[:, :3]
+    ),
+    "unfold": lambda x: pb.nn.unfold(x[None], 2, padding=1, data_format="NCW"),
+    "upsample": lambda x: (
+        pb.nn.upsample(x[None], 2, data_format="NCW")[:, :, :3]
+        + pb.nn.upsample(x[None], 2, method="bilinear")[:, :3]
+    ),
 }
 # They take shapes, lengths and integers, so no gradient can be lost.
 NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "zeros"} | {

@@ -59,8 +59,17 @@ WITHOUT_PROGRAMS = {
     "derivative laplacian",
     "of objects of others": "asarray from_dlpack",
     "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
-    "cho_solve cholesky cross det eigh eigvalsh inv lu matrix_norm matrix_power matrix_rank "
-    "multi_dot qr slogdet solve solve_triangular svd svdvals vector_norm",
+    "block_diag cg cho_solve cholesky cross det eig eigh eigvals eigvalsh expm gmres inv "
+    "khatri_rao logm lstsq lu lu_factor lu_solve matrix_norm matrix_power matrix_rank "
+    "multi_dot pinv qr slogdet solve solve_banded solve_sylvester solve_triangular sqrtm svd "
+    "svdvals tensorinv tensorsolve toeplitz tridiagonal_solve vector_norm",
+    "layers with parameters of shapes of their own (test_attention.py, test_recurrent.py, "
+    "test_ctc.py)": "ctc_loss embedding_bag gru lstm multi_head_attention rnn "
+    "scaled_dot_product_attention",
+    "of vectors (test_convolve.py)": "convolve correlate",
+    "of pictures, which random programs do not make (test_conv.py, test_pool.py)": ""
+    "adaptive_avg_pool adaptive_max_pool avg_pool conv1d conv2d conv3d conv_transpose fold lp_pool "
+    "max_pool resize unfold upsample",
     "the neighbour in its dtype, and a long double has others": "nextafter",
     "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",
     "settings": "get_default_dtype num_threads register_gradient set_debug set_default_dtype "

@@ -144,8 +144,11 @@ def test_adjoint(cases: list[Case], op: str) -> None:
 # --- nothing is forgotten
 
 DRAWN = {"random_uniform", "random_normal", "permutation"}  # test_random.py
+DRAWN |= {"random_exponential", "random_gamma", "random_log_gamma", "random_integers"}
+DRAWN |= {"random_poisson", "random_binomial"}  # test_random_distributions.py
 OTHERS = {"numpy_function"}  # test_numpy_function.py
 OTHERS |= {"complex", "real", "imag", "conj"}  # test_complex.py
+OTHERS |= {"convolution", "max_pool"}  # test_conv.py, test_pool.py
 ROW = re.compile(r"^(UNARY|BINARY|TERNARY)\s*\((\w+),\s*\w+,\s*(\w+),\s*\w+,(.*)\)\s*$")
 
 
@@ -186,9 +189,14 @@ INSIDE_GRADIENTS |= {"acosh_slope", "asin_slope", "asinh_slope", "atan_slope", "
 INSIDE_GRADIENTS |= {"linear_recurrence"}
 INSIDE_GRADIENTS |= {"gamma_nth", "polygamma_gap", "rgamma_nth"}
 INSIDE_GRADIENTS |= {"gammainc_da", "gammainc_daa", "zeta_dq", "zeta_ds", "zeta_dss"}
+INSIDE_GRADIENTS |= {"log_gamma_path", "log_gamma_path_da"}
 INSIDE_GRADIENTS |= {"gamma_density", "gamma_density_da", "gamma_density_dx"}
 INSIDE_GRADIENTS |= {"betainc_da", "betainc_db", "betainc_daa", "betainc_dab", "betainc_dbb"}
 INSIDE_GRADIENTS |= {"beta_density", "beta_density_da", "beta_density_db", "beta_density_dx"}
+# Of pb.stats, which calls them by other names.
+INSIDE_GRADIENTS |= {"log_gammainc", "log_gammainc_da", "log_gammainc_daa", "log_gammainc_dx"}
+INSIDE_GRADIENTS |= {"log_gammaincc", "log_gammaincc_da", "log_gammaincc_daa", "log_gammaincc_dx"}
+INSIDE_GRADIENTS |= {"stdtr_da", "stdtr_daa", "student_density"}
 INSIDE_GRADIENTS |= {"logaddexp_slope", "logaddexp2_slope"}
 INSIDE_GRADIENTS |= {"cosine_of", "over_square", "sigmoid_slope", "softsign_slope"}
 INSIDE_GRADIENTS |= {"entr_slope", "erfcinv_slope", "erfcx_derivative", "erfinv_slope"}

@@ -38,18 +38,22 @@ struct Level {
   CpuLevel level;
   const ElementwiseTable& elementwise;
   const RandomTable& random;
+  const GammaTable& gammas;
   const char* name() const { return name_of(level); }
 };
 
 // Every instruction set up to cpu_level().
 inline std::vector<Level> levels() {
   const Level all[] = {
-      {CpuLevel::Baseline, kernels_baseline::kElementwiseTable, kernels_baseline::kRandomTable},
+      {CpuLevel::Baseline, kernels_baseline::kElementwiseTable, kernels_baseline::kRandomTable,
+       kernels_baseline::kGammaTable},
 #if defined(PULLBACK_HAS_avx2)
-      {CpuLevel::Avx2, kernels_avx2::kElementwiseTable, kernels_avx2::kRandomTable},
+      {CpuLevel::Avx2, kernels_avx2::kElementwiseTable, kernels_avx2::kRandomTable,
+       kernels_avx2::kGammaTable},
 #endif
 #if defined(PULLBACK_HAS_avx512)
-      {CpuLevel::Avx512, kernels_avx512::kElementwiseTable, kernels_avx512::kRandomTable},
+      {CpuLevel::Avx512, kernels_avx512::kElementwiseTable, kernels_avx512::kRandomTable,
+       kernels_avx512::kGammaTable},
 #endif
   };
   std::vector<Level> out;

@@ -5,6 +5,7 @@
 #include "graph_text.h"
 #include "plan/lower.h"
 #include "plan/positions.h"
+#include "plan/step_views.h"
 #include "plan/verify.h"
 
 namespace pullback::test {

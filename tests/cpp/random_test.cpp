@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <deque>
+#include <iterator>
 #include <vector>
 
 #include "backend/cpu/kernels/table.h"
@@ -16,18 +19,89 @@ namespace {
 void test_random_kernels(const char* level, const RandomTable& t) {
   const RandomTable& base = kernels_baseline::kRandomTable;
   for (int wide : {0, 1}) {
-    for (bool normal : {false, true}) {
+    const auto kernels = [&](const RandomTable& of) {
+      return std::vector<RandomKernel>{of.uniform[wide], of.normal[wide], of.exponential[wide]};
+    };
+    for (size_t k = 0; k < 3; ++k) {
       std::vector<char> a(kRandomPiece * 8), b(kRandomPiece * 8);
       bool ok = true;
       for (int64_t piece = 0; piece < 50; ++piece) {
-        (normal ? t.normal : t.uniform)[wide](-3, 12345678901, piece * kRandomPiece, a.data());
-        (normal ? base.normal : base.uniform)[wide](-3, 12345678901, piece * kRandomPiece,
-                                                    b.data());
+        kernels(t)[k](-3, 12345678901, piece * kRandomPiece, a.data());
+        kernels(base)[k](-3, 12345678901, piece * kRandomPiece, b.data());
         ok &= a == b;
       }
       check(ok, text(level, ": random bits are those of the baseline"));
     }
   }
+}
+
+// Wherever a run of elements begins and ends, and whichever attempt is taken.
+template <class T>
+void test_gamma_kernels(const char* level, const GammaTable& t) {
+  constexpr int wide = sizeof(T) == 8;
+  constexpr int64_t n = 3001;
+  std::vector<T> a(n), whole(n), parts(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const double some[] = {1e-5, 0.03, 0.7, 1, 1.5, 40, 1e7, 0, -1, std::nan(""), HUGE_VAL};
+    a[i] = static_cast<T>(some[i % std::size(some)]);
+  }
+  for (int log : {0, 1}) {
+    kernels_baseline::kGammaTable.of[log][wide](-3, 12345678901, 0, n, a.data(), 1, whole.data());
+    for (int64_t first = 0; first < n; first += 167) {
+      const int64_t count = std::min<int64_t>(167, n - first);
+      t.of[log][wide](-3, 12345678901, first, count, a.data() + first, 1, parts.data() + first);
+    }
+    check(std::memcmp(whole.data(), parts.data(), n * sizeof(T)) == 0,
+          text(level, ": gamma bits are those of the baseline"));
+    t.of[log][wide](-3, 12345678901, 0, n, a.data() + 3, 0, parts.data());
+    bool ok = true;
+    for (int64_t i = 3; i < n; i += 11) ok &= parts[i] == whole[i];
+    check(ok, text(level, ": one concentration for all"));
+  }
+}
+
+// Steps with parameters: one number for all or one for each, any number of threads.
+void test_parameters() {
+  const auto make = [](Op op, DType dtype, std::vector<double> values, int64_t n) {
+    Runner r;
+    r.scalars.resize(2);
+    r.scalars[0].i = 5;
+    r.scalars[1].i = 9;
+    Random random{op, 0, 1, {}, {}};
+    std::deque<Array> held;
+    for (const double value : values) {
+      Array& one = held.emplace_back(dtype, 1);
+      if (dtype == DType::Float32) {
+        *one.as<float>() = static_cast<float>(value);
+      } else if (dtype == DType::Float64) {
+        *one.as<double>() = value;
+      } else {
+        *one.as<int64_t>() = static_cast<int64_t>(value);
+      }
+      random.in.push_back({r.argument(one), dtype, 0, {n}, {0}});
+    }
+    const DType made =
+        op == Op::random_poisson || op == Op::random_binomial ? DType::Float64 : dtype;
+    random.out = row_view(r.output(made, n), made, {n});
+    r.add(std::move(random));
+    r.run_threads(name_of(op));
+    return r.outputs[0];
+  };
+  constexpr int64_t n = 100001;
+  const auto mean = [&](Array x) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x.get(i);
+    return sum / n;
+  };
+  const auto near = [&](double got, double wanted, double deviation, const char* what) {
+    check(std::fabs(got - wanted) < 4 * deviation / std::sqrt(n), what);
+  };
+  near(mean(make(Op::random_gamma, DType::Float32, {2.5}, n)), 2.5, std::sqrt(2.5), "gamma");
+  near(mean(make(Op::random_log_gamma, DType::Float64, {1.0}, n)), -0.5772156649, 1.2825, "log");
+  near(mean(make(Op::random_poisson, DType::Float64, {3}, n)), 3, std::sqrt(3), "poisson");
+  near(mean(make(Op::random_poisson, DType::Float64, {300}, n)), 300, std::sqrt(300), "poisson");
+  near(mean(make(Op::random_binomial, DType::Float64, {100, 0.7}, n)), 70, std::sqrt(21), "binom");
+  near(mean(make(Op::random_integers, DType::Int64, {-5, 10}, n)), 2.5, 4.61, "integers");
 }
 
 void test_random() {
@@ -36,7 +110,7 @@ void test_random() {
     r.scalars.resize(2);
     r.scalars[0].i = seed;
     r.scalars[1].i = counter;
-    r.add(Random{op, 0, 1, row_view(r.output(dtype, n), dtype, {n})});
+    r.add(Random{op, 0, 1, row_view(r.output(dtype, n), dtype, {n}), {}});
     r.run_threads("random");
     return r.outputs[0];
   };
@@ -91,7 +165,10 @@ int main() {
   using namespace pullback::test;
   for (const Level& level : levels()) {
     test_random_kernels(level.name(), level.random);
+    test_gamma_kernels<float>(level.name(), level.gammas);
+    test_gamma_kernels<double>(level.name(), level.gammas);
   }
   test_random();
+  test_parameters();
   return report();
 }

@@ -85,6 +85,27 @@ def _betainc(x: Array, a: float, b: float) -> tuple[Array, Array, Array]:
     return sc.betainc(a, b, x), slope, slope * ((a - 1) / x - (b - 1) / (1 - x))
 
 
+def _inverted(f: Derivatives, inverse: Callable[..., Array]) -> Derivatives:
+    """The inverse of a function of x and parameters, from the slopes of that."""
+
+    def of(p: Array, *parameters: float) -> tuple[Array, Array, Array]:
+        y = inverse(*parameters, p)
+        _, slope, curvature = f(y, *parameters)
+        return y, 1 / slope, -curvature / slope**3
+
+    return of
+
+
+def _betaincc(x: Array, a: float, b: float) -> tuple[Array, Array, Array]:
+    _, slope, curvature = _betainc(x, a, b)
+    return sc.betaincc(a, b, x), -slope, -curvature
+
+
+def _stdtr(x: Array, n: float) -> tuple[Array, Array, Array]:
+    slope = (1 + x * x / n) ** (-(n + 1) / 2) / (np.sqrt(n) * sc.beta(n / 2, 0.5))
+    return sc.stdtr(n, x), slope, -slope * (n + 1) * x / (n + x * x)
+
+
 def _zeta(x: Array, s: float) -> tuple[Array, Array, Array]:
     return sc.zeta(s, x), -s * sc.zeta(s + 1, x), s * (s + 1) * sc.zeta(s + 2, x)
 
@@ -121,6 +142,13 @@ DERIVATIVES: dict[str, Derivatives] = {
     "gammainc": _gammainc,
     "gammaincc": lambda x, a: _gammainc(x, a, -1),
     "betainc": _betainc,
+    "betaincc": _betaincc,
+    "gammaincinv": _inverted(_gammainc, sc.gammaincinv),
+    "gammainccinv": _inverted(lambda x, a: _gammainc(x, a, -1), sc.gammainccinv),
+    "betaincinv": _inverted(_betainc, sc.betaincinv),
+    "betainccinv": _inverted(_betaincc, sc.betainccinv),
+    "stdtr": _stdtr,
+    "stdtrit": _inverted(_stdtr, sc.stdtrit),
     "zeta": _zeta,
     "i0": _of_order(I, 0),
     "i1": _of_order(I, 1),

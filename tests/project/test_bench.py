@@ -14,10 +14,13 @@ import pytest
 
 import pullback as pb
 from bench import (
+    attention,
+    draws,
     everyday,
     goals,
     limits,
     loops,
+    matrices,
     overhead,
     readme,
     recompute,
@@ -80,6 +83,9 @@ def test_rows():
         *transforms.ROWS,
         *loops.ROWS,
         *vocabulary.ROWS,
+        *matrices.ROWS,
+        *draws.ROWS,
+        *attention.ROWS,
     ]
     assert sorted(ROWS) == sorted([*GRADIENTS, *TRAINING, *others])
     for name in GRADIENTS:
@@ -107,9 +113,11 @@ AT_PAR = [
     *(name for name, row in transforms.ROWS.items() if row.goal),
     *loops.ROWS,
     *vocabulary.ROWS,
+    *matrices.ROWS,
+    *draws.ROWS,
     "session",
 ]
-RATIOS |= dict.fromkeys(AT_PAR, 1.0)
+RATIOS |= dict.fromkeys(AT_PAR, 1.0) | dict.fromkeys(attention.ROWS, 1.1)
 ABSOLUTE = {"lstm": 30_000, "import": 60, "first": 6, "op": 0.3, "wheel": 5}
 
 
@@ -118,7 +126,8 @@ def test_goals_of_rows():
         if name in RATIOS:
             assert (row.goal.most, set(PEERS) <= set(row.goal.over)) == (RATIOS[name], True)
             assert ("C++" in row.goal.over) == name.startswith("lse")
-            beside_numpy = name.startswith("argmax") or name in vocabulary.ROWS
+            measured = {**vocabulary.ROWS, **matrices.ROWS, **draws.ROWS}
+            beside_numpy = name.startswith("argmax") or name in measured
             assert ("numpy" in row.goal.over) == beside_numpy
         elif name in ABSOLUTE:
             assert (row.goal.most, row.goal.over) == (ABSOLUTE[name], ())

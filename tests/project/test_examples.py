@@ -29,6 +29,13 @@ def test_straight_through(capsys):
     assert "[0.0, 0.0]" in capsys.readouterr().out
 
 
+def test_gumbel_softmax(capsys):
+    first, last, best = example("gumbel_softmax").main()
+    np.testing.assert_array_equal(best, [1, 3, 4, 6])
+    assert last < 0.2 * first
+    assert "squared error" in capsys.readouterr().out
+
+
 def test_gradient_reversal():
     module = example("gradient_reversal")
     digits, sources = module.main(reversal=False)
@@ -79,6 +86,15 @@ def test_hamiltonian_monte_carlo():
 def test_variational_autoencoder():
     first, last = example("variational_autoencoder").main(steps=150)
     assert last < 0.4 * first
+
+
+def test_digits_by_convolution():
+    assert example("digits_by_convolution").main(epochs=1) > 0.9
+
+
+@pytest.mark.slow
+def test_digits_by_convolution_in_full(full_mnist):
+    assert example("digits_by_convolution").main(full_mnist) >= 0.985
 
 
 def test_each_has_a_test():

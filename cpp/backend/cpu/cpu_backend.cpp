@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/cpu/convolve.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/group_run.h"
 #include "backend/cpu/index_run.h"
@@ -53,6 +54,29 @@ Status run(const GemmStep& step, const Slots& slots) {
   run_gemm(step.product, slots, scratch);
   return then.run();
 }
+
+// The same with a convolution.
+struct ConvolutionStep {
+  ConvolutionProgram product;
+  std::optional<GroupProgram> then;
+  bool by_panel = false;
+};
+
+int64_t then_scratch(const ConvolutionStep& step) {
+  return round_up(step.product.scratch_bytes, 64);
+}
+
+Status run(const ConvolutionStep& step, const Slots& slots) {
+  char* scratch = slots.scratch();
+  if (!step.then) return run_convolution(step.product, slots, scratch);
+  GroupRun then(*step.then, slots, scratch + then_scratch(step));
+  const auto on_panel = [&](int64_t panel) { then.run_unit(panel); };
+  const Status status = run_convolution(step.product, slots, scratch,
+                                        step.by_panel ? PanelHook(on_panel) : PanelHook());
+  if (!status) return status;
+  return step.by_panel ? then.finish() : then.run();
+}
+Status run(const Pool& step, const Slots& slots) { return run_pool(step, slots); }
 Status run(const LayoutProgram& step, const Slots& slots) { return run_layout(step, slots); }
 Status run(const Gather& step, const Slots& slots) { return run_gather(step, slots); }
 Status run(const ScatterAdd& step, const Slots& slots) { return run_scatter_add(step, slots); }
@@ -74,11 +98,11 @@ Status run(const HostCall& step, const Slots& slots) {
   return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
 }
 
-Status run(const LibraryCall& step, const Slots& slots) { return run_library(step, slots); }
+Status run(const LibraryStep& step, const Slots& slots) { return run_library(step, slots); }
 
-using Compiled =
-    std::variant<GroupProgram, GemmStep, LayoutProgram, Gather, ScatterAdd, ArgReduce, Random, Iota,
-                 Scan, Sort, Search, HostCall, LibraryCall, LoopProgram, BranchProgram>;
+using Compiled = std::variant<GroupProgram, GemmStep, ConvolutionStep, Pool, LayoutProgram, Gather,
+                              ScatterAdd, ArgReduce, Random, Iota, Scan, Sort, Search, HostCall,
+                              LibraryStep, LoopProgram, BranchProgram>;
 
 Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }
 Status run(const BranchProgram& step, const Slots& slots) { return run_branch(step, slots); }
@@ -93,9 +117,19 @@ Compiled compile_step(const Plan&, const Gemm& work) {
   out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }
+Compiled compile_step(const Plan&, const Convolution& work) {
+  ConvolutionStep out{compile_convolution(work), {}};
+  if (!work.then) return out;
+  const int64_t panel = out.product.elements_of_panels();
+  GroupProgram then;
+  out.by_panel = panel > 0 && compile_pieces(*work.then, panel, &then);
+  out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
+  return out;
+}
 Compiled compile_step(const Plan& plan, const Layout& work) {
   return compile_layout(work, plan.slots[work.out.slot].bytes);
 }
+Compiled compile_step(const Plan&, const LibraryCall& work) { return compile_library(work); }
 Compiled compile_step(const Plan&, const Loop& work) { return compile_loop(work); }
 Compiled compile_step(const Plan&, const Branch& work) { return compile_branch(work); }
 template <class Work>
@@ -105,6 +139,9 @@ Compiled compile_step(const Plan&, const Work& work) {
 
 int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes(); }
 int64_t scratch_of(const GemmStep& step) {
+  return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
+}
+int64_t scratch_of(const ConvolutionStep& step) {
   return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
 }
 int64_t scratch_of(const ScatterAdd& step) { return scratch_bytes(step); }
@@ -123,6 +160,12 @@ int64_t bytes_of(const GroupProgram& step) {
 }
 int64_t bytes_of(const GemmStep& step) {
   return bytes_of(step.product.axes) + (step.then ? bytes_of(*step.then) : 0);
+}
+int64_t bytes_of(const ConvolutionStep& step) {
+  int64_t bytes = bytes_of(step.product.pieces) + (step.then ? bytes_of(*step.then) : 0);
+  for (const ConvolutionPiece& piece : step.product.pieces)
+    bytes += pullback::bytes_of(piece.segments);
+  return bytes;
 }
 template <class Step>
 int64_t bytes_of(const Step&) {

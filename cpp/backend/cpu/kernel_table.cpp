@@ -1,4 +1,5 @@
 // Picks the kernels of this processor.
+#include "backend/cpu/kernels/small_matrices.h"
 #include "backend/cpu/kernels/table.h"
 
 #include "base/cpu_level.h"
@@ -10,10 +11,11 @@ static_assert(kIndexOutOfRange == static_cast<int>(Problem::IndexOutOfRange));
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
-#define table_of(set)                                                                            \
-  KernelTable {                                                                                  \
-    set::kElementwiseTable, set::kCastTable, set::kFoldTable, set::kRandomTable, set::kRowTable, \
-        set::kWeaveTable, set::kPairTable, set::kProductTable, set::kBatchTable                  \
+#define table_of(set)                                                                              \
+  KernelTable {                                                                                    \
+    set::kElementwiseTable, set::kCastTable, set::kFoldTable, set::kRandomTable, set::kGammaTable, \
+        set::kRowTable, set::kWeaveTable, set::kPairTable, set::kProductTable, set::kBatchTable,   \
+        set::kAttentionTable, set::kConvolutionTable, set::kPoolTable                              \
   }
 
 const KernelTable& kernels() {
@@ -33,6 +35,21 @@ const KernelTable& kernels() {
     return table_of(kernels_baseline);
   }();
   return table;
+}
+
+const SmallMatrixTable& small_matrix_kernels() {
+  switch (cpu_level()) {
+#if defined(PULLBACK_HAS_avx512)
+    case CpuLevel::Avx512:
+      return kernels_avx512::kSmallMatrixTable;
+#endif
+#if defined(PULLBACK_HAS_avx2)
+    case CpuLevel::Avx2:
+      return kernels_avx2::kSmallMatrixTable;
+#endif
+    default:
+      return kernels_baseline::kSmallMatrixTable;
+  }
 }
 
 }  // namespace pullback

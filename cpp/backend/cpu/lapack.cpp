@@ -31,6 +31,13 @@ Lapack<T> find() {
   get(&out.orgqr, work(complex ? "ungqr" : "orgqr"));
   get(&out.gesdd, work("gesdd"));
   get(&out.heevd, work(complex ? "heevd" : "syevd"));
+  get(&out.geev, work("geev"));
+  get(&out.gemm, "cblas_" + letter + "gemm");
+  get(&out.gesv, work("gesv"));
+  get(&out.gbsv, work("gbsv"));
+  get(&out.gtsv, work("gtsv"));
+  get(&out.gees, work("gees"));
+  get(&out.trsyl, work("trsyl"));
   return out;
 }
 
@@ -40,7 +47,8 @@ template <class T>
 const Lapack<T>* lapack() {
   static const Lapack<T> found = find<T>();
   const bool whole = found.trsm && found.potrf && found.getrf && found.geqrf && found.orgqr &&
-                     found.gesdd && found.heevd;
+                     found.gesdd && found.heevd && found.geev && found.gemm && found.gesv &&
+                     found.gbsv && found.gtsv && found.gees && found.trsyl;
   return whole ? &found : nullptr;
 }
 

@@ -21,7 +21,6 @@ struct RealOf<std::complex<T>> {
 template <class T>
 struct Lapack {
   using Real = typename RealOf<T>::type;
-  static constexpr int kColumns = 102;
   static constexpr bool kComplex = !std::is_same_v<T, Real>;
 
   // Scalars are numbers for real matrices, and pointers for complex ones.
@@ -43,6 +42,26 @@ struct Lapack {
       kComplex, int (*)(int, char, char, int, T*, int, Real*, T*, int, Real*, int, int*, int),
       int (*)(int, char, char, int, T*, int, Real*, T*, int, int*, int)>;
   Heevd heevd = nullptr;
+  // Values of real matrices come as two lists.
+  using Geev = std::conditional_t<
+      kComplex, int (*)(int, char, char, int, T*, int, T*, T*, int, T*, int, T*, int, Real*),
+      int (*)(int, char, char, int, T*, int, Real*, Real*, T*, int, T*, int, T*, int)>;
+  Geev geev = nullptr;
+
+  void (*gemm)(int order, int turn_a, int turn_b, int m, int n, int k, Alpha alpha, const T* a,
+               int lda, const T* b, int ldb, Alpha beta, T* c, int ldc) = nullptr;
+  int (*gesv)(int order, int n, int k, T* a, int lda, int* pivots, T* b, int ldb) = nullptr;
+  int (*gbsv)(int order, int n, int below, int above, int k, T* bands, int ldab, int* pivots, T* b,
+              int ldb) = nullptr;
+  int (*gtsv)(int order, int n, int k, T* below, T* diagonal, T* above, T* b, int ldb) = nullptr;
+  // The first pointer is a function that chooses eigenvalues; real ones make two vectors of them.
+  using Gees = std::conditional_t<
+      kComplex,
+      int (*)(int, char, char, void*, int, T*, int, int*, T*, T*, int, T*, int, Real*, int*),
+      int (*)(int, char, char, void*, int, T*, int, int*, T*, T*, T*, int, T*, int, int*)>;
+  Gees gees = nullptr;
+  int (*trsyl)(int order, char turn_a, char turn_b, int sign, int m, int n, const T* a, int lda,
+               const T* b, int ldb, T* c, int ldc, Real* scale) = nullptr;
 };
 
 // Null where the library has not all of it.

@@ -1,5 +1,6 @@
 // Random numbers: element i is a pure function of (seed, counter, i), so any cut into chunks gives
-// the same numbers, and so does every processor (kernels/random.cpp). A permutation is
+// the same numbers, and so does every processor (kernels/random.cpp). With parameters it is one of
+// these as well (kernels/random_gamma.cpp, random_counts.cpp). A permutation is
 // Fisher-Yates, bounded by the high half of a product of 64 bits.
 #include "backend/cpu/random_run.h"
 
@@ -7,6 +8,7 @@
 
 #include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/table.h"
+#include "backend/cpu/random_counts.h"
 #include "base/threads.h"
 
 namespace pullback {
@@ -53,6 +55,66 @@ void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
   }
 }
 
+// An entry for each element, or one for all.
+template <class T>
+struct Parameter {
+  const T* data;
+  int64_t step;
+  Parameter(const View& view, const Slots& slots)
+      : data(reinterpret_cast<const T*>(slots.at(view))), step(is_one_number(view) ? 0 : 1) {}
+  T operator[](int64_t i) const { return data[i * step]; }
+};
+
+// f(first, n) for pieces of all elements.
+template <class F>
+void in_pieces(int64_t size, const F& f) {
+  constexpr int64_t kPiece = 4096;
+  parallel_for(ceil_div(size, kPiece), size > kPiece,
+               [&](int64_t piece) { f(piece * kPiece, std::min(kPiece, size - piece * kPiece)); });
+}
+
+void fill_gamma(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
+  const bool log = random.op == Op::random_log_gamma, wide = random.out.dtype == DType::Float64;
+  const GammaKernel kernel = kernels().gammas.of[log][wide];
+  const Parameter<char> a(random.in[0], slots);
+  const int64_t element = size_of(random.out.dtype);
+  char* out = slots.at(random.out);
+  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    kernel(seed, counter, first, n, a.data + first * a.step * element, a.step,
+           out + first * element);
+  });
+}
+
+void fill_integers(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
+  const Parameter<int64_t> low(random.in[0], slots), last(random.in[1], slots);
+  auto* out = reinterpret_cast<int64_t*>(slots.at(random.out));
+  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    draw_integers({seed, counter, first}, n, low.data + first * low.step, low.step,
+                  last.data + first * last.step, last.step, out + first);
+  });
+}
+
+// Neighbours often have the same parameters.
+template <class Law, class... P>
+void fill_by(const Random& random, const Slots& slots, int64_t seed, int64_t counter,
+             const P&... parameters) {
+  auto* out = reinterpret_cast<double*>(slots.at(random.out));
+  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    Law law(parameters[first]...);
+    for (int64_t i = first; i < first + n; ++i) {
+      if (!law.is(parameters[i]...)) law = Law(parameters[i]...);
+      out[i] = law.draw({seed, counter, i});
+    }
+  });
+}
+
+RandomKernel kernel_of(const Random& random) {
+  const RandomTable& table = kernels().random;
+  const int wide = random.out.dtype == DType::Float64;
+  if (random.op == Op::random_normal) return table.normal[wide];
+  return random.op == Op::random_exponential ? table.exponential[wide] : table.uniform[wide];
+}
+
 }  // namespace
 
 Status run_random(const Random& random, const Slots& slots) {
@@ -60,14 +122,29 @@ Status run_random(const Random& random, const Slots& slots) {
   const int64_t counter = slots.scalar(random.counter).i;
   const int64_t size = random.out.shape.size();
   char* out = slots.at(random.out);
+  if (size == 0) return {};
   if (random.op == Op::permutation) {
     fill_permutation(seed, counter, size, reinterpret_cast<int64_t*>(out));
     return {};
   }
-  const RandomTable& table = kernels().random;
-  const int wide = random.out.dtype == DType::Float64;
-  fill_random(random.op == Op::random_normal ? table.normal[wide] : table.uniform[wide], seed,
-              counter, size, size_of(random.out.dtype), out);
+  switch (random.op) {
+    case Op::random_gamma:
+    case Op::random_log_gamma:
+      fill_gamma(random, slots, seed, counter);
+      break;
+    case Op::random_integers:
+      fill_integers(random, slots, seed, counter);
+      break;
+    case Op::random_poisson:
+      fill_by<Poisson>(random, slots, seed, counter, Parameter<double>(random.in[0], slots));
+      break;
+    case Op::random_binomial:
+      fill_by<Binomial>(random, slots, seed, counter, Parameter<double>(random.in[0], slots),
+                        Parameter<double>(random.in[1], slots));
+      break;
+    default:
+      fill_random(kernel_of(random), seed, counter, size, size_of(random.out.dtype), out);
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 from numpy.exceptions import AxisError
+from numpy.linalg import LinAlgError
 
 from .. import _core
 from .._core import Tensor
@@ -36,6 +37,13 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     if tensor.dtype.kind == "c":
         return floating(tensor, who)
     return _core.cast(tensor, _core.default_float())
+
+
+def check_matrices(x: Tensor, who: str, *, square: bool = False) -> None:
+    """A LinAlgError that says who expects matrices as the last two axes, unless they are."""
+    if len(x.shape) < 2 or (square and x.shape[-1] != x.shape[-2]):
+        what = "square matrices" if square else "a matrix, or a batch of them"
+        raise LinAlgError(f"{who}: expected {what}, got shape {x.shape}")
 
 
 def _cure(tensor: Tensor) -> str:
@@ -101,3 +109,21 @@ def integer_orders(value: Any, who: str) -> Any:
     if tensor.dtype.kind not in "iu":
         raise TypeError(f"{who}: expected integer orders, got {tensor.dtype}")
     return tensor
+
+
+def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor:
+    """How long each entry of a batch is, as int64: `most` where nothing is given; else a ValueError
+    that says who expects them."""
+    if value is None:
+        return _core.full((batch,), most, "int64")
+    given = _core.constant(value, who=who)
+    if given.shape != (batch,) or (batch and given.dtype.kind not in "iu"):
+        raise ValueError(
+            f"{who}: {what}: expected {batch} integers, one for each of the batch, got "
+            f"{given.dtype} of shape {given.shape}"
+        )
+    if not _core.is_traced(given) and batch:
+        known = given.numpy()
+        if known.min() < 0 or known.max() > most:
+            raise ValueError(f"{who}: {what}: expected 0 to {most}, got {known.tolist()}")
+    return _core.cast(given, "int64")

@@ -1,11 +1,21 @@
-"""Factors of matrices, by LAPACK: Cholesky's, LU, QR, singular values, eigenvalues of hermitian
-matrices.
+"""Factors of matrices, by LAPACK: Cholesky's, LU, QR, singular values, eigenvalues.
 
 The last two axes are matrices, the axes before a batch; each matrix is one thread's. Integers
 become the default float, float16 and bfloat16 are computed in float32. What is no matrix, or not
 square where it has to be, is a `numpy.linalg.LinAlgError`, and so is one that has no such factors,
 when it is computed: it names the place in the batch. Derivatives of every order exist in both
 directions, of complex matrices too; where they are undefined they are NaN.
+
+Where eigenvalues or singular values are equal, their vectors are any basis of a space, and have no
+derivatives; the values' own exist as long as a loss treats equal ones alike. Values count as equal
+whose difference is no more than the rounding of a decomposition, n ε times the norm. What a
+gradient by vectors makes of them is said by `degenerate`:
+
+"nan": it is NaN.
+"mask": what equal values' vectors say of each other is left out. That is right where a loss depends
+    on the space that they span alone, as the projector on it does; it is wrong for a function of a
+    matrix, as Σ f(w) v vᴴ.
+"error": a LinAlgError, when it is computed.
 """
 
 from __future__ import annotations
@@ -17,6 +27,15 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import choice
 from .arranging import tril, triu
+
+Degenerate = Literal["nan", "mask", "error"]
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, in no order, and the vectors as columns, of length 1; all complex."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 class EighResult(NamedTuple):
@@ -83,18 +102,23 @@ def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") ->
     return QRResult(*_core.qr(_core.constant(x, who="qr"), full))
 
 
-def svd(x: TensorLike, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(
+    x: TensorLike, /, *, full_matrices: bool = True, degenerate: Degenerate = "nan"
+) -> SVDResult:
     """U, the singular values S, and Vh of x = U diag(S) Vh.
 
     x: of shape (…, m, n). With k = min(m, n), S is (…, k), descending. U is (…, m, m) and Vh
         (…, n, n), or (…, m, k) and (…, k, n) without `full_matrices`, which gradients of U and Vh
-        need unless m = n. Where singular values are equal, the gradients of single vectors are NaN.
+        need unless m = n.
+    degenerate: "nan", "mask" or "error", what gradients of vectors of equal singular values are
+        (see the head of this module).
 
     >>> u, s, vh = pb.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> s
     Tensor([4., 3.], dtype=float32)
     """
-    return SVDResult(*_core.svd(_core.constant(x, who="svd"), bool(full_matrices)))
+    word = _degenerate(degenerate, "svd")
+    return SVDResult(*_core.svd(_core.constant(x, who="svd"), bool(full_matrices), word))
 
 
 def svdvals(x: TensorLike, /) -> Tensor:
@@ -107,18 +131,30 @@ def svdvals(x: TensorLike, /) -> Tensor:
     return out
 
 
-def eigh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> EighResult:  # noqa: N803
+def _degenerate(word: Any, who: str) -> str:
+    return choice(word, ("nan", "mask", "error"), who, "degenerate")
+
+
+def eigh(
+    x: TensorLike,
+    /,
+    UPLO: Literal["L", "U"] = "L",  # noqa: N803
+    *,
+    degenerate: Degenerate = "nan",
+) -> EighResult:
     """The eigenvalues of hermitian matrices, ascending and real, and their vectors.
 
     x: of shape (…, n, n), of which the lower triangle (or the upper one) is read; its gradient is
-        hermitian. Values are (…, n), vectors (…, n, n), column k for value k. Where values are
-        equal, the gradients of single vectors are NaN; those of values are what they are.
+        hermitian. Values are (…, n), vectors (…, n, n), column k for value k.
+    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see the
+        head of this module).
 
     >>> w, v = pb.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
     >>> w
     Tensor([1., 3.], dtype=float32)
     """
-    return EighResult(*_core.eigh(_lower_of(x, UPLO, "eigh")))
+    word = _degenerate(degenerate, "eigh")
+    return EighResult(*_core.eigh(_lower_of(x, UPLO, "eigh"), word))
 
 
 def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa: N803
@@ -131,6 +167,34 @@ def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa
     return out
 
 
+def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
+    """The eigenvalues of square matrices and their vectors, both complex.
+
+    x: of shape (…, n, n), real or complex. Values are (…, n), vectors (…, n, n), column k for value
+        k, each of length 1 with its largest entry real (its sign is the library's); gradients are
+        those of vectors that stay so. A matrix that has no n independent vectors has values, but
+        no gradients.
+    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see the
+        head of this module).
+
+    >>> w, v = pb.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
+    >>> w
+    Tensor([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    word = _degenerate(degenerate, "eig")
+    return EigResult(*_core.eig(_core.constant(x, who="eig"), word))
+
+
+def eigvals(x: TensorLike, /) -> Tensor:
+    """The eigenvalues of square matrices, complex, in no order: (…, n, n) gives (…, n).
+
+    >>> pb.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])
+    Tensor([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    out: Tensor = _core.eig(_core.constant(x, who="eigvals"))[0]
+    return out
+
+
 def _lower_of(x: Any, which: Any, who: str) -> Tensor:
     upper = choice(which, ("L", "U"), who, "UPLO") == "U"
     x = _core.constant(x, who=who)
@@ -140,8 +204,8 @@ def _lower_of(x: Any, which: Any, who: str) -> Tensor:
 def lu(x: TensorLike, /) -> LUResult:
     """P, L and U of x = P L U, with partial pivoting, as `scipy.linalg.lu`.
 
-    x: of shape (…, m, n). With k = min(m, n), P is (…, m, m), L (…, m, k) and U (…, k, n). Only
-        square matrices have gradients, and P has none.
+    x: of shape (…, m, n). With k = min(m, n), P is (…, m, m), L (…, m, k) and U (…, k, n). P has no
+        gradient.
 
     >>> p, l, u = pb.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
     >>> l
@@ -149,7 +213,7 @@ def lu(x: TensorLike, /) -> LUResult:
            [0.25, 1.  ]], dtype=float32)
     """
     x = _core.constant(x, who="lu")
-    both, positions, _ = _core.lu(x)
+    both, positions, *_ = _core.lu(x)
     m, n = both.shape[-2:]
     k = min(m, n)
     lower = _core.add(tril(both[..., :k], k=-1), _core.eye(m, k, 0, both.dtype))

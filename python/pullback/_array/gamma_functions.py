@@ -162,6 +162,92 @@ def betainc(a: TensorLike, b: TensorLike, x: TensorLike, /) -> Tensor:
     return _core.betainc(a, b, x)
 
 
+def betaincc(a: TensorLike, b: TensorLike, x: TensorLike, /) -> Tensor:
+    """1 - betainc(a, b, x), with all its digits: DLMF 8.17.4.
+
+    Elementwise and broadcasting, for floats; integers become the default float. Domain and
+    gradients as those of `betainc`.
+
+    Raises:
+        NotImplementedError: a third derivative by a and b is asked for.
+
+    >>> pb.special.betaincc([0.5, 2.0], [0.5, 30.0], [0.25, 0.5])
+    Tensor([6.6666669e-01, 1.4901161e-08], dtype=float32)
+    """
+    return _core.betaincc(a, b, x)
+
+
+def gammaincinv(a: TensorLike, p: TensorLike, /) -> Tensor:
+    """x with gammainc(a, x) = p.
+
+    Elementwise and broadcasting, for floats; integers become the default float. It is 0 at p = 0
+    and infinite at 1, NaN for p outside of [0, 1], for a < 0 and for an infinite a. It has
+    gradients by both.
+
+    >>> pb.special.gammaincinv([0.5, 1.0, 50.0], [0.5, 0.5, 1e-5])
+    Tensor([ 0.22746821,  0.6931472 , 25.355469  ], dtype=float32)
+    """
+    return _core.gammaincinv(a, p)
+
+
+def gammainccinv(a: TensorLike, q: TensorLike, /) -> Tensor:
+    """x with gammaincc(a, x) = q, with all its digits for a small q.
+
+    Elementwise and broadcasting, for floats; integers become the default float. It is infinite at
+    q = 0 and 0 at 1, else as `gammaincinv`.
+
+    >>> pb.special.gammainccinv([0.5, 1.0, 50.0], [0.5, 1e-30, 1e-5])
+    Tensor([ 0.22746821, 69.07755   , 86.04947   ], dtype=float32)
+    """
+    return _core.gammainccinv(a, q)
+
+
+def betaincinv(a: TensorLike, b: TensorLike, p: TensorLike, /) -> Tensor:
+    """x with betainc(a, b, x) = p.
+
+    Elementwise and broadcasting, for floats; integers become the default float. NaN for p outside
+    of [0, 1] and for a and b that are not positive or infinite. It has gradients by all three.
+
+    >>> pb.special.betaincinv([0.5, 2.0], [0.5, 3.0], [0.5, 1e-10])
+    Tensor([5.000000e-01, 4.082494e-06], dtype=float32)
+    """
+    return _core.betaincinv(a, b, p)
+
+
+def betainccinv(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
+    """x with betaincc(a, b, x) = q, with all its digits for a small q; else as `betaincinv`.
+
+    >>> pb.special.betainccinv([0.5, 2.0], [0.5, 30.0], [0.5, 1e-10])
+    Tensor([0.5       , 0.57875425], dtype=float32)
+    """
+    return _core.betainccinv(a, b, q)
+
+
+def stdtr(df: TensorLike, t: TensorLike, /) -> Tensor:
+    """The distribution function of Student's distribution of `df` degrees of freedom.
+
+    Elementwise and broadcasting, for floats; integers become the default float. NaN where df is not
+    positive; an infinite df is the normal distribution. It has gradients by both: that of t is the
+    density, of any order; those of df exist up to the second.
+
+    Raises:
+        NotImplementedError: a third derivative by df is asked for.
+
+    >>> pb.special.stdtr([1.0, 3.0], [1.0, -30.0])
+    Tensor([7.50000e-01, 4.06764e-05], dtype=float32)
+    """
+    return _core.stdtr(df, t)
+
+
+def stdtrit(df: TensorLike, p: TensorLike, /) -> Tensor:
+    """t with stdtr(df, t) = p, with gradients by both; NaN for p outside of [0, 1].
+
+    >>> pb.special.stdtrit([1.0, 3.0], [0.75, 0.5])
+    Tensor([1., 0.], dtype=float32)
+    """
+    return _core.stdtrit(df, p)
+
+
 def zeta(x: TensorLike, q: TensorLike | None = None, /) -> Tensor:
     """Riemann's zeta function of x, or Hurwitz's of x and q, the sum of (k + q)^-x: DLMF 25.11.1.
 

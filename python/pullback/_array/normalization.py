@@ -35,7 +35,7 @@ def layer_norm(
     """
     x = made_floating(x, "layer_norm")
     axes = axes_of(axis, len(x.shape), "layer_norm")
-    normal = _normalized(x, axes, _number(epsilon, "layer_norm"))
+    normal = _normalized(x, axes, number(epsilon, "layer_norm"))
     return _affine(normal, weight, bias)
 
 
@@ -56,7 +56,7 @@ def rms_norm(
     x = made_floating(x, "rms_norm")
     axes = axes_of(axis, len(x.shape), "rms_norm")
     power = _core.mean(_core.square(x), axes, True)
-    over = _core.rsqrt(_core.add(power, _number(epsilon, "rms_norm")))
+    over = _core.rsqrt(_core.add(power, number(epsilon, "rms_norm")))
     return _affine(_core.multiply(x, over), weight, None)
 
 
@@ -84,7 +84,7 @@ def batch_norm(
     """
     x = made_floating(x, "batch_norm")
     (channel,) = axes_of([axis], len(x.shape), "batch_norm")
-    small = _number(epsilon, "batch_norm")
+    small = number(epsilon, "batch_norm")
     shape = tuple(n if k == channel else 1 for k, n in enumerate(x.shape))
     weight, bias, mean, variance = (
         _channels(v, shape, "batch_norm") for v in (weight, bias, mean, variance)
@@ -128,7 +128,7 @@ def group_norm(
     weight, bias = (_channels(v, shape, "group_norm") for v in (weight, bias))
     cut = (*x.shape[:channel], count, x.shape[channel] // count, *x.shape[channel + 1 :])
     inside = [k for k in range(1, len(cut)) if k != channel]
-    normal = _normalized(_core.reshape(x, cut), inside, _number(epsilon, "group_norm"))
+    normal = _normalized(_core.reshape(x, cut), inside, number(epsilon, "group_norm"))
     return _affine(_core.reshape(normal, x.shape), weight, bias)
 
 
@@ -157,7 +157,7 @@ def _channels(value: TensorLike | None, shape: tuple[int, ...], who: str) -> Ten
     return _core.reshape(given, shape) if given.shape else given
 
 
-def _number(value: Any, who: str) -> float:
+def number(value: Any, who: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -174,7 +174,7 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
     [0.0, 1.3333333730697632]
     """
     x = made_floating(x, "dropout")
-    share = _number(rate, "dropout")
+    share = number(rate, "dropout")
     if not 0 <= share <= 1:
         raise ValueError(f"dropout: rate must be from 0 to 1, got {share}")
     if not training or share == 0:

@@ -12,7 +12,7 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import axes_of, made_floating
+from .arguments import axes_of, check_matrices, made_floating
 
 Order = int | float | Literal["fro", "nuc"] | None
 Axis = SupportsIndex | tuple[SupportsIndex, ...] | None
@@ -87,16 +87,9 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Order = "fro")
     (Tensor(5., dtype=float32), Tensor(2., dtype=float32))
     """
     x = made_floating(x, "matrix_norm", "fc")
+    check_matrices(x, "matrix_norm")
     rank = len(x.shape)
-    if rank < 2:
-        raise _no_matrix("matrix_norm", x)
     return _matrix_norm(x, [rank - 2, rank - 1], keepdims, ord, "matrix_norm")
-
-
-def _no_matrix(who: str, x: Tensor) -> Exception:
-    from numpy.linalg import LinAlgError
-
-    return LinAlgError(f"{who}: expected a matrix, or a batch of them, got shape {x.shape}")
 
 
 def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: str) -> Tensor:
@@ -107,11 +100,8 @@ def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: st
         summed, chosen = (row, column) if abs(ord) == 1 else (column, row)
         sums = _core.sum(_core.abs(x), [summed], True)
         pick = _core.max if ord > 0 else _core.min
-        return (
-            pick(sums, [chosen], True)
-            if keepdims
-            else _core.squeeze(pick(sums, [chosen], True), axes)
-        )
+        out = pick(sums, [chosen], True)
+        return out if keepdims else _core.squeeze(out, axes)
     if ord in ("nuc", 2, -2):
         others = [k for k in range(len(x.shape)) if k not in axes]
         values = _core.svd(_core.transpose(x, [*others, row, column]), False)[1]
@@ -163,8 +153,7 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
     Tensor(4., dtype=float32)
     """
     x = made_floating(x, "cond", "fc")
-    if len(x.shape) < 2:
-        raise _no_matrix("cond", x)
+    check_matrices(x, "cond")
     if p in (None, 2, -2):
         values = _core.svd(x, False)[1]
         last = [len(values.shape) - 1]
@@ -188,8 +177,7 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     from .dtypes import finfo
 
     x = made_floating(x, "matrix_rank", "fc")
-    if len(x.shape) < 2:
-        raise _no_matrix("matrix_rank", x)
+    check_matrices(x, "matrix_rank")
     values = _core.svd(x, False)[1]
     if values.shape[-1] == 0:
         return _core.full(values.shape[:-1], 0, "int64")

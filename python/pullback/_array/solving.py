@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import choice, integer
+from .arguments import check_matrices, choice, integer
 
 
 class SlogdetResult(NamedTuple):
@@ -97,7 +97,8 @@ def inv(x: TensorLike, /) -> Tensor:
 
 def det(x: TensorLike, /) -> Tensor:
     """The determinants of matrices: (…, n, n) gives (…). That of a singular one is 0, and its
-    gradient the adjugate.
+    gradient the adjugate; derivatives beyond that are not accurate where it is nearly 0, and may be
+    NaN where it is.
 
     >>> pb.linalg.det([[2.0, 0.0], [1.0, 4.0]])
     Tensor(8., dtype=float32)
@@ -123,10 +124,7 @@ def matrix_power(x: TensorLike, n: SupportsIndex, /) -> Tensor:
            [0., 1.]], dtype=float32)
     """
     base, count = _core.constant(x, who="matrix_power"), integer(n, "matrix_power")
-    if len(base.shape) < 2 or base.shape[-1] != base.shape[-2]:
-        from numpy.linalg import LinAlgError
-
-        raise LinAlgError(f"matrix_power: expected square matrices, got shape {base.shape}")
+    check_matrices(base, "matrix_power", square=True)
     if count < 0:
         base, count = _core.inv(base), -count
     out = None
@@ -181,7 +179,8 @@ def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
 
 def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
     """Where each run of factors is split best (Cormen and others, "Introduction to algorithms",
-    section 14.2)."""
+    section 14.2). `contraction_order`, which `einsum` asks, is exact for few operands only; in a
+    chain only neighbours are multiplied, so all orders are counted."""
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}
     split = {}

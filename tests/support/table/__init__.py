@@ -18,6 +18,7 @@ from . import (
     special_erf,
     special_gamma,
     special_incomplete,
+    special_inverses,
     statistics,
 )
 
@@ -26,6 +27,7 @@ FAMILIES = (
         elementwise,
         special_gamma,
         special_incomplete,
+        special_inverses,
         special_erf,
         special_bessel,
     ),  # rows of elementwise.def, in its order

@@ -13,6 +13,7 @@ from .domains import POSITIVE
 
 X = Domain(0.1, 0.8)  # differences meet the singularity at 1
 S = Domain(1.5, 4.0)
+Y = Domain(-1.5, 1.0)
 SHAPES = {
     2: (((), ()), ((2,), (2,)), ((0,), (0,)), ((2, 1), (1, 2))),
     3: (((), (), ()), ((2,), (2,), (2,)), ((0,), (1,), ()), ((2, 1), (1, 2), ())),
@@ -91,6 +92,14 @@ def density(a: Any, x: Any) -> Any:
     return mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a))
 
 
+def log_path(a: Any, y: Any, order: int = 1) -> Any:
+    """How y moves with a where P(a, exp(y)) stays, or the slope of that by a."""
+    x = mp.exp(y)
+    scale = 1 / (density(a, x) * x)
+    slope = -lower(a, x, 1) * scale
+    return slope if order == 1 else -lower(a, x, 2) * scale - slope * (y - mp.digamma(a))
+
+
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     return x ** (a - 1) * (1 - x) ** (b - 1) / mp.beta(a, b)
 
@@ -127,6 +136,8 @@ CASES: list[Case] = [
     row("gamma_density_da", times(density, lambda a, x: mp.log(x) - mp.digamma(a)),
         POSITIVE, POSITIVE),
     row("gamma_density_dx", times(density, lambda a, x: (a - 1) / x - 1), POSITIVE, POSITIVE),
+    row("log_gamma_path",   exactly(log_path), POSITIVE, Y, wrt=(1,), ulp=32.0),
+    row("log_gamma_path_da", exactly(partial(log_path, order=2)), POSITIVE, Y, wrt=(1,), ulp=16.0),
     row("betainc",          exactly(below),              POSITIVE, POSITIVE, X),
     row("betainc_da",       by_parameters(1, 0),         POSITIVE, POSITIVE, X, wrt=(2,)),
     row("betainc_db",       by_parameters(0, 1),         POSITIVE, POSITIVE, X, wrt=(2,)),

@@ -205,7 +205,7 @@ void product(const ProductCall& p) noexcept {
   x.c_row = p.c_row;
   for (int64_t first = 0; first < p.k; first += kDeep) {
     x.k = least(kDeep, p.k - first);
-    x.add = first > 0;
+    x.add = p.add || first > 0;
     for (int64_t j = 0; j < p.n; j += 2 * kCount) {
       x.width = least(2 * kCount, p.n - j);
       const bool one = x.width <= kCount;

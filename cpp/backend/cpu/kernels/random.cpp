@@ -2,6 +2,7 @@
 // instruction set: integers, and floating point without fused operations (PULLBACK_NO_FMA). Four
 // words make a block;
 //   uniform float32  word i           24 bits          uniform float64  words 2i, 2i+1   53 bits
+//   exponential      -log of words as of uniform, float32 of 32 bits; never of 0 or 1
 //   normal           Box-Muller on the neighbours 2i and 2i+1, computed in float64
 //
 // Compiled once per instruction set, flags as elementwise.cpp.
@@ -9,6 +10,7 @@
 
 #include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/table.h"
+#include "backend/cpu/kernels/unit.h"
 #include "backend/cpu/kernels/vec_math.h"
 
 #ifndef PULLBACK_KERNELS
@@ -32,20 +34,6 @@ void fill(Batch& b, int64_t seed, int64_t counter, int64_t first) {
     b.x2[i] = w.x[2];
     b.x3[i] = w.x[3];
   }
-}
-
-PULLBACK_INLINE float unit32(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
-
-// The top 52 bits as a number in [1, 2): cheaper to vectorise than a conversion of 64 bits.
-PULLBACK_INLINE double one_to_two(uint32_t low, uint32_t high) {
-  const uint64_t word = low | static_cast<uint64_t>(high) << 32;
-  return m::bits_as<double>((word >> 12) | 0x3ff0000000000000u);
-}
-PULLBACK_INLINE double unit64(uint32_t low, uint32_t high) {
-  return one_to_two(low, high) - 1.0 + static_cast<double>(low >> 11 & 1) * 0x1p-53;
-}
-PULLBACK_INLINE double open_unit64(uint32_t low, uint32_t high) {
-  return one_to_two(low, high) - (1.0 - 0x1p-53);
 }
 
 struct Pair {
@@ -90,8 +78,8 @@ void normal32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept 
   for (int64_t done = 0; done < kRandomPiece; done += 4 * kBatch) {
     fill(b, seed, counter, first / 4 + done / 4);
     for (int64_t i = 0; i < kBatch; ++i) {
-      const Pair p = box_muller((b.x0[i] + 0.5) * 0x1p-32, b.x1[i] * 0x1p-32);
-      const Pair q = box_muller((b.x2[i] + 0.5) * 0x1p-32, b.x3[i] * 0x1p-32);
+      const Pair p = box_muller(open_unit32(b.x0[i]), b.x1[i] * 0x1p-32);
+      const Pair q = box_muller(open_unit32(b.x2[i]), b.x3[i] * 0x1p-32);
       y[done + 4 * i] = static_cast<float>(p.a);
       y[done + 4 * i + 1] = static_cast<float>(p.b);
       y[done + 4 * i + 2] = static_cast<float>(q.a);
@@ -113,10 +101,37 @@ void normal64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept 
   }
 }
 
+void exponential32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
+  auto* y = static_cast<float*>(out);
+  Batch b;
+  for (int64_t done = 0; done < kRandomPiece; done += 4 * kBatch) {
+    fill(b, seed, counter, first / 4 + done / 4);
+    for (int64_t i = 0; i < kBatch; ++i) {
+      y[done + 4 * i] = static_cast<float>(-m::rough_log(open_unit32(b.x0[i])));
+      y[done + 4 * i + 1] = static_cast<float>(-m::rough_log(open_unit32(b.x1[i])));
+      y[done + 4 * i + 2] = static_cast<float>(-m::rough_log(open_unit32(b.x2[i])));
+      y[done + 4 * i + 3] = static_cast<float>(-m::rough_log(open_unit32(b.x3[i])));
+    }
+  }
+}
+
+void exponential64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
+  auto* y = static_cast<double*>(out);
+  Batch b;
+  for (int64_t done = 0; done < kRandomPiece; done += 2 * kBatch) {
+    fill(b, seed, counter, first / 2 + done / 2);
+    for (int64_t i = 0; i < kBatch; ++i) {
+      y[done + 2 * i] = -m::log(open_unit64(b.x0[i], b.x1[i]));
+      y[done + 2 * i + 1] = -m::log(open_unit64(b.x2[i], b.x3[i]));
+    }
+  }
+}
+
 }  // namespace
 
 namespace PULLBACK_KERNELS {
-constinit const RandomTable kRandomTable = {{&uniform32, &uniform64}, {&normal32, &normal64}};
+constinit const RandomTable kRandomTable = {
+    {&uniform32, &uniform64}, {&normal32, &normal64}, {&exponential32, &exponential64}};
 }
 
 }  // namespace pullback

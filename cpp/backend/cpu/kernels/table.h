@@ -116,7 +116,14 @@ using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void
 constexpr int64_t kRandomPiece = 1024;
 
 struct RandomTable {
-  RandomKernel uniform[2], normal[2];  // float32, float64
+  RandomKernel uniform[2], normal[2], exponential[2];  // float32, float64
+};
+
+// n elements from the number `first` on; concentrations are `step` elements apart, 0 or 1.
+using GammaKernel = void (*)(int64_t seed, int64_t counter, int64_t first, int64_t n,
+                             const void* concentration, int64_t step, void* out) noexcept;
+struct GammaTable {
+  GammaKernel of[2][2];  // the draw, its logarithm; of float32, float64
 };
 
 // c[m, n] = a[m, k] b[k, n], all sizes at least 1. Strides in elements; the columns of c are
@@ -129,6 +136,7 @@ struct ProductCall {
   int64_t b_row, b_column;
   void* c;
   int64_t c_row;
+  bool add = false;  // to what is in c
 };
 using ProductKernel = void (*)(const ProductCall& call) noexcept;
 
@@ -147,17 +155,108 @@ struct BatchTable {
   BatchKernel of[2];
 };
 
+// Scores of queries (rows) by keys (columns), a block of them. Rows are whole vectors apart: what
+// is behind the last column of one may be written.
+struct AttentionBlock {
+  void* scores;
+  int64_t rows, columns, stride;
+  int64_t first_row, first_column;  // among all
+  bool causal;                      // no key after the query takes part
+  const void* mask = nullptr;       // bytes, or numbers that are added
+  bool added = false;
+  int64_t mask_row = 0, mask_column = 0;  // strides; 0: the same for all
+  // Dropout: entry i of all is kept where draw i of (seed, counter) is not below the rate.
+  bool dropped = false;
+  int64_t seed = 0, counter = 0, first_draw = 0, draws_row = 0;  // of the block's corner; to a row
+  float rate = 0;
+  void* top;          // of each row, the largest score …
+  void* total;        // … and the sum of exp(score - top), so far; or 1 / that, of all
+  void* shrunk;       // forward: what the sums before this block are multiplied with
+  const void* delta;  // backward: the sum of each row's result times cotangent
+  void* slopes;       // backward: by the result of the weights; then by the scores
+};
+
+// forward: scores become weights exp(score - top), and top and total those with this block.
+// backward: scores become weights exp(score - top) total, and slopes those by the scores.
+using AttentionKernel = void (*)(const AttentionBlock& block) noexcept;
+struct AttentionTable {
+  AttentionKernel forward[2], backward[2];  // float32, float64
+};
+constexpr int64_t kAttentionColumns = 128;  // at most, of a block
+
+// c[rows, width] = the sum over segments s and entries d < segment_length of what is at
+// a + segment_at[s] + row * a_row + d * a_step, times the next row of b: a_step is 1, or a_row is.
+// b is packed: its rows follow each other, as wide as `columns` of the table, or half of that where
+// `width` is no more. With `add`, c is added to. Strides and places in elements.
+struct WindowCall {
+  int64_t rows, width;
+  const void* a;
+  int64_t a_row, a_step;
+  const int64_t* segment_at;
+  int64_t segments, segment_length;
+  const void* b;
+  void* c;
+  int64_t c_row;
+  bool add;
+};
+using WindowKernel = void (*)(const WindowCall& call) noexcept;
+
+// y[output, channel] = the sum over segments s and taps d of x at x_at[s] + output * x_output + d *
+// x_tap times w at w_at[s] + d * w_tap, channel by channel; these are adjacent everywhere.
+struct ChannelsCall {
+  int64_t channels, outputs, taps;
+  const void* x;
+  int64_t x_output, x_tap;
+  const void* w;
+  int64_t w_tap;
+  const int64_t* x_at;
+  const int64_t* w_at;
+  int64_t segments;
+  void* y;
+  int64_t y_output;
+  bool add;
+};
+using ChannelsKernel = void (*)(const ChannelsCall& call) noexcept;
+
+struct ConvolutionTable {
+  WindowKernel windows[2];  // float32, float64
+  ChannelsKernel channels[2];
+  int64_t columns[2];
+};
+
+// One window of adjacent channels, whose taps are at x_at. largest: y is the largest of each
+// channel; spread: g is added to y where that is; chosen: y is what g has there. Of g (chosen) or y
+// (spread) the taps are at g_at.
+struct PoolCall {
+  int64_t channels, taps;
+  const void* x;
+  const int64_t* x_at;
+  const void* g;
+  const int64_t* g_at;
+  void* y;
+};
+using PoolKernel = void (*)(const PoolCall& call) noexcept;
+
+struct PoolTable {
+  PoolKernel largest[4];  // float32, float64, int32, int64
+  PoolKernel spread[2], chosen[2];
+};
+
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
   extern const ElementwiseTable kElementwiseTable; \
   extern const CastTable kCastTable;               \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \
+  extern const GammaTable kGammaTable;             \
   extern const RowTable kRowTable;                 \
   extern const WeaveTable kWeaveTable;             \
   extern const PairTable kPairTable;               \
   extern const ProductTable kProductTable;         \
   extern const BatchTable kBatchTable;             \
+  extern const AttentionTable kAttentionTable;     \
+  extern const ConvolutionTable kConvolutionTable; \
+  extern const PoolTable kPoolTable;               \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -169,11 +268,15 @@ struct KernelTable {
   const CastTable& casts;
   const FoldTable& folds;
   const RandomTable& random;
+  const GammaTable& gammas;
   const RowTable& rows;
   const WeaveTable& weaves;
   const PairTable& pairs;
   const ProductTable& products;
   const BatchTable& batches;
+  const AttentionTable& attention;
+  const ConvolutionTable& convolutions;
+  const PoolTable& pools;
 };
 
 // Those of cpu_level(), chosen once.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "backend/cpu/special/beta_parts.h"
+#include "backend/cpu/special/error_functions.h"
 #include "backend/cpu/special/gamma.h"
 
 namespace pullback::special {
@@ -174,13 +175,16 @@ Sides<V> integrals(const V& a, const V& b, const Point& p) {
   return {y, V(1) - y};
 }
 
-// The integral below x, for 0 < a, b < infinity and 0 < x < 1.
+// The integral below a point, for 0 < a, b < infinity and 0 < x < 1.
+template <class V>
+V integral_at(const V& a, const V& b, const Point& p) {
+  if (p.below + 1 - 2 * p.x >= 0) return integrals(a, b, p).below;
+  return integrals(b, a, other_side(p)).above;
+}
 template <class V>
 V integral_below(const V& a, const V& b, double x) {
   const double size_a = static_cast<double>(value_of(a)), size_b = static_cast<double>(value_of(b));
-  const Point p{x, 1 - Wide(x), below_mean(size_a, size_b, x), false};
-  if (p.below + 1 - 2 * p.x >= 0) return integrals(a, b, p).below;
-  return integrals(b, a, other_side(p)).above;
+  return integral_at(a, b, {x, 1 - Wide(x), below_mean(size_a, size_b, x), false});
 }
 
 bool is_undefined(double a, double b, double x) {
@@ -194,6 +198,12 @@ double incomplete(double a, double b, double x) {
   if (a == 0 || b == kInf<double>) return 1;
   if (b == 0 || a == kInf<double>) return 0;
   return static_cast<double>(integral_below<Wide>(a, b, x));
+}
+double incomplete_above(double a, double b, double x) {
+  if (is_undefined(a, b, x) || x == 0 || x == 1 || a == 0 || b == 0 || a + b == kInf<double>)
+    return 1 - incomplete(a, b, x);
+  const Point p{x, 1 - Wide(x), below_mean(a, b, x), false};
+  return static_cast<double>(integral_at<Wide>(b, a, other_side(p)));
 }
 
 // Derivatives go to a limit where a or b goes to 0.
@@ -238,6 +248,104 @@ double at_point(double a, double b, double x, Wide (*value)(Wide, Wide, const Po
   return static_cast<double>(value(positive(a), positive(b), p));
 }
 
+// log(x / (1 - x)) where the integral below x is p, that above q = 1 - p: Newton's steps on the
+// logarithm of the smaller one, which is concave in this, so that they arrive from anywhere. They
+// start from Abramowitz and Stegun (1964) 26.5.22, or the power law at 0.
+Wide inverse_logit(Wide a, Wide b, Wide p, Wide q) {
+  if (p > q) return -inverse_logit(b, a, q, p);
+  if (p == 0) return -kInf<Wide>;
+  const Wide target = std::log(p);
+  Wide u = std::log(a / b);
+  if (a > 1 && b > 1) {
+    const Wide y = -ndtri(static_cast<double>(p)), bend = (y * y - 3) / 6;
+    const Wide ra = 1 / (2 * a - 1), rb = 1 / (2 * b - 1), h = 2 / (ra + rb);
+    const Wide root = y * std::sqrt(std::max(h + bend, Wide(0))) / h;
+    u -= 2 * (root - (rb - ra) * (bend + Wide(5) / 6 - 2 / (3 * h)));
+  } else {
+    const Wide x = (target + std::log(a) + log_beta(a, b)) / a;
+    if (x < -800) return x;
+    if (x < Wide(-0.7)) u = x - std::log1p(-std::exp(x));
+  }
+  Wide last = u;
+  for (int k = 0; k < 200; ++k) {
+    const Wide odds = std::exp(u), x = odds / (1 + odds), y = 1 / (1 + odds);
+    const Point at{x, y, a * y - b * x, x > y};
+    const Wide share = integral_at<Wide>(a, b, at), slope = front(a, b, at);
+    if (!(share > 0 && slope > 0)) {  // out of the range of numbers
+      u = k == 0 ? std::log(a / b) : (u + last) / 2;
+      continue;
+    }
+    last = u;
+    const Wide step = (target - std::log(share)) * share / slope, most = 4 + std::fabs(u);
+    u += std::clamp(step, -most, most);
+    if (!(std::fabs(step) > Wide(1e-12))) break;
+  }
+  return u;
+}
+
+bool is_share(Wide p) { return p >= 0 && p <= 1; }
+
+double inverse(double a, double b, Wide p, Wide q) {
+  if (!(a > 0 && b > 0 && a + b < kInf<double> && is_share(p))) return kNan<double>;
+  if (p == 0 || q == 0) return p == 0 ? 0 : 1;
+  return static_cast<double>(1 / (1 + std::exp(-inverse_logit(a, b, p, q))));
+}
+
+// Student's distribution of n degrees of freedom: below -|x| it is half the integral below
+// n / (n + x^2) of parameters n / 2 and 1 / 2.
+Point student_point(Wide n, Wide square) {
+  const Wide all = n + square;
+  return {n / all, square / all, n * (square - 1) / (2 * all), square < n};
+}
+bool is_student(double n, double x) { return n > 0 && !std::isnan(x); }
+
+double student(double n, double x) {
+  if (!is_student(n, x)) return kNan<double>;
+  if (n == kInf<double>) return ndtr(x);
+  if (x == 0) return 0.5;
+  if (std::isinf(x)) return x > 0;
+  const Point p = student_point(n, Wide(x) * x);
+  const Wide tail = integral_at<Wide>(Wide(n) / 2, Wide(0.5), p) / 2;
+  return static_cast<double>(x > 0 ? 1 - tail : tail);
+}
+
+double student_slope(double n, double x, bool second) {
+  if (!is_student(n, x)) return kNan<double>;
+  if (x == 0 || std::isinf(x) || n == kInf<double>) return 0;
+  const Wide square = Wide(x) * x, all = n + square, a = Wide(n) / 2, b = 0.5;
+  const Point p = student_point(n, square);
+  const Jet<Wide> share = integral_at(Jet<Wide>(a, 1), Jet<Wide>(b), p);
+  const Wide move = square / all / all, height = density(a, b, p);
+  const Wide first = share.a / 2 + height * move;
+  const Wide bent = share.aa / 4 + density_da(a, b, p) * move + density_dx(a, b, p) * move * move -
+                    2 * height * (move / all);
+  const Wide slope = (second ? bent : first) / 2;
+  return static_cast<double>(x > 0 ? -slope : slope);
+}
+double student_first(double n, double x) { return student_slope(n, x, false); }
+double student_second(double n, double x) { return student_slope(n, x, true); }
+
+double student_height(double n, double x) {
+  if (!is_student(n, x)) return kNan<double>;
+  const Wide square = Wide(x) * x;
+  if (n == kInf<double>)
+    return static_cast<double>(std::exp(-square / 2) / std::sqrt(2 * kPi<Wide>));
+  if (std::isinf(x)) return 0;
+  const Wide down = (Wide(n) + 1) / 2 * std::log1p(square / n);
+  return static_cast<double>(std::exp(-down - log_beta(Wide(n) / 2, Wide(0.5))) /
+                             std::sqrt(Wide(n)));
+}
+
+double student_inverse(double n, double p) {
+  if (!(n > 0 && is_share(p))) return kNan<double>;
+  if (n == kInf<double>) return ndtri(p);
+  if (p == 0 || p == 1) return p == 0 ? -kInf<double> : kInf<double>;
+  const Wide share = 2 * std::min(Wide(p), 1 - Wide(p));
+  const Wide u = inverse_logit(Wide(n) / 2, Wide(0.5), share, 1 - share);
+  const double x = static_cast<double>(std::sqrt(Wide(n)) * std::exp(-u / 2));
+  return p < 0.5 ? -x : x;
+}
+
 }  // namespace
 
 #define PULLBACK_SINGLE(name)                                         \
@@ -262,5 +370,21 @@ PULLBACK_DENSITY(beta_density, density)
 PULLBACK_DENSITY(beta_density_da, density_da)
 PULLBACK_DENSITY(beta_density_db, density_db)
 PULLBACK_DENSITY(beta_density_dx, density_dx)
+
+double betaincc(double a, double b, double c) { return incomplete_above(a, b, c); }
+PULLBACK_SINGLE(betaincc)
+double betaincinv(double a, double b, double c) { return inverse(a, b, c, 1 - Wide(c)); }
+PULLBACK_SINGLE(betaincinv)
+double betainccinv(double a, double b, double c) { return inverse(a, b, 1 - Wide(c), c); }
+PULLBACK_SINGLE(betainccinv)
+
+#define PULLBACK_STUDENT(name, value)                     \
+  double name(double a, double b) { return value(a, b); } \
+  float name(float a, float b) { return static_cast<float>(value(a, b)); }
+PULLBACK_STUDENT(stdtr, student)
+PULLBACK_STUDENT(stdtr_da, student_first)
+PULLBACK_STUDENT(stdtr_daa, student_second)
+PULLBACK_STUDENT(student_density, student_height)
+PULLBACK_STUDENT(stdtrit, student_inverse)
 
 }  // namespace pullback::special

@@ -37,8 +37,21 @@ PULLBACK_SPECIAL_2(gammaincc)
 PULLBACK_SPECIAL_2(gammainc_da)
 PULLBACK_SPECIAL_2(gammainc_daa)
 PULLBACK_SPECIAL_2(gamma_density)
+// Of (a, y): how y moves with a where P(a, exp(y)) stays, and the slope of that by a.
+PULLBACK_SPECIAL_2(log_gamma_path)
+PULLBACK_SPECIAL_2(log_gamma_path_da)
 PULLBACK_SPECIAL_2(gamma_density_da)
 PULLBACK_SPECIAL_2(gamma_density_dx)
+PULLBACK_SPECIAL_2(gammaincinv)
+PULLBACK_SPECIAL_2(gammainccinv)
+PULLBACK_SPECIAL_2(log_gammainc)
+PULLBACK_SPECIAL_2(log_gammainc_da)
+PULLBACK_SPECIAL_2(log_gammainc_daa)
+PULLBACK_SPECIAL_2(log_gammainc_dx)
+PULLBACK_SPECIAL_2(log_gammaincc)
+PULLBACK_SPECIAL_2(log_gammaincc_da)
+PULLBACK_SPECIAL_2(log_gammaincc_daa)
+PULLBACK_SPECIAL_2(log_gammaincc_dx)
 
 // Of (a, b, x), likewise.
 PULLBACK_SPECIAL_3(betainc)
@@ -51,6 +64,16 @@ PULLBACK_SPECIAL_3(beta_density)
 PULLBACK_SPECIAL_3(beta_density_da)
 PULLBACK_SPECIAL_3(beta_density_db)
 PULLBACK_SPECIAL_3(beta_density_dx)
+PULLBACK_SPECIAL_3(betaincc)
+PULLBACK_SPECIAL_3(betaincinv)
+PULLBACK_SPECIAL_3(betainccinv)
+
+// Student's distribution: of (df, x), the inverse of (df, p).
+PULLBACK_SPECIAL_2(stdtr)
+PULLBACK_SPECIAL_2(stdtr_da)
+PULLBACK_SPECIAL_2(stdtr_daa)
+PULLBACK_SPECIAL_2(student_density)
+PULLBACK_SPECIAL_2(stdtrit)
 
 #undef PULLBACK_SPECIAL_1
 #undef PULLBACK_SPECIAL_2

@@ -1,196 +1,14 @@
-// The regularized incomplete gamma functions, with derivatives by a.
-//
-// P is the lower one, Q = 1 - P the upper. The smaller one is computed: by the power series for
-// x < a or small x, by the continued fraction above, by Temme's uniform expansion for large a.
+// The regularized incomplete gamma functions with derivatives by a, their logarithms and inverses.
 
-#include "backend/cpu/special/gamma.h"
-#include "backend/cpu/special/gamma_parts.h"
+#include "backend/cpu/special/gammainc_parts.h"
 
 namespace pullback::special {
 namespace {
 
-constexpr int kLarge = 2000;  // from here on the expansion in 1 / a gives 64 bits
-
-// One of the two, and which.
-template <class V>
-struct Part {
-  V value;
-  bool lower;
-};
-
-// lambda - 1 - log(lambda) for lambda = x / a
-template <class R>
-R deviation(R a, R x) {
-  const R apart = (x - a) / a;
-  return apart > R(-0.5) ? less_log1p(apart) : apart - std::log(x / a);
-}
-
-// x^a exp(-x) / gamma(a + 1)
-template <class R>
-R front(R a, R x) {
-  if (a < kFar) {
-    const R top = std::exp(-x) * std::pow(x, a);
-    if (top > 0 || x < 1) return top / gamma_positive(a + 1);
-    return std::exp(a * std::log(x) - x - log_gamma_positive(a + 1));
-  }
-  return std::exp(-a * deviation(a, x) - stirling_rest(a)) / std::sqrt(2 * kPi<R> * a);
-}
-template <class R>
-void set_front(R& y, R a, R x) {
-  y = front(a, x);
-}
-// The slope of log(front) by a: log(x) - digamma(a + 1).
-template <class R>
-R front_slope(R a, R x) {
-  if (a < kFar) return std::log(x) - digamma_of(a + 1);
-  const R apart = (x - a) / a;
-  const R ratio = std::fabs(apart) < R(0.5) ? std::log1p(apart) : std::log(x / a);
-  return ratio + log_less_digamma(a) - 1 / a;
-}
-template <class R>
-void set_front(Jet<R>& y, const Jet<R>& a, R x) {
-  const R f = front(a.f, x), slope = front_slope(a.f, x);
-  y = a.of(f, f * slope, f * (slope * slope - polygamma_of(1, a.f + 1)));
-}
-
-template <class V, class R>
-V power_series(const V& a, R x) {
-  V term(1), sum(1), d = a;
-  for (int k = 1; k < 20000; ++k) {
-    d = d + V(1);
-    term = term * (V(x) / d);
-    sum = sum + term;
-    if (is_lost(term, sum)) break;
-  }
-  return sum;
-}
-
-// Whether one more factor of a fraction changes neither it nor its slopes by much. The size of its
-// logarithm's slopes is that of h. (At a whole a the value stops changing long before they do.)
-template <class R>
-bool is_settled(R step, R) {
-  return std::fabs(step - 1) < 64 * kEps<R>;
-}
-template <class R>
-bool is_settled(const Jet<R>& step, const Jet<R>& h) {
-  return is_settled(step.f, h.f) && std::fabs(step.a) < 64 * kEps<R> * h.f &&
-         std::fabs(step.aa) < 64 * kEps<R> * h.f * h.f;
-}
-
-// 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), by Lentz's method.
-template <class V, class R>
-V fraction(const V& a, R x) {
-  V b = V(x + 1) - a, c(R(1e30)), d = V(1) / b, h = d;
-  int last = 20000;
-  for (int k = 1; k < last; ++k) {
-    const V top = V(R(k)) * (a - V(R(k)));
-    b = b + V(2);
-    d = V(1) / (b + top * d);
-    c = b + top / c;
-    const V step = c * d;
-    h = h * step;
-    if (last == 20000 && is_settled(step, h)) last = k + k / 3 + 10;
-  }
-  return h;
-}
-
-template <class R>
-void set_eta(R& eta, R& spread, R& decay, R a, R x) {
-  const R phi = deviation(a, x);
-  eta = std::copysign(std::sqrt(2 * phi), x - a);
-  decay = std::exp(-a * phi);
-  spread = std::erfc(std::sqrt(a * phi)) / 2;
-}
-template <class R>
-void set_eta(Jet<R>& eta, Jet<R>& spread, Jet<R>& decay, const Jet<R>& a, R x) {
-  set_eta(eta.f, spread.f, decay.f, a.f, x);
-  // d eta / d a = -h(eta) / a
-  const Jet<R> h = polynomial(kEtaSlope, Jet<R>(eta.f, 1));
-  eta.a = -h.f / a.f;
-  eta.aa = (h.f / a.f - h.a * eta.a) / a.f;
-  const Jet<R> half = a * Jet<R>(R(0.5));
-  const R w = std::sqrt(half.f);
-  Jet<R> root = eta * half.of(w, 1 / (2 * w), -1 / (4 * w * w * w));
-  const R sign = eta.f < 0 ? -1 : 1;
-  root = root * Jet<R>(sign);
-  const R bell = -decay.f / std::sqrt(kPi<R>);
-  spread = root.of(spread.f, bell, -2 * root.f * bell);
-  decay = root.of(decay.f, -2 * root.f * decay.f, (4 * root.f * root.f - 2) * decay.f);
-}
-
-template <class R>
-R inverse_root(R x) {
-  return 1 / std::sqrt(x);
-}
-template <class R>
-Jet<R> inverse_root(const Jet<R>& x) {
-  const R r = 1 / std::sqrt(x.f);
-  return x.of(r, -r / (2 * x.f), 3 * r / (4 * x.f * x.f));
-}
-
-// DLMF 8.12.
-template <class V, class R>
-Part<V> uniform(const V& a, R x) {
-  const R size = value_of(a), phi = deviation(size, x);
-  const bool lower = x < size;
-  if (size * phi > R(sizeof(R) > sizeof(double) ? 11000 : 700) || phi > R(0.4))
-    return {V(0), lower};
-  V eta(0), spread(0), decay(0);
-  set_eta(eta, spread, decay, a, x);
-  const V inverse = V(1) / a;
-  V sum(0);
-  for (size_t k = std::size(kTemme); k-- > 0;) sum = sum * inverse + polynomial(kTemme[k], eta);
-  const V rest = decay * inverse_root(V(2 * kPi<R>) * a) * sum;
-  return {lower ? spread - rest : spread + rest, lower};
-}
-
-// P, or Q where that is the smaller one, for 0 < a, x < infinity.
-template <class V, class R>
-Part<V> smaller(const V& a, R x) {
-  const R size = value_of(a);
-  if (size >= kLarge) return uniform(a, x);
-  V f(0);
-  set_front(f, a, x);
-  if (x < 2 || x <= size) return {f * power_series(a, x), true};
-  return {f * a * fraction(a, x), false};
-}
-
-// log(gamma(1 + a)) for a < 1
-template <class R>
-R log_gamma_next(R a) {
-  return a < R(0.5) ? a * polynomial(kLogGamma, a) - std::log1p(a) : log_gamma_positive(1 + a);
-}
-
-// Q for small a and x, with nothing lost where P is nearly 1.
-template <class R>
-R upper_small(R a, R x) {
-  R term = 1, sum = 0;
-  for (int k = 1; k < 200; ++k) {
-    term *= -x / k;
-    const R next = term / (a + k);
-    sum += next;
-    if (is_lost(next, sum)) break;
-  }
-  const R exponent = a * std::log(x) - log_gamma_next(a);
-  return -std::expm1(exponent) - std::exp(exponent) * a * sum;
-}
-
-template <class R>
-R incomplete(R a, R x, bool lower) {
-  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == kInf<R> && x == kInf<R>)) return kNan<R>;
-  if (a == 0 || x == kInf<R>) return lower ? 1 : 0;
-  if (x == 0 || a == kInf<R>) return lower ? 0 : 1;
-  if (!lower && x < 2 && a < 1) return upper_small(a, x);
-  const Part<R> part = smaller(a, x);
-  return part.lower == lower ? part.value : 1 - part.value;
-}
-
-bool is_outside(long double a, long double x) { return !(a >= 0 && x >= 0) || (a == 0 && x == 0); }
+using namespace incomplete_gamma;
 
 // Densities are computed in long double for float32, too: x^a of large a leaves the range of
 // double.
-using Wide = long double;
-
 Wide density(Wide a, Wide x) {
   if (is_outside(a, x)) return kNan<Wide>;
   if (x == kInf<Wide>) return a == x ? kNan<Wide> : 0;
@@ -221,6 +39,86 @@ R by_a(R a, R x, int order) {
   return part.lower ? slope : -slope;
 }
 
+// --- logarithms and the inverse
+
+Wide log_front(Wide a, Wide x) {
+  if (a < kFar) return a * std::log(x) - x - log_gamma_positive(a + 1);
+  return -a * deviation(a, x) - stirling_rest(a) - std::log(2 * kPi<Wide> * a) / 2;
+}
+Jet<Wide> log_of(const Jet<Wide>& y) { return y.of(std::log(y.f), 1 / y.f, -1 / (y.f * y.f)); }
+
+// The logarithm of P or Q with its derivatives, by a as a jet's. It leaves the front's range.
+struct LogShare {
+  Jet<Wide> log;
+  Wide dx;
+};
+
+// For 0 < a, x < infinity.
+LogShare log_inside(Wide a, Wide x, bool lower) {
+  const Jet<Wide> size(a, 1);
+  bool below = x < 2 || x <= a;
+  LogShare y{Jet<Wide>(0), 0};
+  const Jet<Wide> near = a < kLarge ? Jet<Wide>(0) : uniform(size, x).value;
+  if (near.f > 0) {
+    below = x < a;
+    y = {log_of(near), front(a, x) * (a / x) / near.f};
+  } else {
+    const Jet<Wide> rest = below ? power_series(size, x) : size * fraction(size, x);
+    const Jet<Wide> first(log_front(a, x), front_slope(a, x), 0, -polygamma_of(1, a + 1));
+    y = {first + log_of(rest), a / x / rest.f};
+  }
+  if (below != lower) {
+    const Wide f = std::exp(y.log.f);
+    const bool small = !lower && x < 2 && a < 1;
+    const Wide other = small ? upper_small(a, x) : 1 - f, odds = f / other;
+    y.log = y.log.of(small ? std::log(other) : std::log1p(-f), -odds, -odds * (1 + odds));
+    y.dx *= odds;
+  }
+  if (!lower) y.dx = -y.dx;
+  return y;
+}
+
+LogShare log_share(Wide a, Wide x, bool lower) {
+  const Wide share = incomplete(a, x, lower);
+  if (std::isnan(share)) return {Jet<Wide>(share, share, 0, share), share};
+  if (a == 0 || x == 0 || a == kInf<Wide> || x == kInf<Wide>) {
+    const bool rises = lower && x == 0;
+    return {Jet<Wide>(std::log(share), rises ? -kInf<Wide> : 0), rises ? kInf<Wide> : 0};
+  }
+  return log_inside(a, x, lower);
+}
+
+// x where P is p and Q is q = 1 - p: Newton's steps on the logarithm of the smaller one, which is
+// concave in log(x), so that they arrive from anywhere. They start from the power law at 0, which
+// is below, or from the cube of Wilson and Hilferty (1931).
+Wide inverse(Wide a, Wide p, Wide q) {
+  if (!(a >= 0 && p >= 0 && q >= 0) || a == kInf<Wide>) return kNan<Wide>;
+  if (p == 0 || a == 0) return 0;
+  if (q == 0) return kInf<Wide>;
+  const bool lower = p <= q;
+  const Wide target = std::log(std::min(p, q));
+  Wide u = (std::log(p) + log_gamma_positive(a + 1)) / a;
+  if (u < -800) return 0;
+  if (a >= 1) {
+    const Wide z = lower ? ndtri(static_cast<double>(p)) : -ndtri(static_cast<double>(q));
+    const Wide root = 1 - 1 / (9 * a) + z / (3 * std::sqrt(a));
+    if (root > 0) u = std::max(u, std::log(a) + 3 * std::log(root));
+  }
+  for (int k = 0; k < 100; ++k) {
+    const Wide x = std::exp(u), share = incomplete(a, x, lower);
+    Wide log = std::log(share), slope = front(a, x) * a / share;
+    if (!(share > Wide(1e-4000L))) {
+      const LogShare far = log_share(a, x, lower);
+      log = far.log.f;
+      slope = std::fabs(far.dx) * x;
+    }
+    const Wide step = (lower ? target - log : log - target) / slope;
+    u += std::clamp(step, Wide(-2), Wide(2));
+    if (!(std::fabs(step) > Wide(1e-12))) break;
+  }
+  return std::exp(u);
+}
+
 }  // namespace
 
 double gammainc(double a, double b) { return static_cast<double>(incomplete<Wide>(a, b, true)); }
@@ -239,5 +137,29 @@ PULLBACK_DENSITY(gamma_density, density)
 PULLBACK_DENSITY(gamma_density_da, density_da)
 PULLBACK_DENSITY(gamma_density_dx, density_dx)
 #undef PULLBACK_DENSITY
+
+#define PULLBACK_LOG(name, part)                             \
+  double log_gammainc##name(double a, double b) {            \
+    return static_cast<double>(log_share(a, b, true).part);  \
+  }                                                          \
+  float log_gammainc##name(float a, float b) {               \
+    return static_cast<float>(log_share(a, b, true).part);   \
+  }                                                          \
+  double log_gammaincc##name(double a, double b) {           \
+    return static_cast<double>(log_share(a, b, false).part); \
+  }                                                          \
+  float log_gammaincc##name(float a, float b) {              \
+    return static_cast<float>(log_share(a, b, false).part);  \
+  }
+PULLBACK_LOG(, log.f)
+PULLBACK_LOG(_da, log.a)
+PULLBACK_LOG(_daa, log.aa)
+PULLBACK_LOG(_dx, dx)
+#undef PULLBACK_LOG
+
+double gammaincinv(double a, double b) { return static_cast<double>(inverse(a, b, 1 - Wide(b))); }
+float gammaincinv(float a, float b) { return static_cast<float>(inverse(a, b, 1 - Wide(b))); }
+double gammainccinv(double a, double b) { return static_cast<double>(inverse(a, 1 - Wide(b), b)); }
+float gammainccinv(float a, float b) { return static_cast<float>(inverse(a, 1 - Wide(b), b)); }
 
 }  // namespace pullback::special

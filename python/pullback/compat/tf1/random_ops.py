@@ -6,33 +6,22 @@ repeatable: a session then draws from a sequence of its own that begins there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import prod, sqrt
+from collections.abc import Callable
 from typing import Any
 
-from ... import _core
+from ... import _core, random
+from ..._array.initializers import scaled
 from . import mode, shape_functions
 from .array_ops import constant, ones, zeros
 from .create import apply, convert_to_tensor, scope_of
 from .dtypes import as_dtype, float32
 from .graph import get_default_graph
 from .names import bind, public_names, signature_of
-from .opdef import define, like
+from .opdef import define
 
 
 def _uniform_integers(shape: Any, low: Any, high: Any, dtype: Any, seed: Any) -> Any:
-    width = _core.cast(high - low, "float64")
-    draw = _core.cast(_core.floor(_core.random_uniform(shape, "float64") * width), dtype.dtype)
-    return low + _core.minimum(draw, high - low - like(low, 1))
-
-
-def _truncated(shape: Any, dtype: Any, seed: Any) -> Any:
-    # A normal number is redrawn while it is further than two deviations out; three redraws leave
-    # one in 230 000 of those, which is clipped.
-    x = _core.random_normal(shape, dtype.dtype)
-    for _ in range(3):
-        x = _core.where(_core.abs(x) <= like(x, 2), x, _core.random_normal(shape, dtype.dtype))
-    return _core.clip(x, like(x, -2), like(x, 2))
+    return random.integers(low, high, shape, dtype.dtype)
 
 
 def _shuffled_shape(value: Any, seed: Any) -> Any:
@@ -44,14 +33,14 @@ def _shuffled_shape(value: Any, seed: Any) -> Any:
 def _shuffle(value: Any, seed: Any) -> Any:
     if not value.shape:
         raise ValueError("expected a tensor of rank 1 or more, got a scalar")
-    return _core.take(value, _core.permutation(value.shape[0]), 0)
+    return random.shuffle(value)
 
 
 for _type, _function in (
     ("RandomStandardNormal", lambda s, dtype, seed: _core.random_normal(s, dtype.dtype)),
     ("RandomUniform", lambda s, dtype, seed: _core.random_uniform(s, dtype.dtype)),
     ("RandomUniformInt", _uniform_integers),
-    ("TruncatedNormal", _truncated),
+    ("TruncatedNormal", lambda s, dtype, seed: random.truncated_normal(-2.0, 2.0, s, dtype.dtype)),
 ):
     define(
         _type, _function, static=(0,), flows=False, dtype="dtype", shape=shape_functions.of_value,
@@ -144,11 +133,7 @@ def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: st
 
 
 def _classes(logits: Any, count: int, output_dtype: Any) -> Any:
-    rows, classes = logits.shape
-    uniform = _core.random_uniform((rows, count, classes), logits.dtype)
-    # The largest of logits plus Gumbel noise has the probabilities of the softmax.
-    noise = -_core.log(-_core.log(_core.maximum(uniform, like(uniform, 1e-37))))
-    place = _core.argmax(_core.expand_dims(logits, 1) + noise, -1)
+    place = random.categorical(_core.expand_dims(logits, 1), (logits.shape[0], count))
     return _core.cast(place, output_dtype.dtype)
 
 
@@ -238,17 +223,8 @@ class glorot_uniform_initializer(Initializer):
 
     @staticmethod
     def make(shape: Any, dtype: Any, seed: Any) -> Any:
-        limit = sqrt(6 / max(sum(_fans([int(d) for d in shape])), 1))
+        limit = scaled([int(d) for d in shape], 1.0, "fan_avg", "uniform")
         return random_uniform(shape, -limit, limit, dtype, seed)
-
-
-def _fans(shape: Sequence[int]) -> tuple[float, float]:
-    if not shape:
-        return 1, 1
-    if len(shape) == 1:
-        return shape[0], shape[0]
-    field = prod(shape[:-2])
-    return shape[-2] * field, shape[-1] * field
 
 
 __all__ = [name for name in public_names(globals()) if name != "categorical"]

@@ -7,14 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from . import mode
-from .array_ops import constant, eye
-from .graph import get_default_graph
+from ..._array.initializers import MODES, orthogonal, scaled
+from . import shape_functions
+from .array_ops import eye
+from .create import apply
 from .names import public_names
 from .opdef import define
-from .random_ops import Initializer, _fans, random_normal, random_uniform, truncated_normal
+from .random_ops import (
+    Initializer,
+    _seeded,
+    random_normal,
+    random_uniform,
+    truncated_normal,
+)
 
-_DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "normal", "uniform")
+# By TensorFlow's names those of the library.
+_DISTRIBUTIONS = {
+    "truncated_normal": "truncated_normal",
+    "untruncated_normal": "normal",
+    "normal": "truncated_normal",
+    "uniform": "uniform",
+}
 
 
 class variance_scaling_initializer(Initializer):
@@ -28,7 +41,7 @@ class variance_scaling_initializer(Initializer):
         super().__init__(*args, **keywords)
         if self.given["scale"] <= 0:
             raise ValueError(f"variance_scaling_initializer: scale is {self.given['scale']}")
-        if self.given["mode"] not in ("fan_in", "fan_out", "fan_avg"):
+        if self.given["mode"] not in MODES:
             raise ValueError(f"variance_scaling_initializer: mode is {self.given['mode']!r}")
         if self.given["distribution"] not in _DISTRIBUTIONS:
             kind = self.given["distribution"]
@@ -36,16 +49,12 @@ class variance_scaling_initializer(Initializer):
 
     @staticmethod
     def make(shape: Any, dtype: Any, scale: float, mode: str, distribution: str, seed: Any) -> Any:
-        inputs, outputs = _fans([int(d) for d in shape])
-        n = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[mode]
-        variance = scale / max(1.0, n)
-        if distribution == "uniform":
-            limit = sqrt(3 * variance)
-            return random_uniform(shape, -limit, limit, dtype, seed)
-        if distribution == "untruncated_normal":
-            return random_normal(shape, 0.0, sqrt(variance), dtype, seed)
-        # What is cut off takes some of the variance with it.
-        return truncated_normal(shape, 0.0, sqrt(variance) / 0.87962566103423978, dtype, seed)
+        kind = _DISTRIBUTIONS[distribution]
+        width = scaled([int(d) for d in shape], scale, mode, kind)
+        if kind == "uniform":
+            return random_uniform(shape, -width, width, dtype, seed)
+        draw = random_normal if kind == "normal" else truncated_normal
+        return draw(shape, 0.0, width, dtype, seed)
 
 
 def _scaled(name: str, scale: float, fan: str, distribution: str, source: str) -> Any:
@@ -89,16 +98,10 @@ class uniform_unit_scaling_initializer(Initializer):
         return random_uniform(shape, -limit, limit, dtype, seed)
 
 
-def _orthogonal(generator: Any, shape: tuple[int, ...], dtype: Any, gain: float) -> list[Any]:
-    rows, columns = int(np.prod(shape[:-1])), shape[-1]
-    normal = generator.standard_normal((max(rows, columns), min(rows, columns)))
-    q, r = np.linalg.qr(normal)
-    q = q * np.sign(np.diag(r))  # so that all are equally likely
-    q = q if rows >= columns else q.T
-    return [(gain * q).reshape(shape).astype(dtype.dtype)]
-
-
-define("RandomOrthogonal", execute=lambda run, op, inputs: [], flows=False, sampled=_orthogonal)
+define(
+    "RandomOrthogonal", lambda s, gain, dtype, seed: orthogonal(s, gain, dtype.dtype), static=(0,),
+    flows=False, dtype="dtype", shape=shape_functions.of_value, random=True,
+)  # fmt: skip
 
 
 class orthogonal_initializer(Initializer):
@@ -112,14 +115,8 @@ class orthogonal_initializer(Initializer):
         dims = tuple(int(d) for d in shape)
         if len(dims) < 2:
             raise ValueError(f"orthogonal_initializer: expected two axes or more, got {dims}")
-        attrs = {"shape": dims, "dtype": dtype, "gain": gain}
-        if mode.executing_eagerly():
-            return constant(_orthogonal(np.random.default_rng(seed), **attrs)[0])
-        graph = get_default_graph()
-        if seed is not None:
-            graph._op_seeds.append(seed)
-        record = graph.record("RandomOrthogonal", (), attrs, "Orthogonal", (dtype, dims))
-        return record.outputs[0]
+        _seeded(seed)
+        return apply("RandomOrthogonal", dims, name="Orthogonal", gain=gain, dtype=dtype, seed=seed)
 
 
 class identity_initializer(Initializer):

@@ -1,20 +1,13 @@
-"""Convolutions and pooling, made of slices, products and maxima.
-
-A window of kernel size k over an axis is k slices of the padded input, each of which starts one
-place further on: so these functions take the memory of k inputs, and their gradients come with
-them, of every order.
-"""
+"""Convolutions and pooling: those of `pb.nn`, with the arguments and shapes of TensorFlow."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import pullback as pb
 
 from ... import _core
-from .array_ops import _pad, expand_dims, squeeze
+from .array_ops import expand_dims, squeeze
 from .create import apply, convert_to_tensor, scope_of
 from .names import public_names
 from .opdef import define, like, pulled_back
@@ -64,48 +57,8 @@ def _extent(n: int | None, size: int, stride: int, padding: Any, axis: int) -> i
     return (n - size) // stride + 1
 
 
-def _around(n: int, size: int, stride: int, padding: Any, axis: int) -> tuple[int, int]:
-    """How much is padded before and after an axis."""
-    if padding == "VALID":
-        return 0, 0
-    if padding != "SAME":
-        before, after = padding[axis]
-        return before, after
-    missing = max((-(-n // stride) - 1) * stride + size - n, 0)
-    return missing // 2, missing - missing // 2
-
-
-def _windows(
-    x: Any, size: tuple[int, int], strides: tuple[int, int], padding: Any,
-    dilations: tuple[int, int], filling: float,
-) -> list[Any]:  # fmt: skip
-    """For each place in the window, row by row, its entries in all windows: of (n, h, w, c)."""
-    sizes = [(k - 1) * d + 1 for k, d in zip(size, dilations, strict=True)]
-    pads, counts = [], []
-    for axis in (0, 1):
-        n = x.shape[1 + axis]
-        counts.append(_extent(n, sizes[axis], strides[axis], padding, axis))
-        pads.append(_around(n, sizes[axis], strides[axis], padding, axis))
-    if any(sum(p) for p in pads):
-        x = _pad(x, [(0, 0), *pads, (0, 0)], "CONSTANT", filling)
-
-    def along(axis: int, i: int) -> slice:
-        start = i * dilations[axis]
-        return slice(start, start + ((counts[axis] or 0) - 1) * strides[axis] + 1, strides[axis])
-
-    rows, columns = size
-    every = slice(None)
-    return [
-        x[(every, along(0, i), along(1, j), every)] for i in range(rows) for j in range(columns)
-    ]
-
-
-def _moved(x: Any, channels_last: bool) -> Any:
-    return x if channels_last else _core.transpose(x, (0, 2, 3, 1))
-
-
-def _back(y: Any, channels_last: bool) -> Any:
-    return y if channels_last else _core.transpose(y, (0, 3, 1, 2))
+def _format(last: bool) -> str:
+    return "NHWC" if last else "NCHW"
 
 
 def _rank(x: Any, rank: int, who: str) -> None:
@@ -136,15 +89,15 @@ def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
 def _convolved(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
     _rank(x, 4, "conv2d")
     _rank(filters, 4, "conv2d")
-    x = _moved(x, last)
-    rows, columns, inner, outer = filters.shape
-    if x.shape[-1] != inner:
-        raise ValueError(f"the input has {x.shape[-1]} channels, the filter {inner}")
-    parts = _windows(x, (rows, columns), strides, padding, dilations, 0)
-    patches = parts[0] if len(parts) == 1 else _core.concat(parts, 3)
-    flat = _core.reshape(patches, (-1, rows * columns * inner))
-    out = _core.matmul(flat, _core.reshape(filters, (rows * columns * inner, outer)))
-    return _back(_core.reshape(out, (*patches.shape[:3], outer)), last)
+    _channels(x, filters, last)
+    return pb.nn.conv2d(x, filters, stride=strides, padding=padding, dilation=dilations,
+                        data_format=_format(last))  # fmt: skip
+
+
+def _channels(x: Any, filters: Any, last: bool) -> None:
+    channels, inner = x.shape[-1 if last else 1], filters.shape[2]
+    if channels != inner:
+        raise ValueError(f"the input has {channels} channels, the filter {inner}")
 
 
 def _filter_shape(x: Any, filters: Any, last: bool, **attrs: Any) -> Dims:
@@ -185,17 +138,11 @@ def _arguments(who: str, strides: Any, padding: Any, dilations: Any, last: bool)
 
 
 def _depthwise(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
-    x = _moved(x, last)
+    _channels(x, filters, last)
     rows, columns, inner, times = filters.shape
-    if x.shape[-1] != inner:
-        raise ValueError(f"the input has {x.shape[-1]} channels, the filter {inner}")
-    parts = _windows(x, (rows, columns), strides, padding, dilations, 0)
-    weights = [filters[i, j] for i in range(rows) for j in range(columns)]
-    products = [_core.expand_dims(p, -1) * w for p, w in zip(parts, weights, strict=True)]
-    total = products[0]
-    for product in products[1:]:
-        total = total + product
-    return _back(_core.reshape(total, (*total.shape[:3], inner * times)), last)
+    weights = _core.reshape(filters, (rows, columns, 1, inner * times))
+    return pb.nn.conv2d(x, weights, stride=strides, padding=padding, dilation=dilations,
+                        groups=inner, data_format=_format(last))  # fmt: skip
 
 
 def _depthwise_shape(x: Any, filters: Any, last: bool, **attrs: Any) -> Dims:
@@ -286,25 +233,12 @@ def conv1d(
 
 def _largest(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
     _rank(x, 4, "max_pool")
-    low = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    parts = _windows(_moved(x, last), size, strides, padding, (1, 1), low)
-    stacked = _core.stack(parts, 4)
-    # The first of equals takes the whole gradient.
-    place = _core.expand_dims(_core.argmax(stacked, -1), -1)
-    return _back(_core.squeeze(pb.take_along_axis(stacked, place, axis=-1), (4,)), last)
+    return pb.nn.max_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
 
 
 def _average(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
     _rank(x, 4, "avg_pool")
-    x = _moved(x, last)
-    total, counted = (
-        sum(parts[1:], parts[0])
-        for parts in (
-            _windows(t, size, strides, padding, (1, 1), 0)
-            for t in (x, _core.full((1, *x.shape[1:3], 1), like(x, 1)))
-        )
-    )
-    return _back(total / counted, last)  # what is padded does not count
+    return pb.nn.avg_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
 
 
 for _type, _function, _domain in (

@@ -1,0 +1,95 @@
+// Convolutions. How one is computed and cut is decided when the plan is compiled, from its shapes
+// and strides alone (convolve.cpp); what runs is in convolve_run.cpp (Positions), convolve_taps.cpp
+// and convolve_channels.cpp.
+#pragma once
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/slots.h"
+
+namespace pullback {
+
+// One of three axes: lengths, how windows lie along it, and strides of the operands in elements.
+// Entry o of the result sees for tap k entry o * stride + k * dilation - low of the input.
+struct WindowAxis {
+  int64_t in, taps, out;
+  int64_t stride, dilation, low;
+  int64_t x, w, y;
+};
+
+enum class ConvolutionMethod : uint8_t {
+  Positions,  // rows of a product are positions along the last axis: many of these
+  Taps,       // rows are entries of the batch, for each of few positions; what is summed is long:
+              // gradients of weights
+  Channels,   // many groups of few channels: vectors of groups
+};
+
+// All of a convolution, or, where entries of the input are spaced, the part of its result that sees
+// the same taps.
+struct ConvolutionPiece {
+  WindowAxis axis[3];
+  int64_t x = 0, w = 0, y = 0;  // where the operands begin, in elements
+  ConvolutionMethod method = ConvolutionMethod::Positions;
+  // Of what runs at once. Positions: of the last two axes of the result. Taps: `rows` of the
+  // kernel's middle axis, `width` of the batch. Channels: both 1.
+  int64_t rows = 1, width = 1;
+  int64_t parts = 1;              // Taps: sums that are made apart and added in order
+  int64_t tile = 0;               // elements of memory that each thread needs, and …
+  int64_t shared = 0;             // … that all share
+  std::vector<int64_t> segments;  // Positions: where taps begin in a tile
+  int64_t segment_length = 0;     // … and how much is adjacent there
+  bool worth = false;             // threads
+
+  int64_t taps() const { return axis[0].taps * axis[1].taps * axis[2].taps; }
+  int64_t positions() const { return axis[0].out * axis[1].out * axis[2].out; }
+};
+
+struct ConvolutionProgram {
+  DType dtype = DType::Float32;
+  int32_t x_slot = -1, w_slot = -1, y_slot = -1;
+  int64_t y_offset = 0, size = 0;                   // of the result: elements
+  int64_t batch = 0, groups = 0, from = 0, to = 0;  // channels of a group
+  int64_t x_batch = 0, x_group = 0, x_channel = 0;  // strides
+  int64_t w_group = 0, w_from = 0, w_to = 0;
+  int64_t y_batch = 0;
+  bool clears = false;  // some of the result sees no tap
+  std::vector<ConvolutionPiece> pieces;
+  int64_t scratch_bytes = 0;
+
+  // Elements of the result that one call of the hook is about, each as many but the last; 0 where
+  // they do not follow each other.
+  int64_t elements_of_panels() const;
+};
+
+ConvolutionProgram compile_convolution(const Convolution& convolution);
+// `hook` gets the number of each panel; only where elements_of_panels() is not 0.
+Status run_convolution(const ConvolutionProgram& program, const Slots& slots, char* scratch,
+                       PanelHook hook = {});
+
+// --- its parts
+
+template <class T>
+struct ConvolutionOperands {
+  const T* x;
+  const T* w;
+  T* y;
+  T* shared;
+};
+template <class T>
+Status run_taps(const ConvolutionProgram& p, const ConvolutionPiece& piece,
+                const ConvolutionOperands<T>& of);
+template <class T>
+Status run_channels(const ConvolutionProgram& p, const ConvolutionPiece& piece,
+                    const ConvolutionOperands<T>& of);
+
+// A thread's own memory for a tile, as long as the thread lives; null where there is none.
+char* thread_tile(int64_t bytes);
+
+// `count` entries of an axis from entry `first` on (may lie outside: zeros) with `channels` each,
+// at `from` for entry 0, packed to `to`.
+template <class T>
+void pack_entries(const T* from, int64_t in, int64_t stride, int64_t channel, int64_t channels,
+                  int64_t first, int64_t count, T* to);
+
+constexpr int64_t kTileBytes = 256 << 10;  // stays in the second-level cache
+
+}  // namespace pullback

@@ -1,0 +1,254 @@
+// Many small matrices at once: each lane of a vector has a matrix of its own, so entry e of as many
+// matrices as there are lanes is a vector. What a lane computes does not depend on the others, and
+// so neither on the batch nor on the threads.
+//
+// G. H. Golub, C. F. Van Loan, "Matrix computations", 3.1, 3.4 and 4.2.
+#include "backend/cpu/kernels/small_matrices.h"
+
+#include <type_traits>
+
+#include "backend/cpu/kernels/lanes.h"
+
+namespace pullback {
+namespace {
+
+using PULLBACK_KERNELS::Lanes;
+
+template <class T>
+using Vector = typename Lanes<T>::Vector;
+
+template <class T>
+constexpr int64_t kLanes = Lanes<T>::kCount;
+
+constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Entries of `count` matrices, `size` each, of which `used` from `first` on are taken: lanes beyond
+// the last matrix have the first one again.
+template <class T>
+void turn(const T* x, int64_t size, int64_t count, int64_t first, int64_t used, Vector<T>* to) {
+  constexpr int64_t kCount = kLanes<T>;
+  const T* from[kCount];
+  for (int64_t l = 0; l < kCount; ++l) from[l] = x + (l < count ? l : 0) * size + first;
+  T* out = reinterpret_cast<T*>(to);
+  for (int64_t e = 0; e < used; ++e) {
+    for (int64_t l = 0; l < kCount; ++l) out[e * kCount + l] = from[l][e];
+  }
+}
+
+template <class T>
+void turn_back(const Vector<T>* from, int64_t size, int64_t count, int64_t first, int64_t used,
+               T* x) {
+  constexpr int64_t kCount = kLanes<T>;
+  const T* in = reinterpret_cast<const T*>(from);
+  for (int64_t l = 0; l < least(count, kCount); ++l) {
+    for (int64_t e = 0; e < used; ++e) x[l * size + first + e] = in[e * kCount + l];
+  }
+}
+
+template <class V>
+V absolute(const V& x) {
+  return x < 0 ? -x : x;
+}
+
+// f<n>, with n known to the compiler where it is very small, else 0.
+template <class F>
+void by_size(int64_t n, F&& f) {
+  switch (n) {
+    case 1:
+      return f.template operator()<1>();
+    case 2:
+      return f.template operator()<2>();
+    case 3:
+      return f.template operator()<3>();
+    case 4:
+      return f.template operator()<4>();
+    default:
+      return f.template operator()<0>();
+  }
+}
+
+// --- LU with partial pivoting
+
+template <class T>
+struct LuLanes {
+  using V = Vector<T>;
+  using Mask = decltype(V{} < V{});
+  V a[kSmallMatrix * kSmallMatrix];
+  Mask places[kSmallMatrix];
+  V sign;
+
+  static Mask number(int64_t i) {
+    return Mask{} + static_cast<std::remove_reference_t<decltype(Mask{}[0])>>(i);
+  }
+
+  template <int kFixed>
+  void factorise(int64_t given) {
+    const int64_t n = kFixed ? kFixed : given;
+    sign = V{} + 1;
+    for (int64_t i = 0; i < n; ++i) places[i] = number(i);
+    for (int64_t k = 0; k < n; ++k) {
+      V best = absolute(a[k * n + k]);
+      Mask place = number(k);
+      for (int64_t i = k + 1; i < n; ++i) {
+        const V size = absolute(a[i * n + k]);
+        const Mask larger = size > best;
+        best = larger ? size : best;
+        place = larger ? number(i) : place;
+      }
+      for (int64_t i = k + 1; i < n; ++i) {
+        const Mask here = place == number(i);
+        for (int64_t c = 0; c < n; ++c) exchange(here, &a[k * n + c], &a[i * n + c]);
+        exchange(here, &places[k], &places[i]);
+        sign = here ? -sign : sign;
+      }
+      // Below a pivot of zero there are zeros.
+      const V pivot = a[k * n + k];
+      const V divisor = pivot == 0 ? V{} + 1 : pivot;
+      for (int64_t i = k + 1; i < n; ++i) {
+        const V factor = a[i * n + k] / divisor;
+        a[i * n + k] = factor;
+        for (int64_t c = k + 1; c < n; ++c) a[i * n + c] -= factor * a[k * n + c];
+      }
+    }
+  }
+
+  template <class X>
+  static void exchange(const Mask& here, X* x, X* y) {
+    const X before = *x;
+    *x = here ? *y : before;
+    *y = here ? before : *y;
+  }
+};
+
+template <class T>
+void lu(const SmallLu& call) noexcept {
+  const int64_t n = call.n, size = n * n;
+  LuLanes<T> lanes;
+  for (int64_t i = 0; i < call.count; i += kLanes<T>) {
+    const int64_t count = least(call.count - i, kLanes<T>);
+    turn(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes.a);
+    by_size(n, [&]<int kFixed> { lanes.template factorise<kFixed>(n); });
+    if (call.packed) {
+      turn_back(lanes.a, size, count, 0, size, static_cast<T*>(call.packed) + i * size);
+    }
+    for (int64_t l = 0; l < count && call.positions; ++l) {
+      for (int64_t r = 0; r < n; ++r) call.positions[(i + l) * n + r] = lanes.places[r][l];
+    }
+    for (int64_t l = 0; l < count && call.sign; ++l) {
+      static_cast<T*>(call.sign)[i + l] = lanes.sign[l];
+    }
+  }
+}
+
+// --- Cholesky
+
+// The smallest diagonal entry before a root was taken; a NaN counts as none.
+template <class T, int kFixed>
+Vector<T> cholesky_lanes(Vector<T>* a, int64_t given) {
+  using V = Vector<T>;
+  constexpr int64_t kCount = kLanes<T>;
+  const int64_t n = kFixed ? kFixed : given;
+  V smallest = V{} + 1;
+  for (int64_t j = 0; j < n; ++j) {
+    V root = a[j * n + j];
+    for (int64_t k = 0; k < j; ++k) root -= a[j * n + k] * a[j * n + k];
+    smallest = root < smallest ? root : smallest;
+    for (int64_t l = 0; l < kCount; ++l) root[l] = __builtin_sqrt(root[l]);
+    a[j * n + j] = root;
+    for (int64_t i = j + 1; i < n; ++i) {
+      V sum = a[i * n + j];
+      for (int64_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
+      a[i * n + j] = sum / root;
+      a[j * n + i] = V{};
+    }
+  }
+  return smallest;
+}
+
+template <class T>
+int64_t cholesky(const SmallCholesky& call) noexcept {
+  const int64_t n = call.n, size = n * n;
+  Vector<T> lanes[kSmallMatrix * kSmallMatrix];
+  for (int64_t i = 0; i < call.count; i += kLanes<T>) {
+    const int64_t count = least(call.count - i, kLanes<T>);
+    turn(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes);
+    Vector<T> smallest{};
+    by_size(n, [&]<int kFixed> { smallest = cholesky_lanes<T, kFixed>(lanes, n); });
+    for (int64_t l = 0; l < count; ++l) {
+      if (smallest[l] <= 0) return i + l;
+    }
+    turn_back(lanes, size, count, 0, size, static_cast<T*>(call.l) + i * size);
+  }
+  return -1;
+}
+
+// --- triangular systems
+
+template <class T, int kFixed>
+void triangular_lanes(const Vector<T>* t, Vector<T>* x, int64_t columns, const SmallTriangular& p) {
+  using V = Vector<T>;
+  const int64_t n = kFixed ? kFixed : p.n;
+  const int64_t row = p.turned ? 1 : n, column = p.turned ? n : 1;
+  const bool forward = p.lower != p.turned;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = forward ? step : n - 1 - step;
+    for (int64_t c = 0; c < columns; ++c) {
+      V sum = x[i * columns + c];
+      for (int64_t before = 0; before < step; ++before) {
+        const int64_t j = forward ? before : n - 1 - before;
+        sum -= t[i * row + j * column] * x[j * columns + c];
+      }
+      x[i * columns + c] = p.unit ? sum : sum / t[i * row + i * column];
+    }
+  }
+}
+
+template <class T>
+int64_t triangular(const SmallTriangular& call) noexcept {
+  const int64_t n = call.n, size = n * n, right = n * call.k;
+  Vector<T> t[kSmallMatrix * kSmallMatrix];
+  Vector<T> x[kSmallMatrix * kSmallMatrix];
+  for (int64_t i = 0; i < call.count; i += kLanes<T>) {
+    const int64_t count = least(call.count - i, kLanes<T>);
+    const T* matrices = static_cast<const T*>(call.t) + i * size;
+    for (int64_t l = 0; l < count && !call.unit; ++l) {
+      for (int64_t r = 0; r < n; ++r) {
+        if (matrices[l * size + r * (n + 1)] == 0) return i + l;
+      }
+    }
+    turn(matrices, size, count, 0, size, t);
+    for (int64_t c = 0; c < call.k; c += kSmallMatrix) {
+      const int64_t columns = least(call.k - c, kSmallMatrix);
+      const T* b = static_cast<const T*>(call.b) + i * right + c;
+      T* out = static_cast<T*>(call.x) + i * right + c;
+      if (columns == call.k) {
+        turn(b, right, count, 0, right, x);
+      } else {
+        for (int64_t r = 0; r < n; ++r) {
+          turn(b, right, count, r * call.k, columns, x + r * columns);
+        }
+      }
+      by_size(n, [&]<int kFixed> { triangular_lanes<T, kFixed>(t, x, columns, call); });
+      if (columns == call.k) {
+        turn_back(x, right, count, 0, right, out);
+      } else {
+        for (int64_t r = 0; r < n; ++r) {
+          turn_back(x + r * columns, right, count, r * call.k, columns, out);
+        }
+      }
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+namespace PULLBACK_KERNELS {
+
+constinit const SmallMatrixTable kSmallMatrixTable = {{&lu<float>, &lu<double>},
+                                                      {&cholesky<float>, &cholesky<double>},
+                                                      {&triangular<float>, &triangular<double>}};
+
+}  // namespace PULLBACK_KERNELS
+
+}  // namespace pullback

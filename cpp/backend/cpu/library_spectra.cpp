@@ -1,0 +1,139 @@
+// Singular values and eigenvalues: one matrix each.
+#include "backend/cpu/library_call.h"
+
+namespace pullback {
+namespace {
+
+// The library might not end otherwise.
+template <class T>
+bool finite(const T* x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i]))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
+  const int64_t left = form.full ? m : least;
+  const int64_t right = form.full ? n : least;
+  T* u = out(0, at, m * left);
+  Real* s = out<Real>(1, at, least);
+  T* vh = out(2, at, right * n);
+  if (least == 0) {
+    if (u) fill_identity(u, m, left);
+    if (vh) fill_identity(vh, right, n);
+    return Problem::None;
+  }
+  const T* a = in(0, at, m * n);
+  if (!finite(a, m * n)) return Problem::NotConverged;
+  std::copy_n(a, m * n, parts.matrix);
+  // One of them is not wanted: the library makes it nevertheless.
+  T* columns = vh ? vh : parts.vectors;
+  T* rows = u ? u : parts.vectors;
+  Real* values = s ? s : parts.values;
+  const int height = static_cast<int>(m), width = static_cast<int>(n);
+  const int work = static_cast<int>(step.work);
+  int info;
+  if constexpr (Lapack<T>::kComplex) {
+    info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), width, height, parts.matrix, width,
+                        values, columns, width, rows, static_cast<int>(left), parts.work, work,
+                        parts.reals, parts.ints);
+  } else {
+    info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), width, height, parts.matrix, width,
+                        values, columns, width, rows, static_cast<int>(left), parts.work, work,
+                        parts.ints);
+  }
+  return info ? Problem::NotConverged : Problem::None;
+}
+
+template <class T>
+Problem MatrixRun<T>::eigh(int64_t at, const Parts& parts) const {
+  if (n == 0) return Problem::None;
+  const T* a = in(0, at, n * n);
+  for (int64_t i = 0; i < n; ++i) {
+    if (!finite(a + i * n, i + 1)) return Problem::NotConverged;
+  }
+  std::copy_n(a, n * n, parts.matrix);
+  Real* values = outputs[0] ? out<Real>(0, at, n) : parts.values;
+  const int order = static_cast<int>(n);
+  const int work = static_cast<int>(step.work), ints = static_cast<int>(step.ints);
+  int info;
+  if constexpr (Lapack<T>::kComplex) {
+    info = lapack.heevd(kColumnMajor, job_of_vectors(step.call), 'U', order, parts.matrix, order,
+                        values, parts.work, work, parts.reals, static_cast<int>(step.reals),
+                        parts.ints, ints);
+  } else {
+    info = lapack.heevd(kColumnMajor, job_of_vectors(step.call), 'U', order, parts.matrix, order,
+                        values, parts.work, work, parts.ints, ints);
+  }
+  if (info) return Problem::NotConverged;
+  T* vectors = out(1, at, n * n);
+  if (!vectors) return Problem::None;
+  turn(parts.matrix, n, n, vectors);
+  if constexpr (Lapack<T>::kComplex) {  // they are of the transposed, the conjugate
+    for (int64_t i = 0; i < n * n; ++i) vectors[i] = std::conj(vectors[i]);
+  }
+  return Problem::None;
+}
+
+template <class T>
+Problem MatrixRun<T>::eig(int64_t at, const Parts& parts) const {
+  using Complex = std::complex<Real>;
+  if (n == 0) return Problem::None;
+  const T* a = in(0, at, n * n);
+  if (!finite(a, n * n)) return Problem::NotConverged;
+  turn(a, n, n, parts.matrix);
+  Complex* values = out<Complex>(0, at, n);
+  Complex* vectors = out<Complex>(1, at, n * n);
+  const char job = job_of_vectors(step.call);
+  const int order = static_cast<int>(n), work = static_cast<int>(step.work);
+  if constexpr (Lapack<T>::kComplex) {
+    T* found = values ? values : parts.tau;
+    if (lapack.geev(kColumnMajor, 'N', job, order, parts.matrix, order, found, nullptr, order,
+                    parts.vectors, order, parts.work, work, parts.reals)) {
+      return Problem::NotConverged;
+    }
+    if (vectors) turn(parts.vectors, n, n, vectors);
+  } else {
+    Real *re = parts.reals, *im = parts.reals + n;
+    if (lapack.geev(kColumnMajor, 'N', job, order, parts.matrix, order, re, im, nullptr, order,
+                    parts.vectors, order, parts.work, work)) {
+      return Problem::NotConverged;
+    }
+    for (int64_t k = 0; k < n && values; ++k) values[k] = {re[k], im[k]};
+    // Of a conjugate pair the library gives the real part, then the imaginary one of the first.
+    for (int64_t k = 0; k < n && vectors; ++k) {
+      const int64_t first = im[k] < 0 ? k - 1 : k;
+      const T* real = parts.vectors + first * n;
+      for (int64_t i = 0; i < n; ++i) {
+        vectors[i * n + k] = {real[i],
+                              im[k] == 0 ? Real(0) : std::copysign(Real(1), im[k]) * real[n + i]};
+      }
+    }
+  }
+  return Problem::None;
+}
+
+template <class T>
+Problem MatrixRun<T>::absent(int64_t at) const {
+  const T* marks = in(0, at, m * n);
+  if (T* zeros = out(0, at, m * n)) std::copy_n(marks, m * n, zeros);
+  const bool none = std::all_of(marks, marks + m * n, [](const T& mark) { return mark == T{}; });
+  return none ? Problem::None : Problem::Degenerate;
+}
+
+#define PULLBACK_SPECTRA(T)                                                   \
+  template Problem MatrixRun<T>::svd(int64_t, const LibraryParts<T>&) const;  \
+  template Problem MatrixRun<T>::eigh(int64_t, const LibraryParts<T>&) const; \
+  template Problem MatrixRun<T>::eig(int64_t, const LibraryParts<T>&) const;  \
+  template Problem MatrixRun<T>::absent(int64_t) const;
+PULLBACK_SPECTRA(float)
+PULLBACK_SPECTRA(double)
+PULLBACK_SPECTRA(std::complex<float>)
+PULLBACK_SPECTRA(std::complex<double>)
+#undef PULLBACK_SPECTRA
+
+}  // namespace pullback

@@ -1,0 +1,65 @@
+// Functions of matrices and equations with them as Python functions; pullback.linalg gives them
+// their public form.
+
+#include "ops/matrix_functions.h"
+
+#include <set>
+#include <string>
+
+#include "bind/convert.h"
+#include "bind/functions.h"
+#include "bind/tensor.h"
+#include "ops/linalg.h"
+
+namespace pullback {
+namespace {
+
+// The text for as long as the program runs.
+const char* lasting(const std::string& text) {
+  static auto* const all = new std::set<std::string>;
+  return all->insert(text).first->c_str();
+}
+
+}  // namespace
+
+void bind_matrix_functions(py::module_& m) {
+  m.def("expm", &expm, py::arg("a"));
+  m.def("logm", &logm, py::arg("a"));
+  m.def("sqrtm", &sqrtm, py::arg("a"));
+  m.def(
+      "solve_sylvester",
+      [](const NodeRef& a, const NodeRef& b, const NodeRef& c) { return solve_sylvester(a, b, c); },
+      py::arg("a"), py::arg("b"), py::arg("c"));
+  m.def(
+      "banded_solve",
+      [](const NodeRef& bands, const NodeRef& b, int64_t below, bool tridiagonal) {
+        return banded_solve(bands, b, below, Turn::None,
+                            tridiagonal ? "tridiagonal_solve" : "solve_banded");
+      },
+      py::arg("bands"), py::arg("b"), py::arg("below"), py::arg("tridiagonal"));
+  m.def(
+      "lu_solve",
+      [](const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, const std::string& turn) {
+        return lu_solve(packed, swaps, b,
+                        turn == "C"   ? Turn::Adjoint
+                        : turn == "T" ? Turn::Transposed
+                                      : Turn::None);
+      },
+      py::arg("packed"), py::arg("swaps"), py::arg("b"), py::arg("turn"));
+  // solve and svd, of which errors say that they were called as `who`.
+  m.def(
+      "equation",
+      [](const NodeRef& a, const NodeRef& b, const std::string& who) {
+        return solve(a, b, lasting(who));
+      },
+      py::arg("a"), py::arg("b"), py::arg("who"));
+  m.def(
+      "reduced_svd",
+      [](const NodeRef& a, const std::string& who) {
+        const auto [u, s, vh] = svd(a, false, lasting(who));
+        return py::make_tuple(u, s, vh);
+      },
+      py::arg("a"), py::arg("who"));
+}
+
+}  // namespace pullback

@@ -1,0 +1,261 @@
+// Convolutions are linear in both operands, and both transposes are convolutions: by x with the
+// taps turned round and stride and spacing in each other's place, by w with the batch as what is
+// summed and stride and dilation in each other's place. So the rule below gives derivatives of
+// every order, and what is fastest for such a form is the backend's business.
+
+#include "ops/convolve.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "ops/complex.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kGroup = 4, kChannel = 5;  // axes of x and y …
+constexpr int64_t kFrom = 4, kTo = 5;        // … and of w, whose groups are axis 3
+// Far from what overflows where a few of them are multiplied.
+constexpr int64_t kLargest = int64_t{1} << 31;
+
+void check(const Windowing& f, const char* who) {
+  const auto inside = [](int64_t n, int64_t least) { return n >= least && n < kLargest; };
+  for (size_t d = 0; d < 3; ++d) {
+    if (!inside(f.stride[d], 1) || !inside(f.dilation[d], 1) || !inside(f.spacing[d], 1) ||
+        !inside(f.size[d], 1) || !inside(f.low[d], -kLargest)) {
+      fail(ErrorKind::Value, who, ": expected strides, dilations and sizes from 1 to 2**31, got ",
+           Shape{f.stride[d], f.dilation[d], f.spacing[d], f.size[d], f.low[d]});
+    }
+  }
+}
+
+// In a node: low and the last of the two as starts, stride and dilation as steps.
+NodeRef make_windows(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
+                     const Windowing& f) {
+  const bool pool = op != Op::convolve;
+  NodeRef out = make_node(op, dtype, shape, inputs);
+  out->window = std::make_unique<Window>(6);
+  for (int64_t d = 0; d < 3; ++d) {
+    out->window->start[d] = f.low[d];
+    out->window->start[3 + d] = pool ? f.size[d] : f.spacing[d];
+    out->window->step[d] = f.stride[d];
+    out->window->step[3 + d] = f.dilation[d];
+  }
+  return out;
+}
+
+NodeRef flipped(const NodeRef& w) {
+  Window window(w->shape.rank);
+  for (int64_t d = 0; d < 3; ++d) {
+    if (w->shape[d] == 0) return w;
+    window.start[d] = w->shape[d] - 1;
+    window.step[d] = -1;
+  }
+  return slice(w, w->shape, window);
+}
+
+PerWindow lengths(const Shape& shape, int64_t first) {
+  return {shape[first], shape[first + 1], shape[first + 2]};
+}
+
+NodeRef pool(Op op, const NodeRef& x, const NodeRef& g, const Windowing& f, const PerWindow& out) {
+  Shape shape = x->shape;
+  if (op != Op::max_pool_spread) {
+    for (int64_t d = 0; d < 3; ++d) shape[1 + d] = out[d];
+  }
+  Node* inputs[] = {x.get(), g.get()};
+  return make_windows(op, x->dtype, shape, {inputs, g ? size_t{2} : size_t{1}}, f);
+}
+
+Cotangent value(NodeRef of) { return {Cotangent::Value, std::move(of), nullptr}; }
+
+}  // namespace
+
+Windowing windowing_of(const Node* node) {
+  Windowing out;
+  for (int64_t d = 0; d < 3; ++d) {
+    out.low[d] = node->window->start[d];
+    (node->op == Op::convolve ? out.spacing : out.size)[d] = node->window->start[3 + d];
+    out.stride[d] = node->window->step[d];
+    out.dilation[d] = node->window->step[3 + d];
+  }
+  return out;
+}
+
+NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
+                 const PerWindow& out) {
+  constexpr const char* kWho = "convolution";
+  if (x->shape.rank != 6 || w->shape.rank != 6 || x->shape[kGroup] != w->shape[3] ||
+      x->shape[kChannel] != w->shape[kFrom]) {
+    fail(ErrorKind::Value, kWho, ": groups and channels do not fit: x is ", x->shape, ", w is ",
+         w->shape);
+  }
+  check(windows, kWho);
+  const DType dtype = promote(x->dtype, w->dtype);
+  if (!is_inexact(dtype)) {
+    fail(ErrorKind::Type, kWho, ": expected floats, got ", x->dtype, " and ", w->dtype,
+         "; cast first");
+  }
+  if (is_complex(dtype)) {
+    const auto part = [&](const NodeRef& a, const NodeRef& b) {
+      return Expr(convolve(a, b, windows, out));
+    };
+    const NodeRef a = real_part(x);
+    const NodeRef b = real_part(w);
+    if (!is_complex(x->dtype)) return make_complex(part(a, b), part(a, imaginary_part(w)));
+    const NodeRef c = imaginary_part(x);
+    if (!is_complex(w->dtype)) return make_complex(part(a, b), part(c, b));
+    const NodeRef d = imaginary_part(w);
+    return make_complex(part(a, b) - part(c, d), part(a, d) + part(c, b));
+  }
+  if (is_storage(dtype)) {  // summed in what it is computed in, and rounded once
+    const DType wide = widened(dtype);
+    return cast(convolve(cast(x, wide), cast(w, wide), windows, out), dtype);
+  }
+  const Shape shape{x->shape[0], out[0], out[1], out[2], x->shape[kGroup], w->shape[kTo]};
+  const NodeRef left = cast(x, dtype);
+  const NodeRef right = cast(w, dtype);
+  Node* inputs[] = {left.get(), right.get()};
+  return make_windows(Op::convolve, dtype, shape, inputs, windows);
+}
+
+NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& out) {
+  constexpr const char* kWho = "max_pool";
+  if (x->shape.rank != 5) fail(ErrorKind::Value, kWho, ": expected rank 5, got ", x->shape);
+  check(windows, kWho);
+  refuse_complex(x.get(), kWho);
+  if (x->dtype == DType::Bool || x->dtype == DType::UInt64) {
+    fail(ErrorKind::Type, kWho, ": expected floats or integers, got ", x->dtype, "; cast first");
+  }
+  if (is_storage(x->dtype)) {
+    return cast(max_pool(cast(x, widened(x->dtype)), windows, out), x->dtype);
+  }
+  for (size_t d = 0; d < 3; ++d) {  // each window has an entry
+    const auto axis = static_cast<int64_t>(d) + 1;
+    const int64_t taps = (windows.size[d] - 1) * windows.dilation[d];
+    for (const int64_t o : {int64_t{0}, out[d] - 1}) {
+      const int64_t first = o * windows.stride[d] - windows.low[d];
+      const int64_t skipped =
+          first < 0 ? (-first + windows.dilation[d] - 1) / windows.dilation[d] : 0;
+      const int64_t seen = first + skipped * windows.dilation[d];
+      if (out[d] > 0 && (seen > first + taps || seen >= x->shape[axis])) {
+        fail(ErrorKind::Value, kWho, ": a window has only padding: an axis of ", x->shape[axis],
+             ", ", windows.low[d], " before it, windows of ", windows.size[d]);
+      }
+    }
+  }
+  return pool(Op::max_pool, x, nullptr, windows, out);
+}
+
+namespace {
+
+// [batch, n, …] as [batch · n, …]: the result's first axis is taken apart again.
+NodeRef joined(const NodeRef& x) {
+  Shape shape;
+  shape.append(x->shape[0] * x->shape[1]);
+  for (int64_t d = 2; d < x->shape.rank; ++d) shape.append(x->shape[d]);
+  return reshape(x, shape);
+}
+NodeRef parted(const NodeRef& y, int64_t count, int64_t axis) {
+  Shape shape;
+  for (int64_t d = 0; d < y->shape.rank; ++d) {
+    if (d == axis) shape.append(count);
+    shape.append(d == axis ? y->shape[d] / count : y->shape[d]);
+  }
+  return reshape(y, shape);
+}
+// Moves the first axis to `axis`, and joins it with the one that it is then before.
+NodeRef joined_at(const NodeRef& x, int64_t axis) {
+  std::vector<int64_t> order;
+  Shape shape;
+  for (int64_t d = 1; d < x->shape.rank; ++d) {
+    if (d == axis + 1) order.push_back(0);
+    order.push_back(d);
+    shape.append(d == axis + 1 ? x->shape[0] * x->shape[d] : x->shape[d]);
+  }
+  return reshape(transpose(x, order), shape);
+}
+// The way back: an axis taken apart, and its first part moved to the front.
+NodeRef parted_at(const NodeRef& y, int64_t count, int64_t axis) {
+  const NodeRef apart = parted(y, count, axis);
+  std::vector<int64_t> order{axis};
+  for (int64_t d = 0; d < apart->shape.rank; ++d) {
+    if (d != axis) order.push_back(d);
+  }
+  return transpose(apart, order);
+}
+
+}  // namespace
+
+NodeRef batched_windows(const Node* node, const std::vector<NodeRef>& inputs,
+                        const std::vector<bool>& has_batch, int64_t count) {
+  const Windowing f = windowing_of(node);
+  if (count == 0) {
+    Shape none{0};
+    for (int64_t n : node->shape) none.append(n);
+    return zeros(none, node->dtype);
+  }
+  if (node->op != Op::convolve) {
+    const NodeRef x = joined(inputs[0]);
+    const NodeRef g = inputs.size() > 1 ? joined(inputs[1]) : nullptr;
+    return parted(pool(node->op, x, g, f, lengths(node->shape, 1)), count, 0);
+  }
+  const PerWindow out = lengths(node->shape, 1);
+  if (!has_batch[1]) return parted(convolve(joined(inputs[0]), inputs[1], f, out), count, 0);
+  if (!has_batch[0]) {  // more channels
+    return parted_at(convolve(inputs[0], joined_at(inputs[1], kTo), f, out), count, kChannel);
+  }
+  const NodeRef y = convolve(joined_at(inputs[0], kGroup), joined_at(inputs[1], 3), f, out);
+  return parted_at(y, count, kGroup);
+}
+
+void convolve_vjp(const VjpCall& call, Cotangent* out) {
+  const NodeRef x(call.node->in[0]);
+  const NodeRef w(call.node->in[1]);
+  const Windowing f = windowing_of(call.node);
+  if (call.live[0]) {
+    Windowing by_x = f;
+    std::swap(by_x.stride, by_x.spacing);
+    for (size_t d = 0; d < 3; ++d) {
+      by_x.low[d] = (w->shape[static_cast<int64_t>(d)] - 1) * f.dilation[d] - f.low[d];
+    }
+    out[0] = value(
+        convolve(call.g, transpose(flipped(w), {{0, 1, 2, 3, 5, 4}}), by_x, lengths(x->shape, 1)));
+  }
+  if (call.live[1]) {
+    Windowing by_w = f;
+    std::swap(by_w.stride, by_w.dilation);
+    const NodeRef dw =
+        convolve(transpose(x, {{5, 1, 2, 3, 4, 0}}), transpose(call.g, {{1, 2, 3, 4, 0, 5}}), by_w,
+                 lengths(w->shape, 0));
+    out[1] = value(transpose(dw, {{1, 2, 3, 4, 0, 5}}));
+  }
+}
+
+// Which entries are the largest does not change with x, but where it jumps.
+void max_pool_vjp(const VjpCall& call, Cotangent* out) {
+  const NodeRef x(call.node->in[0]);
+  if (!is_float(x->dtype)) return;
+  out[0] = value(pool(Op::max_pool_spread, x, call.g, windowing_of(call.node), {}));
+}
+
+void max_pool_spread_vjp(const VjpCall& call, Cotangent* out) {
+  const Shape& g = call.node->in[1]->shape;
+  if (call.live[0]) out[0] = {Cotangent::Zero};
+  if (call.live[1]) {
+    out[1] = value(pool(Op::max_pool_choose, NodeRef(call.node->in[0]), call.g,
+                        windowing_of(call.node), lengths(g, 1)));
+  }
+}
+
+void max_pool_choose_vjp(const VjpCall& call, Cotangent* out) {
+  if (call.live[0]) out[0] = {Cotangent::Zero};
+  if (call.live[1]) {
+    out[1] = value(
+        pool(Op::max_pool_spread, NodeRef(call.node->in[0]), call.g, windowing_of(call.node), {}));
+  }
+}
+
+}  // namespace pullback

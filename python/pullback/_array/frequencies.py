@@ -1,0 +1,86 @@
+"""Frequencies of `pb.fft`, and the order that they come in."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._core import Tensor
+from .._typing import DType, TensorLike
+from .arguments import axes_of
+from .arranging import roll
+from .fourier import Axes, points_of
+from .interchange import on_device
+
+
+def fftfreq(
+    n: SupportsIndex,
+    /,
+    d: float = 1.0,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+) -> Tensor:
+    """The frequencies of the entries of `fft`: 0, 1, …, -2, -1 over n d, for samples d apart.
+
+    >>> pb.fft.fftfreq(4)
+    Tensor([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
+    """
+    n = points_of(n, "fftfreq")
+    k = _core.arange(0, n, 1, "int64")
+    signed = _core.where(_core.less(k, (n + 1) // 2), k, _core.subtract(k, n))
+    return _frequencies(signed, n, d, dtype, device, "fftfreq")
+
+
+def rfftfreq(
+    n: SupportsIndex,
+    /,
+    d: float = 1.0,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+) -> Tensor:
+    """The frequencies of the entries of `rfft`: 0, 1, …, n // 2 over n d, for samples d apart.
+
+    >>> pb.fft.rfftfreq(4)
+    Tensor([0.  , 0.25, 0.5 ], dtype=float32)
+    """
+    n = points_of(n, "rfftfreq")
+    return _frequencies(_core.arange(0, n // 2 + 1, 1, "int64"), n, d, dtype, device, "rfftfreq")
+
+
+def fftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
+    """The entries of a transform with frequency 0 in the middle, along `axes` (all if not given).
+
+    >>> pb.fft.fftshift(pb.fft.fftfreq(4))
+    Tensor([-0.5 , -0.25,  0.  ,  0.25], dtype=float32)
+    """
+    return _shifted(x, axes, "fftshift", lambda n: n // 2)
+
+
+def ifftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
+    """The inverse of `fftshift`; it is another one where a length is odd.
+
+    >>> pb.fft.ifftshift([-0.5, -0.25, 0.0, 0.25])
+    Tensor([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
+    """
+    return _shifted(x, axes, "ifftshift", lambda n: -(n // 2))
+
+
+# --- the kinds of transforms
+
+
+def _frequencies(k: Tensor, n: int, d: Any, dtype: Any, device: Any, who: str) -> Tensor:
+    on_device(device, who)
+    dtype = _core.default_float() if dtype is None else dtype
+    wide = _core.divide(_core.cast(k, "float64"), n * float(d))
+    out = _core.cast(wide, dtype)
+    if out.dtype.kind != "f":
+        raise TypeError(f"{who}: dtype: expected floats, got {out.dtype}")
+    return out
+
+
+def _shifted(x: Any, axes: Any, who: str, by: Any) -> Tensor:
+    x = _core.constant(x, who=who)
+    along = list(range(len(x.shape))) if axes is None else axes_of(axes, len(x.shape), who)
+    return roll(x, [by(x.shape[k]) for k in along], axis=along) if along else x

@@ -1,0 +1,314 @@
+"""Pools: what windows over one to three axes have in common, channel by channel; windows as such
+(`unfold`), and back (`fold`)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Tensor
+from .._typing import TensorLike
+from .arguments import along, made_floating
+from .convolution import Padding, Stride
+from .gather import take
+from .windows import (
+    Windows,
+    channels_last,
+    for_each_axis,
+    from_last,
+    rank_of,
+    three,
+    to_last,
+    windows_over,
+)
+
+
+def max_pool(
+    x: TensorLike,
+    size: Stride,
+    *,
+    stride: Stride | None = None,
+    padding: Padding = "VALID",
+    dilation: Stride = 1,
+    data_format: str | None = None,
+) -> Tensor:
+    """The largest entry of each window of `size`, channel by channel. x has the shape (batch, one
+    to three axes, channels), or with `data_format` "NCW", "NCHW" or "NCDHW" channels second.
+
+    Windows begin `stride` apart (without one: side by side). What is around x with `padding` (as
+    in `conv2d`) is never the largest; a window of nothing else is a ValueError. The first of equals
+    has the gradient, and a NaN is the largest of all.
+
+    >>> pb.nn.max_pool([[[1.0], [3.0], [2.0], [0.0]]], 2)[0, :, 0]
+    Tensor([3., 2.], dtype=float32)
+    """
+    who = "max_pool"
+    x = _core.constant(x, who=who)
+    rank = rank_of(x, who)
+    last = channels_last(data_format, rank, who)
+    x = to_last(x, last)
+    f = _windows(x, size, stride, padding, dilation, who)
+    batch, *lengths, channels = x.shape
+    y = _core.max_pool(
+        _core.reshape(x, (batch, *three(tuple(lengths)), channels)),
+        three(f.size),
+        three(f.stride),
+        three(f.dilation),
+        three(f.low, 0),
+        three(f.out),
+    )
+    return from_last(_core.reshape(y, (batch, *f.out, channels)), last)
+
+
+def avg_pool(
+    x: TensorLike,
+    size: Stride,
+    *,
+    stride: Stride | None = None,
+    padding: Padding = "VALID",
+    count_include_pad: bool = False,
+    data_format: str | None = None,
+) -> Tensor:
+    """The mean of each window, otherwise as `max_pool`. What is padded does not count, unless
+    `count_include_pad`: then it is zeros.
+
+    >>> pb.nn.avg_pool([[[1.0], [3.0], [2.0]]], 2, stride=2, padding="SAME")[0, :, 0]
+    Tensor([2., 2.], dtype=float32)
+    """
+    who = "avg_pool"
+    x = made_floating(x, who, "fc")
+    rank = rank_of(x, who)
+    last = channels_last(data_format, rank, who)
+    x = to_last(x, last)
+    f = _windows(x, size, stride, padding, 1, who)
+    total = _sums(x, f)
+    if count_include_pad or not _sees_padding(x.shape[1:-1], f):
+        return from_last(_core.divide(total, prod(f.size)), last)
+    counted = _sums(_core.full((1, *x.shape[1:-1], 1), 1.0, x.dtype), f)
+    return from_last(_core.divide(total, counted), last)
+
+
+def lp_pool(
+    x: TensorLike,
+    p: float,
+    size: Stride,
+    *,
+    stride: Stride | None = None,
+    padding: Padding = "VALID",
+    data_format: str | None = None,
+) -> Tensor:
+    """(Σ |x|ᵖ)^(1/p) of each window, otherwise as `max_pool`; what is padded is 0.
+
+    >>> pb.nn.lp_pool([[[3.0], [4.0]]], 2, 2)
+    Tensor([[[5.]]], dtype=float32)
+    """
+    who = "lp_pool"
+    x = made_floating(x, who)
+    if not isinstance(p, (int, float)) or not p > 0:
+        raise ValueError(f"{who}: p: expected a positive number, got {_core.shown(p)}")
+    p = float(p)
+    rank = rank_of(x, who)
+    last = channels_last(data_format, rank, who)
+    x = to_last(x, last)
+    total = _sums(_core.pow(_core.abs(x), p), _windows(x, size, stride, padding, 1, who))
+    # The slope of the root is infinite at 0, and that of the sum 0: together 0.
+    some = _core.greater(total, 0)
+    root = _core.pow(_core.where(some, total, 1.0), 1 / p)
+    return from_last(_core.where(some, root, total), last)
+
+
+def adaptive_avg_pool(
+    x: TensorLike, output_size: Stride, *, data_format: str | None = None
+) -> Tensor:
+    """The means of `output_size` windows along each axis that together see all of x: of n entries
+    and m windows, window i sees those from ⌊i n / m⌋ to ⌈(i + 1) n / m⌉. Shapes as in `max_pool`.
+
+    >>> pb.nn.adaptive_avg_pool([[[1.0], [2.0], [6.0]]], 2)[0, :, 0]
+    Tensor([1.5, 4. ], dtype=float32)
+    """
+    who = "adaptive_avg_pool"
+    x = made_floating(x, who, "fc")
+    rank = rank_of(x, who)
+    last = channels_last(data_format, rank, who)
+    x = to_last(x, last)
+    for axis, m in enumerate(for_each_axis(output_size, rank, who, "output_size"), 1):
+        places, counts = _bins(x.shape[axis], m, who)
+        parts = take(x, places, axis=axis)
+        inside = (len(x.shape) - axis - 1) * (1,)
+        taps = np.arange(places.shape[1])
+        shares = np.where(taps < counts[:, None], 1 / counts[:, None], 0.0)
+        share = _core.reshape(_core.cast(_core.constant(shares), parts.dtype), (m, -1, *inside))
+        x = _core.sum(_core.multiply(parts, share), axis + 1, False)
+    return from_last(x, last)
+
+
+def adaptive_max_pool(
+    x: TensorLike, output_size: Stride, *, data_format: str | None = None
+) -> Tensor:
+    """The largest entries of the windows of `adaptive_avg_pool`. Equals share the gradient.
+
+    >>> pb.nn.adaptive_max_pool([[[1.0], [2.0], [6.0]]], 2)[0, :, 0]
+    Tensor([2., 6.], dtype=float32)
+    """
+    who = "adaptive_max_pool"
+    x = _core.constant(x, who=who)
+    rank = rank_of(x, who)
+    last = channels_last(data_format, rank, who)
+    x = to_last(x, last)
+    for axis, m in enumerate(for_each_axis(output_size, rank, who, "output_size"), 1):
+        places, _ = _bins(x.shape[axis], m, who)
+        x = _core.max(take(x, places, axis=axis), axis + 1, False)
+    return from_last(x, last)
+
+
+def unfold(
+    x: TensorLike,
+    size: Stride,
+    *,
+    stride: Stride = 1,
+    padding: Padding = "VALID",
+    dilation: Stride = 1,
+    data_format: str | None = None,
+) -> Tensor:
+    """What each window sees (im2col): of x (batch, axes …, channels) the shape (batch, windows
+    along each axis …, taps · channels), taps in row-major order; with channels second (batch,
+    channels · taps, windows along each axis …). What is padded is 0. Other arguments as in
+    `conv2d`.
+
+    >>> pb.nn.unfold([[[1], [2], [3]]], 2)
+    Tensor([[[1, 2],
+             [2, 3]]], dtype=int64)
+    """
+    who = "unfold"
+    x = _core.constant(x, who=who)
+    rank = rank_of(x, who)
+    last = channels_last(data_format, rank, who)
+    x = to_last(x, last)
+    f = _windows(x, size, stride, padding, dilation, who)
+    padded = _padded(x, f)
+    y = _core.stack([padded[where] for where in _taps(f)], rank + 1)
+    batch, *out, taps, channels = y.shape
+    if last:
+        return _core.reshape(y, (batch, *out, taps * channels))
+    y = _core.transpose(y, (0, rank + 2, rank + 1, *range(1, rank + 1)))
+    return _core.reshape(y, (batch, channels * taps, *out))
+
+
+def fold(
+    y: TensorLike,
+    output_size: Stride,
+    size: Stride,
+    *,
+    stride: Stride = 1,
+    padding: Padding = "VALID",
+    dilation: Stride = 1,
+    data_format: str | None = None,
+) -> Tensor:
+    """The transpose of `unfold`: the entries of windows are added where these see them, in a tensor
+    whose axes have `output_size`.
+
+    >>> pb.nn.fold([[[1.0, 1.0], [1.0, 1.0]]], 3, 2)[0, :, 0]
+    Tensor([1., 2., 1.], dtype=float32)
+    """
+    who = "fold"
+    y = _core.constant(y, who=who)
+    rank = rank_of(y, who)
+    last = channels_last(data_format, rank, who)
+    lengths = for_each_axis(output_size, rank, who, "output_size")
+    f = windows_over(
+        lengths, for_each_axis(size, rank, who, "size"), stride, padding, dilation, who
+    )
+    taps = prod(f.size)
+    out = y.shape[1:-1] if last else y.shape[2:]
+    whole = y.shape[-1] if last else y.shape[1]
+    if out != f.out or whole % taps:
+        raise ValueError(
+            f"{who}: expected windows {f.out} of {taps} taps times channels, got shape {y.shape}"
+        )
+    batch, channels = y.shape[0], whole // taps
+    if last:
+        y = _core.reshape(y, (batch, *out, taps, channels))
+    else:
+        y = _core.reshape(y, (batch, channels, taps, *out))
+        y = _core.transpose(y, (0, *range(3, rank + 3), 2, 1))
+    room = _room(lengths, f)
+    x = _core.full((batch, *(n for n, _ in room), channels), 0, y.dtype)
+    for k, where in enumerate(_taps(f)):
+        x = x.at[where].add(y[along(rank + 1, k)])
+    inside = _inside(lengths, room)
+    return from_last(x[inside], last)
+
+
+def _windows(x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any, who: str) -> Windows:
+    sizes = for_each_axis(size, len(x.shape) - 2, who, "size")
+    steps = sizes if stride is None else stride
+    return windows_over(x.shape[1:-1], sizes, steps, padding, dilation, who)
+
+
+def _sums(x: Tensor, f: Windows) -> Tensor:
+    """Of each window: a depthwise convolution with ones."""
+    batch, *lengths, channels = x.shape
+    ones = _core.full((*three(f.size), channels, 1, 1), 1.0, x.dtype)
+    y = _core.convolve(
+        _core.reshape(x, (batch, *three(tuple(lengths)), channels, 1)),
+        ones,
+        three(f.stride),
+        three(f.dilation),
+        three(f.low, 0),
+        (1, 1, 1),
+        three(f.out),
+    )
+    return _core.reshape(y, (batch, *f.out, channels))
+
+
+def _room(lengths: tuple[int, ...], f: Windows) -> list[tuple[int, int]]:
+    """The length of an axis with all that windows see, and where it begins in that."""
+    return [
+        (max((o - 1) * s + (k - 1) * d + 1, low + n), low)
+        for n, k, s, d, low, o in zip(lengths, *f, strict=True)
+    ]
+
+
+def _sees_padding(lengths: tuple[int, ...], f: Windows) -> bool:
+    return any((n, 0) != one for n, one in zip(lengths, _room(lengths, f), strict=True))
+
+
+def _inside(lengths: tuple[int, ...], room: list[tuple[int, int]]) -> tuple[slice, ...]:
+    places = (slice(low, low + n) for (_, low), n in zip(room, lengths, strict=True))
+    return (slice(None), *places)
+
+
+def _padded(x: Tensor, f: Windows) -> Tensor:
+    lengths = x.shape[1:-1]
+    room = _room(lengths, f)
+    if not _sees_padding(lengths, f):
+        return x
+    zeros = _core.full((x.shape[0], *(n for n, _ in room), x.shape[-1]), 0, x.dtype)
+    inside = _inside(lengths, room)
+    return zeros.at[inside].set(x)
+
+
+def _taps(f: Windows) -> list[tuple[slice, ...]]:
+    """For each tap, row by row, where it is in all windows."""
+    places: list[tuple[slice, ...]] = [(slice(None),)]
+    for k, s, d, _, o in zip(*f, strict=True):
+        places = [
+            (*before, slice(i * d, i * d + (o - 1) * s + 1, s))
+            for before in places
+            for i in range(k)
+        ]
+    return places
+
+
+def _bins(n: int, m: int, who: str) -> tuple[Any, Any]:
+    """The entries of each of m windows, the last one repeated up to the longest; how many there
+    are."""
+    if n == 0:
+        raise ValueError(f"{who}: expected axes with entries, got one of length 0")
+    i = np.arange(m)
+    first, behind = i * n // m, -(-(i + 1) * n // m)
+    counts = behind - first
+    return np.minimum(first[:, None] + np.arange(counts.max()), behind[:, None] - 1), counts

@@ -1,0 +1,1 @@
+"""Probability distributions: what `pullback.stats` names."""

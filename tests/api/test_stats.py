@@ -1,0 +1,305 @@
+"""Distributions beside SciPy: values over wide grids, tails, ends of supports, what is not valid,
+gradients by every argument."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pullback as pb
+
+scipy_stats = pytest.importorskip("scipy.stats")
+
+X = np.array([-40.0, -3.0, -0.7, 0.0, 1e-8, 0.2, 0.5, 0.9, 1.0, 1.7, 4.0, 30.0])
+K = np.array([-2.0, 0.0, 0.5, 1.0, 2.0, 5.0, 9.0, 10.0, 11.0, 60.0])
+Q = np.array([0.0, 1e-12, 1e-3, 0.2, 0.5, 0.75, 0.999, 1.0])
+CONTINUOUS: dict[str, list[tuple[float, ...]]] = {
+    "norm": [()],
+    "t": [(0.7,), (3.0,), (40.0,), (np.inf,)],
+    "chi2": [(0.5,), (2.0,), (9.0,)],
+    "beta": [(0.5, 0.5), (1.0, 1.0), (1.0, 3.0), (2.5, 1.0), (40.0, 7.0)],
+    "gamma": [(0.3,), (1.0,), (2.0,), (60.0,)],
+    "expon": [()],
+    "laplace": [()],
+    "logistic": [()],
+    "cauchy": [()],
+    "lognorm": [(0.4,), (1.5,)],
+    "uniform": [()],
+}
+DISCRETE: dict[str, list[tuple[float, ...]]] = {
+    "poisson": [(0.0,), (0.3,), (4.0,), (50.0,)],
+    "binom": [(10.0, 0.3), (10.0, 0.0), (10.0, 1.0), (0.0, 0.4), (60.0, 0.9)],
+    "bernoulli": [(0.0,), (0.2,), (1.0,)],
+    "nbinom": [(0.5, 0.3), (3.0, 0.6), (20.0, 1.0)],
+}
+FAMILIES = [(name, shapes) for name, many in CONTINUOUS.items() for shapes in many]
+COUNTS = [(name, shapes) for name, many in DISCRETE.items() for shapes in many]
+
+
+def both(name: str) -> tuple[Any, Any]:
+    return getattr(pb.stats, name), getattr(scipy_stats, name)
+
+
+def near(got: Any, want: Any, rtol: float = 2e-12, atol: float = 0.0) -> None:
+    np.testing.assert_allclose(np.asarray(got), want, rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize(("name", "shapes"), FAMILIES)
+@pytest.mark.parametrize("place", [{}, {"loc": -0.25, "scale": 2.0}])
+def test_continuous_values(name: str, shapes: tuple[float, ...], place: dict[str, float]) -> None:
+    ours, theirs = both(name)
+    shapes = tuple(map(np.float64, shapes))
+    place = {key: np.float64(value) for key, value in place.items()}
+    with np.errstate(all="ignore"):
+        for what in ("pdf", "logpdf", "cdf", "sf"):
+            got = getattr(ours, what)(X, *shapes, **place)
+            near(got, getattr(theirs, what)(X, *shapes, **place), atol=1e-300)
+        for what, plain in (("logcdf", "cdf"), ("logsf", "sf")):
+            want = np.log(getattr(theirs, plain)(X, *shapes, **place))
+            got = np.asarray(getattr(ours, what)(X, *shapes, **place))
+            usual = (want < -1e-3) & (want > -600)
+            near(got[usual], want[usual], 1e-11)
+            assert not np.isnan(got).any()
+        for what in ("ppf", "isf"):
+            near(
+                getattr(ours, what)(Q, *shapes, **place),
+                getattr(theirs, what)(Q, *shapes, **place),
+                1e-11 if name not in ("t", "cauchy") else 1e-9,
+                1e-15,
+            )
+        for what in ("mean", "var", "std", "median", "entropy"):
+            got, want = (
+                getattr(ours, what)(*shapes, **place),
+                getattr(theirs, what)(*shapes, **place),
+            )
+            near(got, want, 1e-6, 1e-6)
+
+
+@pytest.mark.parametrize(("name", "shapes"), COUNTS)
+@pytest.mark.parametrize("place", [{}, {"loc": 1.0}])
+def test_discrete_values(name: str, shapes: tuple[float, ...], place: dict[str, float]) -> None:
+    ours, theirs = both(name)
+    shapes = tuple(map(np.float64, shapes))
+    with np.errstate(all="ignore"):
+        for what in ("pmf", "logpmf", "cdf", "sf"):
+            got = getattr(ours, what)(K, *shapes, **place)
+            near(got, getattr(theirs, what)(K, *shapes, **place), 1e-11, 1e-300)
+        q = Q[(Q > 0) & (Q < 1)]
+        near(ours.ppf(q, *shapes, **place), theirs.ppf(q, *shapes, **place))
+        near(ours.isf(q, *shapes, **place), theirs.isf(q, *shapes, **place))
+        near(ours.ppf(0.0, *shapes, **place), theirs.ppf(0.0, *shapes, **place))
+        for what in ("mean", "var", "std", "entropy"):
+            got, want = (
+                getattr(ours, what)(*shapes, **place),
+                getattr(theirs, what)(*shapes, **place),
+            )
+            near(got, want, 1e-6, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "what", "x"),
+    [
+        ("norm", (), "logsf", 40.0),
+        ("norm", (), "logcdf", 9.0),
+        ("gamma", (2.5,), "logsf", 5e4),
+        ("gamma", (2500.0,), "logcdf", 3.0),
+        ("gamma", (0.4,), "logcdf", 30.0),
+        ("t", (3.0,), "logsf", 1e40),
+        ("poisson", (2000.0,), "logcdf", 3.0),
+        ("laplace", (), "logsf", 900.0),
+        ("logistic", (), "logsf", 900.0),
+        ("expon", (), "logcdf", 50.0),
+        ("cauchy", (), "sf", 1e30),
+        ("binom", (400.0, 0.05), "logsf", 200.0),
+    ],
+)
+def test_far_tails(name: str, shapes: tuple[float, ...], what: str, x: float) -> None:
+    def exact() -> Any:
+        s = [mp.mpf(v) for v in (*shapes, x)]
+        z = s[-1]
+        lower = what == "logcdf"
+        if name == "norm":
+            return mp.log(mp.ncdf(z if lower else -z))
+        if name == "gamma":
+            ends = (0, z) if lower else (z, mp.inf)
+            return mp.log(mp.gammainc(s[0], *ends, regularized=True))
+        if name == "poisson":
+            return mp.log(mp.fsum(s[0] ** k / mp.factorial(k) for k in range(4))) - s[0]
+        if name == "t":
+            n = s[0]
+            return mp.log(mp.betainc(n / 2, 0.5, 0, n / (n + z * z), regularized=True) / 2)
+        if name == "laplace":
+            return -z - mp.log(2)
+        if name == "logistic":
+            return -mp.log1p(mp.exp(z))
+        if name == "expon":
+            return mp.log1p(-mp.exp(-z))
+        if name == "cauchy":
+            return mp.atan(1 / z) / mp.pi
+        n, p = s[0], s[1]
+        tail = (
+            mp.binomial(n, k) * p**k * (1 - p) ** (n - k) for k in range(int(z) + 1, int(n) + 1)
+        )
+        return mp.log(mp.fsum(tail))
+
+    with mp.workdps(60):
+        near(getattr(getattr(pb.stats, name), what)(np.float64(x), *shapes), float(exact()), 2e-13)
+
+
+POINTS = {"beta": 0.3, "uniform": 0.4, "cauchy": -1.2, "laplace": -0.8, "t": -1.4}
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_gradients_by_all_arguments(name: str) -> None:
+    """Reverse and forward mode, first and second order, against finite differences."""
+    family, shapes = getattr(pb.stats, name), list(CONTINUOUS[name][0])
+    shapes = [s + 1.3 for s in shapes]
+    x, place = POINTS.get(name, 1.6), [0.05, 1.3]
+    arguments = [np.array([v]) for v in (x, *shapes, *place)]
+    for what in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"):
+        pb.testing.check_gradients(getattr(family, what), *arguments)
+    for what in ("ppf", "isf"):
+        pb.testing.check_gradients(getattr(family, what), np.array([0.3]), *arguments[1:])
+    pb.testing.check_gradients(family.entropy, *arguments[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"), [("poisson", (2.3,)), ("bernoulli", (0.3,)), ("nbinom", (2.2, 0.4))]
+)
+def test_gradients_of_discrete_ones(name: str, shapes: tuple[float, ...]) -> None:
+    family = getattr(pb.stats, name)
+    for what in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
+        f = partial(getattr(family, what), np.array([1.0]) if name != "bernoulli" else np.zeros(1))
+        pb.testing.check_gradients(f, *[np.array([s]) for s in shapes])
+    x = pb.Variable(np.array([1.0, 0.0]))
+    (slope,) = pb.gradients(family.logpmf(x, *shapes), [x])
+    np.testing.assert_array_equal(slope, 0.0)
+    pb.testing.check_gradients(family.entropy, *[np.array([s]) for s in shapes])
+
+
+def test_binom_by_p() -> None:
+    for what in ("pmf", "logpmf", "cdf", "logsf", "entropy"):
+        arguments = [] if what == "entropy" else [np.array([2.0, 7.0])]
+        f = partial(getattr(pb.stats.binom, what), *arguments, 9.0)
+        pb.testing.check_gradients(f, np.array([0.3, 0.6]))
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "x"),
+    [("gamma", (2.0,), -1.0), ("beta", (2.0, 2.0), 1.5), ("lognorm", (1.0,), 0.0),
+     ("expon", (), -2.0), ("uniform", (), 3.0), ("chi2", (3.0,), -1.0)],
+)  # fmt: skip
+def test_outside_of_the_support(name: str, shapes: tuple[float, ...], x: float) -> None:
+    family = getattr(pb.stats, name)
+    value, *parameters = (pb.Variable(np.float64(v)) for v in (x, *shapes, 0.0, 1.0))
+    for what, want in (("pdf", 0.0), ("logpdf", -np.inf)):
+        y = getattr(family, what)(value, *parameters)
+        assert float(y) == want
+        for slope in pb.gradients(y, [value, *parameters]):
+            assert float(slope) == 0.0
+
+
+@pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
+def test_what_is_not_valid_is_nan(name: str) -> None:
+    family = getattr(pb.stats, name)
+    shapes = {**CONTINUOUS, **DISCRETE}[name][0]
+    bad: list[tuple[tuple[float, ...], dict[str, float]]] = []
+    for k in range(len(shapes)):
+        bad += [((*shapes[:k], v, *shapes[k + 1 :]), {}) for v in (-1.0, np.nan)]
+    if name in CONTINUOUS:
+        bad += [(shapes, {"scale": v}) for v in (-1.0, 0.0, np.nan)]
+    for given_shapes, place in bad:
+        for what in ("cdf", "sf", "logcdf", "pdf" if name in CONTINUOUS else "pmf"):
+            assert np.isnan(float(getattr(family, what)(np.float64(0.5), *given_shapes, **place)))
+        assert np.isnan(float(family.ppf(np.float64(0.5), *given_shapes, **place)))
+    for what in ("cdf", "logsf", "pdf" if name in CONTINUOUS else "pmf", "ppf"):
+        assert np.isnan(float(getattr(family, what)(np.float64(np.nan), *shapes)))
+    assert np.isnan(float(family.ppf(np.float64(1.5), *shapes)))
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.sampled_from(["gamma", "beta", "t", "chi2", "norm", "logistic", "lognorm"]),
+    st.lists(st.floats(0.2, 50), min_size=2, max_size=2),
+    st.floats(1e-9, 0.5),
+)
+def test_round_trip(name: str, shapes: list[float], q: float) -> None:
+    family = getattr(pb.stats, name)
+    given_shapes = shapes[: len(family.shapes)]
+    near(family.cdf(family.ppf(np.float64(q), *given_shapes), *given_shapes), q, 1e-12)
+    near(family.sf(family.isf(np.float64(q), *given_shapes), *given_shapes), q, 1e-10)
+
+
+def test_broadcasting_dtypes_and_integers() -> None:
+    a = np.array([1.0, 2.0, 3.0], np.float32)[:, None]
+    got = pb.stats.gamma.cdf(np.arange(4), a)
+    assert got.shape == (3, 4)
+    assert got.dtype == np.float32
+    near(got, scipy_stats.gamma.cdf(np.arange(4), a), 1e-6)
+    assert pb.stats.gamma.logpdf(np.float64(2.0), 2).dtype == np.float64
+    assert pb.stats.norm.cdf(np.zeros((0, 3))).shape == (0, 3)
+    assert pb.stats.poisson.pmf([1, 2], 3).dtype == np.float32
+
+
+def test_inside_of_transforms() -> None:
+    x = np.linspace(0.1, 2.0, 5)
+    want = scipy_stats.gamma.logpdf(x, 2.0, 0, 1.5)
+    near(pb.function(lambda v: pb.stats.gamma.logpdf(v, 2.0, scale=1.5))(x), want)
+    near(pb.vmap(lambda v: pb.stats.gamma.logpdf(v, 2.0, scale=1.5))(x), want)
+    near(pb.vmap(lambda v: pb.stats.poisson.ppf(v, 4.0))(x / 3), scipy_stats.poisson.ppf(x / 3, 4))
+
+
+def test_dirichlet() -> None:
+    alpha = np.array([0.7, 2.0, 3.5])
+    x = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    near(pb.stats.dirichlet.logpdf(x, alpha), scipy_stats.dirichlet.logpdf(x.T, alpha))
+    near(pb.stats.dirichlet.pdf(x, alpha), scipy_stats.dirichlet.pdf(x.T, alpha))
+    near(pb.stats.dirichlet.entropy(alpha), scipy_stats.dirichlet.entropy(alpha))
+    pb.testing.check_gradients(lambda a: pb.stats.dirichlet.logpdf(x, a), alpha)
+    pb.testing.check_gradients(pb.stats.dirichlet.entropy, alpha)
+    assert float(pb.stats.dirichlet.logpdf([0.5, 0.6, 0.1], alpha)) == -np.inf
+    assert np.isnan(float(pb.stats.dirichlet.logpdf(x[0], -alpha)))
+    with pytest.raises(ValueError, match="same last axis"):
+        pb.stats.dirichlet.pdf(x, alpha[:2])
+
+
+def test_multivariate_normal() -> None:
+    a = np.random.default_rng(0).standard_normal((2, 3, 3))
+    cov, mean = a @ a.swapaxes(-1, -2) + np.eye(3), np.array([0.5, -1.0, 2.0])
+    x = a[0]
+    ours, theirs = both("multivariate_normal")
+    near(ours.logpdf(x, mean, cov[0]), theirs.logpdf(x, mean, cov[0]))
+    near(ours.pdf(x[0], mean, cov[0]), theirs.pdf(x[0], mean, cov[0]))
+    near(ours.logpdf(x[0], cov=2.0), theirs.logpdf(x[0], np.zeros(3), 2.0))
+    near(ours.entropy(mean, cov[0]), theirs.entropy(mean, cov[0]))
+    batch = [theirs.logpdf(x[0], mean, c) for c in cov]
+    near(ours.logpdf(x[0], mean, cov), batch)
+    near(pb.vmap(lambda c: ours.logpdf(x[0], mean, c))(cov), batch)
+    pb.testing.check_gradients(lambda v, m: ours.logpdf(v, m, cov[0]), x, mean)
+    pb.testing.check_gradients(lambda v, m, b: ours.logpdf(v, m, pb.matmul(b, b.mT)), x[0], mean, a)
+    assert ours.logpdf(np.zeros((0, 3))).shape == (0,)
+    with pytest.raises(np.linalg.LinAlgError):
+        float(ours.logpdf(x[0], mean, -np.eye(3)))
+    with pytest.raises(ValueError, match=r"cov: expected shape"):
+        ours.logpdf(x[0], mean, np.eye(2))
+
+
+def test_errors() -> None:
+    with pytest.raises(TypeError, match=r"gamma\.pdf: parameter a is missing"):
+        pb.stats.gamma.pdf(1.0)
+    with pytest.raises(TypeError, match=r"gamma\.pdf: unknown parameter 'b'"):
+        pb.stats.gamma.pdf(1.0, 2.0, b=1.0)
+    with pytest.raises(TypeError, match=r"norm\.cdf: expected at most loc, scale, got 3"):
+        pb.stats.norm.cdf(1.0, 0.0, 1.0, 2.0)
+    with pytest.raises(TypeError, match=r"norm\.cdf: loc is given twice"):
+        pb.stats.norm.cdf(1.0, 0.0, loc=1.0)
+    with pytest.raises(TypeError, match=r"norm\.pdf: expected real numbers"):
+        pb.stats.norm.pdf(1j)
+    with pytest.raises(TypeError, match=r"poisson\.pmf: unknown parameter 'scale'"):
+        pb.stats.poisson.pmf(1, 2.0, scale=1.0)
