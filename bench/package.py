@@ -91,6 +91,6 @@ ROWS = {
         | {("pullback", "with its BLAS"): partial(wheel_size, ["pullback", "scipy-openblas32"])},
         repeat="once",
         slow=frozenset((library, "") for library in PARTS if library != "pullback"),
-        goal=Goal(5, style=""),
+        goal=Goal(7, style=""),
     ),
 }

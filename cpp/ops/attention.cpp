@@ -192,6 +192,11 @@ bool is_shared(const Node* operation, size_t input) {
   }
 }
 
+const Node* seed_of_routine(const Node* operation) {
+  if (operation->op != Op::routine || !operation->operation->matrix.dropped) return nullptr;
+  return extras_of(operation->operation->matrix, operation->inputs()).seed.get();
+}
+
 NodeRef attention_like(const NodeRef& operation, std::span<const NodeRef> inputs) {
   const MatrixForm& form = operation->operation->matrix;
   return make(form.routine, form, inputs);

@@ -29,6 +29,8 @@ NodeRef attention(const NodeRef& q, const NodeRef& k, const NodeRef& v,
 bool is_attention(const NodeRef& operation);
 // Whether an input may be one for several matrices: the mask, the numbers of a draw.
 bool is_shared(const Node* operation, size_t input);
+// The seed of what a routine draws; null where it draws nothing.
+const Node* seed_of_routine(const Node* operation);
 NodeRef attention_like(const NodeRef& operation, std::span<const NodeRef> inputs);
 std::vector<NodeRef> attention_cotangents(const NodeRef& operation, std::span<Node* const> outputs,
                                           std::span<const NodeRef> g);

@@ -139,7 +139,7 @@ std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece
   const Subgraph subgraph(
       std::move(roots), piece.from,
       [&](const Node* node) {
-        return own(node) || (node->seq >= batching.first_draw && draws(node));
+        return own(node) || draws_since(node, batching.first_draw);
       },
       [&](const Node* node) { return node->flags & kTraced || own(node); });
   std::vector<Made> made(subgraph.size());

@@ -52,10 +52,12 @@ Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
   return squeeze(narrow(batch, 0, i, 1), Axes{{0}});
 }
 
-bool draws(const Node* node) {
+bool draws_since(const Node* node, uint64_t first) {
   const StepKind step = traits(node->op).step;
-  return step == StepKind::Random || (node->op == Op::routine && node->operation->matrix.dropped) ||
-         (step == StepKind::Control && draws_inside(*node->operation));
+  // What a rule makes again from a seed of before has the numbers of then.
+  if (step == StepKind::Random) return node->in[0]->seq >= first;
+  if (const Node* seed = seed_of_routine(node)) return seed->seq >= first;
+  return node->seq >= first && step == StepKind::Control && draws_inside(*node->operation);
 }
 
 Made Batcher::make(const Node* node, std::span<const Made* const> in) {
@@ -66,15 +68,17 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
          node->shape, " has more than ", kMaxRank, " axes");
   }
   if (always_true(node)) return {first_entry(), false};
-  if (traits(node->op).step == StepKind::Random && node->seq >= batching_.first_draw) {
-    return {drawn()};
-  }
+  const bool draws_anew = draws_since(node, batching_.first_draw);
+  if (traits(node->op).step == StepKind::Random && draws_anew) return {drawn()};
   if (node->op == Op::custom_call) return {call_of(node)};
   const bool differs =
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
   if (node->op == Op::result) return {differs ? result() : nullptr};
-  const bool draws_anew = node->seq >= batching_.first_draw && draws(node);
   if (node->op == Op::routine && (differs || draws_anew)) {
+    if (seed_of_routine(node) && !draws_anew) {
+      fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
+           ": weights that were dropped before the batch was made; call it inside");
+    }
     std::vector<NodeRef> inputs;
     for (size_t k = 0; k < in.size(); ++k) {
       inputs.push_back(is_shared(node, k) ? shared(k) : full(k));

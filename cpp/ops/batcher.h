@@ -21,8 +21,8 @@ struct Made {
 Shape with_batch(int64_t count, const Shape& shape, int64_t rank);
 // Entry i of a batch.
 Ref<Node> entry_of(const Ref<Node>& batch, int64_t i);
-// Whether it draws random numbers.
-bool draws(const Node* node);
+// Whether it draws random numbers of seeds that were made since the node of this number.
+bool draws_since(const Node* node, uint64_t first);
 // Whether a node is true whatever its inputs are: it depends on them for the planner's sake alone,
 // see checkpoint().
 bool always_true(const Node* node);

@@ -135,12 +135,12 @@ NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& ou
   for (size_t d = 0; d < 3; ++d) {  // each window has an entry
     const auto axis = static_cast<int64_t>(d) + 1;
     const int64_t taps = (windows.size[d] - 1) * windows.dilation[d];
-    for (const int64_t o : {int64_t{0}, out[d] - 1}) {
+    for (int64_t o = 0; o < out[d]; ++o) {
       const int64_t first = o * windows.stride[d] - windows.low[d];
       const int64_t skipped =
           first < 0 ? (-first + windows.dilation[d] - 1) / windows.dilation[d] : 0;
       const int64_t seen = first + skipped * windows.dilation[d];
-      if (out[d] > 0 && (seen > first + taps || seen >= x->shape[axis])) {
+      if (seen > first + taps || seen >= x->shape[axis]) {
         fail(ErrorKind::Value, kWho, ": a window has only padding: an axis of ", x->shape[axis],
              ", ", windows.low[d], " before it, windows of ", windows.size[d]);
       }

@@ -224,6 +224,31 @@ def test_masks_and_cotangents_of_a_batch() -> None:
         np.testing.assert_allclose(slopes[..., i, j], change, atol=1e-8)
 
 
+def test_derivatives_of_a_batch_after_dropout() -> None:
+    """They are of the weights that were dropped, for every entry."""
+    q, k, v = draw(3, 4), draw(5, 4), draw(5, 2)
+
+    def f(q: Any) -> Any:
+        return pb.nn.scaled_dot_product_attention(q, k, v, dropout_p=0.5)
+
+    x = pb.Variable(q)
+    with pb.GradientTape(persistent=True) as tape:
+        y = f(x)
+        parts = [y[i, j] for i, j in np.ndindex(3, 2)]
+    rows = np.stack([tape.gradient(part, x).numpy() for part in parts]).reshape(3, 2, 3, 4)
+    np.testing.assert_allclose(tape.jacobian(y, x).numpy(), rows, atol=1e-12)
+    pb.random.seed(3)
+    slopes = pb.jacobian(f)(q).numpy()
+    pb.random.seed(3)
+    _, pull = pb.vjp(f, q)
+    for i, j in np.ndindex(3, 2):
+        cotangent = np.zeros((3, 2))
+        cotangent[i, j] = 1
+        np.testing.assert_allclose(pull(cotangent)[0].numpy(), slopes[i, j], atol=1e-12)
+    with pytest.raises(NotImplementedError, match="dropped before the batch"):
+        pb.vmap(lambda g: pull(g)[0])(np.eye(6).reshape(6, 3, 2))
+
+
 def test_dropout_inside_of_loops_and_checkpoints() -> None:
     q, k = draw(3, 4), draw(5, 4)
     _, y = pb.scan(

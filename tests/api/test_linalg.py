@@ -279,3 +279,13 @@ def test_small_matrices_that_fail() -> None:
     assert np.isnan(x[33]).all()
     assert (np.delete(x, 33, 0) == 1).all()
     assert np.isnan(la.det(a).numpy()[33])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_values_alone_come_in_the_order_of_the_vectors(dtype: str) -> None:
+    random = np.random.default_rng(0)
+    a = random.normal(size=(3, 150, 150)).astype(dtype)
+    w, v = pb.linalg.eig(a)
+    w, v = w.numpy(), v.numpy()  # one after the other
+    assert np.abs(a @ v - v * w[:, None, :]).max() < 150 * np.finfo(dtype).eps * 150
+    np.testing.assert_array_equal(pb.linalg.eigvals(a).numpy(), w)

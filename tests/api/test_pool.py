@@ -250,3 +250,11 @@ ERRORS = [
 def test_errors(call: Any, kind: Any, message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_windows_of_padding_alone_in_the_middle() -> None:
+    x = np.full((1, 1, 1), 5.0)
+    with pytest.raises(ValueError, match="a window has only padding"):
+        pb.nn.max_pool(x, 2, stride=1, dilation=3, padding=[(3, 3)])
+    with pytest.raises(ValueError, match="a window has only padding"):
+        pb.nn.avg_pool(np.ones((1, 2, 1)), 1, padding=1)

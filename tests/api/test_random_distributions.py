@@ -173,6 +173,13 @@ def test_integers_of_all_ranges() -> None:
     assert (table.min(0) == [0, 100]).all() and (table.max(0) == [9, 199]).all()
 
 
+def test_choice_of_what_has_no_probability() -> None:
+    with pytest.raises(ValueError, match="only 1 have a probability"):
+        pb.random.choice(3, 2, replace=False, p=[1.0, 0.0, 0.0])
+    drawn = pb.random.choice(4, 2, replace=False, p=[0.5, 0.0, 0.5, 0.0]).numpy()
+    assert sorted(drawn.tolist()) == [0, 2]
+
+
 def test_categorical_and_choice() -> None:
     p = np.array([0.1, 0.0, 0.6, 0.3])
     with np.errstate(divide="ignore"):

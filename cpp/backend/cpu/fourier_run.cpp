@@ -156,11 +156,12 @@ class Run {
 
   Status columns() {
     const int64_t blocks = ceil_div(n_, kBlock);
+    const int64_t most = std::min(kBlock, n_);
     const int64_t per_chunk = std::max<int64_t>(1, kChunkPoints / (points_ * kBlock));
     FirstProblem problem;
     parallel_for(
         ceil_div(batch_ * blocks, per_chunk), worth(batch_ * n_ * points_), [&](int64_t chunk) {
-          const StepMemory memory(2 * kBlock * (points_ + 2) * static_cast<int64_t>(sizeof(C)));
+          const StepMemory memory(2 * most * (points_ + 2) * static_cast<int64_t>(sizeof(C)));
           if (!memory.data()) return problem.report(chunk, Problem::Memory);
           const int64_t end = std::min((chunk + 1) * per_chunk, batch_ * blocks);
           for (int64_t at = chunk * per_chunk; at < end; ++at) {
@@ -174,7 +175,7 @@ class Run {
   }
 
   bool block(int64_t matrix, int64_t first, int64_t count, char* memory) const {
-    char* made = memory + kBlock * (points_ + 2) * static_cast<int64_t>(sizeof(C));
+    char* made = memory + std::min(kBlock, n_) * (points_ + 2) * static_cast<int64_t>(sizeof(C));
     const char* in = in_ + (matrix * length_in() * n_ + first) * bytes_in();
     if (transform_ == Transform::HalfOf) {
       gather(reinterpret_cast<const T*>(in), n_, points_, count, reinterpret_cast<T*>(memory));

@@ -124,7 +124,10 @@ inline int64_t pieces_of(const MatrixForm& form) {
 inline char job_of_svd(const LibraryCall& call) {
   return call.out[0].slot < 0 && call.out[2].slot < 0 ? 'N' : call.form.full ? 'A' : 'S';
 }
-inline char job_of_vectors(const LibraryCall& call) { return call.out[1].slot < 0 ? 'N' : 'V'; }
+// The values of a general matrix come in another order where no vectors are made.
+inline char job_of_vectors(const LibraryCall& call) {
+  return call.out[1].slot < 0 && call.form.routine != Routine::eig ? 'N' : 'V';
+}
 
 // The transposed of a row-major matrix.
 template <class T>

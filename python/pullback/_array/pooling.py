@@ -84,6 +84,8 @@ def avg_pool(
     last = channels_last(data_format, rank, who)
     x = to_last(x, last)
     f = _windows(x, size, stride, padding, 1, who)
+    if not count_include_pad:
+        _refuse_empty(x.shape[1:-1], f, who)
     total = _sums(x, f)
     if count_include_pad or not _sees_padding(x.shape[1:-1], f):
         return from_last(_core.divide(total, prod(f.size)), last)
@@ -270,6 +272,14 @@ def _room(lengths: tuple[int, ...], f: Windows) -> list[tuple[int, int]]:
         (max((o - 1) * s + (k - 1) * d + 1, low + n), low)
         for n, k, s, d, low, o in zip(lengths, *f, strict=True)
     ]
+
+
+def _refuse_empty(lengths: tuple[int, ...], f: Windows, who: str) -> None:
+    for n, (k, s, _, low, o) in zip(lengths, zip(*f, strict=True), strict=True):
+        if o and (k <= low or (o - 1) * s - low >= n):
+            raise ValueError(
+                f"{who}: a window has only padding: an axis of {n}, {low} before it, windows of {k}"
+            )
 
 
 def _sees_padding(lengths: tuple[int, ...], f: Windows) -> bool:

@@ -166,6 +166,12 @@ class Discrete(Sequential):
         share = None if p is None else _probabilities(p, count)
         if not replace and wanted > count:
             raise ValueError(f"{who}: {wanted} of {count} entries, and none twice")
+        if not replace and share is not None and not isinstance(p, Tensor):
+            possible = int(np.count_nonzero(np.asarray(p)))
+            if wanted > possible:
+                raise ValueError(
+                    f"{who}: {wanted} entries, none twice, but only {possible} have a probability"
+                )
         if replace:
             if share is None:
                 last = max(count - 1, 0)
