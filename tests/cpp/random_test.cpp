@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "backend/cpu/kernels/table.h"
@@ -51,7 +51,7 @@ void test_gamma_kernels(const char* level, const GammaTable& t) {
       const int64_t count = std::min<int64_t>(167, n - first);
       t.of[log][wide](-3, 12345678901, first, count, a.data() + first, 1, parts.data() + first);
     }
-    check(std::memcmp(whole.data(), parts.data(), n * sizeof(T)) == 0,
+    check(std::ranges::equal(std::as_bytes(std::span(whole)), std::as_bytes(std::span(parts))),
           text(level, ": gamma bits are those of the baseline"));
     t.of[log][wide](-3, 12345678901, 0, n, a.data() + 3, 0, parts.data());
     bool ok = true;
@@ -62,7 +62,7 @@ void test_gamma_kernels(const char* level, const GammaTable& t) {
 
 // Steps with parameters: one number for all or one for each, any number of threads.
 void test_parameters() {
-  const auto make = [](Op op, DType dtype, std::vector<double> values, int64_t n) {
+  const auto make = [](Op op, DType dtype, const std::vector<double>& values, int64_t n) {
     Runner r;
     r.scalars.resize(2);
     r.scalars[0].i = 5;

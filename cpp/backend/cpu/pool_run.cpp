@@ -28,7 +28,7 @@ class PoolRun {
   Status run() const {
     if (pool_.out.shape.size() == 0) return {};
     const bool spreads = pool_.op == Op::max_pool_spread;
-    const Shape& windows = spreads ? pool_.g->shape : pool_.out.shape;
+    const Shape& windows = shape_of_windows();
     const int64_t taps = pool_.windows.size[0] * pool_.windows.size[1] * pool_.windows.size[2];
     // What adds must not meet another that adds to the same entries.
     const int64_t lines = spreads ? 1 : windows[1] * windows[2];
@@ -63,6 +63,11 @@ class PoolRun {
   }
 
  private:
+  // [batch, three axes, channels]
+  const Shape& shape_of_windows() const {
+    return pool_.op == Op::max_pool_spread && pool_.g ? pool_.g->shape : pool_.out.shape;
+  }
+
   int64_t element() const { return size_of(pool_.in.dtype); }
 
   void clear(int64_t n, int64_t c, int64_t channels) const {
@@ -92,7 +97,7 @@ class PoolRun {
   void do_line(int64_t n, int64_t t0, int64_t t1, int64_t c, int64_t channels, int64_t* at) const {
     const Windowing& f = pool_.windows;
     const Shape& in = pool_.in.shape;
-    const Shape& windows = pool_.op == Op::max_pool_spread ? pool_.g->shape : pool_.out.shape;
+    const Shape& windows = shape_of_windows();
     const int64_t column = in[4];
     const int64_t row = in[3] * column;
     const int64_t plane = in[2] * row;

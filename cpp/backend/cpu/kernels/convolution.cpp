@@ -104,7 +104,8 @@ void windows(const WindowCall& x) noexcept {
 // kOutputs entries of a row of the result, `V` channels of each, over all taps.
 template <class T, class V, class L, int kOutputs, int kVectors>
 [[gnu::noinline]] void run_channels(const ChannelsCall& x, int64_t g, int64_t first) noexcept {
-  constexpr int64_t kCount = sizeof(V) / sizeof(T);
+  constexpr int64_t kEntry = sizeof(T);  // V may be T
+  constexpr int64_t kCount = sizeof(V) / kEntry;
   V sum[kOutputs][kVectors] = {};
   const T* in = static_cast<const T*>(x.x) + first * x.x_output + g;
   const T* weights = static_cast<const T*>(x.w) + g;
