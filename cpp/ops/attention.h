@@ -1,6 +1,6 @@
-// Attention: softmax(scale q kᵀ + mask) v for each matrix of a batch, in memory for no more than a block
-// of the weights (T. Dao and others, "FlashAttention", 2022). A query that no key takes part for
-// has the result 0, and sends 0.
+// Attention: softmax(scale q kᵀ + mask) v for each matrix of a batch, in memory for no more than a
+// block of the weights (T. Dao and others, "FlashAttention", 2022). A query that no key takes part
+// for has the result 0, and sends 0.
 //
 // It is a routine (graph/operation.h) of q, k, v, of a mask and of a draw where there are such. Its
 // outputs are the result, and for each query the largest score and 1 / sum exp(score - that). The

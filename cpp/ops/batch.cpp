@@ -138,9 +138,7 @@ std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece
   const auto own = [&](const Node* node) { return piece.whole && is_of(*piece.whole, node); };
   const Subgraph subgraph(
       std::move(roots), piece.from,
-      [&](const Node* node) {
-        return own(node) || draws_since(node, batching.first_draw);
-      },
+      [&](const Node* node) { return own(node) || draws_since(node, batching.first_draw); },
       [&](const Node* node) { return node->flags & kTraced || own(node); });
   std::vector<Made> made(subgraph.size());
   Batcher batcher(batching);
