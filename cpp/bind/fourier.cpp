@@ -4,7 +4,6 @@
 #include "backend/cpu/fourier.h"
 
 #include <array>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -136,13 +135,11 @@ void bind_fourier(py::module_& m) {
       [](const NodeRef& x, int64_t axis, const std::string& kind, int64_t points, bool backward,
          double factor, const std::string& who) {
         if (!fourier_routine) find_routine();
-        static auto* names = new std::set<std::string>;  // which nodes point to
         const Spectrum spectrum = kind == "r"   ? Spectrum::HalfOf
                                   : kind == "i" ? Spectrum::RealFrom
                                                 : Spectrum::Whole;
         return fourier(x, axis, spectrum,
-                       {.backward = backward, .points = points, .factor = factor},
-                       names->insert(who).first->c_str());
+                       {.backward = backward, .points = points, .factor = factor}, lasting(who));
       },
       py::arg("x"), py::arg("axis"), py::arg("kind"), py::arg("points"), py::arg("backward"),
       py::arg("factor"), py::arg("who"));

@@ -3,6 +3,7 @@
 
 #include "bind/functions.h"
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -100,6 +101,11 @@ DType float_or_default(const py::object& dtype) {
 }
 
 }  // namespace
+
+const char* lasting(const std::string& text) {
+  static auto* const all = new std::set<std::string>;
+  return all->insert(text).first->c_str();
+}
 
 void bind_functions(py::module_& m) {
   bind_elementwise(m);

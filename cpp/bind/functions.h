@@ -3,6 +3,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
+#include "graph/operation.h"
+
 namespace pullback {
 
 void bind_functions(pybind11::module_& m);
@@ -12,5 +16,12 @@ void bind_random(pybind11::module_& m);
 void bind_attention(pybind11::module_& m);
 void bind_fourier(pybind11::module_& m);
 void bind_layers(pybind11::module_& m);
+
+// --- what arguments mean
+
+// The text for as long as the program runs: nodes point to it.
+const char* lasting(const std::string& text);
+// "N", "T" or "C".
+Turn turn_of(const std::string& word);
 
 }  // namespace pullback

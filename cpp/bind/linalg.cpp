@@ -13,18 +13,18 @@ Degenerate degenerate_of(const std::string& word) {
   return word == "mask" ? Degenerate::Mask : word == "error" ? Degenerate::Error : Degenerate::Nan;
 }
 
-Triangle triangle_of(bool lower, const std::string& turn, bool unit) {
-  return {lower, unit, turn == "C" ? Turn::Adjoint : turn == "T" ? Turn::Transposed : Turn::None};
-}
-
 }  // namespace
+
+Turn turn_of(const std::string& word) {
+  return word == "C" ? Turn::Adjoint : word == "T" ? Turn::Transposed : Turn::None;
+}
 
 void bind_linalg(py::module_& m) {
   m.def("cholesky", &cholesky, py::arg("a"));
   m.def(
       "triangular_solve",
       [](const NodeRef& a, const NodeRef& b, bool lower, const std::string& turn, bool unit) {
-        return triangular_solve(a, b, triangle_of(lower, turn, unit));
+        return triangular_solve(a, b, {lower, unit, turn_of(turn)});
       },
       py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("turn"), py::arg("unit"));
   // l and u in one, positions, sign, swaps.

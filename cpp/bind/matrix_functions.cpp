@@ -3,7 +3,6 @@
 
 #include "ops/matrix_functions.h"
 
-#include <set>
 #include <string>
 
 #include "bind/convert.h"
@@ -12,15 +11,6 @@
 #include "ops/linalg.h"
 
 namespace pullback {
-namespace {
-
-// The text for as long as the program runs.
-const char* lasting(const std::string& text) {
-  static auto* const all = new std::set<std::string>;
-  return all->insert(text).first->c_str();
-}
-
-}  // namespace
 
 void bind_matrix_functions(py::module_& m) {
   m.def("expm", &expm, py::arg("a"));
@@ -40,10 +30,7 @@ void bind_matrix_functions(py::module_& m) {
   m.def(
       "lu_solve",
       [](const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, const std::string& turn) {
-        return lu_solve(packed, swaps, b,
-                        turn == "C"   ? Turn::Adjoint
-                        : turn == "T" ? Turn::Transposed
-                                      : Turn::None);
+        return lu_solve(packed, swaps, b, turn_of(turn));
       },
       py::arg("packed"), py::arg("swaps"), py::arg("b"), py::arg("turn"));
   // solve and svd, of which errors say that they were called as `who`.

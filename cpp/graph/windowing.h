@@ -1,6 +1,7 @@
 // How windows lie over three axes: of convolutions and pools.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -15,5 +16,18 @@ struct Windowing {
   PerWindow spacing{1, 1, 1};  // of convolutions
   PerWindow size{1, 1, 1};     // of pools: the taps
 };
+
+// Of so many taps those that see an entry, where the first one is for entry `at` of an axis of this
+// length.
+struct TapRange {
+  int64_t begin, end;
+  bool operator==(const TapRange&) const = default;
+};
+inline TapRange taps_inside(int64_t at, int64_t length, int64_t dilation, int64_t taps) {
+  const auto first_from = [&](int64_t entry) {
+    return at >= entry ? 0 : std::min((entry - at + dilation - 1) / dilation, taps);
+  };
+  return {first_from(0), std::max(first_from(0), first_from(length))};
+}
 
 }  // namespace pullback

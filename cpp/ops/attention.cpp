@@ -10,6 +10,7 @@
 #include "ops/batch.h"
 #include "ops/body.h"
 #include "ops/expr.h"
+#include "ops/linalg.h"
 
 namespace pullback {
 namespace {
@@ -18,19 +19,6 @@ constexpr const char* kWho = "scaled_dot_product_attention";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using formula::where;
-
-int64_t rows(const NodeRef& x) { return x->shape[x->shape.rank - 2]; }
-int64_t columns(const NodeRef& x) { return x->shape[x->shape.rank - 1]; }
-
-Shape batch_of(const NodeRef& x) {
-  Shape out = x->shape;
-  out.resize(x->shape.rank - 2);
-  return out;
-}
-Shape with(Shape batch, std::initializer_list<int64_t> lengths) {
-  for (const int64_t length : lengths) batch.append(length);
-  return batch;
-}
 
 Expr times(const Expr& a, const Expr& b) { return matmul(a, b); }
 Expr turned(const Expr& x) { return swap_last_axes(x); }
@@ -194,6 +182,7 @@ bool is_shared(const Node* operation, size_t input) {
 
 const Node* seed_of_routine(const Node* operation) {
   if (operation->op != Op::routine || !operation->operation->matrix.dropped) return nullptr;
+  if (operation->inputs_count == 0) return nullptr;  // computed already
   return extras_of(operation->operation->matrix, operation->inputs()).seed.get();
 }
 

@@ -55,7 +55,9 @@ Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
 bool draws_since(const Node* node, uint64_t first) {
   const StepKind step = traits(node->op).step;
   // What a rule makes again from a seed of before has the numbers of then.
-  if (step == StepKind::Random) return node->in[0]->seq >= first;
+  if (step == StepKind::Random) {
+    return node->inputs_count != 0 && node->inputs()[0]->seq >= first;  // none: computed already
+  }
   if (const Node* seed = seed_of_routine(node)) return seed->seq >= first;
   return node->seq >= first && step == StepKind::Control && draws_inside(*node->operation);
 }

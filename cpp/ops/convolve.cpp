@@ -5,6 +5,8 @@
 
 #include "ops/convolve.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -121,6 +123,31 @@ NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
   return make_windows(Op::convolve, dtype, shape, inputs, windows);
 }
 
+namespace {
+
+// Whether each of so many windows along axis d has an entry of the input. Only those that begin
+// before it are in question, and the last; sizes may be huge.
+bool see_entries(const Windowing& windows, size_t d, int64_t length, int64_t count) {
+  const int64_t stride = windows.stride[d], dilation = windows.dilation[d], low = windows.low[d];
+  const auto sees = [&](int64_t o) {
+    const TapRange seen = taps_inside(o * stride - low, length, dilation, windows.size[d]);
+    return seen.begin < seen.end;
+  };
+  if (count == 0) return true;
+  if (!sees(0) || !sees(count - 1)) return false;
+  if (dilation <= length)
+    return true;  // the taps cannot step over it, and the first has the fewest
+  const int64_t before = low > 0 ? (low - 1) / stride + 1 : 0;
+  // Where they begin in a period, they begin again in the next.
+  const int64_t period = dilation / std::gcd(stride, dilation);
+  for (int64_t o = 1; o < std::min({count, before, period}); ++o) {
+    if (!sees(o)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& out) {
   constexpr const char* kWho = "max_pool";
   if (x->shape.rank != 5) fail(ErrorKind::Value, kWho, ": expected rank 5, got ", x->shape);
@@ -132,18 +159,11 @@ NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& ou
   if (is_storage(x->dtype)) {
     return cast(max_pool(cast(x, widened(x->dtype)), windows, out), x->dtype);
   }
-  for (size_t d = 0; d < 3; ++d) {  // each window has an entry
-    const auto axis = static_cast<int64_t>(d) + 1;
-    const int64_t taps = (windows.size[d] - 1) * windows.dilation[d];
-    for (int64_t o = 0; o < out[d]; ++o) {
-      const int64_t first = o * windows.stride[d] - windows.low[d];
-      const int64_t skipped =
-          first < 0 ? (-first + windows.dilation[d] - 1) / windows.dilation[d] : 0;
-      const int64_t seen = first + skipped * windows.dilation[d];
-      if (seen > first + taps || seen >= x->shape[axis]) {
-        fail(ErrorKind::Value, kWho, ": a window has only padding: an axis of ", x->shape[axis],
-             ", ", windows.low[d], " before it, windows of ", windows.size[d]);
-      }
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t length = x->shape[static_cast<int64_t>(d) + 1];
+    if (!see_entries(windows, d, length, out[d])) {
+      fail(ErrorKind::Value, kWho, ": a window has only padding: an axis of ", length, ", ",
+           windows.low[d], " before it, windows of ", windows.size[d]);
     }
   }
   return pool(Op::max_pool, x, nullptr, windows, out);

@@ -55,16 +55,6 @@ const char* name_of(Routine routine) {
 
 namespace {
 
-Shape batch_of(const NodeRef& x) {
-  Shape out = x->shape;
-  out.resize(x->shape.rank - 2);
-  return out;
-}
-Shape with(Shape batch, std::initializer_list<int64_t> lengths) {
-  for (const int64_t length : lengths) batch.append(length);
-  return batch;
-}
-
 // Floats that a library computes with.
 NodeRef matrices(const NodeRef& x, const char* who) {
   if (x->shape.rank < 2) {

@@ -3,6 +3,7 @@
 // matrix, or not square where it has to be.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 
 #include "graph/operation.h"
@@ -12,6 +13,15 @@ namespace pullback {
 
 inline int64_t rows(const NodeRef& x) { return x->shape[x->shape.rank - 2]; }
 inline int64_t columns(const NodeRef& x) { return x->shape[x->shape.rank - 1]; }
+inline Shape batch_of(const NodeRef& x) {
+  Shape out = x->shape;
+  out.resize(x->shape.rank - 2);
+  return out;
+}
+inline Shape with(Shape batch, std::initializer_list<int64_t> lengths) {
+  for (const int64_t length : lengths) batch.append(length);
+  return batch;
+}
 
 // l with a = l lᴴ, lower; only the lower triangle of a is read.
 NodeRef cholesky(const NodeRef& a);

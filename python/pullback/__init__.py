@@ -884,24 +884,13 @@ __all__ = [
 
 def _name_publicly() -> None:
     """What is public says so: in `help`, and in pickles, which keep working when files move."""
-    spaces = {"pullback": __all__}
-    for space in (
-        fft,
-        implicit,
-        initializers,
-        integrate,
-        linalg,
-        nn,
-        optimizers,
-        random,
-        special,
-        stats,
-        testing,
-    ):
-        spaces[space.__name__] = space.__all__
-    for name, names in spaces.items():
-        entries = globals() if name == "pullback" else vars(globals()[name.split(".")[1]])
-        for thing in (entries[name] for name in names):
+    public = globals()
+    spaces = {"pullback": (public, __all__)}
+    for space in (public[name] for name in __all__):
+        if isinstance(space, type(_core)):
+            spaces[space.__name__] = vars(space), space.__all__
+    for name, (entries, names) in spaces.items():
+        for thing in (entries[one] for one in names):
             home = getattr(thing, "__module__", "")
             if home.startswith("pullback._") and home != "pullback._core":
                 getattr(thing, "__func__", thing).__module__ = name

@@ -46,6 +46,11 @@ CASES = [
     ((12, 13), 40, 80, (3, 2), (2, 1), "SAME", (1, 2), 40),
     ((6, 70), 24, 24, (3, 3), (1, 1), "SAME", (1, 1), 8),
     ((6, 6), 32, 64, (2, 2), (1, 1), "SAME", (1, 1), 4),
+    # fewer products for patches of 4 x 4
+    ((13, 15), 32, 48, (3, 3), (1, 1), "SAME", (1, 1), 1),
+    ((14, 13), 72, 70, (3, 3), (1, 1), ((2, 0), (1, 3)), (1, 1), 2),
+    ((4, 140), 33, 40, (3, 3), (1, 1), "SAME", (1, 1), 1),
+    ((2, 12, 12), 32, 32, (1, 3, 3), (1, 1, 1), "SAME", (1, 1, 1), 1),
     ((5, 5), 3, 40, (5, 5), (1, 1), "VALID", (1, 1), 1),
     ((5, 5), 8, 4, (5, 5), (1, 1), "SAME", (1, 1), 1),
     ((17,), 3, 4, (5,), (2,), "SAME", (2,), 1),
@@ -321,3 +326,45 @@ ERRORS = [
 def test_errors(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("channels", [32, 128])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_patches_are_as_exact_as_sums(channels: int, dtype: str) -> None:
+    """Within 4 √k ulp of what a result of k products is like, also beside much larger entries."""
+    x, w = numbers(1, 30, 30, channels), numbers(3, 3, channels, 32)
+    x[:, :, :13] *= 1e-3
+    x[:, :9] = np.maximum(x[:, :9], 0)
+    x, w = x.astype(dtype), w.astype(dtype)
+    expected = reference(x, w, (1, 1))
+    size = np.sqrt(reference(x.astype(np.longdouble) ** 2, w.astype(np.longdouble) ** 2, (1, 1)))
+    error = np.abs(nn.conv2d(x, w).numpy() - expected)
+    assert (error <= 4 * np.sqrt(9 * channels) * np.finfo(dtype).eps * size).all()
+
+
+def test_patches_keep_to_their_windows() -> None:
+    """Zeros are exact, and what is not finite is met by just the windows that see it."""
+    x, w = numbers(2, 20, 24, 32), numbers(3, 3, 32, 40)
+    x[0, :, :10] = 0
+    assert (nn.conv2d(x, w)[0, :, :8].numpy() == 0).all()
+    for strange, at in [(np.inf, (0, 3, 4, 5)), (-np.inf, (1, 19, 23, 0)), (np.nan, (1, 8, 9, 31))]:
+        x[at] = strange
+    x[0, 11, 12, 3], x[0, 12, 12, 3] = np.inf, -np.inf
+    x[1, 2, 2, 6] = 4e307  # sums of a patch overflow
+    bias = numbers(40)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(reference(x, w, (1, 1)), np.float64) + bias
+    plain = pb.function(lambda x, w: nn.conv2d(x, w) + bias)
+    found = plain(x, w).numpy()
+    finite, huge = np.isfinite(expected), np.abs(expected) > 1e300
+    np.testing.assert_array_equal(found[~finite], expected[~finite])
+    np.testing.assert_allclose(found[huge & finite], expected[huge & finite], rtol=1e-9)
+    size = 4 * np.sqrt(9 * 32) * np.finfo(float).eps * 20
+    np.testing.assert_allclose(found[~huge & finite], expected[~huge & finite], rtol=0, atol=size)
+    threads = pb.num_threads()
+    try:
+        for n in (1, 2, 3, 8):
+            pb.set_num_threads(n)
+            assert found.tobytes() == plain(x, w).numpy().tobytes()
+    finally:
+        pb.set_num_threads(threads)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.windows import numbers, same_both_ways
 
 import pullback as pb
@@ -258,3 +260,35 @@ def test_windows_of_padding_alone_in_the_middle() -> None:
         pb.nn.max_pool(x, 2, stride=1, dilation=3, padding=[(3, 3)])
     with pytest.raises(ValueError, match="a window has only padding"):
         pb.nn.avg_pool(np.ones((1, 2, 1)), 1, padding=1)
+
+
+def test_just_windows_of_padding_alone_are_refused() -> None:
+    length = st.integers(1, 6)
+    number = st.integers(1, 7)
+    low = st.integers(0, 9)
+
+    @given(length, number, number, number, low, low)
+    def check(length: int, size: int, stride: int, dilation: int, low: int, high: int) -> None:
+        room = length + low + high - (size - 1) * dilation
+        if room < 1:
+            return
+        starts = range(-low, room - low, stride)
+        seen = [{s + k * dilation for k in range(size)} & set(range(length)) for s in starts]
+        x = np.arange(float(length)).reshape(1, -1, 1)
+
+        def pooled() -> Any:
+            return nn.max_pool(x, size, stride=stride, dilation=dilation, padding=[(low, high)])
+
+        if all(seen):
+            assert pooled().numpy().ravel().tolist() == [max(entries) for entries in seen]
+        else:
+            with pytest.raises(ValueError, match="a window has only padding"):
+                pooled()
+
+    check()
+
+
+def test_huge_windows_are_refused_at_once() -> None:
+    x = pb.zeros((1, 4, 1))
+    with pytest.raises(ValueError, match="a window has only padding"):
+        nn.max_pool(x, 3, stride=1, dilation=2**30, padding=[(2**31 - 2, 2**31 - 2)])

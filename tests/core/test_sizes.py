@@ -155,7 +155,7 @@ def arguments() -> Iterator[tuple[Any, ...]]:
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    for space in (pb, pb.nn, pb.linalg, pb.random, pb.special):
+    for space in (pb, pb.nn, pb.linalg, pb.fft, pb.random, pb.special):
         for name in sorted(getattr(space, "__all__", dir(space))):
             function = getattr(space, name)
             other = name.startswith("_") or name in OTHER or isinstance(function, type)

@@ -53,43 +53,48 @@ std::vector<Phase> phases_of(const WindowAxis& axis, int64_t spacing) {
 void choose_positions(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   const auto& [first, middle, last] = piece->axis;
   const int64_t element = size_of(p.dtype);
-  const auto span = [](const WindowAxis& a, int64_t out) {
-    return (out - 1) * a.stride + (a.taps - 1) * a.dilation + 1;
+  const int64_t columns = columns_of(p);
+  piece->winograd = winograd_helps(p, *piece);
+  const auto memory = [&](int64_t rows, int64_t width) {
+    const int64_t tile = first.taps * middle.span(piece->covered(rows), middle.taps) *
+                         last.span(piece->covered(width), last.taps) * p.from;
+    return tile + (piece->winograd ? winograd_memory(p, rows, width, columns) : 0);
   };
-  const auto tile = [&](int64_t rows, int64_t width) {
-    return first.taps * span(middle, rows) * span(last, width) * p.from;
-  };
+  const int64_t limit = piece->winograd ? 2 * kTileBytes : kTileBytes;
+  const int64_t step = piece->winograd ? 2 : 1;
   int64_t width = last.out;
-  while (width > 64 && tile(1, width) * element > kTileBytes) width = ceil_div(width, 2);
+  while (width > 64 && memory(step, width) * element > limit) width = ceil_div(width, 2);
+  width = std::min(piece->covered(width), last.out);
   // Rows: as many as fit, cut evenly, and of enough units for all threads.
-  int64_t rows = 1;
+  int64_t rows = std::min(step, middle.out);
   const double each = products(p, *piece) / static_cast<double>(p.batch * first.out * middle.out);
   const int64_t planes = p.batch * first.out * ceil_div(last.out, width);
-  while (rows < middle.out && tile(rows + 1, width) * element <= kTileBytes &&
-         (planes * ceil_div(middle.out, rows + 1) >= kChunks ||
+  while (rows < middle.out && memory(rows + step, width) * element <= limit &&
+         (planes * ceil_div(middle.out, rows + step) >= kChunks ||
           each * static_cast<double>(rows) < kSmallPart / 8)) {
-    ++rows;
+    rows = std::min(rows + step, middle.out);
   }
   const int64_t cuts = ceil_div(middle.out, rows);
-  rows = ceil_div(middle.out, cuts);
+  rows = std::min(piece->covered(ceil_div(middle.out, cuts)), middle.out);
   for (int64_t n = rows; 2 * n > rows; --n) {  // panels of one size
-    if (middle.out % n == 0) {
+    if (middle.out % n == 0 && (piece->covered(n) == n || n == middle.out)) {
       rows = n;
       break;
     }
   }
   piece->rows = rows;
   piece->width = width;
-  piece->tile = tile(rows, width);
-  const int64_t columns = columns_of(p);
-  piece->shared = p.groups * round_up(p.to, columns) * piece->taps() * p.from;
+  piece->tile = memory(rows, width);
+  const int64_t weights = p.groups * round_up(p.to, columns) * p.from;
+  piece->shared = weights * piece->taps();
+  if (piece->winograd) piece->shared += weights * kPatchEntries + piece->units(p);  // a flag each
   const bool dense = last.dilation == 1;
   piece->segment_length = dense ? last.taps * p.from : p.from;
-  const int64_t line = span(last, width) * p.from;
+  const int64_t line = piece->line() * p.from;
   for (int64_t k0 = 0; k0 < first.taps; ++k0) {
     for (int64_t k1 = 0; k1 < middle.taps; ++k1) {
       for (int64_t k2 = 0; k2 < (dense ? 1 : last.taps); ++k2) {
-        piece->segments.push_back((k0 * span(middle, rows) + k1 * middle.dilation) * line +
+        piece->segments.push_back((k0 * piece->lines() + k1 * middle.dilation) * line +
                                   k2 * last.dilation * p.from);
       }
     }
@@ -101,8 +106,8 @@ void choose_taps(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   const int64_t element = size_of(p.dtype);
   const int64_t columns = columns_of(p);
   const auto tile = [&](int64_t rows, int64_t batch) {
-    const int64_t lines = (middle.out - 1) * middle.stride + (rows - 1) * middle.dilation + 1;
-    const int64_t line = (last.out - 1) * last.stride + (last.taps - 1) * last.dilation + 1;
+    const int64_t lines = middle.span(middle.out, rows);
+    const int64_t line = last.span(last.out, last.taps);
     return first.out * lines * line * batch + rows * last.taps * round_up(p.to, columns);
   };
   // Enough units for all threads: sums apart, as long as these are small, then parts of the batch.
@@ -203,6 +208,11 @@ ConvolutionProgram compile_convolution(const Convolution& step) {
     }
   }
   return p;
+}
+
+int64_t ConvolutionPiece::units(const ConvolutionProgram& p) const {
+  const auto& [first, middle, last] = axis;
+  return p.batch * first.out * ceil_div(middle.out, rows) * ceil_div(last.out, width);
 }
 
 int64_t ConvolutionProgram::elements_of_panels() const {

@@ -1,6 +1,6 @@
 // Convolutions. How one is computed and cut is decided when the plan is compiled, from its shapes
 // and strides alone (convolve.cpp); what runs is in convolve_run.cpp (Positions), convolve_taps.cpp
-// and convolve_channels.cpp.
+// and convolve_channels.cpp; convolve_winograd.cpp has fewer products for some Positions.
 #pragma once
 
 #include "backend/cpu/gemm.h"
@@ -14,6 +14,11 @@ struct WindowAxis {
   int64_t in, taps, out;
   int64_t stride, dilation, low;
   int64_t x, w, y;
+
+  // How many entries `outs` of the result see, of `some` of the taps.
+  int64_t span(int64_t outs, int64_t some) const {
+    return (outs - 1) * stride + (some - 1) * dilation + 1;
+  }
 };
 
 enum class ConvolutionMethod : uint8_t {
@@ -22,6 +27,8 @@ enum class ConvolutionMethod : uint8_t {
               // gradients of weights
   Channels,   // many groups of few channels: vectors of groups
 };
+
+struct ConvolutionProgram;
 
 // All of a convolution, or, where entries of the input are spaced, the part of its result that sees
 // the same taps.
@@ -32,6 +39,7 @@ struct ConvolutionPiece {
   // Of what runs at once. Positions: of the last two axes of the result. Taps: `rows` of the
   // kernel's middle axis, `width` of the batch. Channels: both 1.
   int64_t rows = 1, width = 1;
+  bool winograd = false;          // Positions: results 2 x 2 at a time
   int64_t parts = 1;              // Taps: sums that are made apart and added in order
   int64_t tile = 0;               // elements of memory that each thread needs, and …
   int64_t shared = 0;             // … that all share
@@ -40,6 +48,11 @@ struct ConvolutionPiece {
   bool worth = false;             // threads
 
   int64_t taps() const { return axis[0].taps * axis[1].taps * axis[2].taps; }
+  // Positions: entries along the middle and the last axis of a tile.
+  int64_t covered(int64_t results) const { return winograd ? round_up(results, 2) : results; }
+  int64_t lines() const { return axis[1].span(covered(rows), axis[1].taps); }
+  int64_t line() const { return axis[2].span(covered(width), axis[2].taps); }
+  int64_t units(const ConvolutionProgram& p) const;
   int64_t positions() const { return axis[0].out * axis[1].out * axis[2].out; }
 };
 
@@ -81,6 +94,19 @@ template <class T>
 Status run_channels(const ConvolutionProgram& p, const ConvolutionPiece& piece,
                     const ConvolutionOperands<T>& of);
 
+// Whether a piece is better made of patches; what each thread then needs besides its tile.
+bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece);
+int64_t winograd_memory(const ConvolutionProgram& p, int64_t rows, int64_t width, int64_t columns);
+constexpr int64_t kPatchEntries = 16;  // of its 4 x 4, and so many matrices are multiplied
+// Columns of packed weights of the nine taps for these matrices, each [channel, column].
+template <class T>
+void winograd_weights(const T* taps, int64_t channels, int64_t columns, T* to);
+// `rows` lines of `width` results of a group from a packed tile. Whether all are finite: if not,
+// some may be NaN that should be infinite.
+template <class T>
+bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece, const T* weights,
+                    const T* tile, int64_t rows, int64_t width, T* memory, T* out);
+
 // A thread's own memory for a tile, as long as the thread lives; null where there is none.
 char* thread_tile(int64_t bytes);
 
@@ -89,6 +115,11 @@ char* thread_tile(int64_t bytes);
 template <class T>
 void pack_entries(const T* from, int64_t in, int64_t stride, int64_t channel, int64_t channels,
                   int64_t first, int64_t count, T* to);
+
+// Columns of packed weights where so many are used: a kernel has half of its vectors too.
+inline int64_t packed_columns(int64_t used, int64_t columns) {
+  return 2 * used <= columns ? columns / 2 : columns;
+}
 
 constexpr int64_t kTileBytes = 256 << 10;  // stays in the second-level cache
 

@@ -74,15 +74,8 @@ struct Channels {
   }
 
   // The taps whose entry is inside, for entry o of the result.
-  struct Range {
-    int64_t begin, end;
-    bool operator==(const Range&) const = default;
-  };
-  static Range inside(const WindowAxis& a, int64_t o) {
-    const int64_t at = o * a.stride - a.low;
-    const int64_t begin = at >= 0 ? 0 : ceil_div(-at, a.dilation);
-    const int64_t end = at >= a.in ? 0 : ceil_div(a.in - at, a.dilation);
-    return {std::min(begin, a.taps), std::clamp(end, std::min(begin, a.taps), a.taps)};
+  static TapRange inside(const WindowAxis& a, int64_t o) {
+    return taps_inside(o * a.stride - a.low, a.in, a.dilation, a.taps);
   }
 
   // A row of the result for groups g …, of one of the channels: [last.out, groups] at y.
@@ -97,15 +90,15 @@ struct Channels {
     int64_t x_at[kMostSegments], w_at[kMostSegments];
     call.x_at = x_at;
     call.w_at = w_at;
-    const Range k0 = inside(first, t0);
-    const Range k1 = inside(middle, t1);
+    const TapRange k0 = inside(first, t0);
+    const TapRange k1 = inside(middle, t1);
     const int64_t planes = k0.end - k0.begin;
     const int64_t lines = k1.end - k1.begin;
     const int64_t segments = p.from * planes * lines;
     bool add = false;
     const auto some = [&] {
       for (int64_t t2 = 0, end; t2 < last.out; t2 = end) {
-        const Range taps = inside(last, t2);
+        const TapRange taps = inside(last, t2);
         for (end = t2 + 1; end < last.out && inside(last, end) == taps;) ++end;
         call.outputs = end - t2;
         call.taps = taps.end - taps.begin;

@@ -7,6 +7,7 @@
 #include "backend/cpu/convolve.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -76,12 +77,13 @@ struct Positions {
   int64_t depth = piece.taps() * p.from;
   int64_t slices = ceil_div(p.to, columns);
 
-  static int64_t span(const WindowAxis& a, int64_t out) {
-    return (out - 1) * a.stride + (a.taps - 1) * a.dilation + 1;
-  }
+  // Winograd: behind the packed weights those for patches, and a flag for each unit.
+  T* for_patches = of.shared + p.groups * slices * depth * columns;
+  T* flags = for_patches + p.groups * slices * kPatchEntries * p.from * columns;
+
   T* slice(int64_t g, int64_t s) const { return of.shared + (g * slices + s) * depth * columns; }
   int64_t width_of(int64_t s) const { return std::min(columns, p.to - s * columns); }
-  int64_t stride_of(int64_t s) const { return 2 * width_of(s) <= columns ? columns / 2 : columns; }
+  int64_t stride_of(int64_t s) const { return packed_columns(width_of(s), columns); }
 
   void pack_weights(int64_t g, int64_t s) const {
     const int64_t width = width_of(s);
@@ -106,14 +108,18 @@ struct Positions {
         }
       }
     }
+    if (piece.winograd) {
+      winograd_weights(slice(g, s), p.from, stride,
+                       for_patches + (g * slices + s) * kPatchEntries * p.from * columns);
+    }
   }
 
   void pack_tile(int64_t n, int64_t g, int64_t t0, int64_t t1, int64_t rows, int64_t t2,
                  int64_t width, T* tile) const {
-    const int64_t lines = span(middle, piece.rows);
-    const int64_t used = span(middle, rows);
-    const int64_t line = span(last, piece.width) * p.from;
-    const int64_t count = span(last, width);
+    const int64_t lines = piece.lines();
+    const int64_t used = middle.span(piece.covered(rows), middle.taps);
+    const int64_t line = piece.line() * p.from;
+    const int64_t count = last.span(piece.covered(width), last.taps);
     const T* from = of.x + n * p.x_batch + g * p.x_group;
     for (int64_t k0 = 0; k0 < first.taps; ++k0) {
       const int64_t i0 = t0 * first.stride + k0 * first.dilation - first.low;
@@ -127,7 +133,8 @@ struct Positions {
     }
   }
 
-  void unit(int64_t u, T* tile) const {
+  // by_patches: whether all results are finite; else whether they are is not looked at.
+  bool unit(int64_t u, bool by_patches, T* tile) const {
     const int64_t across = ceil_div(last.out, piece.width);
     const int64_t down = ceil_div(middle.out, piece.rows);
     const int64_t t2 = u % across * piece.width;
@@ -135,7 +142,7 @@ struct Positions {
     const int64_t t0 = u / across / down % first.out;
     const int64_t n = u / across / down / first.out;
     const int64_t rows = std::min(piece.rows, middle.out - t1);
-    const int64_t line = span(last, piece.width) * p.from;
+    const int64_t line = piece.line() * p.from;
     // So many segments at once that their part of a slice stays near.
     const auto all = static_cast<int64_t>(piece.segments.size());
     const int64_t bytes = piece.segment_length * columns * static_cast<int64_t>(sizeof(T));
@@ -146,9 +153,16 @@ struct Positions {
     call.a_step = 1;
     call.segment_length = piece.segment_length;
     call.c_row = last.y;
+    bool finite = true;
     for (int64_t g = 0; g < p.groups; ++g) {
       pack_tile(n, g, t0, t1, rows, t2, call.rows, tile);
       T* out = of.y + n * p.y_batch + t0 * first.y + t1 * middle.y + t2 * last.y + g * p.to;
+      if (by_patches) {
+        finite &=
+            winograd_lines(p, piece, for_patches + g * slices * kPatchEntries * p.from * columns,
+                           tile, rows, call.rows, tile + piece.lines() * line, out);
+        continue;
+      }
       for (int64_t s = 0; s < slices; ++s) {
         call.width = width_of(s);
         for (int64_t seg = 0; seg < all; seg += some) {
@@ -164,24 +178,37 @@ struct Positions {
         }
       }
     }
-    hook(u);
+    if (finite) hook(u);
+    return finite;
   }
 
   Status run() const {
     parallel_for(p.groups * slices, piece.worth && piece.shared > 64 * 1024,
                  [&](int64_t i) { pack_weights(i / slices, i % slices); });
-    const int64_t units =
-        p.batch * first.out * ceil_div(middle.out, piece.rows) * ceil_div(last.out, piece.width);
+    const int64_t units = piece.units(p);
     const int64_t per_chunk = ceil_div(units, 4 * kChunks);
-    FirstProblem problem;
-    parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
-      char* tile = thread_tile(piece.tile * static_cast<int64_t>(sizeof(T)));
-      if (!tile) return problem.report(chunk, Problem::Memory);
-      for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
-        unit(u, reinterpret_cast<T*>(tile));
-      }
+    const auto all = [&](auto&& each) {
+      FirstProblem problem;
+      parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
+        char* tile = thread_tile(piece.tile * static_cast<int64_t>(sizeof(T)));
+        if (!tile) return problem.report(chunk, Problem::Memory);
+        for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
+          each(u, reinterpret_cast<T*>(tile));
+        }
+      });
+      return problem.status();
+    };
+    if (!piece.winograd) return all([&](int64_t u, T* tile) { unit(u, false, tile); });
+    // Patches turn some infinities into NaN: where any is, the taps are summed after all.
+    std::atomic<bool> again = false;
+    const Status status = all([&](int64_t u, T* tile) {
+      flags[u] = unit(u, true, tile) ? T(0) : T(1);
+      if (flags[u] != 0) again = true;
     });
-    return problem.status();
+    if (!status || !again) return status;
+    return all([&](int64_t u, T* tile) {
+      if (flags[u] != 0) unit(u, false, tile);
+    });
   }
 };
 

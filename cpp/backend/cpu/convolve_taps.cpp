@@ -24,8 +24,8 @@ struct Taps {
   WindowKernel kernel = kernels().convolutions.windows[sizeof(T) == 8];
   int64_t columns = kernels().convolutions.columns[sizeof(T) == 8];
   int64_t wide = round_up(p.to, columns);
-  int64_t line = (last.out - 1) * last.stride + (last.taps - 1) * last.dilation + 1;
-  int64_t lines = (middle.out - 1) * middle.stride + (piece.rows - 1) * middle.dilation + 1;
+  int64_t line = last.span(last.out, last.taps);
+  int64_t lines = middle.span(middle.out, piece.rows);
   int64_t across = ceil_div(p.batch, piece.width);
   int64_t bands = p.from * first.taps * ceil_div(middle.taps, piece.rows);
 
@@ -35,7 +35,7 @@ struct Taps {
   void pack_weights(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, T* to) const {
     for (int64_t j = 0; j < p.to; j += columns) {
       const int64_t width = width_of(j);
-      const int64_t stride = 2 * width <= columns ? columns / 2 : columns;
+      const int64_t stride = packed_columns(width, columns);
       T* out = to + j * rows * last.taps;
       for (int64_t r = 0; r < rows; ++r) {
         const T* from =
@@ -51,7 +51,7 @@ struct Taps {
   // What all positions see of these taps, for `count` of the batch from n on.
   void pack_tile(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, int64_t n,
                  int64_t count, T* tile) const {
-    const int64_t used = (middle.out - 1) * middle.stride + (rows - 1) * middle.dilation + 1;
+    const int64_t used = middle.span(middle.out, rows);
     const T* from = of.x + n * p.x_batch + g * p.x_group + c * p.x_channel;
     for (int64_t t0 = 0; t0 < first.out; ++t0) {
       const int64_t i0 = t0 * first.stride + k0 * first.dilation - first.low;

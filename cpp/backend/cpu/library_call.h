@@ -11,6 +11,7 @@
 
 #include "backend/cpu/lapack.h"
 #include "backend/cpu/library_run.h"
+#include "base/threads.h"
 
 namespace pullback {
 
@@ -110,7 +111,48 @@ struct MatrixRun {
   Problem absent(int64_t at) const;
 };
 
+// run(first, end) gives a status, in chunks of some 20 µs, by size alone. Each of `count` takes so
+// many nanoseconds, and chunks are multiples of `together`.
+template <class Run>
+Status in_chunks(int64_t count, double each, int64_t together, const Run& run) {
+  const int64_t per_chunk =
+      round_up(std::max<int64_t>(1, static_cast<int64_t>(20000 / each)), together);
+  FirstProblem problem;
+  parallel_for(ceil_div(count, per_chunk), worth_threads(each * static_cast<double>(count)),
+               [&](int64_t chunk) {
+                 const int64_t first = chunk * per_chunk;
+                 const Status status = run(first, std::min(first + per_chunk, count));
+                 if (!status) problem.report(chunk, status);
+               });
+  return problem.status();
+}
+
+// f of a null pointer to the numbers that the matrices hold.
+template <class F>
+auto by_dtype(const LibraryCall& call, F&& f) {
+  const bool narrow = call.in[0].dtype == DType::Float32;
+  if (call.form.is_complex) {
+    return narrow ? f(static_cast<std::complex<float>*>(nullptr))
+                  : f(static_cast<std::complex<double>*>(nullptr));
+  }
+  return narrow ? f(static_cast<float*>(nullptr)) : f(static_cast<double*>(nullptr));
+}
+
 constexpr int kColumnMajor = 102;
+constexpr int kNoTurn = 111, kAdjoint = 113;
+
+// c = turned(a) turned(b), square or not, columns one after the other.
+template <class T>
+void product(const Lapack<T>& lapack, int turn_a, const T* a, int turn_b, const T* b, int m, int k,
+             int n, T* c) {
+  const T one{1}, zero{};
+  const int lda = turn_a == kNoTurn ? m : k, ldb = turn_b == kNoTurn ? k : n;
+  if constexpr (Lapack<T>::kComplex) {
+    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+  } else {
+    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, one, a, lda, b, ldb, zero, c, m);
+  }
+}
 
 // Into how many pieces the work on one matrix is cut, by size alone: columns of right-hand sides do
 // not depend on each other.
@@ -141,6 +183,15 @@ void turn(const T* x, int64_t rows, int64_t columns, T* y) {
       }
     }
   }
+}
+
+// The library might not end otherwise.
+template <class T>
+bool finite(const T* x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i]))) return false;
+  }
+  return true;
 }
 
 template <class T>

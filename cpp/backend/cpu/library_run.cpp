@@ -9,7 +9,6 @@
 #include "backend/cpu/library_call.h"
 #include "backend/cpu/library_small.h"
 #include "backend/cpu/matrix_functions.h"
-#include "base/threads.h"
 
 namespace pullback {
 namespace {
@@ -117,23 +116,13 @@ double nanoseconds(const LibraryCall& call) {
   return is_small(call) ? 5 + 0.1 * work : 500 + 0.5 * work;
 }
 
-// run(first, end) gives a status, in chunks of some 20 µs, by size alone. Counted are the pieces of
-// all matrices.
+// As in_chunks: counted are the pieces of all matrices.
 template <class Run>
 Status by_chunks(const LibraryCall& call, const Run& run) {
   const int64_t pieces = pieces_of(call.form), count = call.batch * pieces;
   const double each = nanoseconds(call) / static_cast<double>(pieces);
   const int64_t together = is_small(call) ? kSmallTogether : 1;
-  const int64_t per_chunk =
-      round_up(std::max<int64_t>(1, static_cast<int64_t>(20000 / each)), together);
-  FirstProblem problem;
-  parallel_for(ceil_div(count, per_chunk), worth_threads(each * static_cast<double>(count)),
-               [&](int64_t chunk) {
-                 const int64_t first = chunk * per_chunk;
-                 const Status status = run(first, std::min(first + per_chunk, count));
-                 if (!status) problem.report(chunk, status);
-               });
-  return problem.status();
+  return in_chunks(count, each, together, run);
 }
 
 template <class T>
@@ -159,17 +148,6 @@ Status run_with(const LibraryStep& step, const Slots& slots) {
     }
     return {};
   });
-}
-
-// f of a null pointer to the numbers that the matrices hold.
-template <class F>
-auto by_dtype(const LibraryCall& call, F&& f) {
-  const bool narrow = call.in[0].dtype == DType::Float32;
-  if (call.form.is_complex) {
-    return narrow ? f(static_cast<std::complex<float>*>(nullptr))
-                  : f(static_cast<std::complex<double>*>(nullptr));
-  }
-  return narrow ? f(static_cast<float*>(nullptr)) : f(static_cast<double*>(nullptr));
 }
 
 }  // namespace

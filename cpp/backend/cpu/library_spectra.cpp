@@ -2,18 +2,6 @@
 #include "backend/cpu/library_call.h"
 
 namespace pullback {
-namespace {
-
-// The library might not end otherwise.
-template <class T>
-bool finite(const T* x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i]))) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 template <class T>
 Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {

@@ -9,33 +9,9 @@
 #include "backend/cpu/library_call.h"
 #include "backend/cpu/pade_exponential.h"
 #include "backend/cpu/triangle_functions.h"
-#include "base/threads.h"
 
 namespace pullback {
 namespace {
-
-constexpr int kNoTurn = 111, kAdjoint = 113;
-
-// c = turned(a) turned(b), square or not, columns one after the other.
-template <class T>
-void multiply(const Lapack<T>& lapack, int turn_a, const T* a, int turn_b, const T* b, int m, int k,
-              int n, T* c) {
-  const T one{1}, zero{};
-  const int lda = turn_a == kNoTurn ? m : k, ldb = turn_b == kNoTurn ? k : n;
-  if constexpr (Lapack<T>::kComplex) {
-    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
-  } else {
-    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, one, a, lda, b, ldb, zero, c, m);
-  }
-}
-
-template <class T>
-bool finite(const T* x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i]))) return false;
-  }
-  return true;
-}
 
 // Schur's factors: t, in the place of the matrix, and z, with a = z t zᴴ.
 template <class T>
@@ -206,8 +182,8 @@ class FunctionRun {
                                                       : square_root_of_triangle(p.t, n_, p.f);
     if (!found) return Problem::Singular;
     const int n = static_cast<int>(n_);
-    multiply(complex_, kNoTurn, p.z, kNoTurn, p.f, n, n, n, p.spare);
-    multiply(complex_, kNoTurn, p.spare, kAdjoint, p.z, n, n, n, p.f);
+    product(complex_, kNoTurn, p.z, kNoTurn, p.f, n, n, n, p.spare);
+    product(complex_, kNoTurn, p.spare, kAdjoint, p.z, n, n, n, p.f);
     if constexpr (L::kComplex) {
       std::copy_n(p.f, n_ * n_, y);
     } else {
@@ -242,14 +218,14 @@ class FunctionRun {
       return Problem::NotConverged;
     }
     const int n = static_cast<int>(n_), k = static_cast<int>(k_);
-    multiply(lapack_, kAdjoint, p.schur_b.z, kNoTurn, c, k, k, n, p.x);
-    multiply(lapack_, kNoTurn, p.x, kNoTurn, p.schur_a.z, k, n, n, p.y);
+    product(lapack_, kAdjoint, p.schur_b.z, kNoTurn, c, k, k, n, p.x);
+    product(lapack_, kNoTurn, p.x, kNoTurn, p.schur_a.z, k, n, n, p.y);
     Real scale = 1;
     if (lapack_.trsyl(kColumnMajor, 'N', 'N', 1, k, n, p.b, k, p.a, n, p.y, k, &scale)) {
       return Problem::NotUnique;
     }
-    multiply(lapack_, kNoTurn, p.schur_b.z, kNoTurn, p.y, k, k, n, p.x);
-    multiply(lapack_, kNoTurn, p.x, kAdjoint, p.schur_a.z, k, n, n, x);
+    product(lapack_, kNoTurn, p.schur_b.z, kNoTurn, p.y, k, k, n, p.x);
+    product(lapack_, kNoTurn, p.x, kAdjoint, p.schur_a.z, k, n, n, x);
     if (scale != 1) {
       for (int64_t i = 0; i < n_ * k_; ++i) x[i] /= scale;
     }
@@ -345,37 +321,26 @@ Status run_with(const LibraryCall& call, const Slots& slots) {
   if (!library || !lapack<Complex>() || !lapack<double>()) return failure(Problem::NoLibrary);
   if (call.batch == 0) return {};
   FunctionRun<T> run(*library, call, slots);
-  const double each = run.nanoseconds();
-  // Chunks of some 20 µs, by size alone.
-  const int64_t per_chunk = std::max<int64_t>(1, static_cast<int64_t>(20000 / each));
-  FirstProblem problem;
-  parallel_for(ceil_div(call.batch, per_chunk),
-               worth_threads(each * static_cast<double>(call.batch)), [&](int64_t chunk) {
-                 const StepMemory memory(run.workspace_bytes());
-                 if (!memory.data()) return problem.report(chunk, Problem::Memory);
-                 const int64_t end = std::min((chunk + 1) * per_chunk, call.batch);
-                 for (int64_t i = chunk * per_chunk; i < end; ++i) {
-                   Status found = run.one(i, memory.data());
-                   if (found) continue;
-                   if (found.bound == 0) {  // the matrix's at its place
-                     found.detail = i;
-                     found.bound = call.batch;
-                   }
-                   return problem.report(chunk, found);
-                 }
-               });
-  return problem.status();
+  return in_chunks(call.batch, run.nanoseconds(), 1, [&](int64_t first, int64_t end) -> Status {
+    const StepMemory memory(run.workspace_bytes());
+    if (!memory.data()) return failure(Problem::Memory);
+    for (int64_t i = first; i < end; ++i) {
+      Status found = run.one(i, memory.data());
+      if (found) continue;
+      if (found.bound == 0) {  // the matrix's at its place
+        found.detail = i;
+        found.bound = call.batch;
+      }
+      return found;
+    }
+    return {};
+  });
 }
 
 }  // namespace
 
 Status run_matrix_function(const LibraryCall& call, const Slots& slots) {
-  const bool narrow = call.in[0].dtype == DType::Float32;
-  if (call.form.is_complex) {
-    return narrow ? run_with<std::complex<float>>(call, slots)
-                  : run_with<std::complex<double>>(call, slots);
-  }
-  return narrow ? run_with<float>(call, slots) : run_with<double>(call, slots);
+  return by_dtype(call, [&]<class T>(T*) { return run_with<T>(call, slots); });
 }
 
 }  // namespace pullback

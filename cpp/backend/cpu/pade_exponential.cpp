@@ -147,14 +147,8 @@ class Exponential {
   }
 
   void multiply(const T* a, const T* b, T* c) const {
-    constexpr int kNoTurn = 111;
     const int n = static_cast<int>(n_);
-    const T one{1}, zero{};
-    if constexpr (L::kComplex) {
-      lapack_.gemm(kColumnMajor, kNoTurn, kNoTurn, n, n, n, &one, a, n, b, n, &zero, c, n);
-    } else {
-      lapack_.gemm(kColumnMajor, kNoTurn, kNoTurn, n, n, n, one, a, n, b, n, zero, c, n);
-    }
+    product(lapack_, kNoTurn, a, kNoTurn, b, n, n, n, c);
   }
 
   // y = c0 + c2 a² + c4 a⁴ + c6 a⁶

@@ -79,17 +79,10 @@ class PoolRun {
     }
   }
 
-  struct Range {
-    int64_t begin, end;
-    bool operator==(const Range&) const = default;
-  };
-  Range inside(size_t d, int64_t o) const {
+  TapRange inside(size_t d, int64_t o) const {
     const Windowing& f = pool_.windows;
     const int64_t length = pool_.in.shape[static_cast<int64_t>(d) + 1];
-    const int64_t at = o * f.stride[d] - f.low[d];
-    const int64_t begin = at >= 0 ? 0 : ceil_div(-at, f.dilation[d]);
-    const int64_t end = at >= length ? 0 : ceil_div(length - at, f.dilation[d]);
-    return {std::min(begin, f.size[d]), std::clamp(end, std::min(begin, f.size[d]), f.size[d])};
+    return taps_inside(o * f.stride[d] - f.low[d], length, f.dilation[d], f.size[d]);
   }
 
   // The windows along the last axis. Taps are counted from where a window begins, so that all that
@@ -104,8 +97,8 @@ class PoolRun {
     const int64_t image = n * in[1] * plane + (t0 * f.stride[0] - f.low[0]) * plane +
                           (t1 * f.stride[1] - f.low[1]) * row - f.low[2] * column + c;
     const int64_t result = (((n * windows[1] + t0) * windows[2] + t1) * windows[3]) * column + c;
-    const Range k0 = inside(0, t0);
-    const Range k1 = inside(1, t1);
+    const TapRange k0 = inside(0, t0);
+    const TapRange k1 = inside(1, t1);
     const char* x = slots_.at(pool_.in);
     const char* g = pool_.g ? slots_.at(*pool_.g) : nullptr;
     char* y = slots_.at(pool_.out);
@@ -113,9 +106,9 @@ class PoolRun {
     PoolCall call{};
     call.channels = channels;
     call.x_at = call.g_at = at;
-    Range seen{-1, -1};
+    TapRange seen{-1, -1};
     for (int64_t t2 = 0; t2 < windows[3]; ++t2) {
-      const Range k2 = inside(2, t2);
+      const TapRange k2 = inside(2, t2);
       if (!(k2 == seen)) {
         seen = k2;
         call.taps = 0;

@@ -82,10 +82,6 @@ double rejected(const DrawOf& of, const Hat& hat, double most, const LogShare& l
   return k;
 }
 
-}  // namespace
-
-namespace {
-
 // Lemire, "Fast random integer generation in an interval", 2019.
 int64_t integer_from(uint64_t word, const DrawOf& of, int64_t low, int64_t last) {
   if (last <= low) return low;

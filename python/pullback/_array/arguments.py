@@ -41,9 +41,13 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
 
 def check_matrices(x: Tensor, who: str, *, square: bool = False) -> None:
     """A LinAlgError that says who expects matrices as the last two axes, unless they are."""
-    if len(x.shape) < 2 or (square and x.shape[-1] != x.shape[-2]):
-        what = "square matrices" if square else "a matrix, or a batch of them"
-        raise LinAlgError(f"{who}: expected {what}, got shape {x.shape}")
+    if len(x.shape) < 2:
+        what = "a matrix, or a batch of them"
+    elif square and x.shape[-1] != x.shape[-2]:
+        what = "square matrices"
+    else:
+        return
+    raise LinAlgError(f"{who}: expected {what}, got shape {x.shape}")
 
 
 def _cure(tensor: Tensor) -> str:
@@ -109,6 +113,22 @@ def integer_orders(value: Any, who: str) -> Any:
     if tensor.dtype.kind not in "iu":
         raise TypeError(f"{who}: expected integer orders, got {tensor.dtype}")
     return tensor
+
+
+def integer_tensor(value: Any, who: str, what: str) -> Tensor:
+    """Integers as int64, of any shape; else a TypeError that says who expects them. What is empty
+    may be of any dtype, as `[]` is."""
+    found = _core.constant(value, who=who)
+    if found.size and found.dtype.kind not in "iu":
+        raise TypeError(f"{who}: {what}: expected integers, got {found.dtype}")
+    return _core.cast(found, "int64")
+
+
+def turn(trans: Any, who: str) -> str:
+    """ "N", "T" or "C", for a matrix as it is, transposed, or conjugated too; SciPy's numbers 0, 1
+    and 2 mean the same."""
+    words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
+    return choice(words[trans] if trans in (0, 1, 2) else trans, ("N", "T", "C"), who, "trans")
 
 
 def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor:

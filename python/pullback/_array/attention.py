@@ -10,6 +10,7 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import integer
+from .arranging import swapaxes
 from .normalization import number
 
 
@@ -120,7 +121,7 @@ def multi_head_attention(
         for i, x in enumerate((query, key, value))
     )
     apart = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
-    joined = _swapped(apart)
+    joined = swapaxes(apart, -3, -2)
     joined = _core.reshape(joined, (*joined.shape[:-2], joined.shape[-2] * joined.shape[-1]))
     return _affine(joined, matrices[3], shifts[3], who)
 
@@ -153,10 +154,4 @@ def _heads(x: Tensor, count: int, who: str) -> Tensor:
     """(..., length, heads * d) as (..., heads, length, d)."""
     if count < 1 or x.shape[-1] % count:
         raise ValueError(f"{who}: {x.shape[-1]} columns in {count} equal heads")
-    return _swapped(_core.reshape(x, (*x.shape[:-1], count, x.shape[-1] // count)))
-
-
-def _swapped(x: Tensor) -> Tensor:
-    order = list(range(len(x.shape)))
-    order[-2], order[-3] = order[-3], order[-2]
-    return _core.transpose(x, order)
+    return swapaxes(_core.reshape(x, (*x.shape[:-1], count, x.shape[-1] // count)), -3, -2)

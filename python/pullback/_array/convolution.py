@@ -11,13 +11,12 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import integer, made_floating
 from .windows import (
+    Windows,
     around,
-    channels_last,
+    as_channels_last,
     for_each_axis,
     from_last,
-    rank_of,
     three,
-    to_last,
     windows_over,
 )
 
@@ -123,9 +122,7 @@ def conv_transpose(
     """
     who = "conv_transpose"
     x, w = made_floating(x, who, "fc"), made_floating(w, who, "fc")
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, rank, last = as_channels_last(x, data_format, who)
     parts = _groups(who, rank, x, w, groups)
     steps = for_each_axis(stride, rank, who, "stride")
     dilations = for_each_axis(dilation, rank, who, "dilation")
@@ -148,21 +145,9 @@ def conv_transpose(
             f"{x.shape} with weights {w.shape} and stride {steps}"
         )
     flipped = w[(slice(None, None, -1),) * rank]
-    return _finished(
-        who,
-        _core.convolve(
-            _parted(x, rank, parts),
-            _weights(flipped, rank, parts),
-            (1, 1, 1),
-            three(dilations),
-            three(tuple(span - 1 - n for span, n in zip(spans, low, strict=True)), 0),
-            three(steps),
-            three(tuple(out)),
-        ),
-        bias,
-        rank,
-        last,
-    )
+    before = tuple(span - 1 - n for span, n in zip(spans, low, strict=True))
+    f = Windows(taps, (1,) * rank, dilations, before, tuple(out))
+    return _finished(who, convolved(x, flipped, parts, f, steps), bias, last)
 
 
 def _conv(
@@ -178,24 +163,13 @@ def _conv(
     data_format: Any,
 ) -> Tensor:
     x, w = made_floating(x, who, "fc"), made_floating(w, who, "fc")
-    rank_of(x, who, rank)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, _, last = as_channels_last(x, data_format, who, rank)
     parts = _groups(who, rank, x, w, groups)
     f = windows_over(x.shape[1:-1], w.shape[:rank], stride, padding, dilation, who)
     if parts == 1 and f.out == x.shape[1:-1] and set(f.size) <= {1} and not any(f.low):
         product = _core.matmul(x, _core.reshape(w, w.shape[-2:]))
-        return _finished(who, product, bias, rank, last)
-    y = _core.convolve(
-        _parted(x, rank, parts),
-        _weights(w, rank, parts),
-        three(f.stride),
-        three(f.dilation),
-        three(f.low, 0),
-        (1, 1, 1),
-        three(f.out),
-    )
-    return _finished(who, y, bias, rank, last)
+        return _finished(who, product, bias, last)
+    return _finished(who, convolved(x, w, parts, f), bias, last)
 
 
 def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
@@ -221,23 +195,25 @@ def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
     return parts
 
 
-def _parted(x: Tensor, rank: int, parts: int) -> Tensor:
-    """(batch, three axes, groups, channels of one)."""
+def convolved(x: Tensor, w: Tensor, parts: int, f: Windows, apart: tuple[int, ...] = ()) -> Tensor:
+    """Of each window its product with w; between the entries of x there are zeros, so that they lie
+    `apart`."""
     batch, *lengths, channels = x.shape
-    return _core.reshape(x, (batch, *three(tuple(lengths)), parts, channels // parts))
+    *taps, inner, outputs = w.shape
+    w = _core.reshape(w, (*three(tuple(taps)), inner, parts, outputs // parts))
+    y = _core.convolve(
+        _core.reshape(x, (batch, *three(tuple(lengths)), parts, channels // parts)),
+        _core.transpose(w, (0, 1, 2, 4, 3, 5)),
+        three(f.stride),
+        three(f.dilation),
+        three(f.low, 0),
+        three(apart),
+        three(f.out),
+    )
+    return _core.reshape(y, (batch, *f.out, outputs))
 
 
-def _weights(w: Tensor, rank: int, parts: int) -> Tensor:
-    """(three axes, groups, channels in, channels out)."""
-    *taps, inner, outer = w.shape
-    w = _core.reshape(w, (*three(tuple(taps)), inner, parts, outer // parts))
-    return _core.transpose(w, (0, 1, 2, 4, 3, 5))
-
-
-def _finished(who: str, y: Tensor, bias: Any, rank: int, last: bool) -> Tensor:
-    if len(y.shape) == 6:
-        batch, *lengths, parts, outer = y.shape
-        y = _core.reshape(y, (batch, *lengths[3 - rank :], parts * outer))
+def _finished(who: str, y: Tensor, bias: Any, last: bool) -> Tensor:
     if bias is not None:
         added = made_floating(bias, who, "fc")
         if added.shape not in ((), y.shape[-1:]):

@@ -13,10 +13,10 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import axes_of, choice, integer
+from .arguments import axes_of, integer
 from .arranging import flip, moveaxis
 from .creation import zeros
-from .fourier import Norm, fft, irfft, real_or_complex, resized, rfft
+from .fourier import Norm, factor_of, fft, irfft, real_or_complex, resized, rfft
 
 Type = Literal[1, 2, 3, 4]
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
@@ -100,9 +100,6 @@ def _transform(x: Any, kind: Any, n: Any, axis: Any, norm: Any, who: str, invers
     x = real_or_complex(x, who)
     if kind not in _INVERSE:
         raise ValueError(f"{who}: type: expected 1, 2, 3 or 4, got {_core.shown(kind)}")
-    norm = choice(
-        "backward" if norm is None else norm, ("backward", "ortho", "forward"), who, "norm"
-    )
     k = axes_of(integer(axis, who), len(x.shape), who)[0]
     n = x.shape[k] if n is None else integer(n, who)
     sine = who.endswith("dst")
@@ -112,9 +109,7 @@ def _transform(x: Any, kind: Any, n: Any, axis: Any, norm: Any, who: str, invers
     x = moveaxis(resized(x, k, n), k, -1)
     kind = _INVERSE[kind] if inverse else kind
     whole = 2 * (n + (0 if kind != 1 else 1 if sine else -1))  # the period
-    factor = sqrt(1 / whole) if norm == "ortho" else 1.0
-    if (norm == "forward") != inverse and norm != "ortho":
-        factor = 1 / whole
+    factor = factor_of(norm, whole, inverse, who)
     if x.dtype.kind == "c":
         parts = (_core.real(x), _core.imag(x))
         x = _core.make_complex(

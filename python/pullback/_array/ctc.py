@@ -9,7 +9,7 @@ from .. import _core
 from .._control.loops import scan
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integer, lengths_of, made_floating
+from .arguments import integer, integer_tensor, lengths_of, made_floating
 from .creation import arange
 
 
@@ -48,7 +48,7 @@ def ctc_loss(
     """
     who = "ctc_loss"
     x = made_floating(log_probs, who)
-    labels = _integers(targets, who, "targets")
+    labels = integer_tensor(targets, who, "targets")
     if len(x.shape) != 3:
         raise ValueError(f"{who}: expected shape (time, batch, classes), got {x.shape}")
     time, batch, classes = x.shape
@@ -112,10 +112,3 @@ def _before(x: Tensor, n: int, fill: float) -> Tensor:
     batch, width = x.shape
     n = min(n, width)
     return _core.concat([_core.full((batch, n), fill, x.dtype), x[:, : width - n]], 1)
-
-
-def _integers(value: TensorLike, who: str, what: str) -> Tensor:
-    found = _core.constant(value, who=who)
-    if found.size and found.dtype.kind not in "iu":
-        raise TypeError(f"{who}: {what}: expected integers, got {found.dtype}")
-    return _core.cast(found, "int64")

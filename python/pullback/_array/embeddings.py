@@ -8,7 +8,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import choice, integer, made_floating
+from .arguments import choice, integer, integer_tensor, made_floating
 from .creation import arange
 from .index import At
 
@@ -46,7 +46,7 @@ def embedding_bag(
     """
     who = "embedding_bag"
     rows = made_floating(table, who)
-    which = _integers(indices, who, "indices")
+    which = integer_tensor(indices, who, "indices")
     how = choice(mode, ("sum", "mean", "max"), who, "mode")
     if len(rows.shape) != 2:
         raise ValueError(f"{who}: expected a table of shape (entries, features), got {rows.shape}")
@@ -82,7 +82,7 @@ def embedding_bag(
     number = _core.cast(counted, taken.dtype)
     if offsets is None:
         return _of_rows(taken, number, how)
-    return _of_parts(taken, number, _integers(offsets, who, "offsets"), how)
+    return _of_parts(taken, number, integer_tensor(offsets, who, "offsets"), how)
 
 
 def _of_rows(taken: Tensor, number: Tensor, how: str) -> Tensor:
@@ -121,10 +121,3 @@ def _of_parts(taken: Tensor, number: Tensor, offsets: Tensor, how: str) -> Tenso
 
 def _averaged(total: Tensor, counts: Tensor, how: str) -> Tensor:
     return _core.divide(total, _core.maximum(counts, 1)) if how == "mean" else total
-
-
-def _integers(value: TensorLike, who: str, what: str) -> Tensor:
-    found = _core.constant(value, who=who)
-    if found.size and found.dtype.kind not in "iu":
-        raise TypeError(f"{who}: {what}: expected integers, got {found.dtype}")
-    return _core.cast(found, "int64")

@@ -290,7 +290,8 @@ def resized(x: Tensor, axis: int, n: int) -> Tensor:
     return _core.concat([x, zeros(gap, x.dtype)], axis)
 
 
-def _factor(norm: Any, n: int, inverse: bool, who: str) -> float:
+def factor_of(norm: Any, n: int, inverse: bool, who: str) -> float:
+    """What makes a transform of n points one of this norm."""
     norm = "backward" if norm is None else norm
     choice(norm, ("backward", "ortho", "forward"), who, "norm")
     if norm == "ortho":
@@ -306,7 +307,7 @@ def _made(x: Tensor, axis: int, kind: str, n: int, inverse: bool, norm: Any, who
         raise ValueError(f"{who}: {n} points along axis {axis} of shape {x.shape} are too many")
     x = resized(x, axis, n // 2 + 1 if kind == "i" else n)
     backward = kind == "i" or (kind == "c" and inverse)
-    out: Tensor = _core.fourier(x, axis, kind, n, backward, _factor(norm, n, inverse, who), who)
+    out: Tensor = _core.fourier(x, axis, kind, n, backward, factor_of(norm, n, inverse, who), who)
     return out
 
 

@@ -67,9 +67,6 @@ def ifftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
     return _shifted(x, axes, "ifftshift", lambda n: -(n // 2))
 
 
-# --- the kinds of transforms
-
-
 def _frequencies(k: Tensor, n: int, d: Any, dtype: Any, device: Any, who: str) -> Tensor:
     on_device(device, who)
     dtype = _core.default_float() if dtype is None else dtype

@@ -10,8 +10,8 @@ import numpy
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import axes_of, choice, integer
-from .matrices import expect_matrices, one_dtype, right_sides, same_batch
+from .arguments import axes_of, check_matrices, integer, turn
+from .matrices import one_dtype, right_sides, same_batch
 
 
 class LUFactorResult(NamedTuple):
@@ -33,7 +33,7 @@ def lu_factor(x: TensorLike, /) -> LUFactorResult:
            [0.25, 1.  ]], dtype=float32), piv=Tensor([1, 1], dtype=int64))
     """
     [a], rounded = one_dtype([x], "lu_factor")
-    expect_matrices(a, "lu_factor")
+    check_matrices(a, "lu_factor")
     packed, _, _, swaps = _core.lu(a)
     return LUFactorResult(rounded(packed), swaps)
 
@@ -58,10 +58,9 @@ def lu_solve(
         raise TypeError(
             f"{who}: expected (lu, piv), what lu_factor returns, got {_core.shown(lu_and_piv)}"
         )
-    words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
-    turn = choice(words[trans] if trans in (0, 1, 2) else trans, ("N", "T", "C"), who, "trans")
+    turned = turn(trans, who)
     (packed, right), rounded = one_dtype([lu_and_piv[0], b], who)
-    expect_matrices(packed, who, square=True)
+    check_matrices(packed, who, square=True)
     n = packed.shape[-1]
     swaps = _core.constant(lu_and_piv[1], None, who)
     if swaps.dtype.kind not in "iu":
@@ -70,7 +69,7 @@ def lu_solve(
         raise ValueError(f"{who}: expected piv of length {n}, got shape {swaps.shape}")
     sides, restored = right_sides(right, n, who)
     packed, swaps, sides = same_batch([packed, _core.cast(swaps, "int64"), sides], [2, 1, 2], who)
-    return rounded(restored(_core.lu_solve(packed, swaps, sides, turn)))
+    return rounded(restored(_core.lu_solve(packed, swaps, sides, turned)))
 
 
 def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:

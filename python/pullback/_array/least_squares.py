@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from .. import _core
 from .._core import Rule, Tensor
 from .._typing import TensorLike
+from .arguments import check_matrices
 from .dtypes import finfo
-from .matrices import adjoint, expect_matrices, one_dtype, right_sides, same_batch
+from .matrices import adjoint, one_dtype, right_sides, same_batch
 
 
 class LstsqResult(NamedTuple):
@@ -38,7 +39,7 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
             [0.  , 0.  ]], dtype=float32)
     """
     [a], rounded = one_dtype([x], "pinv")
-    expect_matrices(a, "pinv")
+    check_matrices(a, "pinv")
     rows = a.shape[-2]
     unit = _core.broadcast_to(_core.eye(rows, rows, 0, a.dtype), (*a.shape[:-1], rows))
     return rounded(_least(a, unit, _cutoff(a, rtol, "pinv"), False, "pinv"))
@@ -61,7 +62,7 @@ def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> L
     """
     who = "lstsq"
     (left, right), rounded = one_dtype([a, b], who)
-    expect_matrices(left, who)
+    check_matrices(left, who)
     sides, restored = right_sides(right, left.shape[-2], who)
     cutoff = _cutoff(left, rcond, who)
     values = _core.reduced_svd(left, who)[1]

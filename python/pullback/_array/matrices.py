@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy
@@ -15,24 +16,12 @@ def one_dtype(values: Sequence[Any], who: str) -> tuple[list[Tensor], Callable[[
     """Tensors of one dtype that is computed with, and what rounds a result to the one they have:
     integers become the default float, float16 and bfloat16 are computed in float32."""
     given = _core.operands(values, who)
-    dtype = given[0].dtype
-    for other in given[1:]:
-        dtype = _core.promote(dtype, other.dtype)
+    dtype = reduce(_core.promote, [x.dtype for x in given])
     if dtype.kind not in "fc":
         dtype = _core.default_float()
     narrow = dtype.itemsize == 2
     wide = [_core.cast(x, "float32" if narrow else dtype) for x in given]
     return wide, (lambda y: _core.cast(y, dtype)) if narrow else _core.identity
-
-
-def expect_matrices(x: Tensor, who: str, square: bool = False) -> None:
-    if len(x.shape) < 2:
-        what = "a matrix, or a batch of them,"
-    elif square and x.shape[-1] != x.shape[-2]:
-        what = "square matrices,"
-    else:
-        return
-    raise numpy.linalg.LinAlgError(f"{who}: expected {what} got shape {x.shape}")
 
 
 def same_batch(xs: Sequence[Tensor], ranks: Sequence[int], who: str) -> list[Tensor]:

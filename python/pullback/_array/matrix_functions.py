@@ -14,7 +14,8 @@ from collections.abc import Callable
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .matrices import expect_matrices, one_dtype, same_batch
+from .arguments import check_matrices
+from .matrices import one_dtype, same_batch
 
 
 def expm(x: TensorLike, /) -> Tensor:
@@ -62,7 +63,7 @@ def sqrtm(x: TensorLike, /) -> Tensor:
 
 def _of_matrices(function: Callable[[Tensor], Tensor], x: TensorLike, who: str) -> Tensor:
     [a], rounded = one_dtype([x], who)
-    expect_matrices(a, who, square=True)
+    check_matrices(a, who, square=True)
     return rounded(function(a))
 
 
@@ -78,9 +79,9 @@ def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
     """
     who = "solve_sylvester"
     (left, right, sides), rounded = one_dtype([a, b, q], who)
-    expect_matrices(left, who, square=True)
-    expect_matrices(right, who, square=True)
-    expect_matrices(sides, who)
+    check_matrices(left, who, square=True)
+    check_matrices(right, who, square=True)
+    check_matrices(sides, who)
     if sides.shape[-2:] != (left.shape[-1], right.shape[-1]):
         raise ValueError(
             f"{who}: expected q of shape (…, {left.shape[-1]}, {right.shape[-1]}) for a of "

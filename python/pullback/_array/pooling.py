@@ -12,16 +12,16 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 from .arguments import along, made_floating
-from .convolution import Padding, Stride
+from .convolution import Padding, Stride, convolved
 from .gather import take
 from .windows import (
     Windows,
+    as_channels_last,
     channels_last,
     for_each_axis,
     from_last,
     rank_of,
     three,
-    to_last,
     windows_over,
 )
 
@@ -47,9 +47,7 @@ def max_pool(
     """
     who = "max_pool"
     x = _core.constant(x, who=who)
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, _, last = as_channels_last(x, data_format, who)
     f = _windows(x, size, stride, padding, dilation, who)
     batch, *lengths, channels = x.shape
     y = _core.max_pool(
@@ -80,9 +78,7 @@ def avg_pool(
     """
     who = "avg_pool"
     x = made_floating(x, who, "fc")
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, _, last = as_channels_last(x, data_format, who)
     f = _windows(x, size, stride, padding, 1, who)
     if not count_include_pad:
         _refuse_empty(x.shape[1:-1], f, who)
@@ -112,9 +108,7 @@ def lp_pool(
     if not isinstance(p, (int, float)) or not p > 0:
         raise ValueError(f"{who}: p: expected a positive number, got {_core.shown(p)}")
     p = float(p)
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, _, last = as_channels_last(x, data_format, who)
     total = _sums(_core.pow(_core.abs(x), p), _windows(x, size, stride, padding, 1, who))
     # The slope of the root is infinite at 0, and that of the sum 0: together 0.
     some = _core.greater(total, 0)
@@ -133,9 +127,7 @@ def adaptive_avg_pool(
     """
     who = "adaptive_avg_pool"
     x = made_floating(x, who, "fc")
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, rank, last = as_channels_last(x, data_format, who)
     for axis, m in enumerate(for_each_axis(output_size, rank, who, "output_size"), 1):
         places, counts = _bins(x.shape[axis], m, who)
         parts = take(x, places, axis=axis)
@@ -157,9 +149,7 @@ def adaptive_max_pool(
     """
     who = "adaptive_max_pool"
     x = _core.constant(x, who=who)
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, rank, last = as_channels_last(x, data_format, who)
     for axis, m in enumerate(for_each_axis(output_size, rank, who, "output_size"), 1):
         places, _ = _bins(x.shape[axis], m, who)
         x = _core.max(take(x, places, axis=axis), axis + 1, False)
@@ -186,9 +176,7 @@ def unfold(
     """
     who = "unfold"
     x = _core.constant(x, who=who)
-    rank = rank_of(x, who)
-    last = channels_last(data_format, rank, who)
-    x = to_last(x, last)
+    x, rank, last = as_channels_last(x, data_format, who)
     f = _windows(x, size, stride, padding, dilation, who)
     padded = _padded(x, f)
     y = _core.stack([padded[where] for where in _taps(f)], rank + 1)
@@ -252,18 +240,8 @@ def _windows(x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any, who
 
 def _sums(x: Tensor, f: Windows) -> Tensor:
     """Of each window: a depthwise convolution with ones."""
-    batch, *lengths, channels = x.shape
-    ones = _core.full((*three(f.size), channels, 1, 1), 1.0, x.dtype)
-    y = _core.convolve(
-        _core.reshape(x, (batch, *three(tuple(lengths)), channels, 1)),
-        ones,
-        three(f.stride),
-        three(f.dilation),
-        three(f.low, 0),
-        (1, 1, 1),
-        three(f.out),
-    )
-    return _core.reshape(y, (batch, *f.out, channels))
+    ones = _core.full((*f.size, 1, x.shape[-1]), 1.0, x.dtype)
+    return convolved(x, ones, x.shape[-1], f)
 
 
 def _room(lengths: tuple[int, ...], f: Windows) -> list[tuple[int, int]]:

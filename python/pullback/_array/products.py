@@ -45,7 +45,7 @@ def tensordot(
     >>> pb.tensordot(pb.ones((2, 3, 4)), pb.ones((4, 3, 5)), axes=([1, 2], [1, 0])).shape
     (2, 5)
     """
-    x, y = _tensors(a, b, "tensordot")
+    x, y = of_one_dtype(a, b, "tensordot")
     return _tensordot(x, y, *_axes_of(axes, len(x.shape), len(y.shape)), "tensordot")
 
 
@@ -85,7 +85,7 @@ def outer(a: TensorLike, b: TensorLike) -> Tensor:
     Tensor([[  1.,  10., 100.],
             [  2.,  20., 200.]], dtype=float32)
     """
-    x, y = _tensors(a, b, "outer")
+    x, y = of_one_dtype(a, b, "outer")
     return _core.multiply(_core.reshape(x, (x.size, 1)), _core.reshape(y, (y.size,)))
 
 
@@ -96,7 +96,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Tensor:
     >>> pb.vdot([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0, 1.0, 1.0])
     Tensor(10., dtype=float32)
     """
-    x, y = _tensors(a, b, "vdot")
+    x, y = of_one_dtype(a, b, "vdot")
     if x.size != y.size:
         raise ValueError(
             f"vdot: expected as many elements in a as in b, got shapes {x.shape} and {y.shape}"
@@ -114,7 +114,7 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
     Tensor([12., 34.], dtype=float32)
     """
     axis = integer(axis, "vecdot")
-    x, y = _tensors(a, b, "vecdot")
+    x, y = of_one_dtype(a, b, "vecdot")
     last = min(len(x.shape), len(y.shape))
     if not -last <= axis <= -1:
         raise ValueError(
@@ -193,7 +193,7 @@ def trace(
 # --- helpers
 
 
-def _tensors(a: TensorLike, b: TensorLike, who: str) -> list[Any]:
+def of_one_dtype(a: TensorLike, b: TensorLike, who: str) -> list[Any]:
     """Both as tensors of one dtype, the one that their product has."""
     both = common_dtype([a, b], who)
     if all(isinstance(x, Tensor) for x in both):

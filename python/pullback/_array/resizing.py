@@ -10,7 +10,7 @@ from .._typing import TensorLike
 from .arguments import choice, made_floating
 from .convolution import Stride
 from .gather import take
-from .windows import channels_last, for_each_axis, from_last, rank_of, to_last
+from .windows import as_channels_last, channels_last, for_each_axis, from_last, rank_of
 
 
 def resize(
@@ -50,9 +50,7 @@ def upsample(
 def _resized(x: TensorLike, size: Stride, method: str, data_format: str | None, who: str) -> Tensor:
     linear = choice(method, ("bilinear", "nearest"), who, "method") == "bilinear"
     tensor = made_floating(x, who, "fc") if linear else _core.constant(x, who=who)
-    rank = rank_of(tensor, who)
-    last = channels_last(data_format, rank, who)
-    tensor = to_last(tensor, last)
+    tensor, rank, last = as_channels_last(tensor, data_format, who)
     for axis, m in enumerate(for_each_axis(size, rank, who, "size", 0), 1):
         n = tensor.shape[axis]
         if n == 0 and m > 0:

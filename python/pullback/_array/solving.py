@@ -10,12 +10,12 @@ matrices too. One factorisation serves all that a plan asks of a matrix, gradien
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, SupportsIndex
+from typing import Literal, NamedTuple, SupportsIndex
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import check_matrices, choice, integer
+from .arguments import check_matrices, integer, turn
 
 
 class SlogdetResult(NamedTuple):
@@ -51,14 +51,12 @@ def solve_triangular(
     >>> pb.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
     Tensor([1., 2.], dtype=float32)
     """
-    words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
-    turn = words[trans] if trans in (0, 1, 2) else trans
-    turn = choice(turn, ("N", "T", "C"), "solve_triangular", "trans")
+    turned = turn(trans, "solve_triangular")
     x, y = _operands(a, b, "solve_triangular")
     vector = len(y.shape) == 1
     if vector:
         y = _core.expand_dims(y, 1)
-    out: Tensor = _core.triangular_solve(x, y, bool(lower), turn, bool(unit_diagonal))
+    out: Tensor = _core.triangular_solve(x, y, bool(lower), turned, bool(unit_diagonal))
     return _core.squeeze(out, -1) if vector else out
 
 

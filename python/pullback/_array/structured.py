@@ -5,14 +5,15 @@ Leading axes are a batch, and broadcast. Derivatives of every order exist in bot
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integers
-from .matrices import expect_matrices, one_dtype, right_sides, same_batch
-from .products import _tensors
+from .arguments import check_matrices, integers
+from .matrices import one_dtype, right_sides, same_batch
+from .products import of_one_dtype
 
 
 def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
@@ -27,7 +28,7 @@ def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
             [3, 2]], dtype=int64)
     """
     column = _core.constant(c, who="toeplitz")
-    column, row = _tensors(column, _core.conj(column) if r is None else r, "toeplitz")
+    column, row = of_one_dtype(column, _core.conj(column) if r is None else r, "toeplitz")
     for x in (column, row):
         if not x.shape:
             raise ValueError("toeplitz: expected vectors, got a number")
@@ -53,9 +54,7 @@ def block_diag(*arrs: TensorLike) -> Tensor:
             [0, 0, 3]], dtype=int64)
     """
     given = _core.operands(arrs or [[[]]], "block_diag")
-    dtype = given[0].dtype
-    for x in given[1:]:
-        dtype = _core.promote(dtype, x.dtype)
+    dtype = reduce(_core.promote, [x.dtype for x in given])
     blocks = [
         _core.cast(x if len(x.shape) > 1 else _core.reshape(x, (1, x.size)), dtype) for x in given
     ]
@@ -81,7 +80,7 @@ def khatri_rao(a: TensorLike, b: TensorLike, /) -> Tensor:
     """
     x, y = _core.operands([a, b], "khatri_rao")
     for one in (x, y):
-        expect_matrices(one, "khatri_rao")
+        check_matrices(one, "khatri_rao")
     (m, k), (n, columns) = x.shape[-2:], y.shape[-2:]
     if k != columns:
         raise ValueError(
@@ -112,7 +111,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: TensorLike, b: TensorLike, /) -> 
             f"{_core.shown(l_and_u)}"
         )
     (bands, right), rounded = one_dtype([ab, b], who)
-    expect_matrices(bands, who)
+    check_matrices(bands, who)
     if bands.shape[-2] != sum(counts) + 1:
         raise ValueError(
             f"{who}: expected ab of {sum(counts) + 1} rows for {counts[0]} diagonals below and "

@@ -50,10 +50,15 @@ def channels_last(data_format: str | None, rank: int, who: str) -> bool:
     return data_format != first
 
 
-def to_last(x: Tensor, last: bool) -> Tensor:
-    """With channels as the last axis: a view."""
-    rank = len(x.shape)
-    return x if last else _core.transpose(x, (0, *range(2, rank), 1))
+def as_channels_last(
+    x: Tensor, data_format: str | None, who: str, rank: int | None = None
+) -> tuple[Tensor, int, bool]:
+    """x with channels as the last axis, the number of its axes, and whether they were the last."""
+    axes = rank_of(x, who, rank)
+    last = channels_last(data_format, axes, who)
+    if not last:
+        x = _core.transpose(x, (0, *range(2, axes + 2), 1))
+    return x, axes, last
 
 
 def from_last(y: Tensor, last: bool) -> Tensor:

@@ -12,9 +12,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._array.arguments import integer
+from .._array.arguments import check_matrices, integer
 from .._array.least_squares import lstsq
-from .._array.matrices import expect_matrices, one_dtype
+from .._array.matrices import one_dtype
 from .._control.loops import fori_loop, while_loop
 from .._core import Rule, Tape, Tensor, shown
 from .function import inlined_functions
@@ -108,7 +108,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
     matrix = None
     if not callable(f):
         matrix = _core.identity(_core.cast(_core.constant(f, None, who), b.dtype))
-        expect_matrices(matrix, who, square=True)
+        check_matrices(matrix, who, square=True)
         if b.shape != matrix.shape[:1] or len(matrix.shape) != 2:
             raise ValueError(
                 f"{who}: {what} of shape {matrix.shape} does not go together with b of {b.shape}: "

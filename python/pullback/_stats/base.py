@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from .._core import Tensor
 
 INFINITY = float("inf")
 NAN = float("nan")
+HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
 def floats(values: list[Any], who: str) -> list[Tensor]:

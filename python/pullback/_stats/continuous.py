@@ -6,9 +6,8 @@ import math
 
 from .. import _core
 from .._core import Tensor
-from .base import NAN, Continuous, Symmetric
+from .base import HALF_LOG_TAU, NAN, Continuous, Symmetric
 
-_HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 _LOG_2 = math.log(2)
 
 
@@ -28,7 +27,7 @@ class Norm(Symmetric):
     name = "norm"
 
     def _logpdf(self, x: Tensor) -> Tensor:
-        return -0.5 * _core.square(x) - _HALF_LOG_TAU
+        return -0.5 * _core.square(x) - HALF_LOG_TAU
 
     def _cdf(self, x: Tensor) -> Tensor:
         return _core.ndtr(x)
@@ -40,7 +39,7 @@ class Norm(Symmetric):
         return _core.ndtri(q)
 
     def _entropy(self) -> float:
-        return 0.5 + _HALF_LOG_TAU
+        return 0.5 + HALF_LOG_TAU
 
     def _var(self) -> float:
         return 1.0
@@ -188,7 +187,7 @@ class LogNorm(Continuous):
 
     def _logpdf(self, x: Tensor, s: Tensor) -> Tensor:
         log = _core.log(x)
-        return -0.5 * _core.square(log / s) - log - _core.log(s) - _HALF_LOG_TAU
+        return -0.5 * _core.square(log / s) - log - _core.log(s) - HALF_LOG_TAU
 
     def _cdf(self, x: Tensor, s: Tensor) -> Tensor:
         return _core.ndtr(_core.log(x) / s)
@@ -209,7 +208,7 @@ class LogNorm(Continuous):
         return _core.exp(-s * _core.ndtri(q))
 
     def _entropy(self, s: Tensor) -> Tensor:
-        return _core.log(s) + (0.5 + _HALF_LOG_TAU)
+        return _core.log(s) + (0.5 + HALF_LOG_TAU)
 
     def _mean(self, s: Tensor) -> Tensor:
         return _core.exp(0.5 * _core.square(s))

@@ -3,14 +3,11 @@ form."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import _core
 from .._core import Tensor
-from .base import INFINITY, NAN, Continuous, Symmetric
-
-_HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
+from .base import HALF_LOG_TAU, INFINITY, NAN, Continuous, Symmetric
 
 
 class StudentT(Symmetric):
@@ -25,7 +22,7 @@ class StudentT(Symmetric):
     def _logpdf(self, x: Tensor, df: Tensor) -> Tensor:
         tail = 0.5 * (df + 1) * _core.log1p(_core.square(x) / df)
         value = -tail - 0.5 * _core.log(df) - _core.betaln(0.5 * df, 0.5)
-        normal = -0.5 * _core.square(x) - _HALF_LOG_TAU
+        normal = -0.5 * _core.square(x) - HALF_LOG_TAU
         return _core.where(_core.isinf(df), normal, value)
 
     def _pdf(self, x: Tensor, df: Tensor) -> Tensor:
@@ -40,7 +37,7 @@ class StudentT(Symmetric):
     def _entropy(self, df: Tensor) -> Tensor:
         rise = 0.5 * (df + 1) * -_core.polygamma_gap(0.0, 0.5 * df, 0.5)
         value = rise + 0.5 * _core.log(df) + _core.betaln(0.5 * df, 0.5)
-        return _core.where(_core.isinf(df), 0.5 + _HALF_LOG_TAU, value)
+        return _core.where(_core.isinf(df), 0.5 + HALF_LOG_TAU, value)
 
     def _mean(self, df: Tensor) -> Tensor:
         return _core.where(_core.greater(df, 1), _core.cast(0.0, df.dtype), INFINITY)

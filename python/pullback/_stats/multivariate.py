@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from .. import _core
+from .._array.creation import eye
 from .._array.decompositions import cholesky
+from .._array.products import diagonal
 from .._array.solving import solve_triangular
 from .._core import Tensor
 from .base import INFINITY, NAN, floats
@@ -117,22 +119,15 @@ class MultivariateNormal:
 
 def _factor(cov: Tensor, n: int, who: str) -> Tensor:
     if not cov.shape:
-        cov = cov * _core.cast(_core.equal(*_indices(n)), cov.dtype)
+        cov = cov * eye(n, dtype=cov.dtype)
     if len(cov.shape) < 2 or cov.shape[-1] != n or cov.shape[-2] != n:
         raise ValueError(f"{who}: cov: expected shape (…, {n}, {n}), got {cov.shape}")
     return cholesky(cov)
 
 
-def _indices(n: int) -> tuple[Tensor, Tensor]:
-    k = _core.arange(0, n, 1, "int64")
-    return _core.expand_dims(k, 0), _core.expand_dims(k, 1)
-
-
 def _log_size(factor: Tensor) -> Tensor:
     """Half of the logarithm of the determinant of a matrix of this factor."""
-    n = factor.shape[-1]
-    diagonal = _core.where(_core.equal(*_indices(n)), factor, 0.0)
-    return _core.sum(_core.log(_core.sum(diagonal, -1)), -1)
+    return _core.sum(_core.log(diagonal(factor, 0, -2, -1)), -1)
 
 
 dirichlet = Dirichlet()

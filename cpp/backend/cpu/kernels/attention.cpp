@@ -6,6 +6,7 @@
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/table.h"
+#include "backend/cpu/kernels/unit.h"
 
 namespace pullback {
 namespace {
@@ -72,7 +73,7 @@ void draw_row(const AttentionBlock& b, int64_t r, T* factors) {
   }
   const T kept = T(1) / (T(1) - static_cast<T>(b.rate));
   for (int64_t j = 0; j < b.columns; ++j) {
-    const float drawn = static_cast<float>(words[lead + j] >> 8) * 0x1p-24f;
+    const float drawn = unit32(words[lead + j]);
     factors[j] = drawn >= b.rate ? kept : T(0);
   }
 }

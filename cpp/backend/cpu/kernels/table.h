@@ -224,6 +224,33 @@ struct ConvolutionTable {
   int64_t columns[2];
 };
 
+// Patches of 4 x 4 entries along two lines of results: entries are `channels` apart, so patch i
+// begins at x + 2 * i * channels. What each is multiplied by goes to 16 matrices [patch, channel].
+struct PatchCall {
+  int64_t patches, channels;
+  const void* x;
+  int64_t x_line;
+  void* v;
+  int64_t v_matrix;
+};
+using PatchKernel = void (*)(const PatchCall& call) noexcept;
+
+// From 16 matrices of products [patch, channel], which may be read up to a whole vector, `rows`
+// (1 or 2) lines of `entries` results.
+struct PatchSumCall {
+  int64_t patches, channels, rows, entries;
+  const void* m;
+  int64_t m_matrix, m_patch;
+  void* y;
+  int64_t y_row, y_entry;
+};
+using PatchSumKernel = bool (*)(const PatchSumCall& call) noexcept;  // whether all are finite
+
+struct WinogradTable {
+  PatchKernel spread[2];  // float32, float64
+  PatchSumKernel gather[2];
+};
+
 // One window of adjacent channels, whose taps are at x_at. largest: y is the largest of each
 // channel; spread: g is added to y where that is; chosen: y is what g has there. Of g (chosen) or y
 // (spread) the taps are at g_at.
@@ -256,6 +283,7 @@ struct PoolTable {
   extern const BatchTable kBatchTable;             \
   extern const AttentionTable kAttentionTable;     \
   extern const ConvolutionTable kConvolutionTable; \
+  extern const WinogradTable kWinogradTable;       \
   extern const PoolTable kPoolTable;               \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
@@ -276,6 +304,7 @@ struct KernelTable {
   const BatchTable& batches;
   const AttentionTable& attention;
   const ConvolutionTable& convolutions;
+  const WinogradTable& winograd;
   const PoolTable& pools;
 };
 
