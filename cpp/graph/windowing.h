@@ -24,6 +24,7 @@ struct TapRange {
   bool operator==(const TapRange&) const = default;
 };
 inline TapRange taps_inside(int64_t at, int64_t length, int64_t dilation, int64_t taps) {
+  if (at >= 0 && at + (taps - 1) * dilation < length) return {0, taps};  // most: no division
   const auto first_from = [&](int64_t entry) {
     return at >= entry ? 0 : std::min((entry - at + dilation - 1) / dilation, taps);
   };

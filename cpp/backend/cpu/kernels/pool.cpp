@@ -1,30 +1,46 @@
-// The largest entries of windows: a row of channels at a time. A NaN is larger than all, and the
+// The largest entries of windows: channel by channel. A NaN is larger than all, and the
 // first of equals counts. Compiled once per instruction set.
+#include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {
 
+using PULLBACK_KERNELS::Lanes;
+
 constexpr int64_t kStrip = 256;  // channels that are compared before the next ones
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// Of kVectors times as many channels as V has, which stay in registers. V: T itself, or a vector of
+// it; L: the same, at any place.
+template <class T, class V, class L, int kVectors>
+void largest_of(const PoolCall& p, int64_t c) noexcept {
+  constexpr int64_t kCount = sizeof(V) / sizeof(T);
+  const T* x = static_cast<const T*>(p.x) + c;
+  V best[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    best[v] = *reinterpret_cast<const L*>(x + p.x_at[0] + v * kCount);
+  }
+  for (int64_t t = 1; t < p.taps; ++t) {
+    for (int v = 0; v < kVectors; ++v) {
+      const V in = *reinterpret_cast<const L*>(x + p.x_at[t] + v * kCount);
+      best[v] = (in > best[v]) | (in != in) ? in : best[v];
+    }
+  }
+  T* y = static_cast<T*>(p.y) + c;
+  for (int v = 0; v < kVectors; ++v) *reinterpret_cast<L*>(y + v * kCount) = best[v];
+}
+
 template <class T>
 void largest(const PoolCall& p) noexcept {
-  const auto* x = static_cast<const T*>(p.x);
-  auto* y = static_cast<T*>(p.y);
-  for (int64_t c = 0; c < p.channels; c += kStrip) {
-    const int64_t n = least(kStrip, p.channels - c);
-    T best[kStrip];
-    for (int64_t i = 0; i < n; ++i) best[i] = x[p.x_at[0] + c + i];
-    for (int64_t t = 1; t < p.taps; ++t) {
-      const T* in = x + p.x_at[t] + c;
-      for (int64_t i = 0; i < n; ++i) {
-        best[i] = in[i] > best[i] || in[i] != in[i] ? in[i] : best[i];
-      }
-    }
-    for (int64_t i = 0; i < n; ++i) y[c + i] = best[i];
-  }
+  using Vector = typename Lanes<T>::Vector;
+  using Loose = typename Lanes<T>::Loose;
+  constexpr int64_t kCount = Lanes<T>::kCount;
+  int64_t c = 0;
+  for (; c + 4 * kCount <= p.channels; c += 4 * kCount) largest_of<T, Vector, Loose, 4>(p, c);
+  for (; c + kCount <= p.channels; c += kCount) largest_of<T, Vector, Loose, 1>(p, c);
+  for (; c < p.channels; ++c) largest_of<T, T, T, 1>(p, c);
 }
 
 // Which tap has it, of `n` channels from `x` on.
