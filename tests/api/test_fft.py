@@ -62,6 +62,23 @@ def test_long_ones(name, n):
         close(getattr(pb.fft, name)(x), want)
 
 
+# Products of 2, 3 and 5 are transformed in lanes, and all of the passes occur.
+MANY = [*range(1, 33), 36, 45, 60, 64, 81, 90, 100, 125, 128, 243, 480, 512, 625, 1000, 1024, 2048]
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft"])
+@pytest.mark.parametrize("dtype", "FD")
+def test_many_at_once(name, dtype):
+    for n in MANY:
+        for count in (4, 5, 16, 19):
+            x = data((count, n), dtype, n)
+            wide = getattr(np.fft, name)(x.astype("G"))
+            want = wide.astype(dtype)
+            close(getattr(pb.fft, name)(x), want, 0.3)
+            columns = getattr(pb.fft, name)(np.ascontiguousarray(x.T), axis=0)
+            close(columns, np.ascontiguousarray(want.T), 0.3)
+
+
 @pytest.mark.parametrize("name", SEVERAL)
 def test_several_axes(name):
     for dtype in "dF":

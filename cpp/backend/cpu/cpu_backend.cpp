@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/cpu/convolve.h"
+#include "backend/cpu/fourier_run.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/group_run.h"
 #include "backend/cpu/index_run.h"
@@ -99,10 +100,11 @@ Status run(const HostCall& step, const Slots& slots) {
 }
 
 Status run(const LibraryStep& step, const Slots& slots) { return run_library(step, slots); }
+Status run(const FourierStep& step, const Slots& slots) { return run_fourier(step, slots); }
 
 using Compiled = std::variant<GroupProgram, GemmStep, ConvolutionStep, Pool, LayoutProgram, Gather,
                               ScatterAdd, ArgReduce, Random, Iota, Scan, Sort, Search, HostCall,
-                              LibraryStep, LoopProgram, BranchProgram>;
+                              LibraryStep, FourierStep, LoopProgram, BranchProgram>;
 
 Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }
 Status run(const BranchProgram& step, const Slots& slots) { return run_branch(step, slots); }
@@ -129,7 +131,10 @@ Compiled compile_step(const Plan&, const Convolution& work) {
 Compiled compile_step(const Plan& plan, const Layout& work) {
   return compile_layout(work, plan.slots[work.out.slot].bytes);
 }
-Compiled compile_step(const Plan&, const LibraryCall& work) { return compile_library(work); }
+Compiled compile_step(const Plan&, const LibraryCall& work) {
+  if (work.form.routine == Routine::fourier) return compile_fourier(work);
+  return compile_library(work);
+}
 Compiled compile_step(const Plan&, const Loop& work) { return compile_loop(work); }
 Compiled compile_step(const Plan&, const Branch& work) { return compile_branch(work); }
 template <class Work>
@@ -167,6 +172,7 @@ int64_t bytes_of(const ConvolutionStep& step) {
     bytes += pullback::bytes_of(piece.segments);
   return bytes;
 }
+int64_t bytes_of(const FourierStep& step) { return step.bytes(); }
 template <class Step>
 int64_t bytes_of(const Step&) {
   return 0;

@@ -1,4 +1,5 @@
-// Fourier transforms: which rows a library transforms, from where and to where.
+// Fourier transforms: which rows a library transforms, from where and to where, and which are
+// transformed in lanes.
 //
 // Columns are copied into rows, a few at a time, transformed in a cache and copied back. A long
 // transform of n1 n2 points is n2 short ones of columns, factors, and n1 short ones of rows: D.
@@ -9,9 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <numbers>
-#include <utility>
-#include <vector>
 
 #include "backend/cpu/fourier.h"
 #include "base/threads.h"
@@ -20,48 +18,48 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLong = 1 << 14;         // points from which on a transform is made of short ones
+constexpr int64_t kMany = 4;               // sequences from which on lanes are worth it
 constexpr int64_t kBlockBytes = 128;       // of a row that columns are copied from
 constexpr int64_t kChunkPoints = 1 << 14;  // that a thread takes at a time
 
-// The powers of exp(±2πi / n), each the product of two that are kept.
-class Roots {
- public:
-  Roots(int64_t n, bool backward) : low_(kLow), high_(ceil_div(n, kLow)) {
-    const double sign = backward ? 1 : -1;
-    for (int64_t i = 0; i < kLow; ++i) low_[i] = root(i, n, sign);
-    for (int64_t i = 0; i < ceil_div(n, kLow); ++i) high_[i] = root(i * kLow, n, sign);
+// The factor of n nearest its root from below, if that is not much smaller; else 1.
+int64_t split(int64_t n) {
+  const int64_t root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  for (int64_t k = root; k > root / 8 && k > 1; --k) {
+    if (n % k == 0) return k;
   }
-  // Of 0 ≤ i < n.
-  std::complex<double> operator[](int64_t i) const {
-    const std::complex<double> a = low_[i % kLow], b = high_[i / kLow];
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-
- private:
-  static constexpr int64_t kLow = 1024;
-
-  // Of an angle in the first eighth of the circle: there its rounding hardly shows.
-  static std::complex<double> root(int64_t i, int64_t n, double sign) {
-    i %= n;
-    int64_t eighth = 8 * i / n;
-    const int64_t odd = eighth % 2;
-    // The distance from the nearest axis, in parts of 8 n.
-    const int64_t rest = odd ? (eighth + 1) * n - 8 * i : 8 * i - eighth * n;
-    const double angle = std::numbers::pi / 4 * static_cast<double>(rest) / static_cast<double>(n);
-    double c = std::cos(angle), s = std::sin(angle);
-    if (odd) std::swap(c, s);
-    double x = c, y = s;
-    for (int64_t quarter = eighth / 2; quarter > 0; --quarter) x = std::exchange(y, x), x = -x;
-    return {x, sign * y};
-  }
-
-  std::vector<std::complex<double>> low_, high_;
-};
+  return 1;
+}
 
 template <class T>
 std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root) {
   const T c = static_cast<T>(root.real()), s = static_cast<T>(root.imag());
   return {a.real() * c - a.imag() * s, a.real() * s + a.imag() * c};
+}
+
+Transform transform_of(const LibraryCall& call) {
+  const FourierForm& form = call.form.fourier;
+  const bool to_complex = call.out[0].shape.size() == 2 * call.batch * call.form.n * form.points;
+  return !call.form.is_complex ? Transform::HalfOf
+         : !to_complex         ? Transform::RealFrom
+         : form.backward       ? Transform::Backward
+                               : Transform::Forward;
+}
+
+bool is_whole(Transform transform) {
+  return transform == Transform::Forward || transform == Transform::Backward;
+}
+
+// Points of the long complex transform that is made of short ones; 0 where there is none.
+int64_t long_points(const LibraryCall& call) {
+  const FourierForm& form = call.form.fourier;
+  const Transform transform = transform_of(call);
+  const bool ends_before = transform == Transform::RealFrom && form.ends != 1;
+  if (call.form.n > 1 || ends_before) return 0;
+  const bool whole = is_whole(transform);
+  if (!whole && form.points % 2 != 0) return 0;
+  const int64_t points = whole ? form.points : form.points / 2;
+  return points >= kLong && split(points) > 1 ? points : 0;
 }
 
 template <class T>
@@ -70,20 +68,16 @@ class Run {
   static constexpr int64_t kBlock = kBlockBytes / static_cast<int64_t>(sizeof(C));
 
  public:
-  Run(const LibraryCall& call, const Slots& slots)
-      : form_(call.form.fourier),
-        batch_(call.batch),
-        n_(call.form.n),
+  Run(const FourierStep& step, const Slots& slots)
+      : step_(step),
+        form_(step.call.form.fourier),
+        transform_(transform_of(step.call)),
+        batch_(step.call.batch),
+        n_(step.call.form.n),
         points_(form_.points),
         half_(points_ / 2 + 1),
-        in_(slots.at(call.in[0])),
-        out_(slots.at(call.out[0])) {
-    const bool to_complex = call.out[0].shape.size() == 2 * batch_ * n_ * points_;
-    transform_ = !call.form.is_complex ? Transform::HalfOf
-                 : !to_complex         ? Transform::RealFrom
-                 : form_.backward      ? Transform::Backward
-                                       : Transform::Forward;
-  }
+        in_(slots.at(step.call.in[0])),
+        out_(slots.at(step.call.out[0])) {}
 
   Status run() {
     if (batch_ * n_ == 0) return {};
@@ -92,24 +86,48 @@ class Run {
       return failure(Problem::Memory);
     }
     if (n_ > 1 || needs_ends_before()) return columns();
-    const bool whole = transform_ == Transform::Forward || transform_ == Transform::Backward;
-    if (whole && points_ >= kLong && split(points_)) return long_whole();
-    if (!whole && points_ >= 2 * kLong && points_ % 2 == 0 && split(points_ / 2)) {
-      return long_real();
-    }
-    return rows();
+    if (long_points(step_.call) == 0) return rows();
+    return is_whole(transform_) ? long_whole() : long_real();
   }
 
  private:
   bool needs_ends_before() const { return transform_ == Transform::RealFrom && form_.ends != 1; }
+  const FourierLanes* lanes_of(int64_t points) const {
+    const auto at = std::ranges::find(step_.lanes, points, &FourierLanes::points);
+    return at == step_.lanes.end() ? nullptr : &*at;
+  }
+  const RootsOfUnity& roots_of(int64_t points) const {
+    return *std::ranges::find(step_.roots, points, &RootsOfUnity::points);
+  }
   int64_t length_in() const { return transform_ == Transform::RealFrom ? half_ : points_; }
   int64_t length_out() const { return transform_ == Transform::HalfOf ? half_ : points_; }
   int64_t bytes_in() const { return transform_ == Transform::HalfOf ? sizeof(T) : sizeof(C); }
   int64_t bytes_out() const { return transform_ == Transform::RealFrom ? sizeof(T) : sizeof(C); }
 
+  // Rows that follow each other; false where there is no memory.
   bool call(Transform transform, const void* in, void* out, int64_t rows, int64_t points,
             double factor) const {
+    const FourierLanes* lanes = is_whole(transform) ? lanes_of(points) : nullptr;
+    if (lanes) {
+      return by_lanes(*lanes, rows,
+                      {in, 1, points, out, 1, points, 0, transform == Transform::Backward, factor});
+    }
     return fourier_routine({transform, sizeof(T) == 4, in, out, rows, points, factor});
+  }
+
+  // All of the sequences, of which `of` is the first.
+  static bool by_lanes(const FourierLanes& lanes, int64_t sequences, FourierSequences of) {
+    const StepMemory memory(lanes.memory_bytes());
+    if (!memory.data()) return false;
+    const C* in = static_cast<const C*>(of.in);
+    C* out = static_cast<C*>(of.out);
+    for (int64_t k = 0; k < sequences; k += lanes.at_once()) {
+      of.in = in + k * of.in_sequence;
+      of.out = out + k * of.out_sequence;
+      of.count = std::min(lanes.at_once(), sequences - k);
+      pullback::transform(lanes, of, memory.data());
+    }
+    return true;
   }
 
   void scale_ends(C* half) const {
@@ -124,7 +142,10 @@ class Run {
   }
 
   Status rows() {
-    const int64_t per_chunk = std::max<int64_t>(1, kChunkPoints / points_);
+    int64_t per_chunk = std::max<int64_t>(1, kChunkPoints / points_);
+    if (const FourierLanes* lanes = lanes_of(points_)) {
+      per_chunk = round_up(per_chunk, lanes->at_once());
+    }
     FirstProblem problem;
     parallel_for(ceil_div(batch_, per_chunk), worth(batch_ * points_), [&](int64_t chunk) {
       const int64_t first = chunk * per_chunk, count = std::min(per_chunk, batch_ - first);
@@ -175,6 +196,13 @@ class Run {
   }
 
   bool block(int64_t matrix, int64_t first, int64_t count, char* memory) const {
+    const FourierLanes* lanes = is_whole(transform_) ? lanes_of(points_) : nullptr;
+    if (lanes) {
+      const int64_t at = (matrix * points_ * n_ + first) * static_cast<int64_t>(sizeof(C));
+      return by_lanes(
+          *lanes, count,
+          {in_ + at, n_, 1, out_ + at, n_, 1, 0, transform_ == Transform::Backward, form_.factor});
+    }
     char* made = memory + std::min(kBlock, n_) * (points_ + 2) * static_cast<int64_t>(sizeof(C));
     const char* in = in_ + (matrix * length_in() * n_ + first) * bytes_in();
     if (transform_ == Transform::HalfOf) {
@@ -197,26 +225,29 @@ class Run {
     return true;
   }
 
-  // The factor of n nearest its root from below, if that is not much smaller; else 0.
-  static int64_t split(int64_t n) {
-    const int64_t root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-    for (int64_t k = root; k > root / 8 && k > 1; --k) {
-      if (n % k == 0) return k;
-    }
-    return 0;
-  }
-
   // One long transform of complex numbers.
-  bool long_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor,
-                const Roots& roots) const {
+  bool long_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
     const int64_t n1 = split(n), n2 = n / n1;
     const Transform transform = backward ? Transform::Backward : Transform::Forward;
+    const RootsOfUnity& roots = roots_of(n);
+    const FourierLanes *first_lanes = lanes_of(n1), *second_lanes = lanes_of(n2);
+    const int64_t block = first_lanes ? first_lanes->at_once() : kBlock;
     FirstProblem problem;
-    parallel_for(ceil_div(n2, kBlock), true, [&](int64_t chunk) {
-      const StepMemory memory(kBlock * n1 * static_cast<int64_t>(sizeof(C)));
+    parallel_for(ceil_div(n2, block), true, [&](int64_t chunk) {
+      const int64_t first = chunk * block, count = std::min(block, n2 - first);
+      if (first_lanes) {
+        const StepMemory memory(first_lanes->memory_bytes() + turn_bytes(*first_lanes));
+        if (!memory.data()) return problem.report(chunk, Problem::Memory);
+        const FourierTurns turns = fill_turns(*first_lanes, roots, backward, first,
+                                              memory.data() + first_lanes->memory_bytes());
+        pullback::transform(*first_lanes,
+                            {x + first, n2, 1, between + first, n2, 1, count, backward, 1, &turns},
+                            memory.data());
+        return;
+      }
+      const StepMemory memory(block * n1 * static_cast<int64_t>(sizeof(C)));
       if (!memory.data()) return problem.report(chunk, Problem::Memory);
       C* rows = reinterpret_cast<C*>(memory.data());
-      const int64_t first = chunk * kBlock, count = std::min(kBlock, n2 - first);
       gather(x + first, n2, n1, count, rows);
       if (!call(transform, rows, rows, count, n1, 1)) return problem.report(chunk, Problem::Memory);
       for (int64_t k = 0; k < count; ++k) {
@@ -229,24 +260,24 @@ class Run {
     parallel_for(ceil_div(n1, kBlock), true, [&](int64_t chunk) {
       const int64_t first = chunk * kBlock, count = std::min(kBlock, n1 - first);
       C* rows = between + first * n2;
-      if (!call(transform, rows, rows, count, n2, factor)) {
-        return problem.report(chunk, Problem::Memory);
-      }
-      scatter(rows, n1, n2, count, y + first);
+      const bool done =
+          second_lanes
+              ? by_lanes(*second_lanes, count, {rows, 1, n2, y + first, n1, 1, 0, backward, factor})
+              : call(transform, rows, rows, count, n2, factor);
+      if (!done) return problem.report(chunk, Problem::Memory);
+      if (!second_lanes) scatter(rows, n1, n2, count, y + first);
     });
     return problem.status().problem == Problem::None;
   }
 
   Status long_whole() {
     const bool backward = transform_ == Transform::Backward;
-    const Roots roots(points_, backward);
     const StepMemory between(points_ * static_cast<int64_t>(sizeof(C)));
     if (!between.data()) return failure(Problem::Memory);
     for (int64_t i = 0; i < batch_; ++i) {
       const C* x = reinterpret_cast<const C*>(in_) + i * points_;
       C* y = reinterpret_cast<C*>(out_) + i * points_;
-      if (!long_one(x, y, reinterpret_cast<C*>(between.data()), points_, backward, form_.factor,
-                    roots)) {
+      if (!long_one(x, y, reinterpret_cast<C*>(between.data()), points_, backward, form_.factor)) {
         return failure(Problem::Memory);
       }
     }
@@ -257,7 +288,7 @@ class Run {
   Status long_real() {
     const int64_t h = points_ / 2;
     const bool to_real = transform_ == Transform::RealFrom;
-    const Roots roots(points_, to_real), short_roots(h, to_real);
+    const RootsOfUnity& roots = roots_of(points_);
     const StepMemory memory((h + h) * static_cast<int64_t>(sizeof(C)));
     if (!memory.data()) return failure(Problem::Memory);
     C* between = reinterpret_cast<C*>(memory.data());
@@ -267,13 +298,13 @@ class Run {
         const C* x = reinterpret_cast<const C*>(in_) + i * half_;
         C* y = reinterpret_cast<C*>(reinterpret_cast<T*>(out_) + i * points_);
         fold(x, folded, h, roots);
-        if (!long_one(folded, y, between, h, true, form_.factor, short_roots)) {
+        if (!long_one(folded, y, between, h, true, form_.factor)) {
           return failure(Problem::Memory);
         }
       } else {
         const C* x = reinterpret_cast<const C*>(reinterpret_cast<const T*>(in_) + i * points_);
         C* y = reinterpret_cast<C*>(out_) + i * half_;
-        if (!long_one(x, y, between, h, false, form_.factor / 2, short_roots)) {
+        if (!long_one(x, y, between, h, false, form_.factor / 2)) {
           return failure(Problem::Memory);
         }
         unfold(y, h, roots);
@@ -293,7 +324,7 @@ class Run {
     });
   }
 
-  static void fold(const C* x, C* z, int64_t h, const Roots& roots) {
+  static void fold(const C* x, C* z, int64_t h, const RootsOfUnity& roots) {
     over_pairs(h, [&](int64_t k, int64_t l) {
       C a = x[k], b = x[l];
       if (k == 0) a = a.real(), b = b.real();
@@ -304,7 +335,7 @@ class Run {
     });
   }
 
-  static void unfold(C* y, int64_t h, const Roots& roots) {
+  static void unfold(C* y, int64_t h, const RootsOfUnity& roots) {
     y[h] = y[0];
     over_pairs(h, [&](int64_t k, int64_t l) {
       const C a = y[k], b = y[l];
@@ -314,6 +345,7 @@ class Run {
     });
   }
 
+  const FourierStep& step_;
   const FourierForm& form_;
   Transform transform_;
   int64_t batch_, n_, points_, half_;
@@ -322,11 +354,40 @@ class Run {
 
 }  // namespace
 
-Status run_fourier(const LibraryCall& call, const Slots& slots) {
+int64_t FourierStep::bytes() const {
+  int64_t sum = 0;
+  for (const FourierLanes& one : lanes) sum += bytes_of(one.radices) + bytes_of(one.roots);
+  for (const RootsOfUnity& one : roots) sum += one.bytes();
+  return sum;
+}
+
+FourierStep compile_fourier(const LibraryCall& call) {
+  FourierStep out{call, {}, {}};
+  if (call.out[0].slot < 0) return out;
+  const bool narrow = call.in[0].dtype == DType::Float32;
+  const auto add_lanes = [&](int64_t points) {
+    if (has_fourier_lanes(points, narrow)) out.lanes.push_back(fourier_lanes(points, narrow));
+  };
+  const int64_t points = call.form.fourier.points;
+  const Transform transform = transform_of(call);
+  const bool backward = transform == Transform::Backward || transform == Transform::RealFrom;
+  if (const int64_t long_ones = long_points(call)) {
+    const int64_t factor = split(long_ones);
+    add_lanes(factor);
+    if (factor * factor != long_ones) add_lanes(long_ones / factor);
+    out.roots.emplace_back(long_ones, backward);
+    if (long_ones != points) out.roots.emplace_back(points, backward);
+  } else if (is_whole(transform) && call.batch * call.form.n >= kMany) {
+    add_lanes(points);
+  }
+  return out;
+}
+
+Status run_fourier(const FourierStep& step, const Slots& slots) {
   if (!fourier_routine) return failure(Problem::NoLibrary);
-  if (call.out[0].slot < 0) return {};
-  return call.in[0].dtype == DType::Float32 ? Run<float>(call, slots).run()
-                                            : Run<double>(call, slots).run();
+  if (step.call.out[0].slot < 0) return {};
+  return step.call.in[0].dtype == DType::Float32 ? Run<float>(step, slots).run()
+                                                 : Run<double>(step, slots).run();
 }
 
 }  // namespace pullback

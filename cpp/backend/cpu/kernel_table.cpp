@@ -15,7 +15,8 @@ static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
   KernelTable {                                                                                    \
     set::kElementwiseTable, set::kCastTable, set::kFoldTable, set::kRandomTable, set::kGammaTable, \
         set::kRowTable, set::kWeaveTable, set::kPairTable, set::kProductTable, set::kBatchTable,   \
-        set::kAttentionTable, set::kConvolutionTable, set::kWinogradTable, set::kPoolTable         \
+        set::kAttentionTable, set::kConvolutionTable, set::kWinogradTable, set::kPoolTable,        \
+        set::kFourierTable                                                                         \
   }
 
 const KernelTable& kernels() {

@@ -4,7 +4,6 @@
 #include "backend/cpu/library_run.h"
 
 #include "backend/cpu/attention_run.h"
-#include "backend/cpu/fourier_run.h"
 #include "backend/cpu/kernels/small_matrices.h"
 #include "backend/cpu/library_call.h"
 #include "backend/cpu/library_small.h"
@@ -167,7 +166,6 @@ Status run_library(const LibraryStep& step, const Slots& slots) {
       return run_small(step.call, slots, first, end);
     });
   }
-  if (step.call.form.routine == Routine::fourier) return run_fourier(step.call, slots);
   if (is_attention(step.call.form.routine)) return run_attention(step.call, slots);
   if (is_matrix_function(step.call.form.routine)) return run_matrix_function(step.call, slots);
   return by_dtype(step.call, [&]<class T>(T*) { return run_with<T>(step, slots); });

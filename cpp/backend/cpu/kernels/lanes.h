@@ -63,13 +63,7 @@ struct Lanes {
   }
   template <int i>
   static Short part(const Vector& v) {
-#if defined(__AVX512F__)
-    return reinterpret_cast<Short>(_mm512_extractf32x4_ps(reinterpret_cast<__m512>(v), i));
-#elif defined(__AVX2__)
-    return reinterpret_cast<Short>(_mm256_extractf128_ps(reinterpret_cast<__m256>(v), i));
-#else
-    return v;
-#endif
+    return part_of<i>(v, std::make_index_sequence<kShort>());
   }
   template <class At>
   static void store_pieces(const Vector& v, At&& at) {
@@ -111,6 +105,10 @@ struct Lanes {
   }
 
  private:
+  template <int i, size_t... j>
+  static Short part_of(const Vector& v, std::index_sequence<j...> /*each*/) {
+    return __builtin_shufflevector(v, v, i * kShort + static_cast<int>(j)...);
+  }
   // Entries from `first` on of each sixteen bytes, of two vectors in turn.
   static constexpr int interleaved(int j, int first) {
     return j / kShort * kShort + j % kShort / 2 + first + (j % 2 ? kCount : 0);

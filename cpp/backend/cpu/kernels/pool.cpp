@@ -16,7 +16,8 @@ constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 // it; L: the same, at any place.
 template <class T, class V, class L, int kVectors>
 void largest_of(const PoolCall& p, int64_t c) noexcept {
-  constexpr int64_t kCount = sizeof(V) / sizeof(T);
+  constexpr int64_t kEntry = sizeof(T);  // V may be T
+  constexpr int64_t kCount = sizeof(V) / kEntry;
   const T* x = static_cast<const T*>(p.x) + c;
   V best[kVectors];
   for (int v = 0; v < kVectors; ++v) {

@@ -269,6 +269,51 @@ struct PoolTable {
   PoolKernel spread[2], chosen[2];
 };
 
+// Fourier transforms of as many sequences as a vector has lanes. In lanes an entry is a vector of
+// real parts and one of imaginary ones.
+//
+// A factor for point i of each lane: high[i / kTurnSteps] times low[i % kTurnSteps], each of them
+// real parts and then imaginary ones.
+constexpr int64_t kTurnSteps = 32;
+struct FourierTurns {
+  const double* high;
+  const double* low;
+};
+
+// `count` sequences (others are zeros) from outside to lanes or back, there times `factor`, or
+// `turns` where these are given; points and sequences are so many complex numbers apart. backward:
+// real and imaginary parts change places outside.
+struct FourierMove {
+  int64_t points, count;
+  void* outside;
+  int64_t point, sequence;
+  void* lanes;
+  double factor;
+  bool backward;
+  const FourierTurns* turns;
+};
+using FourierMoveKernel = void (*)(const FourierMove& move) noexcept;
+
+// A pass of a transform of radix * groups * stride points, the last `stride` of which follow each
+// other. roots: for all groups but the first, the powers 1 … radix - 1 of its root, (re, im).
+// Where `from` or `to` is null the first or the last pass moves on the way, between lanes and
+// `outside`, where as many sequences as there are lanes are adjacent.
+struct FourierPass {
+  int64_t radix, groups, stride;  // radix: 2, 3, 4, 5 or 8
+  const void* from;
+  void* to;
+  const void* roots;
+  const FourierMove* outside;
+};
+using FourierPassKernel = void (*)(const FourierPass& pass) noexcept;
+
+struct FourierKernels {
+  FourierPassKernel pass[2];  // float32, float64
+  FourierMoveKernel load[2], store[2];
+  int64_t lanes[2];
+  int (*sequence[2])(int lane);  // which one a lane has
+};
+
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
   extern const ElementwiseTable kElementwiseTable; \
@@ -285,6 +330,7 @@ struct PoolTable {
   extern const ConvolutionTable kConvolutionTable; \
   extern const WinogradTable kWinogradTable;       \
   extern const PoolTable kPoolTable;               \
+  extern const FourierKernels kFourierTable;       \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
@@ -306,6 +352,7 @@ struct KernelTable {
   const ConvolutionTable& convolutions;
   const WinogradTable& winograd;
   const PoolTable& pools;
+  const FourierKernels& fourier;
 };
 
 // Those of cpu_level(), chosen once.

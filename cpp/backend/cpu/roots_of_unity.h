@@ -1,0 +1,52 @@
+// The powers of exp(±2πi / n).
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+namespace pullback {
+
+// Power i, of an angle in the first eighth of the circle: there its rounding hardly shows.
+inline std::complex<double> root_of_unity(int64_t i, int64_t n, bool backward) {
+  i %= n;
+  int64_t eighth = 8 * i / n;
+  const int64_t odd = eighth % 2;
+  // The distance from the nearest axis, in parts of 8 n.
+  const int64_t rest = odd ? (eighth + 1) * n - 8 * i : 8 * i - eighth * n;
+  const double angle = std::numbers::pi / 4 * static_cast<double>(rest) / static_cast<double>(n);
+  double c = std::cos(angle), s = std::sin(angle);
+  if (odd) std::swap(c, s);
+  double x = c, y = s;
+  for (int64_t quarter = eighth / 2; quarter > 0; --quarter) x = std::exchange(y, x), x = -x;
+  return {x, backward ? y : -y};
+}
+
+// All of them, each the product of two that are kept.
+class RootsOfUnity {
+ public:
+  RootsOfUnity(int64_t n, bool backward) : n_(n) {
+    for (int64_t i = 0; i < kLow; ++i) low_.push_back(root_of_unity(i, n, backward));
+    for (int64_t i = 0; i < n; i += kLow) high_.push_back(root_of_unity(i, n, backward));
+  }
+  int64_t points() const { return n_; }
+  int64_t bytes() const {
+    return static_cast<int64_t>((low_.size() + high_.size()) * sizeof(low_[0]));
+  }
+  // Of 0 ≤ i < n.
+  std::complex<double> operator[](int64_t i) const {
+    const std::complex<double> a = low_[i % kLow], b = high_[i / kLow];
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+
+ private:
+  static constexpr int64_t kLow = 1024;
+
+  int64_t n_;
+  std::vector<std::complex<double>> low_, high_;
+};
+
+}  // namespace pullback
