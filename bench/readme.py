@@ -9,7 +9,14 @@ from .case import OPENBLAS, PEERS
 from .goals import best, middle, of
 from .report import number, table
 
-BEGIN, END = "<!-- bench: python -m bench.report FILE --readme README.md -->", "<!-- /bench -->"
+END = "<!-- /bench -->"
+
+
+def begin(part: str = "") -> str:
+    """The mark before a table; a page may have several, each with the name of its part."""
+    name, option = (f" {part}", f" --part {part}") if part else ("", "")
+    return f"<!-- bench{name}: python -m bench.report FILE --readme README.md{option} -->"
+
 
 # Styles of pullback and the column they stand in; the last have a line of their own.
 PLAIN = ("lazy", "tape", "a + b", "")
@@ -119,13 +126,13 @@ def text(content: dict[str, Any]) -> str:
     )
 
 
-def write(path: Path, content: dict[str, Any]) -> None:
+def write(path: Path, content: dict[str, Any], part: str = "") -> None:
     """Replaces what stands between the two marks."""
     if content["smoke"]:
         raise SystemExit(f"{path}: the figures of a smoke run mean nothing")
-    old = path.read_text(encoding="utf-8")
-    if BEGIN not in old or END not in old:
-        raise SystemExit(f"{path}: put the table's place between {BEGIN} and {END}")
-    before, rest = old.split(BEGIN)
-    new = f"{before}{BEGIN}\n{text(content)}\n{END}{rest.split(END)[1]}"
-    path.write_text(new, encoding="utf-8")
+    mark = begin(part)
+    before, found, rest = path.read_text(encoding="utf-8").partition(mark)
+    _, ended, after = rest.partition(END)
+    if not found or not ended:
+        raise SystemExit(f"{path}: put the table's place between {mark} and {END}")
+    path.write_text(f"{before}{mark}\n{text(content)}\n{END}{after}", encoding="utf-8")

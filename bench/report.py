@@ -182,11 +182,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.report", description="A run, again.")
     parser.add_argument("file", type=Path, help="what python -m bench --json wrote")
     parser.add_argument("--readme", type=Path, metavar="FILE", help="write the table into FILE")
+    parser.add_argument("--part", default="", metavar="NAME", help="the table's place in there")
     parser.add_argument("--png", type=Path, metavar="FILE", help="draw the picture")
     options = parser.parse_args()
     content = json.loads(options.file.read_text(encoding="utf-8"))
     if options.readme:
-        readme.write(options.readme, content)
+        readme.write(options.readme, content, options.part)
     if options.png:
         plot.draw(options.png, content)
     if not options.readme and not options.png:

@@ -103,7 +103,7 @@ struct FourierForm {
   double ends = 1;  // what those of a half are multiplied by that have no mirror image: the first,
                     // and where points is even the last
 };
-struct MatrixForm {
+struct RoutineForm {
   Routine routine = Routine::cholesky;
   bool lower = false, unit = false;  // triangular_solve: which triangle, and ones on its diagonal
   Turn turn = Turn::None;
@@ -128,7 +128,7 @@ struct Operation {
   // For each body: which inputs of the operation its own are.
   std::vector<std::vector<int32_t>> inputs;
   LoopForm loop;
-  MatrixForm matrix;  // of a routine, and …
+  RoutineForm form;   // of a routine, and …
   int64_t batch = 1;  // … how many matrices
 
   // The reverse of a loop whose number of iterations was not known goes along trails that it makes

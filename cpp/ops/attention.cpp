@@ -26,16 +26,16 @@ Expr sum_of_rows(const Expr& x) { return reduce(Op::sum, x, std::vector<int64_t>
 
 // The inputs q, k, v, (backward: those of the queries, the cotangent,) the mask, seed, counter and
 // rate.
-NodeRef make(Routine which, const MatrixForm& like, std::span<const NodeRef> given) {
+NodeRef make(Routine which, const RoutineForm& like, std::span<const NodeRef> given) {
   const NodeRef &q = given[0], &k = given[1], &v = given[2];
-  MatrixForm form = like;
+  RoutineForm form = like;
   form.routine = which;
   form.m = rows(q);
   form.n = rows(k);
   form.k = std::max(columns(q), columns(v));
   const Shape batch = batch_of(q);
   Ref<Operation> operation(new Operation);
-  operation->matrix = form;
+  operation->form = form;
   operation->batch = batch.size();
   if (which == Routine::attention) {
     operation->outputs = {{q->dtype, with(batch, {rows(q), columns(v)})},
@@ -55,7 +55,7 @@ NodeRef make(Routine which, const MatrixForm& like, std::span<const NodeRef> giv
 struct Extras {
   NodeRef mask, seed, counter, rate;
 };
-Extras extras_of(const MatrixForm& form, std::span<Node* const> inputs) {
+Extras extras_of(const RoutineForm& form, std::span<Node* const> inputs) {
   size_t next = form.routine == Routine::attention ? 3 : 6;
   Extras out;
   if (form.masked) out.mask = NodeRef(inputs[next++]);
@@ -117,7 +117,7 @@ std::vector<NodeRef> first_cotangents(const NodeRef& operation, std::span<Node* 
   std::vector<NodeRef> given;
   for (Node* one : operation->inputs()) given.emplace_back(one);
   given.insert(given.begin() + 3, {stats, delta, g});
-  const NodeRef made = make(Routine::attention_cotangents, operation->operation->matrix, given);
+  const NodeRef made = make(Routine::attention_cotangents, operation->operation->form, given);
   std::vector<NodeRef> answers(operation->inputs_count);
   for (size_t k = 0; k < 3; ++k) answers[k] = output_of(made, k);
   return answers;
@@ -128,7 +128,7 @@ std::vector<NodeRef> first_cotangents(const NodeRef& operation, std::span<Node* 
 //   dv = (p d)ᵀ g,  e = d (g vᵀ),  δ = Σ_j p e,  s = p (e - δ),  dq = s k,  dk = sᵀ q.
 std::vector<NodeRef> second_cotangents(const NodeRef& operation,
                                        std::span<const NodeRef> cotangents) {
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   const auto inputs = operation->inputs();
   const NodeRef q(inputs[0]), k(inputs[1]), v(inputs[2]), g(inputs[5]);
   const Extras extras = extras_of(form, inputs);
@@ -166,11 +166,11 @@ std::vector<NodeRef> second_cotangents(const NodeRef& operation,
 }  // namespace
 
 bool is_attention(const NodeRef& operation) {
-  return is_attention(operation->operation->matrix.routine);
+  return is_attention(operation->operation->form.routine);
 }
 
 bool is_shared(const Node* operation, size_t input) {
-  switch (operation->operation->matrix.routine) {
+  switch (operation->operation->form.routine) {
     case Routine::attention:
       return input >= 3;
     case Routine::attention_cotangents:
@@ -181,19 +181,19 @@ bool is_shared(const Node* operation, size_t input) {
 }
 
 const Node* seed_of_routine(const Node* operation) {
-  if (operation->op != Op::routine || !operation->operation->matrix.dropped) return nullptr;
+  if (operation->op != Op::routine || !operation->operation->form.dropped) return nullptr;
   if (operation->inputs_count == 0) return nullptr;  // computed already
-  return extras_of(operation->operation->matrix, operation->inputs()).seed.get();
+  return extras_of(operation->operation->form, operation->inputs()).seed.get();
 }
 
 NodeRef attention_like(const NodeRef& operation, std::span<const NodeRef> inputs) {
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   return make(form.routine, form, inputs);
 }
 
 std::vector<NodeRef> attention_cotangents(const NodeRef& operation, std::span<Node* const> outputs,
                                           std::span<const NodeRef> g) {
-  if (operation->operation->matrix.routine == Routine::attention_cotangents) {
+  if (operation->operation->form.routine == Routine::attention_cotangents) {
     return second_cotangents(operation, g);
   }
   if (g[0] == nullptr) return std::vector<NodeRef>(operation->inputs_count);
@@ -263,7 +263,7 @@ NodeRef attention(const NodeRef& query, const NodeRef& key, const NodeRef& value
   if (extras.mask && extras.mask->dtype != DType::Bool && extras.mask->tracked()) {
     out = composed(q, k, v, extras, options.causal);
   } else {
-    MatrixForm form;
+    RoutineForm form;
     form.causal = options.causal;
     form.masked = extras.mask != nullptr;
     form.dropped = extras.rate != nullptr;

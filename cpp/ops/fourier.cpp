@@ -11,7 +11,7 @@ namespace {
 // Of the matrices [batch…, m, n], along m.
 NodeRef transformed(const NodeRef& x, DType dtype, int64_t length, const FourierForm& form,
                     const char* who) {
-  MatrixForm matrix{Routine::fourier};
+  RoutineForm matrix{Routine::fourier};
   matrix.fourier = form;
   matrix.who = who;
   Shape shape = x->shape;
@@ -50,7 +50,7 @@ NodeRef fourier(const NodeRef& x, int64_t axis, Spectrum spectrum, const Fourier
 // stands for its mirror image as well: of what is real the whole transform sends f/2 times the real
 // transform of e g, with the ends counted twice; and the other way round.
 NodeRef fourier_cotangent(const NodeRef& operation, const NodeRef& g) {
-  const MatrixForm& matrix = operation->operation->matrix;
+  const RoutineForm& matrix = operation->operation->form;
   const Node* x = operation->in[0];
   FourierForm form = matrix.fourier;
   form.backward = !form.backward;

@@ -81,21 +81,21 @@ NodeRef as_given(const NodeRef& out, DType given) {
   return cast(out, given);
 }
 
-NodeRef make_routine(const MatrixForm& form, std::initializer_list<NodeRef> given,
+NodeRef make_routine(const RoutineForm& form, std::initializer_list<NodeRef> given,
                      std::vector<TensorType> outputs) {
   return make_routine(form, std::span(given.begin(), given.size()), std::move(outputs));
 }
 
 }  // namespace
 
-NodeRef make_routine(MatrixForm form, std::span<const NodeRef> given,
+NodeRef make_routine(RoutineForm form, std::span<const NodeRef> given,
                      std::vector<TensorType> outputs) {
   const NodeRef& a = given[0];
   form.m = rows(a);
   form.n = columns(a);
   form.is_complex = is_complex(a->dtype);
   Ref<Operation> operation(new Operation);
-  operation->matrix = form;
+  operation->form = form;
   operation->batch = 1;
   for (int64_t d = 0; d < a->shape.rank - 2; ++d) operation->batch *= a->shape[d];
   operation->outputs = std::move(outputs);
@@ -118,7 +118,7 @@ NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs) 
     for (int64_t d = before; d < type.shape.rank; ++d) shape.append(type.shape[d]);
     type.shape = shape;
   }
-  return make_routine(operation->operation->matrix, inputs, std::move(outputs));
+  return make_routine(operation->operation->form, inputs, std::move(outputs));
 }
 
 NodeRef cholesky(const NodeRef& given) {
@@ -151,7 +151,7 @@ Equation equation(const NodeRef& left, const NodeRef& right, const char* who) {
 NodeRef triangular_solve(const NodeRef& triangles, const NodeRef& given, const Triangle& triangle,
                          const char* who) {
   const auto [t, b] = equation(triangles, given, who);
-  MatrixForm form{Routine::triangular_solve, triangle.lower, triangle.unit, triangle.turn};
+  RoutineForm form{Routine::triangular_solve, triangle.lower, triangle.unit, triangle.turn};
   form.k = columns(b);
   form.who = who;
   return output_of(make_routine(form, {t, b}, {{b->dtype, b->shape}}), 0);
@@ -172,7 +172,7 @@ Qr qr(const NodeRef& given, bool full) {
   const NodeRef a = matrices(given, "qr");
   const int64_t m = rows(a), n = columns(a), k = full ? m : std::min(m, n);
   const Shape batch = batch_of(a);
-  MatrixForm form{Routine::qr};
+  RoutineForm form{Routine::qr};
   form.full = full;
   const NodeRef made =
       make_routine(form, {a}, {{a->dtype, with(batch, {m, k})}, {a->dtype, with(batch, {k, n})}});
@@ -183,7 +183,7 @@ Svd svd(const NodeRef& given, bool full, const char* who, Degenerate degenerate)
   const NodeRef a = matrices(given, who);
   const int64_t m = rows(a), n = columns(a), k = std::min(m, n);
   const Shape batch = batch_of(a);
-  MatrixForm form{Routine::svd};
+  RoutineForm form{Routine::svd};
   form.full = full;
   form.who = who;
   form.degenerate = degenerate;
@@ -199,7 +199,7 @@ namespace {
 
 Eigen eigen(Routine routine, const NodeRef& a, DType values, DType vectors, const char* who,
             Degenerate degenerate) {
-  MatrixForm form{routine};
+  RoutineForm form{routine};
   form.who = who;
   form.degenerate = degenerate;
   const NodeRef made =
@@ -222,7 +222,7 @@ Eigen eig(const NodeRef& given, const char* who, Degenerate degenerate) {
 }
 
 NodeRef absent(const NodeRef& marks, const char* who) {
-  MatrixForm form{Routine::absent};
+  RoutineForm form{Routine::absent};
   form.who = who;
   return output_of(make_routine(form, {marks}, {{marks->dtype, marks->shape}}), 0);
 }

@@ -81,7 +81,7 @@ NodeRef solve_turned(const NodeRef& a, const NodeRef& b, const char* who = "solv
 NodeRef absent(const NodeRef& marks, const char* who);
 // A node of the routine, whose outputs are those of it; the form's m, n and is_complex follow from
 // the first operand, whose batch all have.
-NodeRef make_routine(MatrixForm form, std::span<const NodeRef> given,
+NodeRef make_routine(RoutineForm form, std::span<const NodeRef> given,
                      std::vector<TensorType> outputs);
 // The same routine of other matrices, which may have more axes before.
 NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs);

@@ -46,7 +46,7 @@ NodeRef cholesky_cotangent(const Outputs& out, const NodeRef& g) {
 
 std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, const Outputs& out,
                                                   const NodeRef& g) {
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   const NodeRef t(operation->inputs()[0]);
   const NodeRef x = out[0];
   constexpr const char* who = "solve_triangular";
@@ -88,7 +88,7 @@ NodeRef joined(const NodeRef& first, const NodeRef& second, int64_t back) {
 // What l and u have beside a square, a2 = l u2 or a2 = l2 u, sends its part to that of the square.
 NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef& g) {
   constexpr const char* who = "lu";
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   const int64_t k = std::min(form.m, form.n), longer = form.m > form.n ? 1 : 0;
   const int64_t further = std::max(form.m, form.n) - k;
   const Triangle l_turned{.lower = true, .unit = true, .turn = Turn::Adjoint};
@@ -115,7 +115,7 @@ NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef
 }
 
 NodeRef qr_cotangent(const NodeRef& operation, const Outputs& out, NodeRef gq, NodeRef gr) {
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   const int64_t m = form.m, n = form.n;
   if (form.full && m > n) {
     fail(ErrorKind::NotImplemented,
@@ -246,7 +246,7 @@ std::vector<NodeRef> routine_cotangents(const NodeRef& operation, std::span<Node
   const Outputs out{operation, outputs};
   std::vector<NodeRef> answers(wanted.size());
   if (std::ranges::none_of(g, [](const NodeRef& one) { return one != nullptr; })) return answers;
-  switch (operation->operation->matrix.routine) {
+  switch (operation->operation->form.routine) {
     case Routine::cholesky:
       answers[0] = cholesky_cotangent(out, g[0]);
       break;

@@ -33,7 +33,7 @@ Expr equal_pairs(const Expr& values, const Expr& norm) {
 }
 
 // 1 / gaps of the values, 0 on the diagonal; where they are equal, what `degenerate` says.
-Expr inverse_gaps(const Expr& gaps, const Expr& values, const Expr& norm, const MatrixForm& form) {
+Expr inverse_gaps(const Expr& gaps, const Expr& values, const Expr& norm, const RoutineForm& form) {
   const DType dtype = gaps.node->dtype;
   const auto number = [&](double x) { return Expr(scalar(dtype, x)); };
   const Expr equal = equal_pairs(values, norm);
@@ -54,7 +54,7 @@ Expr inverse_gaps(const Expr& gaps, const Expr& values, const Expr& norm, const 
 }  // namespace
 
 NodeRef svd_cotangent(const NodeRef& operation, const Outputs& out, std::span<const NodeRef> g) {
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   const NodeRef& gs = g[1];
   if (form.full && (g[0] || g[2]) && form.m != form.n) {
     fail(ErrorKind::NotImplemented,
@@ -117,7 +117,7 @@ NodeRef eigh_cotangent(const NodeRef& operation, const Outputs& out, std::span<c
   if (g[1] == nullptr) return times(Expr(v) * diagonal(), adjoint(v));
   Expr inner =
       times(adjoint(v), g[1]) *
-      Expr(cast(inverse_gaps(apart(w), w, largest(formula::abs(w)), operation->operation->matrix),
+      Expr(cast(inverse_gaps(apart(w), w, largest(formula::abs(w)), operation->operation->form),
                 v->dtype));
   if (g[0]) inner = formula::where(on_diagonal(inner), diagonal(), inner);
   return hermitian(times(times(v, inner), adjoint(v)));
@@ -142,7 +142,7 @@ NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
     const Expr free = Expr(g[1]) - Expr(v) * Expr(cast(real_part(along), v->dtype)) -
                       Expr(make_complex(zeros(turned.node->shape, turned.node->dtype), turned));
     const Expr rows = reduce(Op::sum, formula::abs(a), Axes{{row + 1}}, /*keepdims=*/false);
-    const Expr by = inverse_gaps(apart(w), w, largest(rows), operation->operation->matrix);
+    const Expr by = inverse_gaps(apart(w), w, largest(rows), operation->operation->form);
     inner = times(adjoint(v), free) * Expr(conjugate(by));
   }
   if (g[0]) {

@@ -79,7 +79,7 @@ NodeRef logm(const NodeRef& a) { return function(Routine::logm, a); }
 NodeRef sqrtm(const NodeRef& a) { return function(Routine::sqrtm, a); }
 
 NodeRef solve_sylvester(const NodeRef& a, const NodeRef& b, const NodeRef& c, const char* who) {
-  MatrixForm form{Routine::sylvester};
+  RoutineForm form{Routine::sylvester};
   form.k = columns(b);
   form.who = who;
   const NodeRef given[] = {a, b, c};
@@ -88,7 +88,7 @@ NodeRef solve_sylvester(const NodeRef& a, const NodeRef& b, const NodeRef& c, co
 
 NodeRef banded_solve(const NodeRef& bands, const NodeRef& b, int64_t below, Turn turn,
                      const char* who) {
-  MatrixForm form{Routine::banded_solve};
+  RoutineForm form{Routine::banded_solve};
   form.turn = turn;
   form.k = columns(b);
   form.below = below;
@@ -98,7 +98,7 @@ NodeRef banded_solve(const NodeRef& bands, const NodeRef& b, int64_t below, Turn
 }
 
 NodeRef swapped_rows(const NodeRef& x, const NodeRef& positions, bool backwards) {
-  MatrixForm form{Routine::swap_rows};
+  RoutineForm form{Routine::swap_rows};
   form.backwards = backwards;
   const NodeRef given[] = {x, positions};
   return output_of(make_routine(form, given, {{x->dtype, x->shape}}), 0);
@@ -117,7 +117,7 @@ NodeRef lu_solve(const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, 
 
 std::vector<NodeRef> matrix_function_cotangents(const NodeRef& operation, const NodeRef& y,
                                                 const NodeRef& g) {
-  const MatrixForm& form = operation->operation->matrix;
+  const RoutineForm& form = operation->operation->form;
   const auto in = [&](size_t k) { return NodeRef(operation->inputs()[k]); };
   const NodeRef a = in(0);
   switch (form.routine) {

@@ -55,7 +55,7 @@ std::vector<std::string> op_names() {
 
 const char* display_name(const Node* node) {
   if (node->op == Op::output && node->inputs_count > 0) return display_name(node->in[0]);
-  if (node->op == Op::routine) return name_of(node->operation->matrix.routine);
+  if (node->op == Op::routine) return name_of(node->operation->form.routine);
   if (node->op != Op::custom && node->op != Op::custom_call) return name_of(node->op);
   if (node->attr.composite != Composite::None) return name_of(node->attr.composite);
   return node->rule ? node->rule->name.c_str() : name_of(Op::custom);

@@ -98,7 +98,7 @@ std::vector<unsigned char> key_of(const Operation& operation) {
   }
   for (const int32_t carry : operation.trails) append(carry, &out);
   append(static_cast<uint32_t>(operation.trails.size()), &out);
-  const MatrixForm& matrix = operation.matrix;
+  const RoutineForm& matrix = operation.form;
   for (const int number : {static_cast<int>(matrix.routine), static_cast<int>(matrix.lower),
                            static_cast<int>(matrix.unit), static_cast<int>(matrix.turn),
                            static_cast<int>(matrix.full), static_cast<int>(matrix.is_complex),

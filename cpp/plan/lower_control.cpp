@@ -94,7 +94,7 @@ void Lowering::emit_branch(uint32_t member) {
 
 void Lowering::emit_routine(uint32_t member) {
   const Node* node = nodes_[member];
-  LibraryCall call{node->operation->matrix, node->operation->batch, {}, {}};
+  LibraryCall call{node->operation->form, node->operation->batch, {}, {}};
   for (size_t k = 0; k < node->inputs_count; ++k) call.in.push_back(dense_operand(member, k));
   call.out = bind_outputs(outputs_of(member));
   add_step(std::move(call), Op::routine);

@@ -15,7 +15,7 @@
 
 #include "base/dtype.h"
 #include "base/shape.h"
-#include "graph/operation.h"  // MatrixForm
+#include "graph/operation.h"  // RoutineForm
 #include "graph/windowing.h"
 #include "ops/op.h"
 #include "ops/random_state.h"  // seed_of_iteration
@@ -207,7 +207,7 @@ struct HostCall {
 // A routine of a library. Views are row-major, of complex matrices pairs; -1 is the slot of an
 // output that nobody reads.
 struct LibraryCall {
-  MatrixForm form;
+  RoutineForm form;
   int64_t batch;
   std::vector<View> in, out;
 };

@@ -75,7 +75,7 @@ int64_t operations_of(const Sort& sort) { return sort.in.shape.size(); }
 int64_t operations_of(const Search& search) { return search.in.shape.size(); }
 int64_t operations_of(const Random& random) { return random.out.shape.size(); }
 int64_t operations_of(const LibraryCall& call) {
-  const MatrixForm& form = call.form;
+  const RoutineForm& form = call.form;
   if (form.routine == Routine::attention) return 4 * call.batch * form.m * form.n * form.k;
   if (form.routine == Routine::attention_cotangents) {
     return 10 * call.batch * form.m * form.n * form.k;

@@ -370,9 +370,6 @@ def test_errors(kind: Any, text: str, arguments: Any) -> None:
         pb.nn.scaled_dot_product_attention(*arguments)
 
 
-# --- several heads
-
-
 def test_several_heads() -> None:
     x, y = draw(2, 5, 6), draw(2, 7, 6)
     ws = [draw(6, 8), draw(6, 8), draw(6, 4), draw(4, 6)]

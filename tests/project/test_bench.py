@@ -328,10 +328,13 @@ def test_table_of_a_run(content):
 
 def test_readme_table(content, tmp_path):
     page = tmp_path / "README.md"
-    page.write_text(f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n", encoding="utf-8")
+    other = f"{readme.begin('other')}\nkept\n{readme.END}"
+    page.write_text(
+        f"before\n{readme.begin()}\nold\n{readme.END}\n{other}\nafter\n", encoding="utf-8"
+    )
     readme.write(page, content)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n") and text.endswith("after\n")
+    assert text.startswith("before\n") and text.endswith(f"{other}\nafter\n")
     assert "old" not in text
     assert "21.0 GB/s" in text
     head, _, *lines = cells(text)
@@ -340,6 +343,11 @@ def test_readme_table(content, tmp_path):
     assert lines[1][1:3] == ["–", "20.0 ms"]
     assert len(lines) == 3
     readme.write(page, content)  # again: the marks are still there
+    readme.write(page, content, "other")
+    again = page.read_text(encoding="utf-8")
+    assert "kept" not in again and again.count("650 µs") == 2
+    with pytest.raises(SystemExit, match="bench none: "):
+        readme.write(page, content, "none")
     content["smoke"] = True
     with pytest.raises(SystemExit, match="mean nothing"):
         readme.write(page, content)
@@ -347,7 +355,8 @@ def test_readme_table(content, tmp_path):
 
 def test_readme_of_the_project_has_the_marks():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text.count(readme.BEGIN) == text.count(readme.END) == 1
+    assert text.count(readme.begin()) == text.count(readme.begin("science")) == 1
+    assert text.count(readme.END) == 2
 
 
 def test_picture(content, tmp_path):

@@ -255,7 +255,7 @@ class Attention {
 
   const LibraryCall& call_;
   const Slots& slots_;
-  const MatrixForm& form_;
+  const RoutineForm& form_;
   int64_t rank_, queries_, depth_, keys_, width_;
   const T *q_, *k_, *v_;
   const View* mask_ = nullptr;

@@ -1,3 +1,4 @@
+// How transforms in lanes go through their passes, and the roots that they need.
 #include "backend/cpu/fourier_lanes.h"
 
 #include <algorithm>

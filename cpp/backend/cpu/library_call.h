@@ -48,7 +48,7 @@ struct MatrixRun {
 
   const Lapack<T>& lapack;
   const LibraryStep& step;
-  const MatrixForm& form;
+  const RoutineForm& form;
   int64_t m, n, least;
   std::vector<char*> inputs, outputs;
 
@@ -157,7 +157,7 @@ void product(const Lapack<T>& lapack, int turn_a, const T* a, int turn_b, const 
 // Into how many pieces the work on one matrix is cut, by size alone: columns of right-hand sides do
 // not depend on each other.
 constexpr int64_t kPieceColumns = 64;
-inline int64_t pieces_of(const MatrixForm& form) {
+inline int64_t pieces_of(const RoutineForm& form) {
   const bool large = form.routine == Routine::triangular_solve && form.n >= kPieceColumns;
   return large ? std::max<int64_t>(1, ceil_div(form.k, kPieceColumns)) : 1;
 }

@@ -20,7 +20,7 @@ int64_t count(const T& size) {
 template <class T>
 void ask_sizes(const Lapack<T>& lapack, LibraryStep* step) {
   const LibraryCall& call = step->call;
-  const MatrixForm& form = call.form;
+  const RoutineForm& form = call.form;
   const int64_t least = std::min(form.m, form.n);
   const int m = static_cast<int>(form.m), n = static_cast<int>(form.n);
   const int k = static_cast<int>(least);
@@ -91,7 +91,7 @@ void ask_sizes(const Lapack<T>& lapack, LibraryStep* step) {
 
 template <class T>
 LibraryParts<T> parts_of(const LibraryStep& step, Workspace* space) {
-  const MatrixForm& form = step.call.form;
+  const RoutineForm& form = step.call.form;
   const int64_t m = form.m, n = form.n, least = std::min(m, n);
   LibraryParts<T> out{};
   const auto is = [&](Routine routine) { return form.routine == routine; };
@@ -109,7 +109,7 @@ LibraryParts<T> parts_of(const LibraryStep& step, Workspace* space) {
 
 // Rough, for the decision how many threads it is worth.
 double nanoseconds(const LibraryCall& call) {
-  const MatrixForm& form = call.form;
+  const RoutineForm& form = call.form;
   const double columns = static_cast<double>(form.k ? form.k : form.n);
   const double work = static_cast<double>(form.m) * static_cast<double>(form.n) * columns;
   return is_small(call) ? 5 + 0.1 * work : 500 + 0.5 * work;

@@ -8,7 +8,7 @@ namespace pullback {
 bool is_small(const LibraryCall& call) {
   // One by itself takes as long as all that are computed together: up to here that is little.
   constexpr int64_t kAlone = 16;
-  const MatrixForm& form = call.form;
+  const RoutineForm& form = call.form;
   if (form.n > kAlone && call.batch < kSmallTogether) return false;
   if (form.is_complex || form.m != form.n || form.n < 1 || form.n > kSmallMatrix) return false;
   if (form.routine == Routine::lu) return call.out[3].slot < 0;  // they do not say what was swapped
@@ -17,7 +17,7 @@ bool is_small(const LibraryCall& call) {
 }
 
 Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int64_t end) {
-  const MatrixForm& form = call.form;
+  const RoutineForm& form = call.form;
   const int64_t n = form.n, count = end - first;
   const SmallMatrixTable& table = small_matrix_kernels();
   const int wide = call.in[0].dtype == DType::Float64;

@@ -306,7 +306,7 @@ class FunctionRun {
 
   const L& lapack_;
   const Lapack<Complex>& complex_;
-  const MatrixForm& form_;
+  const RoutineForm& form_;
   std::vector<char*> in_;
   char* out_;
   const int64_t m_, n_, k_;
