@@ -292,3 +292,13 @@ def test_huge_windows_are_refused_at_once() -> None:
     x = pb.zeros((1, 4, 1))
     with pytest.raises(ValueError, match="a window has only padding"):
         nn.max_pool(x, 3, stride=1, dilation=2**30, padding=[(2**31 - 2, 2**31 - 2)])
+
+
+def test_windows_far_larger_than_what_they_see() -> None:
+    x = np.arange(4096.0).reshape(1, 16, 16, 16, 1)
+    sizes = (2**22, 2**21, 2**21)  # more taps than there are numbers
+    padding = [(k // 2, k // 2 - 14) for k in sizes]
+    y = nn.max_pool(x, sizes, stride=1, padding=padding).numpy()
+    assert (y == 4095).all()
+    flat = nn.max_pool(np.ones((1, 4, 4, 1)), 2**20, stride=1, padding=[(2**19, 2**19 - 4)] * 2)
+    assert float(flat.numpy().max()) == 1

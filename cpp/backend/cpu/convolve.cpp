@@ -63,7 +63,8 @@ void choose_positions(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   const int64_t limit = piece->winograd ? 2 * kTileBytes : kTileBytes;
   const int64_t step = piece->winograd ? 2 : 1;
   int64_t width = last.out;
-  while (width > 64 && memory(step, width) * element > limit) width = ceil_div(width, 2);
+  const int64_t least = piece->winograd ? 32 : 64;
+  while (width > least && memory(step, width) * element > limit) width = ceil_div(width, 2);
   width = std::min(piece->covered(width), last.out);
   // Rows: as many as fit, cut evenly, and of enough units for all threads.
   int64_t rows = std::min(step, middle.out);
@@ -87,7 +88,9 @@ void choose_positions(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   piece->tile = memory(rows, width);
   const int64_t weights = p.groups * round_up(p.to, columns) * p.from;
   piece->shared = weights * piece->taps();
-  if (piece->winograd) piece->shared += weights * kPatchEntries + piece->units(p);  // a flag each
+  if (piece->winograd) {  // a byte for each unit
+    piece->shared += weights * kPatchEntries + ceil_div(piece->units(p), element);
+  }
   const bool dense = last.dilation == 1;
   piece->segment_length = dense ? last.taps * p.from : p.from;
   const int64_t line = piece->line() * p.from;

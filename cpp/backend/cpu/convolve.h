@@ -94,18 +94,17 @@ template <class T>
 Status run_channels(const ConvolutionProgram& p, const ConvolutionPiece& piece,
                     const ConvolutionOperands<T>& of);
 
-// Whether a piece is better made of patches; what each thread then needs besides its tile.
+// Whether a piece may be made of patches; what each thread then needs besides its tile, in floats.
 bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece);
 int64_t winograd_memory(const ConvolutionProgram& p, int64_t rows, int64_t width, int64_t columns);
 constexpr int64_t kPatchEntries = 16;  // of its 4 x 4, and so many matrices are multiplied
 // Columns of packed weights of the nine taps for these matrices, each [channel, column].
-template <class T>
-void winograd_weights(const T* taps, int64_t channels, int64_t columns, T* to);
+void winograd_weights(const float* taps, int64_t channels, int64_t columns, float* to);
 // `rows` lines of `width` results of a group from a packed tile. Whether all are finite: if not,
 // some may be NaN that should be infinite.
-template <class T>
-bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece, const T* weights,
-                    const T* tile, int64_t rows, int64_t width, T* memory, T* out);
+bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece,
+                    const float* weights, const float* tile, int64_t rows, int64_t width,
+                    float* memory, float* out);
 
 // A thread's own memory for a tile, as long as the thread lives; null where there is none.
 char* thread_tile(int64_t bytes);

@@ -3,7 +3,8 @@
 // place, tap after tap, so that no entry is copied once for each window that sees it. Weights are
 // packed once a run.
 //
-// The order of the additions depends on the shapes alone.
+// The order of the additions depends on the shapes alone; with patches (convolve_winograd.cpp) also
+// on whether a weight is zero and what is near a result finite, but never on the threads.
 #include "backend/cpu/convolve.h"
 
 #include <algorithm>
@@ -77,10 +78,6 @@ struct Positions {
   int64_t depth = piece.taps() * p.from;
   int64_t slices = ceil_div(p.to, columns);
 
-  // Winograd: behind the packed weights those for patches, and a flag for each unit.
-  T* for_patches = of.shared + p.groups * slices * depth * columns;
-  T* flags = for_patches + p.groups * slices * kPatchEntries * p.from * columns;
-
   T* slice(int64_t g, int64_t s) const { return of.shared + (g * slices + s) * depth * columns; }
   int64_t width_of(int64_t s) const { return std::min(columns, p.to - s * columns); }
   int64_t stride_of(int64_t s) const { return packed_columns(width_of(s), columns); }
@@ -108,61 +105,59 @@ struct Positions {
         }
       }
     }
-    if (piece.winograd) {
-      winograd_weights(slice(g, s), p.from, stride,
-                       for_patches + (g * slices + s) * kPatchEntries * p.from * columns);
-    }
   }
 
-  void pack_tile(int64_t n, int64_t g, int64_t t0, int64_t t1, int64_t rows, int64_t t2,
-                 int64_t width, T* tile) const {
-    const int64_t lines = piece.lines();
-    const int64_t used = middle.span(piece.covered(rows), middle.taps);
-    const int64_t line = piece.line() * p.from;
-    const int64_t count = last.span(piece.covered(width), last.taps);
-    const T* from = of.x + n * p.x_batch + g * p.x_group;
-    for (int64_t k0 = 0; k0 < first.taps; ++k0) {
-      const int64_t i0 = t0 * first.stride + k0 * first.dilation - first.low;
-      for (int64_t r = 0; r < used; ++r) {
-        const int64_t i1 = t1 * middle.stride - middle.low + r;
-        const bool outside = i0 < 0 || i0 >= first.in || i1 < 0 || i1 >= middle.in;
-        pack_entries(outside ? from : from + i0 * first.x + i1 * middle.x, outside ? 0 : last.in,
-                     last.x, p.x_channel, p.from, t2 * last.stride - last.low, count,
-                     tile + (k0 * lines + r) * line);
-      }
-    }
-  }
-
-  // by_patches: whether all results are finite; else whether they are is not looked at.
-  bool unit(int64_t u, bool by_patches, T* tile) const {
+  // What a unit is about.
+  struct Place {
+    int64_t n, t0, t1, t2, rows, width;
+  };
+  Place place_of(int64_t u) const {
     const int64_t across = ceil_div(last.out, piece.width);
     const int64_t down = ceil_div(middle.out, piece.rows);
     const int64_t t2 = u % across * piece.width;
     const int64_t t1 = u / across % down * piece.rows;
     const int64_t t0 = u / across / down % first.out;
     const int64_t n = u / across / down / first.out;
-    const int64_t rows = std::min(piece.rows, middle.out - t1);
+    return {
+        n, t0, t1, t2, std::min(piece.rows, middle.out - t1), std::min(piece.width, last.out - t2)};
+  }
+  T* out(const Place& at, int64_t g) const {
+    return of.y + at.n * p.y_batch + at.t0 * first.y + at.t1 * middle.y + at.t2 * last.y + g * p.to;
+  }
+
+  void pack_tile(const Place& at, int64_t g, T* tile) const {
+    const int64_t lines = piece.lines();
+    const int64_t used = middle.span(piece.covered(at.rows), middle.taps);
+    const int64_t line = piece.line() * p.from;
+    const int64_t count = last.span(piece.covered(at.width), last.taps);
+    const T* from = of.x + at.n * p.x_batch + g * p.x_group;
+    for (int64_t k0 = 0; k0 < first.taps; ++k0) {
+      const int64_t i0 = at.t0 * first.stride + k0 * first.dilation - first.low;
+      for (int64_t r = 0; r < used; ++r) {
+        const int64_t i1 = at.t1 * middle.stride - middle.low + r;
+        const bool outside = i0 < 0 || i0 >= first.in || i1 < 0 || i1 >= middle.in;
+        pack_entries(outside ? from : from + i0 * first.x + i1 * middle.x, outside ? 0 : last.in,
+                     last.x, p.x_channel, p.from, at.t2 * last.stride - last.low, count,
+                     tile + (k0 * lines + r) * line);
+      }
+    }
+  }
+
+  void unit(int64_t u, T* tile) const {
+    const Place at = place_of(u);
     const int64_t line = piece.line() * p.from;
     // So many segments at once that their part of a slice stays near.
     const auto all = static_cast<int64_t>(piece.segments.size());
     const int64_t bytes = piece.segment_length * columns * static_cast<int64_t>(sizeof(T));
     const int64_t some = std::clamp<int64_t>(kTileBytes / bytes, 1, all);
     WindowCall call{};
-    call.rows = std::min(piece.width, last.out - t2);
+    call.rows = at.width;
     call.a_row = last.stride * p.from;
     call.a_step = 1;
     call.segment_length = piece.segment_length;
     call.c_row = last.y;
-    bool finite = true;
     for (int64_t g = 0; g < p.groups; ++g) {
-      pack_tile(n, g, t0, t1, rows, t2, call.rows, tile);
-      T* out = of.y + n * p.y_batch + t0 * first.y + t1 * middle.y + t2 * last.y + g * p.to;
-      if (by_patches) {
-        finite &=
-            winograd_lines(p, piece, for_patches + g * slices * kPatchEntries * p.from * columns,
-                           tile, rows, call.rows, tile + piece.lines() * line, out);
-        continue;
-      }
+      pack_tile(at, g, tile);
       for (int64_t s = 0; s < slices; ++s) {
         call.width = width_of(s);
         for (int64_t seg = 0; seg < all; seg += some) {
@@ -170,44 +165,84 @@ struct Positions {
           call.segments = std::min(some, all - seg);
           call.b = slice(g, s) + seg * piece.segment_length * stride_of(s);
           call.add = seg > 0;
-          for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t r = 0; r < at.rows; ++r) {
             call.a = tile + r * middle.stride * line;
-            call.c = out + r * middle.y + s * columns;
+            call.c = out(at, g) + r * middle.y + s * columns;
             kernel(call);
           }
         }
       }
     }
-    if (finite) hook(u);
-    return finite;
+    hook(u);
+  }
+
+  // Calls each(u, tile) for all units.
+  template <class Each>
+  Status over_units(Each&& each) const {
+    const int64_t units = piece.units(p);
+    const int64_t per_chunk = ceil_div(units, 4 * kChunks);
+    FirstProblem problem;
+    parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
+      char* tile = thread_tile(piece.tile * static_cast<int64_t>(sizeof(T)));
+      if (!tile) return problem.report(chunk, Problem::Memory);
+      for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
+        each(u, reinterpret_cast<T*>(tile));
+      }
+    });
+    return problem.status();
+  }
+  template <class Each>
+  void over_weights(Each&& each) const {
+    parallel_for(p.groups * slices, piece.worth && piece.shared > 64 * 1024,
+                 [&](int64_t i) { each(i / slices, i % slices); });
   }
 
   Status run() const {
-    parallel_for(p.groups * slices, piece.worth && piece.shared > 64 * 1024,
-                 [&](int64_t i) { pack_weights(i / slices, i % slices); });
-    const int64_t units = piece.units(p);
-    const int64_t per_chunk = ceil_div(units, 4 * kChunks);
-    const auto all = [&](auto&& each) {
-      FirstProblem problem;
-      parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
-        char* tile = thread_tile(piece.tile * static_cast<int64_t>(sizeof(T)));
-        if (!tile) return problem.report(chunk, Problem::Memory);
-        for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
-          each(u, reinterpret_cast<T*>(tile));
-        }
-      });
-      return problem.status();
-    };
-    if (!piece.winograd) return all([&](int64_t u, T* tile) { unit(u, false, tile); });
-    // Patches turn some infinities into NaN: where any is, the taps are summed after all.
-    std::atomic<bool> again = false;
-    const Status status = all([&](int64_t u, T* tile) {
-      flags[u] = unit(u, true, tile) ? T(0) : T(1);
-      if (flags[u] != 0) again = true;
+    over_weights([&](int64_t g, int64_t s) { pack_weights(g, s); });
+    if constexpr (sizeof(T) == 4) {
+      if (piece.winograd && !has_zeros()) return run_patches();
+    }
+    return over_units([&](int64_t u, T* tile) { unit(u, tile); });
+  }
+
+  bool has_zeros() const {
+    std::atomic<bool> found = false;
+    over_weights([&](int64_t g, int64_t s) {
+      for (int64_t i = 0; i < depth && !found; ++i) {
+        const T* row = slice(g, s) + i * stride_of(s);
+        if (std::find(row, row + width_of(s), T(0)) != row + width_of(s)) found = true;
+      }
     });
-    if (!status || !again) return status;
-    return all([&](int64_t u, T* tile) {
-      if (flags[u] != 0) unit(u, false, tile);
+    return found;
+  }
+
+  // Behind the packed weights are those for patches, and a byte for each unit.
+  Status run_patches() const {
+    T* weights = of.shared + p.groups * slices * depth * columns;
+    const int64_t of_slice = kPatchEntries * p.from * columns;
+    auto* again = reinterpret_cast<unsigned char*>(weights + p.groups * slices * of_slice);
+    over_weights([&](int64_t g, int64_t s) {
+      winograd_weights(slice(g, s), p.from, stride_of(s), weights + (g * slices + s) * of_slice);
+    });
+    std::atomic<bool> any = false;
+    const Status status = over_units([&](int64_t u, T* tile) {
+      const Place at = place_of(u);
+      bool finite = true;
+      for (int64_t g = 0; g < p.groups; ++g) {
+        pack_tile(at, g, tile);
+        finite &= winograd_lines(p, piece, weights + g * slices * of_slice, tile, at.rows, at.width,
+                                 tile + piece.lines() * piece.line() * p.from, out(at, g));
+      }
+      again[u] = finite ? 0 : 1;
+      if (finite) {
+        hook(u);
+      } else {
+        any = true;
+      }
+    });
+    if (!status || !any) return status;
+    return over_units([&](int64_t u, T* tile) {
+      if (again[u]) unit(u, tile);
     });
   }
 };

@@ -52,7 +52,7 @@ FourierLanes fourier_lanes(int64_t points, bool narrow) {
   for (const int64_t radix : out.radices) {
     for (int64_t p = 1; p < left / radix; ++p) {
       for (int64_t k = 1; k < radix; ++k) {
-        const std::complex<double> root = root_of_unity(p * k, left, false);
+        const std::complex<double> root = root_of_unity(p * k, left);
         narrow ? append<float>(root, &out.roots) : append<double>(root, &out.roots);
       }
     }
@@ -66,11 +66,24 @@ void transform(const FourierLanes& lanes, const FourierSequences& of, char* memo
   const size_t wide = lanes.narrow ? 0 : 1;
   char* here = memory;
   char* there = memory + lanes.memory_bytes() / 2;
-  const FourierMove in{
-      lanes.points, of.count, const_cast<void*>(of.in), of.in_point, of.in_sequence, here, 1,
-      of.backward};
-  FourierMove out{lanes.points, of.count,  of.out,      of.out_point, of.out_sequence,
-                  nullptr,      of.factor, of.backward, of.turns};
+  const FourierMove in{.points = lanes.points,
+                       .count = of.count,
+                       .outside = const_cast<void*>(of.in),
+                       .point = of.in_point,
+                       .sequence = of.in_sequence,
+                       .lanes = here,
+                       .factor = 1,
+                       .backward = of.backward,
+                       .turns = nullptr};
+  FourierMove out{.points = lanes.points,
+                  .count = of.count,
+                  .outside = of.out,
+                  .point = of.out_point,
+                  .sequence = of.out_sequence,
+                  .lanes = nullptr,
+                  .factor = of.factor,
+                  .backward = of.backward,
+                  .turns = of.turns};
   const bool whole = of.count == lanes.at_once();
   const bool loads = whole && of.in_sequence == 1 && lanes.radices.size() > 1;
   const bool stores = whole && of.out_sequence == 1 && !of.turns;
@@ -96,8 +109,8 @@ int64_t turn_bytes(const FourierLanes& lanes) {
   return entries * 2 * lanes.at_once() * static_cast<int64_t>(sizeof(double));
 }
 
-FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, bool backward,
-                        int64_t first, char* memory) {
+FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, int64_t first,
+                        char* memory) {
   const int64_t count = lanes.at_once();
   const int64_t last = roots.points() / lanes.points - 1;
   const auto sequence = kernels().fourier.sequence[lanes.narrow ? 0 : 1];
@@ -109,7 +122,7 @@ FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, bo
         const int64_t k = std::min(first + sequence(static_cast<int>(j)), last);
         const std::complex<double> root = roots[i * step * k];
         to[j] = root.real();
-        to[count + j] = backward ? -root.imag() : root.imag();
+        to[count + j] = root.imag();
       }
     }
     return start;

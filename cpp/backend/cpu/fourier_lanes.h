@@ -25,8 +25,8 @@ struct FourierLanes {
 bool has_fourier_lanes(int64_t points, bool narrow);
 FourierLanes fourier_lanes(int64_t points, bool narrow);
 
-// `count` sequences, at most at_once(); points and sequences are so many complex numbers apart. The
-// outside may be the inside.
+// `count` sequences, at most at_once(); points and sequences are so many complex numbers apart.
+// Where out is in, they are as far apart there.
 struct FourierSequences {
   const void* in;
   int64_t in_point, in_sequence;
@@ -40,10 +40,10 @@ struct FourierSequences {
 void transform(const FourierLanes& lanes, const FourierSequences& of, char* memory);
 
 // The factors between the short transforms that a long one is made of: root ** (i * k) for point i
-// of sequence k, from sequence `first` on, of so many roots as the long one has points. backward:
-// of roots with the other sign, as parts are exchanged where these are applied.
+// of sequence k, from sequence `first` on, of so many roots as the long one has points. Of a
+// backward one they are the same, as parts are exchanged where these are applied.
 int64_t turn_bytes(const FourierLanes& lanes);
-FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, bool backward,
-                        int64_t first, char* memory);
+FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, int64_t first,
+                        char* memory);
 
 }  // namespace pullback

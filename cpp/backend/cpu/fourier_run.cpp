@@ -18,7 +18,6 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLong = 1 << 14;         // points from which on a transform is made of short ones
-constexpr int64_t kMany = 4;               // sequences from which on lanes are worth it
 constexpr int64_t kBlockBytes = 128;       // of a row that columns are copied from
 constexpr int64_t kChunkPoints = 1 << 14;  // that a thread takes at a time
 
@@ -48,6 +47,11 @@ Transform transform_of(const LibraryCall& call) {
 
 bool is_whole(Transform transform) {
   return transform == Transform::Forward || transform == Transform::Backward;
+}
+
+// Whether sequences that are transformed so many at once leave few lanes empty.
+bool fills(int64_t sequences, int64_t at_once) {
+  return 4 * sequences >= 3 * round_up(sequences, at_once);
 }
 
 // Points of the long complex transform that is made of short ones; 0 where there is none.
@@ -82,11 +86,14 @@ class Run {
   Status run() {
     if (batch_ * n_ == 0) return {};
     // A library that finds no memory has no way to say so on a thread of ours.
-    if (!StepMemory(8 * points_ * static_cast<int64_t>(sizeof(C))).data()) {
+    const int64_t long_ones = long_points(step_.call), factor = split(long_ones);
+    const int64_t library =
+        long_ones ? std::max(left(factor), left(long_ones / factor)) : left(points_);
+    if (!StepMemory(8 * library * static_cast<int64_t>(sizeof(C))).data()) {
       return failure(Problem::Memory);
     }
     if (n_ > 1 || needs_ends_before()) return columns();
-    if (long_points(step_.call) == 0) return rows();
+    if (!long_ones) return rows();
     return is_whole(transform_) ? long_whole() : long_real();
   }
 
@@ -96,38 +103,34 @@ class Run {
     const auto at = std::ranges::find(step_.lanes, points, &FourierLanes::points);
     return at == step_.lanes.end() ? nullptr : &*at;
   }
+  // Points of a transform that is left to the library.
+  int64_t left(int64_t points) const { return lanes_of(points) ? 0 : points; }
   const RootsOfUnity& roots_of(int64_t points) const {
     return *std::ranges::find(step_.roots, points, &RootsOfUnity::points);
   }
+  bool backward() const { return transform_ == Transform::Backward; }
   int64_t length_in() const { return transform_ == Transform::RealFrom ? half_ : points_; }
   int64_t length_out() const { return transform_ == Transform::HalfOf ? half_ : points_; }
   int64_t bytes_in() const { return transform_ == Transform::HalfOf ? sizeof(T) : sizeof(C); }
   int64_t bytes_out() const { return transform_ == Transform::RealFrom ? sizeof(T) : sizeof(C); }
 
-  // Rows that follow each other; false where there is no memory.
+  // Rows that follow each other, by the library; false where there is no memory.
   bool call(Transform transform, const void* in, void* out, int64_t rows, int64_t points,
             double factor) const {
-    const FourierLanes* lanes = is_whole(transform) ? lanes_of(points) : nullptr;
-    if (lanes) {
-      return by_lanes(*lanes, rows,
-                      {in, 1, points, out, 1, points, 0, transform == Transform::Backward, factor});
-    }
     return fourier_routine({transform, sizeof(T) == 4, in, out, rows, points, factor});
   }
 
   // All of the sequences, of which `of` is the first.
-  static bool by_lanes(const FourierLanes& lanes, int64_t sequences, FourierSequences of) {
-    const StepMemory memory(lanes.memory_bytes());
-    if (!memory.data()) return false;
+  static void by_lanes(const FourierLanes& lanes, int64_t sequences, FourierSequences of,
+                       char* memory) {
     const C* in = static_cast<const C*>(of.in);
     C* out = static_cast<C*>(of.out);
     for (int64_t k = 0; k < sequences; k += lanes.at_once()) {
       of.in = in + k * of.in_sequence;
       of.out = out + k * of.out_sequence;
       of.count = std::min(lanes.at_once(), sequences - k);
-      pullback::transform(lanes, of, memory.data());
+      transform(lanes, of, memory);
     }
-    return true;
   }
 
   void scale_ends(C* half) const {
@@ -142,16 +145,22 @@ class Run {
   }
 
   Status rows() {
-    int64_t per_chunk = std::max<int64_t>(1, kChunkPoints / points_);
-    if (const FourierLanes* lanes = lanes_of(points_)) {
-      per_chunk = round_up(per_chunk, lanes->at_once());
-    }
+    const FourierLanes* lanes = lanes_of(points_);
+    const int64_t least = lanes ? lanes->at_once() : 1;
+    const int64_t per_chunk = round_up(std::max<int64_t>(1, kChunkPoints / points_), least);
     FirstProblem problem;
     parallel_for(ceil_div(batch_, per_chunk), worth(batch_ * points_), [&](int64_t chunk) {
       const int64_t first = chunk * per_chunk, count = std::min(per_chunk, batch_ - first);
+      const char* in = in_ + first * length_in() * bytes_in();
       char* out = out_ + first * length_out() * bytes_out();
-      if (!call(transform_, in_ + first * length_in() * bytes_in(), out, count, points_,
-                form_.factor)) {
+      if (lanes) {
+        const StepMemory memory(lanes->memory_bytes());
+        if (!memory.data()) return problem.report(chunk, Problem::Memory);
+        by_lanes(*lanes, count, {in, 1, points_, out, 1, points_, 0, backward(), form_.factor},
+                 memory.data());
+        return;
+      }
+      if (!call(transform_, in, out, count, points_, form_.factor)) {
         return problem.report(chunk, Problem::Memory);
       }
       if (transform_ == Transform::HalfOf && form_.ends != 1) {
@@ -176,18 +185,26 @@ class Run {
   }
 
   Status columns() {
+    constexpr int64_t entry = sizeof(C);
+    const FourierLanes* lanes = lanes_of(points_);
     const int64_t blocks = ceil_div(n_, kBlock);
     const int64_t most = std::min(kBlock, n_);
     const int64_t per_chunk = std::max<int64_t>(1, kChunkPoints / (points_ * kBlock));
     FirstProblem problem;
     parallel_for(
         ceil_div(batch_ * blocks, per_chunk), worth(batch_ * n_ * points_), [&](int64_t chunk) {
-          const StepMemory memory(2 * most * (points_ + 2) * static_cast<int64_t>(sizeof(C)));
+          const StepMemory memory(lanes ? lanes->memory_bytes() : 2 * most * entry * (points_ + 2));
           if (!memory.data()) return problem.report(chunk, Problem::Memory);
           const int64_t end = std::min((chunk + 1) * per_chunk, batch_ * blocks);
           for (int64_t at = chunk * per_chunk; at < end; ++at) {
-            const int64_t first = at % blocks * kBlock;
-            if (!block(at / blocks, first, std::min(kBlock, n_ - first), memory.data())) {
+            const int64_t matrix = at / blocks, first = at % blocks * kBlock;
+            const int64_t count = std::min(kBlock, n_ - first);
+            if (lanes) {
+              const int64_t from = (matrix * points_ * n_ + first) * entry;
+              by_lanes(*lanes, count,
+                       {in_ + from, n_, 1, out_ + from, n_, 1, 0, backward(), form_.factor},
+                       memory.data());
+            } else if (!block(matrix, first, count, memory.data())) {
               return problem.report(chunk, Problem::Memory);
             }
           }
@@ -196,13 +213,6 @@ class Run {
   }
 
   bool block(int64_t matrix, int64_t first, int64_t count, char* memory) const {
-    const FourierLanes* lanes = is_whole(transform_) ? lanes_of(points_) : nullptr;
-    if (lanes) {
-      const int64_t at = (matrix * points_ * n_ + first) * static_cast<int64_t>(sizeof(C));
-      return by_lanes(
-          *lanes, count,
-          {in_ + at, n_, 1, out_ + at, n_, 1, 0, transform_ == Transform::Backward, form_.factor});
-    }
     char* made = memory + std::min(kBlock, n_) * (points_ + 2) * static_cast<int64_t>(sizeof(C));
     const char* in = in_ + (matrix * length_in() * n_ + first) * bytes_in();
     if (transform_ == Transform::HalfOf) {
@@ -228,7 +238,7 @@ class Run {
   // One long transform of complex numbers.
   bool long_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
     const int64_t n1 = split(n), n2 = n / n1;
-    const Transform transform = backward ? Transform::Backward : Transform::Forward;
+    const Transform kind = backward ? Transform::Backward : Transform::Forward;
     const RootsOfUnity& roots = roots_of(n);
     const FourierLanes *first_lanes = lanes_of(n1), *second_lanes = lanes_of(n2);
     const int64_t block = first_lanes ? first_lanes->at_once() : kBlock;
@@ -238,21 +248,23 @@ class Run {
       if (first_lanes) {
         const StepMemory memory(first_lanes->memory_bytes() + turn_bytes(*first_lanes));
         if (!memory.data()) return problem.report(chunk, Problem::Memory);
-        const FourierTurns turns = fill_turns(*first_lanes, roots, backward, first,
-                                              memory.data() + first_lanes->memory_bytes());
-        pullback::transform(*first_lanes,
-                            {x + first, n2, 1, between + first, n2, 1, count, backward, 1, &turns},
-                            memory.data());
+        const FourierTurns turns =
+            fill_turns(*first_lanes, roots, first, memory.data() + first_lanes->memory_bytes());
+        transform(*first_lanes,
+                  {x + first, n2, 1, between + first, n2, 1, count, backward, 1, &turns},
+                  memory.data());
         return;
       }
       const StepMemory memory(block * n1 * static_cast<int64_t>(sizeof(C)));
       if (!memory.data()) return problem.report(chunk, Problem::Memory);
       C* rows = reinterpret_cast<C*>(memory.data());
       gather(x + first, n2, n1, count, rows);
-      if (!call(transform, rows, rows, count, n1, 1)) return problem.report(chunk, Problem::Memory);
+      if (!call(kind, rows, rows, count, n1, 1)) return problem.report(chunk, Problem::Memory);
       for (int64_t k = 0; k < count; ++k) {
-        for (int64_t i = 0; i < n1; ++i)
-          rows[k * n1 + i] = times(rows[k * n1 + i], roots[i * (first + k)]);
+        for (int64_t i = 0; i < n1; ++i) {
+          const std::complex<double> root = roots[i * (first + k)];
+          rows[k * n1 + i] = times(rows[k * n1 + i], backward ? std::conj(root) : root);
+        }
       }
       scatter(rows, n2, n1, count, between + first);
     });
@@ -260,24 +272,29 @@ class Run {
     parallel_for(ceil_div(n1, kBlock), true, [&](int64_t chunk) {
       const int64_t first = chunk * kBlock, count = std::min(kBlock, n1 - first);
       C* rows = between + first * n2;
-      const bool done =
-          second_lanes
-              ? by_lanes(*second_lanes, count, {rows, 1, n2, y + first, n1, 1, 0, backward, factor})
-              : call(transform, rows, rows, count, n2, factor);
-      if (!done) return problem.report(chunk, Problem::Memory);
-      if (!second_lanes) scatter(rows, n1, n2, count, y + first);
+      if (second_lanes) {
+        const StepMemory memory(second_lanes->memory_bytes());
+        if (!memory.data()) return problem.report(chunk, Problem::Memory);
+        by_lanes(*second_lanes, count, {rows, 1, n2, y + first, n1, 1, 0, backward, factor},
+                 memory.data());
+        return;
+      }
+      if (!call(kind, rows, rows, count, n2, factor)) {
+        return problem.report(chunk, Problem::Memory);
+      }
+      scatter(rows, n1, n2, count, y + first);
     });
     return problem.status().problem == Problem::None;
   }
 
   Status long_whole() {
-    const bool backward = transform_ == Transform::Backward;
     const StepMemory between(points_ * static_cast<int64_t>(sizeof(C)));
     if (!between.data()) return failure(Problem::Memory);
     for (int64_t i = 0; i < batch_; ++i) {
       const C* x = reinterpret_cast<const C*>(in_) + i * points_;
       C* y = reinterpret_cast<C*>(out_) + i * points_;
-      if (!long_one(x, y, reinterpret_cast<C*>(between.data()), points_, backward, form_.factor)) {
+      if (!long_one(x, y, reinterpret_cast<C*>(between.data()), points_, backward(),
+                    form_.factor)) {
         return failure(Problem::Memory);
       }
     }
@@ -329,7 +346,7 @@ class Run {
       C a = x[k], b = x[l];
       if (k == 0) a = a.real(), b = b.real();
       // root(l) = -conj(root(k)), so the one below is the conjugate of what l has.
-      const C sum = a + std::conj(b), turned = times(a - std::conj(b), roots[k]);
+      const C sum = a + std::conj(b), turned = times(a - std::conj(b), std::conj(roots[k]));
       z[k] = {sum.real() - turned.imag(), sum.imag() + turned.real()};
       if (k && k != l) z[l] = {sum.real() + turned.imag(), turned.real() - sum.imag()};
     });
@@ -369,16 +386,17 @@ FourierStep compile_fourier(const LibraryCall& call) {
     if (has_fourier_lanes(points, narrow)) out.lanes.push_back(fourier_lanes(points, narrow));
   };
   const int64_t points = call.form.fourier.points;
-  const Transform transform = transform_of(call);
-  const bool backward = transform == Transform::Backward || transform == Transform::RealFrom;
   if (const int64_t long_ones = long_points(call)) {
     const int64_t factor = split(long_ones);
     add_lanes(factor);
     if (factor * factor != long_ones) add_lanes(long_ones / factor);
-    out.roots.emplace_back(long_ones, backward);
-    if (long_ones != points) out.roots.emplace_back(points, backward);
-  } else if (is_whole(transform) && call.batch * call.form.n >= kMany) {
+    out.roots.emplace_back(long_ones);
+    if (long_ones != points) out.roots.emplace_back(points);
+  } else if (is_whole(transform_of(call))) {
     add_lanes(points);
+    // Of rows, or of the columns of each matrix.
+    const int64_t count = call.form.n > 1 ? call.form.n : call.batch;
+    if (!out.lanes.empty() && !fills(count, out.lanes[0].at_once())) out.lanes.clear();
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Fourier transforms of columns of matrices.
+// Fourier transforms of columns of matrices, with the tables that they need.
 #pragma once
 
 #include <vector>

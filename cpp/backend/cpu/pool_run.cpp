@@ -29,7 +29,7 @@ class PoolRun {
     if (pool_.out.shape.size() == 0) return {};
     const bool spreads = pool_.op == Op::max_pool_spread;
     const Shape& windows = shape_of_windows();
-    const int64_t taps = pool_.windows.size[0] * pool_.windows.size[1] * pool_.windows.size[2];
+    const int64_t taps = most_taps();
     // What adds must not meet another that adds to the same entries.
     const int64_t lines = spreads ? 1 : windows[1] * windows[2];
     const int64_t strip = spreads && windows[0] < 16 ? kStrip : windows[4];
@@ -39,9 +39,9 @@ class PoolRun {
     const int64_t per_chunk = ceil_div(units, 4 * kChunks);
     FirstProblem problem;
     parallel_for(ceil_div(units, per_chunk), size > 64 * 1024, [&](int64_t chunk) {
-      int64_t near[2 * kMostTaps];
+      int64_t near[kMostTaps];
       std::unique_ptr<int64_t[]> far;
-      if (taps > kMostTaps) far.reset(new (std::nothrow) int64_t[static_cast<size_t>(2 * taps)]);
+      if (taps > kMostTaps) far.reset(new (std::nothrow) int64_t[static_cast<size_t>(taps)]);
       int64_t* at = taps > kMostTaps ? far.get() : near;
       if (!at) return problem.report(chunk, Problem::Memory);
       for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
@@ -63,6 +63,15 @@ class PoolRun {
   }
 
  private:
+  // That a window sees: its own may be far more.
+  int64_t most_taps() const {
+    int64_t taps = 1;
+    for (size_t d = 0; d < 3; ++d) {
+      const int64_t length = pool_.in.shape[static_cast<int64_t>(d) + 1];
+      taps *= std::min(pool_.windows.size[d], ceil_div(length, pool_.windows.dilation[d]));
+    }
+    return taps;
+  }
   // [batch, three axes, channels]
   const Shape& shape_of_windows() const {
     return pool_.op == Op::max_pool_spread && pool_.g ? pool_.g->shape : pool_.out.shape;
@@ -105,7 +114,7 @@ class PoolRun {
     const PoolKernel kernel = kernel_of(pool_);
     PoolCall call{};
     call.channels = channels;
-    call.x_at = call.g_at = at;
+    call.at = at;
     TapRange seen{-1, -1};
     for (int64_t t2 = 0; t2 < windows[3]; ++t2) {
       const TapRange k2 = inside(2, t2);

@@ -1,4 +1,4 @@
-// The powers of exp(±2πi / n).
+// The powers of exp(-2πi / n).
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace pullback {
 
 // Power i, of an angle in the first eighth of the circle: there its rounding hardly shows.
-inline std::complex<double> root_of_unity(int64_t i, int64_t n, bool backward) {
+inline std::complex<double> root_of_unity(int64_t i, int64_t n) {
   i %= n;
   int64_t eighth = 8 * i / n;
   const int64_t odd = eighth % 2;
@@ -22,15 +22,15 @@ inline std::complex<double> root_of_unity(int64_t i, int64_t n, bool backward) {
   if (odd) std::swap(c, s);
   double x = c, y = s;
   for (int64_t quarter = eighth / 2; quarter > 0; --quarter) x = std::exchange(y, x), x = -x;
-  return {x, backward ? y : -y};
+  return {x, -y};
 }
 
 // All of them, each the product of two that are kept.
 class RootsOfUnity {
  public:
-  RootsOfUnity(int64_t n, bool backward) : n_(n) {
-    for (int64_t i = 0; i < kLow; ++i) low_.push_back(root_of_unity(i, n, backward));
-    for (int64_t i = 0; i < n; i += kLow) high_.push_back(root_of_unity(i, n, backward));
+  explicit RootsOfUnity(int64_t n) : n_(n) {
+    for (int64_t i = 0; i < kLow; ++i) low_.push_back(root_of_unity(i, n));
+    for (int64_t i = 0; i < n; i += kLow) high_.push_back(root_of_unity(i, n));
   }
   int64_t points() const { return n_; }
   int64_t bytes() const {

@@ -266,10 +266,11 @@ void load(const FourierMove& x) noexcept {
   for (; i < x.points; ++i, to += kSize) {
     for (int lane = 0; lane < kCount; ++lane) {
       const int k = sequence_of<T>(lane);
+      to[lane] = to[kCount + lane] = 0;
+      if (k >= x.count) continue;
       const T* at = from + 2 * (k * x.sequence + i * x.point);
-      const bool there = k < x.count;
-      to[lane] = there ? at[x.backward ? 1 : 0] : T(0);
-      to[kCount + lane] = there ? at[x.backward ? 0 : 1] : T(0);
+      to[lane] = at[x.backward ? 1 : 0];
+      to[kCount + lane] = at[x.backward ? 0 : 1];
     }
   }
 }

@@ -21,11 +21,11 @@ void largest_of(const PoolCall& p, int64_t c) noexcept {
   const T* x = static_cast<const T*>(p.x) + c;
   V best[kVectors];
   for (int v = 0; v < kVectors; ++v) {
-    best[v] = *reinterpret_cast<const L*>(x + p.x_at[0] + v * kCount);
+    best[v] = *reinterpret_cast<const L*>(x + p.at[0] + v * kCount);
   }
   for (int64_t t = 1; t < p.taps; ++t) {
     for (int v = 0; v < kVectors; ++v) {
-      const V in = *reinterpret_cast<const L*>(x + p.x_at[t] + v * kCount);
+      const V in = *reinterpret_cast<const L*>(x + p.at[t] + v * kCount);
       best[v] = (in > best[v]) | (in != in) ? in : best[v];
     }
   }
@@ -48,9 +48,9 @@ void largest(const PoolCall& p) noexcept {
 template <class T>
 void first_largest(const PoolCall& p, const T* x, int64_t n, int32_t* which) {
   T best[kStrip];
-  for (int64_t i = 0; i < n; ++i) best[i] = x[p.x_at[0] + i], which[i] = 0;
+  for (int64_t i = 0; i < n; ++i) best[i] = x[p.at[0] + i], which[i] = 0;
   for (int64_t t = 1; t < p.taps; ++t) {
-    const T* in = x + p.x_at[t];
+    const T* in = x + p.at[t];
     const auto number = static_cast<int32_t>(t);
     for (int64_t i = 0; i < n; ++i) {
       const bool wins = (in[i] > best[i]) | ((in[i] != in[i]) & (best[i] == best[i]));
@@ -70,11 +70,11 @@ void at_largest(const PoolCall& p) noexcept {
     if constexpr (kSpreads) {
       auto* to = static_cast<T*>(p.y) + c;
       const auto* g = static_cast<const T*>(p.g) + c;
-      for (int64_t i = 0; i < n; ++i) to[p.g_at[which[i]] + i] += g[i];
+      for (int64_t i = 0; i < n; ++i) to[p.at[which[i]] + i] += g[i];
     } else {
       auto* to = static_cast<T*>(p.y) + c;
       const auto* h = static_cast<const T*>(p.g) + c;
-      for (int64_t i = 0; i < n; ++i) to[i] = h[p.g_at[which[i]] + i];
+      for (int64_t i = 0; i < n; ++i) to[i] = h[p.at[which[i]] + i];
     }
   }
 }

@@ -228,38 +228,32 @@ struct ConvolutionTable {
 // begins at x + 2 * i * channels. What each is multiplied by goes to 16 matrices [patch, channel].
 struct PatchCall {
   int64_t patches, channels;
-  const void* x;
+  const float* x;
   int64_t x_line;
-  void* v;
+  float* v;
   int64_t v_matrix;
 };
-using PatchKernel = void (*)(const PatchCall& call) noexcept;
-
 // From 16 matrices of products [patch, channel], which may be read up to a whole vector, `rows`
 // (1 or 2) lines of `entries` results.
 struct PatchSumCall {
   int64_t patches, channels, rows, entries;
-  const void* m;
+  const float* m;
   int64_t m_matrix, m_patch;
-  void* y;
+  float* y;
   int64_t y_row, y_entry;
 };
-using PatchSumKernel = bool (*)(const PatchSumCall& call) noexcept;  // whether all are finite
-
 struct WinogradTable {
-  PatchKernel spread[2];  // float32, float64
-  PatchSumKernel gather[2];
+  void (*spread)(const PatchCall& call) noexcept;
+  bool (*gather)(const PatchSumCall& call) noexcept;  // whether all are finite
 };
 
-// One window of adjacent channels, whose taps are at x_at. largest: y is the largest of each
-// channel; spread: g is added to y where that is; chosen: y is what g has there. Of g (chosen) or y
-// (spread) the taps are at g_at.
+// One window of adjacent channels, whose taps are at `at`. largest: y is the largest of each
+// channel; spread: g is added to y where that is; chosen: y is what g has there.
 struct PoolCall {
   int64_t channels, taps;
   const void* x;
-  const int64_t* x_at;
+  const int64_t* at;
   const void* g;
-  const int64_t* g_at;
   void* y;
 };
 using PoolKernel = void (*)(const PoolCall& call) noexcept;

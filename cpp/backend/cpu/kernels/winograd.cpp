@@ -1,24 +1,24 @@
-// Convolutions by 3 x 3 taps, from patches of 4 x 4 entries 2 x 2 results at a time: 16 products
-// instead of 36 (S. Winograd, Arithmetic Complexity of Computations, 1980; for convolutions
-// A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016, F(2x2, 3x3)).
-// What a result is made of lies in its own window. Compiled once per instruction set.
+// Convolutions of float32 by 3 x 3 taps, from patches of 4 x 4 entries 2 x 2 results at a time: 16
+// products instead of 36 (S. Winograd, Arithmetic Complexity of Computations, 1980; for
+// convolutions A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016,
+// F(2x2, 3x3)). Compiled once per instruction set.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {
 
-using PULLBACK_KERNELS::Lanes;
+using L = PULLBACK_KERNELS::Lanes<float>;
 
 constexpr int kEdge = 4;  // of a patch
 
-// V: T itself, or a vector of it; L: the same, at any place.
-template <class T, class V, class L>
-void spread_patch(const PatchCall& x, const T* from, T* to) noexcept {
+// V: a float, or a vector of them; Loose: the same, at any place.
+template <class V, class Loose>
+void spread_patch(const PatchCall& x, const float* from, float* to) noexcept {
   V d[kEdge][kEdge], t[kEdge][kEdge];
   for (int a = 0; a < kEdge; ++a) {
     for (int b = 0; b < kEdge; ++b) {
-      d[a][b] = *reinterpret_cast<const L*>(from + a * x.x_line + b * x.channels);
+      d[a][b] = *reinterpret_cast<const Loose*>(from + a * x.x_line + b * x.channels);
     }
   }
   for (int b = 0; b < kEdge; ++b) {
@@ -28,55 +28,47 @@ void spread_patch(const PatchCall& x, const T* from, T* to) noexcept {
     t[3][b] = d[1][b] - d[3][b];
   }
   for (int a = 0; a < kEdge; ++a, to += kEdge * x.v_matrix) {
-    *reinterpret_cast<L*>(to) = t[a][0] - t[a][2];
-    *reinterpret_cast<L*>(to + x.v_matrix) = t[a][1] + t[a][2];
-    *reinterpret_cast<L*>(to + 2 * x.v_matrix) = t[a][2] - t[a][1];
-    *reinterpret_cast<L*>(to + 3 * x.v_matrix) = t[a][1] - t[a][3];
+    *reinterpret_cast<Loose*>(to) = t[a][0] - t[a][2];
+    *reinterpret_cast<Loose*>(to + x.v_matrix) = t[a][1] + t[a][2];
+    *reinterpret_cast<Loose*>(to + 2 * x.v_matrix) = t[a][2] - t[a][1];
+    *reinterpret_cast<Loose*>(to + 3 * x.v_matrix) = t[a][1] - t[a][3];
   }
 }
 
-template <class T>
 void spread(const PatchCall& x) noexcept {
-  using Vector = typename Lanes<T>::Vector;
-  using Loose = typename Lanes<T>::Loose;
-  constexpr int64_t kCount = Lanes<T>::kCount;
-  const T* from = static_cast<const T*>(x.x);
-  T* to = static_cast<T*>(x.v);
+  const float* from = x.x;
+  float* to = x.v;
   for (int64_t i = 0; i < x.patches; ++i, from += 2 * x.channels, to += x.channels) {
     int64_t c = 0;
-    for (; c + kCount <= x.channels; c += kCount) {
-      spread_patch<T, Vector, Loose>(x, from + c, to + c);
+    for (; c + L::kCount <= x.channels; c += L::kCount) {
+      spread_patch<L::Vector, L::Loose>(x, from + c, to + c);
     }
-    for (; c < x.channels; ++c) spread_patch<T, T, T>(x, from + c, to + c);
+    for (; c < x.channels; ++c) spread_patch<float, float>(x, from + c, to + c);
   }
 }
 
-template <class T>
 bool gather(const PatchSumCall& x) noexcept {
-  using Vector = typename Lanes<T>::Vector;
-  using Loose = typename Lanes<T>::Loose;
-  constexpr int64_t kCount = Lanes<T>::kCount;
+  using Vector = L::Vector;
+  constexpr int64_t kCount = L::kCount;
   Vector strange = {};  // NaN where a result is not finite
   for (int64_t c = 0; c < x.channels; c += kCount) {
     const int64_t some = x.channels - c < kCount ? x.channels - c : kCount;
     for (int64_t i = 0; i < x.patches; ++i) {
-      const T* from = static_cast<const T*>(x.m) + i * x.m_patch + c;
+      const float* from = x.m + i * x.m_patch + c;
       Vector s[2][kEdge];
       for (int b = 0; b < kEdge; ++b) {
         Vector m[kEdge];
-        for (int a = 0; a < kEdge; ++a) {
-          m[a] = *reinterpret_cast<const Loose*>(from + (a * kEdge + b) * x.m_matrix);
-        }
+        for (int a = 0; a < kEdge; ++a) m[a] = L::load(from + (a * kEdge + b) * x.m_matrix);
         s[0][b] = m[0] + m[1] + m[2];
         s[1][b] = m[1] - m[2] - m[3];
       }
       for (int64_t a = 0; a < x.rows; ++a) {
-        T* to = static_cast<T*>(x.y) + a * x.y_row + 2 * i * x.y_entry + c;
+        float* to = x.y + a * x.y_row + 2 * i * x.y_entry + c;
         const Vector y[2] = {s[a][0] + s[a][1] + s[a][2], s[a][1] - s[a][2] - s[a][3]};
         for (int64_t b = 0; b < 2 && 2 * i + b < x.entries; ++b, to += x.y_entry) {
           strange += y[b] - y[b];
           if (some == kCount) {
-            *reinterpret_cast<Loose*>(to) = y[b];
+            L::store(to, y[b]);
           } else {
             for (int64_t j = 0; j < some; ++j) to[j] = y[b][j];
           }
@@ -93,8 +85,7 @@ bool gather(const PatchSumCall& x) noexcept {
 
 namespace PULLBACK_KERNELS {
 
-constinit const WinogradTable kWinogradTable = {{&spread<float>, &spread<double>},
-                                                {&gather<float>, &gather<double>}};
+constinit const WinogradTable kWinogradTable = {&spread, &gather};
 
 }  // namespace PULLBACK_KERNELS
 
