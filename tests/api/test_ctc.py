@@ -111,7 +111,29 @@ def test_errors() -> None:
         (TypeError, "targets: expected int", lambda: pb.nn.ctc_loss(x, [[1.0], [2.0]])),
         (ValueError, "input_lengths", lambda: pb.nn.ctc_loss(x, [[1], [2]], [4, 5])),
         (ValueError, "target_lengths", lambda: pb.nn.ctc_loss(x, [[1], [2]], None, [1])),
-        (IndexError, "3", lambda: pb.nn.ctc_loss(x, [[1], [3]])),
+        (IndexError, "labels of 3 classes, got 3", lambda: pb.nn.ctc_loss(x, [[1], [3]])),
+        (IndexError, "labels of 3 classes, got -1", lambda: pb.nn.ctc_loss(x, [[1], [-1]])),
     ):
         with pytest.raises(kind, match=f"^ctc_loss: .*{text}"):
             call()
+
+
+def test_numbers_that_a_run_tells() -> None:
+    """Inside of a function labels and lengths are looked at when it runs."""
+    x = logits(4, 2, 3)
+    loss = pb.function(lambda labels, steps, lengths: pb.nn.ctc_loss(x, labels, steps, lengths))
+    labels, steps, lengths = [[1, 2], [2, 0]], [4, 3], [2, 1]
+    expected = pb.nn.ctc_loss(x, labels, steps, lengths).numpy()
+    assert loss(np.array(labels), np.array(steps), np.array(lengths)).numpy().tolist() == (
+        expected.tolist()
+    )
+    for wrong in (
+        ([[1, -1], [2, 0]], steps, lengths),
+        ([[1, 3], [2, 0]], steps, lengths),
+        (labels, [5, 3], lengths),
+        (labels, [4, -1], lengths),
+        (labels, steps, [3, 1]),
+        (labels, steps, [2, -1]),
+    ):
+        with pytest.raises(IndexError, match="out of range"):
+            loss(*map(np.array, wrong)).numpy()

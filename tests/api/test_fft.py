@@ -240,6 +240,7 @@ def test_errors():
     x = np.ones((2, 3))
     for call, error, text in (
         (lambda: pb.fft.fft(x, 0), ValueError, "fft: expected at least 1 point, got 0"),
+        (lambda: pb.fft.irfft(x, -1), ValueError, "irfft: expected at least 1 point, got -1"),
         (lambda: pb.fft.fft(np.ones((2, 0))), ValueError, r"fft: axis 1 of shape \(2, 0\) has no"),
         (lambda: pb.fft.fft(x, 2.5), TypeError, "fft: expected an integer, got 2.5"),
         (lambda: pb.fft.fft(x, axis=2), np.exceptions.AxisError, "fft: axis 2 is out of range"),

@@ -241,6 +241,7 @@ def test_errors() -> None:
         (lambda: R.beta([1.0, 2.0], [1.0] * 3), "do not broadcast"),
         (lambda: R.integers(3, 3), "integers: expected low < high"),
         (lambda: R.integers(0, 300, dtype="uint8"), "do not fit in uint8"),
+        (lambda: R.uniform(low=2.0, high=1.0), "expected low <= high, got 2.0 and 1.0"),
         (lambda: R.truncated_normal(1.0, 1.0), "expected lower below upper"),
         (lambda: R.multivariate_normal([0.0], [[1.0, 0.0]]), "square matrices of one length"),
         (lambda: R.dirichlet(1.0), "at least one axis"),
@@ -258,6 +259,10 @@ def test_errors() -> None:
             wrong()
     with pytest.raises(TypeError, match="expected integers"):
         R.integers(1.5)
+    with pytest.raises(TypeError, match=r"^normal\(\) takes from 1 to 3"):
+        R.normal(0.0, 1.0, 3)
+    with pytest.raises(TypeError, match="parameters such as loc and scale have names"):
+        R.normal(0, 1)
     with pytest.raises(TypeError, match="real numbers"):
         R.gamma(1j)
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):

@@ -234,3 +234,13 @@ def test_errors_of_bags() -> None:
             call()
     with pytest.raises(IndexError):
         pb.nn.embedding_bag(TABLE, [[4]]).numpy()
+
+
+def test_offsets_that_a_run_tells() -> None:
+    table = pb.constant([[1.0], [10.0], [100.0]])
+    bags = pb.function(lambda o: pb.nn.embedding_bag(table, [0, 1, 2], o, mode="sum"))
+    assert bags(np.array([0, 2])).numpy().tolist() == [[11], [100]]
+    assert bags(np.array([0, 3])).numpy().tolist() == [[111], [0]]
+    for wrong in ([1, 2], [1, 0], [0, 4], [-1, 2]):
+        with pytest.raises(IndexError, match="out of range"):
+            bags(np.array(wrong)).numpy()

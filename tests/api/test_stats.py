@@ -306,3 +306,31 @@ def test_errors() -> None:
         pb.stats.norm.pdf(1j)
     with pytest.raises(TypeError, match=r"poisson\.pmf: unknown parameter 'scale'"):
         pb.stats.poisson.pmf(1, 2.0, scale=1.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s, f: s.poisson.logpmf(f(1e6), f(1e6)),
+        lambda s, f: s.gamma.logpdf(f(1e6), f(1e6)),
+        lambda s, f: s.gamma.entropy(f(1e6)),
+        lambda s, f: s.beta.entropy(f(1e6), f(1e6)),
+        lambda s, f: s.binom.logpmf(f(5e6), f(1e7), f(0.5)),
+        lambda s, f: s.nbinom.logpmf(f(1e6), f(1e6), f(0.5)),
+        lambda s, f: s.t.logpdf(f(1e18), f(3)),
+        lambda s, f: s.beta.logcdf(f(1e-20), f(3), f(0.5)),
+        lambda s, f: s.dirichlet.logpdf(np.array([0.5, 0.5], f), np.array([1e6, 1e6], f)),
+    ],
+)
+def test_float32_of_large_parameters(call: Any) -> None:
+    """Differences of large terms are made in float64 and rounded once."""
+    got = call(pb.stats, np.float32)
+    assert got.dtype == np.float32
+    near(got, call(scipy_stats, np.float64), 1e-6)
+
+
+def test_shapes_that_do_not_broadcast() -> None:
+    with pytest.raises(ValueError, match=r"^norm\.logpdf: .*x \(3,\), loc \(2,\)"):
+        pb.stats.norm.logpdf(np.ones(3), np.ones(2))
+    with pytest.raises(ValueError, match=r"^multivariate_normal\.pdf: .*x \(3,\), mean \(2,\)"):
+        pb.stats.multivariate_normal.pdf(np.ones(3), np.ones(2))

@@ -17,53 +17,13 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kLong = 1 << 14;         // points from which on a transform is made of short ones
 constexpr int64_t kBlockBytes = 128;       // of a row that columns are copied from
 constexpr int64_t kChunkPoints = 1 << 14;  // that a thread takes at a time
-
-// The factor of n nearest its root from below, if that is not much smaller; else 1.
-int64_t split(int64_t n) {
-  const int64_t root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  for (int64_t k = root; k > root / 8 && k > 1; --k) {
-    if (n % k == 0) return k;
-  }
-  return 1;
-}
 
 template <class T>
 std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root) {
   const T c = static_cast<T>(root.real()), s = static_cast<T>(root.imag());
   return {a.real() * c - a.imag() * s, a.real() * s + a.imag() * c};
-}
-
-Transform transform_of(const LibraryCall& call) {
-  const FourierForm& form = call.form.fourier;
-  const bool to_complex = call.out[0].shape.size() == 2 * call.batch * call.form.n * form.points;
-  return !call.form.is_complex ? Transform::HalfOf
-         : !to_complex         ? Transform::RealFrom
-         : form.backward       ? Transform::Backward
-                               : Transform::Forward;
-}
-
-bool is_whole(Transform transform) {
-  return transform == Transform::Forward || transform == Transform::Backward;
-}
-
-// Whether sequences that are transformed so many at once leave few lanes empty.
-bool fills(int64_t sequences, int64_t at_once) {
-  return 4 * sequences >= 3 * round_up(sequences, at_once);
-}
-
-// Points of the long complex transform that is made of short ones; 0 where there is none.
-int64_t long_points(const LibraryCall& call) {
-  const FourierForm& form = call.form.fourier;
-  const Transform transform = transform_of(call);
-  const bool ends_before = transform == Transform::RealFrom && form.ends != 1;
-  if (call.form.n > 1 || ends_before) return 0;
-  const bool whole = is_whole(transform);
-  if (!whole && form.points % 2 != 0) return 0;
-  const int64_t points = whole ? form.points : form.points / 2;
-  return points >= kLong && split(points) > 1 ? points : 0;
 }
 
 template <class T>
@@ -86,7 +46,7 @@ class Run {
   Status run() {
     if (batch_ * n_ == 0) return {};
     // A library that finds no memory has no way to say so on a thread of ours.
-    const int64_t long_ones = long_points(step_.call), factor = split(long_ones);
+    const int64_t long_ones = long_points(step_.call), factor = short_points(long_ones);
     const int64_t library =
         long_ones ? std::max(left(factor), left(long_ones / factor)) : left(points_);
     if (!StepMemory(8 * library * static_cast<int64_t>(sizeof(C))).data()) {
@@ -237,7 +197,7 @@ class Run {
 
   // One long transform of complex numbers.
   bool long_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
-    const int64_t n1 = split(n), n2 = n / n1;
+    const int64_t n1 = short_points(n), n2 = n / n1;
     const Transform kind = backward ? Transform::Backward : Transform::Forward;
     const RootsOfUnity& roots = roots_of(n);
     const FourierLanes *first_lanes = lanes_of(n1), *second_lanes = lanes_of(n2);
@@ -370,36 +330,6 @@ class Run {
 };
 
 }  // namespace
-
-int64_t FourierStep::bytes() const {
-  int64_t sum = 0;
-  for (const FourierLanes& one : lanes) sum += bytes_of(one.radices) + bytes_of(one.roots);
-  for (const RootsOfUnity& one : roots) sum += one.bytes();
-  return sum;
-}
-
-FourierStep compile_fourier(const LibraryCall& call) {
-  FourierStep out{call, {}, {}};
-  if (call.out[0].slot < 0) return out;
-  const bool narrow = call.in[0].dtype == DType::Float32;
-  const auto add_lanes = [&](int64_t points) {
-    if (has_fourier_lanes(points, narrow)) out.lanes.push_back(fourier_lanes(points, narrow));
-  };
-  const int64_t points = call.form.fourier.points;
-  if (const int64_t long_ones = long_points(call)) {
-    const int64_t factor = split(long_ones);
-    add_lanes(factor);
-    if (factor * factor != long_ones) add_lanes(long_ones / factor);
-    out.roots.emplace_back(long_ones);
-    if (long_ones != points) out.roots.emplace_back(points);
-  } else if (is_whole(transform_of(call))) {
-    add_lanes(points);
-    // Of rows, or of the columns of each matrix.
-    const int64_t count = call.form.n > 1 ? call.form.n : call.batch;
-    if (!out.lanes.empty() && !fills(count, out.lanes[0].at_once())) out.lanes.clear();
-  }
-  return out;
-}
 
 Status run_fourier(const FourierStep& step, const Slots& slots) {
   if (!fourier_routine) return failure(Problem::NoLibrary);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backend/cpu/fourier.h"
 #include "backend/cpu/fourier_lanes.h"
 #include "backend/cpu/roots_of_unity.h"
 #include "backend/cpu/slots.h"
@@ -16,6 +17,16 @@ struct FourierStep {
 
   int64_t bytes() const;  // of the tables
 };
+
+Transform transform_of(const LibraryCall& call);
+constexpr bool is_whole(Transform transform) {
+  return transform == Transform::Forward || transform == Transform::Backward;
+}
+// Points of the long complex transform that is made of short ones; 0 where there is none.
+int64_t long_points(const LibraryCall& call);
+// Those of the short ones, of which there are n divided by that: the factor of n nearest its root
+// from below, if that is not much smaller; else 1.
+int64_t short_points(int64_t n);
 
 FourierStep compile_fourier(const LibraryCall& call);
 Status run_fourier(const FourierStep& step, const Slots& slots);

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+import numpy
 from numpy.exceptions import AxisError
 from numpy.linalg import LinAlgError
 
@@ -133,7 +134,7 @@ def turn(trans: Any, who: str) -> str:
 
 def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor:
     """How long each entry of a batch is, as int64: `most` where nothing is given; else a ValueError
-    that says who expects them."""
+    that says who expects them, and an IndexError of the run where numbers are not known before."""
     if value is None:
         return _core.full((batch,), most, "int64")
     given = _core.constant(value, who=who)
@@ -142,8 +143,12 @@ def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor
             f"{who}: {what}: expected {batch} integers, one for each of the batch, got "
             f"{given.dtype} of shape {given.shape}"
         )
-    if not _core.is_traced(given) and batch:
+    lengths = _core.cast(given, "int64")
+    if _core.is_traced(given):
+        inside = _core.where(_core.less(lengths, 0), most + 1, lengths)
+        return _core.take(_core.cast(numpy.arange(most + 1), "int64"), inside, 0)
+    if batch:
         known = given.numpy()
         if known.min() < 0 or known.max() > most:
             raise ValueError(f"{who}: {what}: expected 0 to {most}, got {known.tolist()}")
-    return _core.cast(given, "int64")
+    return lengths

@@ -165,7 +165,8 @@ def _conv(
     x, w = made_floating(x, who, "fc"), made_floating(w, who, "fc")
     x, _, last = as_channels_last(x, data_format, who, rank)
     parts = _groups(who, rank, x, w, groups)
-    f = windows_over(x.shape[1:-1], w.shape[:rank], stride, padding, dilation, who)
+    hint = f"; weights are (taps, channels / groups, outputs), got shape {w.shape}"
+    f = windows_over(x.shape[1:-1], w.shape[:rank], stride, padding, dilation, who, hint)
     if parts == 1 and f.out == x.shape[1:-1] and set(f.size) <= {1} and not any(f.low):
         product = _core.matmul(x, _core.reshape(w, w.shape[-2:]))
         return _finished(who, product, bias, last)
@@ -190,7 +191,7 @@ def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
     if w.shape[-2] != channels // parts:
         raise ValueError(
             f"{who}: x has {channels} channels in {parts} groups, so expected weights of shape "
-            f"(taps, {channels // parts}, outputs), got {w.shape}"
+            f"({', '.join(['taps'] * rank)}, {channels // parts}, outputs), got {w.shape}"
         )
     return parts
 

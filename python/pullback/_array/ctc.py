@@ -68,10 +68,12 @@ def ctc_loss(
     width = 2 * count + 1
     each = _core.less(arange(count), _column(lengths))
     labels = _core.where(each, labels, empty)
-    if not _core.is_traced(labels):
-        labels = _core.constant(labels.numpy())
-        _core.check_positions(labels, 0, classes, who)
-    labels = _core.where(_core.less(labels, 0), _core.add(labels, classes), labels)
+    if not _core.is_traced(labels):  # else the run finds them
+        known = labels.numpy()
+        wrong = known[(known < 0) | (known >= classes)]
+        if wrong.size:
+            raise IndexError(f"{who}: expected labels of {classes} classes, got {wrong[0]}")
+        labels = _core.constant(known)
     blanks = _core.full((batch, count + 1), empty, labels.dtype)
     woven = _core.reshape(_core.stack([blanks[:, :count], labels], -1), (batch, 2 * count))
     places = _core.concat([woven, blanks[:, count:]], 1)

@@ -1,22 +1,5 @@
-"""Factors of matrices, by LAPACK: Cholesky's, LU, QR, singular values, eigenvalues.
-
-The last two axes are matrices, the axes before a batch; each matrix is one thread's. Integers
-become the default float, float16 and bfloat16 are computed in float32. What is no matrix, or not
-square where it has to be, is a `numpy.linalg.LinAlgError`, and so is one that has no such factors,
-when it is computed: it names the place in the batch. Derivatives of every order exist in both
-directions, of complex matrices too; where they are undefined they are NaN.
-
-Where eigenvalues or singular values are equal, their vectors are any basis of a space, and have no
-derivatives; the values' own exist as long as a loss treats equal ones alike. Values count as equal
-whose difference is no more than the rounding of a decomposition, n ε times the norm. What a
-gradient by vectors makes of them is said by `degenerate`:
-
-"nan": it is NaN.
-"mask": what equal values' vectors say of each other is left out. That is right where a loss depends
-    on the space that they span alone, as the projector on it does; it is wrong for a function of a
-    matrix, as Σ f(w) v vᴴ.
-"error": a LinAlgError, when it is computed.
-"""
+"""Factors of matrices, by LAPACK: Cholesky's, LU, QR, singular values, eigenvalues. What holds for
+all of them is said in `pb.linalg`."""
 
 from __future__ import annotations
 
@@ -111,7 +94,7 @@ def svd(
         (…, n, n), or (…, m, k) and (…, k, n) without `full_matrices`, which gradients of U and Vh
         need unless m = n.
     degenerate: "nan", "mask" or "error", what gradients of vectors of equal singular values are
-        (see the head of this module).
+        (see `pb.linalg`).
 
     >>> u, s, vh = pb.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> s
@@ -146,8 +129,8 @@ def eigh(
 
     x: of shape (…, n, n), of which the lower triangle (or the upper one) is read; its gradient is
         hermitian. Values are (…, n), vectors (…, n, n), column k for value k.
-    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see the
-        head of this module).
+    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see
+        `pb.linalg`).
 
     >>> w, v = pb.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
     >>> w
@@ -174,8 +157,8 @@ def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
         k, each of length 1 with its largest entry real (its sign is the library's); gradients are
         those of vectors that stay so. A matrix that has no n independent vectors has values, but
         no gradients.
-    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see the
-        head of this module).
+    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see
+        `pb.linalg`).
 
     >>> w, v = pb.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
     >>> w

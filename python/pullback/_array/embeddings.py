@@ -112,6 +112,11 @@ def _of_parts(taken: Tensor, number: Tensor, offsets: Tensor, how: str) -> Tenso
         return _core.reshape(taken, (0, taken.shape[1]))
     positions = arange(taken.shape[0])
     bag = _core.subtract(_core.searchsorted(offsets, positions, True), 1)
+    if _core.is_traced(offsets):  # offsets that are wrong lead out of the bags
+        falls = _core.any(_core.less(offsets[1:], offsets[:-1]))
+        ends = _core.greater(offsets[-1], taken.shape[0])
+        wrong = _core.logical_or(_core.logical_or(falls, ends), _core.not_equal(offsets[0], 0))
+        bag = _core.where(wrong, bags, bag)
     counts = _core.expand_dims(_core.scatter_add(number, bag, 0, bags), -1)
     if how != "max":
         return _averaged(_core.scatter_add(taken, bag, 0, bags), counts, how)

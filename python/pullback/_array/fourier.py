@@ -42,7 +42,7 @@ def fft(
     >>> pb.fft.fft([1.0, 2.0, 3.0, 4.0])
     Tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
     """
-    return _whole(x, _one(n), [axis], norm, "fft", False)
+    return _whole(x, _one(n, "fft"), [axis], norm, "fft", False)
 
 
 def ifft(
@@ -57,7 +57,7 @@ def ifft(
     >>> pb.fft.ifft([10.0, -2.0 + 2.0j, -2.0, -2.0 - 2.0j])
     Tensor([1.+0.j, 2.+0.j, 3.+0.j, 4.+0.j], dtype=complex64)
     """
-    return _whole(x, _one(n), [axis], norm, "ifft", True)
+    return _whole(x, _one(n, "ifft"), [axis], norm, "ifft", True)
 
 
 def fftn(x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward") -> Tensor:
@@ -121,7 +121,7 @@ def rfft(
     >>> pb.fft.rfft([1.0, 2.0, 3.0, 4.0])
     Tensor([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
-    return _half(x, _one(n), [axis], norm, "rfft", "backward")
+    return _half(x, _one(n, "rfft"), [axis], norm, "rfft", "backward")
 
 
 def irfft(
@@ -139,7 +139,7 @@ def irfft(
     >>> pb.fft.irfft([10.0, -2.0 + 2.0j, -2.0])
     Tensor([1., 2., 3., 4.], dtype=float32)
     """
-    return _real(x, _one(n), [axis], norm, "irfft", "backward")
+    return _real(x, _one(n, "irfft"), [axis], norm, "irfft", "backward")
 
 
 def rfftn(
@@ -208,7 +208,7 @@ def hfft(
     Tensor([ 8., -2.,  0., -2.], dtype=float32)
     """
     x = _core.conj(_complex(_core.constant(x, who="hfft")))
-    return _real(x, _one(n), [axis], norm, "hfft", "forward")
+    return _real(x, _one(n, "hfft"), [axis], norm, "hfft", "forward")
 
 
 def ihfft(
@@ -223,11 +223,11 @@ def ihfft(
     >>> pb.fft.ihfft([8.0, -2.0, 0.0, -2.0])
     Tensor([1.-0.j, 2.-0.j, 3.-0.j], dtype=complex64)
     """
-    return _core.conj(_half(x, _one(n), [axis], norm, "ihfft", "forward"))
+    return _core.conj(_half(x, _one(n, "ihfft"), [axis], norm, "ihfft", "forward"))
 
 
-def _one(n: Any) -> Any:
-    return None if n is None else [n]
+def _one(n: Any, who: str) -> Any:
+    return None if n is None else [points_of(n, who)]
 
 
 def points_of(n: Any, who: str) -> int:

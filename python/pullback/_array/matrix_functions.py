@@ -32,8 +32,8 @@ def expm(x: TensorLike, /) -> Tensor:
 
 
 def logm(x: TensorLike, /) -> Tensor:
-    """The logarithm of matrices of shape (…, n, n) whose eigenvalues' imaginary parts are between
-    -π and π.
+    """The logarithm of matrices of shape (…, n, n): of those that there are, the one whose
+    eigenvalues have imaginary parts between -π and π.
 
     Of a real matrix it is real, and NaN where there is no such one, as an eigenvalue is negative:
     cast it to a complex dtype. LinAlgError where an eigenvalue is 0. By Schur's factors, roots and
@@ -47,7 +47,8 @@ def logm(x: TensorLike, /) -> Tensor:
 
 
 def sqrtm(x: TensorLike, /) -> Tensor:
-    """The square root of matrices of shape (…, n, n) whose eigenvalues have no negative real part.
+    """The square root of matrices of shape (…, n, n), whose eigenvalues have no negative real part
+    themselves. No eigenvalue of x may be on the negative real axis.
 
     Of a real matrix it is real, and NaN where there is no such one, as an eigenvalue is negative:
     cast it to a complex dtype. LinAlgError for a singular one that has no root. The gradient solves

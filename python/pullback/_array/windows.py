@@ -131,6 +131,7 @@ def windows_over(
     padding: Any,
     dilation: Any,
     who: str,
+    hint: str = "",
 ) -> Windows:
     """Windows over axes of these lengths."""
     rank = len(lengths)
@@ -144,6 +145,7 @@ def windows_over(
             raise ValueError(
                 f"{who}: a window of {span} does not fit into an axis of {n}"
                 + (f" with padding {before} and {behind}" if before + behind else "")
+                + hint
             )
         out.append((n + before + behind - span) // s + 1)
     return Windows(size, steps, dilations, tuple(before for before, _ in pads), tuple(out))

@@ -35,6 +35,7 @@ class Generator(LocationScale, Shaped, Discrete):
 
     def spawn(self, n: SupportsIndex) -> list[Generator]:
         """n new generators, whose draws have nothing to do with those of this one or of each other.
+        Its own sequence goes on as if there were none; the next call makes others.
 
         >>> workers = pb.random.Generator(7).spawn(2)
         >>> len({float(worker.normal()) for worker in workers})
@@ -53,6 +54,17 @@ class Generator(LocationScale, Shaped, Discrete):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("Generator: cannot be copied or pickled; spawn another one")
+
+
+def _name_as_called() -> None:
+    """Errors of Python name a function as users do, not by the class that has it."""
+    for family in (LocationScale, Shaped, Discrete):
+        for name, method in vars(family).items():
+            if not name.startswith("_"):
+                method.__qualname__ = name
+
+
+_name_as_called()
 
 
 def _of_the_module() -> Generator:

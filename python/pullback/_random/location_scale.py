@@ -7,7 +7,16 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
-from .parameters import Parameter, Sequential, at_least, drawn_shape, float_dtype, moved, real
+from .parameters import (
+    Parameter,
+    Sequential,
+    at_least,
+    drawn_shape,
+    float_dtype,
+    moved,
+    real,
+    valid,
+)
 
 
 class LocationScale(Sequential):
@@ -48,7 +57,10 @@ class LocationScale(Sequential):
         kind = float_dtype(dtype, a, b)
         x = self._uniform(drawn_shape(shape, "uniform", a, b), kind)
         if isinstance(a, Tensor) or isinstance(b, Tensor):
-            return moved(x, a, _core.subtract(b, a), kind)
+            span = _core.subtract(b, a)
+            return moved(x, a, valid(span, _core.greater_equal(span, 0)), kind)
+        if not a <= b:
+            raise ValueError(f"uniform: expected low <= high, got {a!r} and {b!r}")
         return moved(x, a, b - a, kind)
 
     def laplace(

@@ -77,6 +77,11 @@ def valid(x: Tensor, holds: Any) -> Tensor:
 
 def float_dtype(dtype: DType, *parameters: Parameter) -> Any:
     """The dtype that is asked for, or that of the parameters, or the default."""
+    if isinstance(dtype, (int, float)):
+        raise TypeError(
+            f"expected shape and dtype, got the number {dtype!r}; parameters such as loc and scale "
+            "have names, as in normal(shape, loc=0, scale=1)"
+        )
     if dtype is not None:
         return dtype
     kinds = [p.dtype for p in parameters if isinstance(p, Tensor) and p.dtype.kind == "f"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import numpy
 
 from .. import _core
 from .._core import Tensor
@@ -14,15 +16,37 @@ NAN = float("nan")
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
-def floats(values: list[Any], who: str) -> list[Tensor]:
-    """Tensors of one dtype: that of the operands together, the default float for integers."""
+def floats(values: list[Any], who: str) -> tuple[list[Tensor], Any]:
+    """float64 tensors, and the dtype of what is made of them: that of the operands together, the
+    default float for integers. Densities are small differences of large terms: in float32 no digit
+    of them would be right where parameters are some millions."""
     tensors = _core.operands(values, who)
     dtype = reduce(_core.promote, [tensor.dtype for tensor in tensors])
     if dtype.kind == "c":
         raise TypeError(f"{who}: expected real numbers, got {dtype}")
     if dtype.kind != "f":
         dtype = _core.default_float()
-    return [_core.cast(tensor, dtype) for tensor in tensors]
+    return [_core.cast(tensor, "float64") for tensor in tensors], dtype
+
+
+def check_broadcast(tensors: list[Tensor], names: list[str], who: str) -> None:
+    """A ValueError that says which arguments have shapes that do not go together."""
+    try:
+        numpy.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    except ValueError:
+        shapes = zip(names, tensors, strict=False)
+        each = ", ".join(f"{name} {tensor.shape}" for name, tensor in shapes)
+        raise ValueError(f"{who}: shapes that do not broadcast: {each}") from None
+
+
+class Arguments(NamedTuple):
+    """x (or a share), shapes, loc and scale; what is not given of the last two is None."""
+
+    x: Tensor | None
+    shapes: list[Tensor]
+    loc: Tensor | None
+    scale: Tensor | None
+    dtype: Any  # of the result; None where nothing is given
 
 
 def all_of(masks: list[Tensor]) -> Tensor:
@@ -99,8 +123,7 @@ class Distribution:
 
     def _arguments(
         self, who: str, args: tuple[Any, ...], kwargs: dict[str, Any], x: tuple[Any, ...] = ()
-    ) -> tuple[list[Tensor], list[Tensor], Tensor | None, Tensor | None]:
-        """x, shapes, loc and scale; what is not given of the last two is None."""
+    ) -> Arguments:
         who = f"{self.name}.{who}"
         names = [*self.shapes, "loc", *(["scale"] if self.scales else [])]
         if len(args) > len(names):
@@ -116,23 +139,25 @@ class Distribution:
         if missing:
             raise TypeError(f"{who}: parameter {missing[0]} is missing")
         order = [key for key in names if key in given]
-        values = floats([*x, *(given[key] for key in order)], who) if order or x else []
+        all_given = [*x, *(given[key] for key in order)]
+        values, dtype = floats(all_given, who) if all_given else ([], None)
+        check_broadcast(values, [*(["x"] if x else []), *order], who)
         found = dict(zip(order, values[len(x) :], strict=True))
         shapes = [found[key] for key in self.shapes]
-        return values[: len(x)], shapes, found.get("loc"), found.get("scale")
+        return Arguments(
+            values[0] if x else None, shapes, found.get("loc"), found.get("scale"), dtype
+        )
 
-    def _checked(
-        self, value: Any, shapes: list[Tensor], loc: Tensor | None, scale: Tensor | None
-    ) -> Tensor:
-        """NaN where a parameter is not valid, or NaN."""
-        masks = [] if not shapes else self._valid(*shapes)
-        if scale is not None:
-            masks += positive(scale)
-        return _core.where(all_of(masks), value, NAN) if masks else _core.constant(value)
+    def _checked(self, value: Any, given: Arguments) -> Tensor:
+        """NaN where a parameter is not valid, or NaN; of the dtype that users see."""
+        masks = [] if not given.shapes else self._valid(*given.shapes)
+        if given.scale is not None:
+            masks += positive(given.scale)
+        value = _core.where(all_of(masks), value, NAN) if masks else _core.constant(value)
+        return value if given.dtype is None else _core.cast(value, given.dtype)
 
     def _at(self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Place:
-        (value,), shapes, loc, scale = self._arguments(what, args, kwargs, (x,))
-        return _Place(self, value, shapes, loc, scale)
+        return _Place(self, self._arguments(what, args, kwargs, (x,)))
 
     def _share(
         self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
@@ -171,35 +196,36 @@ class Distribution:
         return self._inverse("isf", q, args, kwargs)
 
     def _inverse(self, what: str, q: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        (q,), shapes, loc, scale = self._arguments(what, args, kwargs, (q,))
-        own, all_scale = self._reduced(shapes, scale)
-        value = getattr(self, "_" + what)(q, *own)
-        inside = _core.logical_and(_core.greater_equal(q, 0), _core.less_equal(q, 1))
-        value = _moved(_core.where(inside, value, NAN), loc, all_scale)
-        return self._checked(value, shapes, loc, scale)
+        given = self._arguments(what, args, kwargs, (q,))
+        own, all_scale = self._reduced(given.shapes, given.scale)
+        value = getattr(self, "_" + what)(given.x, *own)
+        inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
+        value = _moved(_core.where(inside, value, NAN), given.loc, all_scale)
+        return self._checked(value, given)
 
-    def _summary(self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Summary:
-        _, shapes, loc, scale = self._arguments(what, args, kwargs)
-        own, all_scale = self._reduced(shapes, scale)
-        like = shapes or [p for p in (loc, scale) if p is not None]
+    def _summary(
+        self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Tensor, Any, Arguments]:
+        """What it is for loc 0 and scale 1, and the scale."""
+        given = self._arguments(what, args, kwargs)
+        own, scale = self._reduced(given.shapes, given.scale)
         value = getattr(self, "_" + what)(*own)
         if not isinstance(value, Tensor):
-            value = _core.constant(value, like[0].dtype if like else None)
-        for parameter in (loc, scale):
+            value = _core.constant(value, None if given.dtype is None else "float64")
+        for parameter in (given.loc, given.scale):
             if parameter is not None:  # it broadcasts, and a NaN passes
                 value = value + _core.multiply(parameter, 0)
-        return _Summary(value, shapes, loc, scale, all_scale)
+        return value, scale, given
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """The mean."""
-        s = self._summary("mean", args, kwargs)
-        return self._checked(_moved(s.value, s.loc, s.all_scale), s.shapes, s.loc, s.scale)
+        value, scale, given = self._summary("mean", args, kwargs)
+        return self._checked(_moved(value, given.loc, scale), given)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """The variance."""
-        s = self._summary("var", args, kwargs)
-        value = s.value if s.all_scale is None else s.value * _core.square(s.all_scale)
-        return self._checked(value, s.shapes, s.loc, s.scale)
+        value, scale, given = self._summary("var", args, kwargs)
+        return self._checked(value if scale is None else value * _core.square(scale), given)
 
     def std(self, *args: Any, **kwargs: Any) -> Tensor:
         """The standard deviation."""
@@ -211,9 +237,8 @@ class Distribution:
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
         """The entropy in nats, differential where the distribution is continuous."""
-        s = self._summary("entropy", args, kwargs)
-        value = s.value if s.all_scale is None else s.value + _core.log(s.all_scale)
-        return self._checked(value, s.shapes, s.loc, s.scale)
+        value, scale, given = self._summary("entropy", args, kwargs)
+        return self._checked(value if scale is None else value + _core.log(scale), given)
 
 
 def _moved(value: Tensor, loc: Tensor | None, scale: Any) -> Tensor:
@@ -222,24 +247,15 @@ def _moved(value: Tensor, loc: Tensor | None, scale: Any) -> Tensor:
     return value if loc is None else value + loc
 
 
-class _Summary:
-    def __init__(
-        self, value: Tensor, shapes: list[Tensor], loc: Any, scale: Any, all_scale: Any
-    ) -> None:
-        self.value, self.shapes, self.loc, self.scale = value, shapes, loc, scale
-        self.all_scale = all_scale
-
-
 class _Place:
     """A value in standard form, and on which side of the support it is."""
 
-    def __init__(
-        self, family: Distribution, x: Tensor, shapes: list[Tensor], loc: Any, scale: Any
-    ) -> None:
-        self.family, self.given = family, (shapes, loc, scale)
-        self.shapes, self.scale = family._reduced(shapes, scale)
-        if loc is not None:
-            x = x - loc
+    def __init__(self, family: Distribution, given: Arguments) -> None:
+        self.family, self.given = family, given
+        self.shapes, self.scale = family._reduced(given.shapes, given.scale)
+        x = _core.constant(given.x)
+        if given.loc is not None:
+            x = x - given.loc
         if self.scale is not None:
             x = x / self.scale
         self.exact = x
@@ -249,8 +265,7 @@ class _Place:
         self.above = _core.greater(self.z, family._high(*self.shapes))
 
     def checked(self, value: Tensor) -> Tensor:
-        shapes, loc, scale = self.given
-        return self.family._checked(value, shapes, loc, scale)
+        return self.family._checked(value, self.given)
 
     def density(self, value: Tensor, outside: float) -> Tensor:
         """A density, with what it is where there are no values."""

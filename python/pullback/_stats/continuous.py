@@ -180,7 +180,7 @@ class LogNorm(Continuous):
     """The distribution of exp(`s` z), z normal; `s` > 0.
 
     >>> pb.stats.lognorm.ppf([0.5, 0.9], 0.5, scale=3.0)
-    Tensor([3.      , 5.693858], dtype=float32)
+    Tensor([3.       , 5.6938577], dtype=float32)
     """
 
     name, shapes, low, low_is_inside = "lognorm", ("s",), 0.0, False

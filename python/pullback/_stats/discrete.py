@@ -18,7 +18,7 @@ _MOST_TERMS = 10_000_000
 
 def _smallest(reached: Callable[[Tensor], Tensor], low: Tensor, high: Tensor) -> Tensor:
     """The smallest whole number above `low`, at most `high`, that `reached` holds for."""
-    for _ in range(56 if low.dtype.itemsize == 8 else 28):
+    for _ in range(56):
         middle = _core.floor(0.5 * (low + high))
         enough = _core.logical_or(reached(middle), _core.less_equal(high - low, 1))
         low, high = (

@@ -11,7 +11,7 @@ from .._array.decompositions import cholesky
 from .._array.products import diagonal
 from .._array.solving import solve_triangular
 from .._core import Tensor
-from .base import INFINITY, NAN, floats
+from .base import INFINITY, NAN, check_broadcast, floats
 
 
 def _sum(x: Tensor) -> Tensor:
@@ -30,15 +30,17 @@ class Dirichlet:
 
     def pdf(self, x: Any, alpha: Any) -> Tensor:
         """The density at x of shape (…, k)."""
-        return _core.exp(self._log(x, alpha, "pdf"))
+        value, dtype = self._log(x, alpha, "pdf")
+        return _core.cast(_core.exp(value), dtype)
 
     def logpdf(self, x: Any, alpha: Any) -> Tensor:
         """log(pdf); -inf where x is negative or does not sum to 1 (to half of the digits)."""
-        return self._log(x, alpha, "logpdf")
+        return _core.cast(*self._log(x, alpha, "logpdf"))
 
-    def _log(self, x: Any, alpha: Any, what: str) -> Tensor:
+    def _log(self, x: Any, alpha: Any, what: str) -> tuple[Tensor, Any]:
+        """In float64, and the dtype that users see."""
         who = f"dirichlet.{what}"
-        x, alpha = floats([x, alpha], who)
+        (x, alpha), dtype = floats([x, alpha], who)
         if not x.shape or not alpha.shape or x.shape[-1] != alpha.shape[-1]:
             raise ValueError(
                 f"{who}: expected x and alpha of the same last axis, got {x.shape} and "
@@ -47,20 +49,21 @@ class Dirichlet:
         norm = _sum(_core.gammaln(alpha)) - _core.gammaln(_sum(alpha))
         value = _sum(_core.xlogy(alpha - 1, x)) - norm
         apart = _core.abs(_sum(x) - 1)
-        tolerance = 1e-7 if x.dtype.itemsize == 8 else 1e-3
+        tolerance = 1e-7 if dtype.itemsize == 8 else 1e-3
         negative = _core.less(_core.min(x, -1), 0)
         outside = _core.logical_or(negative, _core.greater(apart, tolerance))
-        return _valid_where(alpha, _core.where(outside, -INFINITY, value))
+        return _valid_where(alpha, _core.where(outside, -INFINITY, value)), dtype
 
     def entropy(self, alpha: Any) -> Tensor:
         """The differential entropy."""
-        (alpha,) = floats([alpha], "dirichlet.entropy")
+        (alpha,), dtype = floats([alpha], "dirichlet.entropy")
         if not alpha.shape:
             raise ValueError("dirichlet.entropy: alpha: expected a vector, got one number")
         total, count = _sum(alpha), alpha.shape[-1]
         norm = _sum(_core.gammaln(alpha)) - _core.gammaln(total)
         own = _sum((alpha - 1) * _core.digamma(alpha))
-        return _valid_where(alpha, norm + (total - count) * _core.digamma(total) - own)
+        value = _valid_where(alpha, norm + (total - count) * _core.digamma(total) - own)
+        return _core.cast(value, dtype)
 
 
 def _valid_where(alpha: Tensor, value: Tensor) -> Tensor:
@@ -83,15 +86,18 @@ class MultivariateNormal:
 
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1) -> Tensor:
         """The density at x of shape (…, n)."""
-        return _core.exp(self._log(x, mean, cov, "pdf"))
+        value, dtype = self._log(x, mean, cov, "pdf")
+        return _core.cast(_core.exp(value), dtype)
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1) -> Tensor:
         """log(pdf); a `numpy.linalg.LinAlgError` where cov is not positive definite."""
-        return self._log(x, mean, cov, "logpdf")
+        return _core.cast(*self._log(x, mean, cov, "logpdf"))
 
-    def _log(self, x: Any, mean: Any, cov: Any, what: str) -> Tensor:
+    def _log(self, x: Any, mean: Any, cov: Any, what: str) -> tuple[Tensor, Any]:
+        """In float64, and the dtype that users see."""
         who = f"multivariate_normal.{what}"
-        x, cov, *means = floats([x, cov, *([] if mean is None else [mean])], who)
+        (x, cov, *means), dtype = floats([x, cov, *([] if mean is None else [mean])], who)
+        check_broadcast([x, *means], ["x", "mean"], who)
         apart = x - means[0] if means else x
         if not apart.shape:
             raise ValueError(f"{who}: x: expected a vector, got one number")
@@ -99,7 +105,7 @@ class MultivariateNormal:
         factor = _factor(cov, n, who)
         if len(factor.shape) == 2:  # one matrix for all: one solution of many columns
             if 0 in apart.shape:
-                return _sum(apart)
+                return _sum(apart), dtype
             columns = _core.transpose(_core.reshape(apart, (-1, n)), (1, 0))
             rows = solve_triangular(factor, columns, lower=True)
             square = _core.reshape(_core.sum(_core.square(rows), 0), apart.shape[:-1])
@@ -107,14 +113,15 @@ class MultivariateNormal:
             solved = solve_triangular(factor, _core.expand_dims(apart, -1), lower=True)
             square = _core.sum(_core.square(solved), (-2, -1))
         size: Tensor = _log_size(factor) + 0.5 * n * math.log(2 * math.pi)
-        return -0.5 * square - size
+        return -0.5 * square - size, dtype
 
     def entropy(self, mean: Any = None, cov: Any = 1) -> Tensor:
         """The differential entropy, which does not depend on the mean but on its length."""
         who = "multivariate_normal.entropy"
-        cov, *means = floats([cov, *([] if mean is None else [mean])], who)
+        (cov, *means), dtype = floats([cov, *([] if mean is None else [mean])], who)
         n = cov.shape[-1] if cov.shape else (means[0].shape[-1] if means else 1)
-        return _log_size(_factor(cov, n, who)) + 0.5 * n * (1 + math.log(2 * math.pi))
+        value = _log_size(_factor(cov, n, who)) + 0.5 * n * (1 + math.log(2 * math.pi))
+        return _core.cast(value, dtype)
 
 
 def _factor(cov: Tensor, n: int, who: str) -> Tensor:

@@ -1,0 +1,77 @@
+// What a Fourier transform needs before it runs: how it is made of shorter ones, and the tables of
+// those.
+#include <cmath>
+
+#include "backend/cpu/fourier_run.h"
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kLong = 1 << 14;  // points from which on a transform is made of short ones
+
+// Whether sequences that are transformed so many at once leave few lanes empty.
+bool fills(int64_t sequences, int64_t at_once) {
+  return 4 * sequences >= 3 * round_up(sequences, at_once);
+}
+
+}  // namespace
+
+Transform transform_of(const LibraryCall& call) {
+  const FourierForm& form = call.form.fourier;
+  const bool to_complex = call.out[0].shape.size() == 2 * call.batch * call.form.n * form.points;
+  return !call.form.is_complex ? Transform::HalfOf
+         : !to_complex         ? Transform::RealFrom
+         : form.backward       ? Transform::Backward
+                               : Transform::Forward;
+}
+
+int64_t short_points(int64_t n) {
+  const int64_t root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  for (int64_t k = root; k > root / 8 && k > 1; --k) {
+    if (n % k == 0) return k;
+  }
+  return 1;
+}
+
+int64_t long_points(const LibraryCall& call) {
+  const FourierForm& form = call.form.fourier;
+  const Transform transform = transform_of(call);
+  const bool ends_before = transform == Transform::RealFrom && form.ends != 1;
+  if (call.form.n > 1 || ends_before) return 0;
+  const bool whole = is_whole(transform);
+  if (!whole && form.points % 2 != 0) return 0;
+  const int64_t points = whole ? form.points : form.points / 2;
+  return points >= kLong && short_points(points) > 1 ? points : 0;
+}
+
+int64_t FourierStep::bytes() const {
+  int64_t sum = 0;
+  for (const FourierLanes& one : lanes) sum += bytes_of(one.radices) + bytes_of(one.roots);
+  for (const RootsOfUnity& one : roots) sum += one.bytes();
+  return sum;
+}
+
+FourierStep compile_fourier(const LibraryCall& call) {
+  FourierStep out{call, {}, {}};
+  if (call.out[0].slot < 0) return out;
+  const bool narrow = call.in[0].dtype == DType::Float32;
+  const auto add_lanes = [&](int64_t points) {
+    if (has_fourier_lanes(points, narrow)) out.lanes.push_back(fourier_lanes(points, narrow));
+  };
+  const int64_t points = call.form.fourier.points;
+  if (const int64_t long_ones = long_points(call)) {
+    const int64_t factor = short_points(long_ones);
+    add_lanes(factor);
+    if (factor * factor != long_ones) add_lanes(long_ones / factor);
+    out.roots.emplace_back(long_ones);
+    if (long_ones != points) out.roots.emplace_back(points);
+  } else if (is_whole(transform_of(call))) {
+    add_lanes(points);
+    // Of rows, or of the columns of each matrix.
+    const int64_t count = call.form.n > 1 ? call.form.n : call.batch;
+    if (!out.lanes.empty() && !fills(count, out.lanes[0].at_once())) out.lanes.clear();
+  }
+  return out;
+}
+
+}  // namespace pullback
