@@ -35,7 +35,7 @@ class Workspace {
 template <class T>
 struct LibraryParts {
   using Real = typename RealOf<T>::type;
-  T *matrix, *vectors, *tau, *work;
+  T *matrix, *vectors, *others, *tau, *work;
   Real *values, *reals;
   int* ints;
 };
@@ -163,6 +163,8 @@ inline int64_t pieces_of(const RoutineForm& form) {
 }
 
 // Which vectors are asked for, as the library says it.
+// Whether the library factorises it as QR before it looks for singular values.
+inline bool is_tall(const RoutineForm& form) { return 6 * form.m >= 11 * form.n; }
 inline char job_of_svd(const LibraryCall& call) {
   return call.out[0].slot < 0 && call.out[2].slot < 0 ? 'N' : call.form.full ? 'A' : 'S';
 }

@@ -57,13 +57,14 @@ void ask_sizes(const Lapack<T>& lapack, LibraryStep* step) {
       return;
     case Routine::svd: {
       const char job = job_of_svd(call);
-      const int rows = job == 'A' ? m : k;
+      const int height = is_tall(form) ? m : n, width = is_tall(form) ? n : m;
+      const int rows = job == 'A' ? width : k;
       if constexpr (Lapack<T>::kComplex) {
-        lapack.gesdd(kColumnMajor, job, n, m, nullptr, n, nullptr, nullptr, n, nullptr, rows, &size,
-                     -1, &real, &ints);
+        lapack.gesdd(kColumnMajor, job, height, width, nullptr, height, nullptr, nullptr, height,
+                     nullptr, rows, &size, -1, &real, &ints);
       } else {
-        lapack.gesdd(kColumnMajor, job, n, m, nullptr, n, nullptr, nullptr, n, nullptr, rows, &size,
-                     -1, &ints);
+        lapack.gesdd(kColumnMajor, job, height, width, nullptr, height, nullptr, nullptr, height,
+                     nullptr, rows, &size, -1, &ints);
       }
       step->work = count(size);
       const int64_t most = std::max(form.m, form.n);
@@ -98,6 +99,7 @@ LibraryParts<T> parts_of(const LibraryStep& step, Workspace* space) {
   if (is(Routine::cholesky) || is(Routine::triangular_solve) || is(Routine::absent)) return out;
   out.matrix = space->take<T>(m * n);
   if (is(Routine::svd) || is(Routine::eig)) out.vectors = space->take<T>(std::max(m * m, n * n));
+  if (is(Routine::svd) && is_tall(form)) out.others = space->take<T>(n * n);
   if (is(Routine::qr)) out.vectors = space->take<T>(m * (form.full ? m : least));
   if (is(Routine::qr) || is(Routine::eig)) out.tau = space->take<T>(least);
   out.values = space->take<typename RealOf<T>::type>(least);

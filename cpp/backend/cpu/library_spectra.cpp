@@ -17,24 +17,33 @@ Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
   }
   const T* a = in(0, at, m * n);
   if (!finite(a, m * n)) return Problem::NotConverged;
-  std::copy_n(a, m * n, parts.matrix);
-  // One of them is not wanted: the library makes it nevertheless.
-  T* columns = vh ? vh : parts.vectors;
-  T* rows = u ? u : parts.vectors;
   Real* values = s ? s : parts.values;
-  const int height = static_cast<int>(m), width = static_cast<int>(n);
-  const int work = static_cast<int>(step.work);
-  int info;
-  if constexpr (Lapack<T>::kComplex) {
-    info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), width, height, parts.matrix, width,
-                        values, columns, width, rows, static_cast<int>(left), parts.work, work,
-                        parts.reals, parts.ints);
-  } else {
-    info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), width, height, parts.matrix, width,
-                        values, columns, width, rows, static_cast<int>(left), parts.work, work,
-                        parts.ints);
+  // `rows` and `columns`: of the matrix as the library sees it.
+  const auto decompose = [&](int64_t rows, int64_t columns, T* of_columns, int64_t count_rows,
+                             T* of_rows) {
+    const int height = static_cast<int>(rows), width = static_cast<int>(columns);
+    const int lead = static_cast<int>(count_rows), work = static_cast<int>(step.work);
+    int info;
+    if constexpr (Lapack<T>::kComplex) {
+      info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, parts.matrix, height,
+                          values, of_columns, height, of_rows, lead, parts.work, work, parts.reals,
+                          parts.ints);
+    } else {
+      info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, parts.matrix, height,
+                          values, of_columns, height, of_rows, lead, parts.work, work, parts.ints);
+    }
+    return info ? Problem::NotConverged : Problem::None;
+  };
+  if (is_tall(form)) {  // the library is faster by QR than by LQ: as it is, copied
+    turn(a, m, n, parts.matrix);
+    const Problem problem = decompose(m, n, parts.vectors, right, parts.others);
+    if (u) turn(parts.vectors, left, m, u);
+    if (vh) turn(parts.others, n, right, vh);
+    return problem;
   }
-  return info ? Problem::NotConverged : Problem::None;
+  // Transposed. One of them is not wanted: the library makes it nevertheless.
+  std::copy_n(a, m * n, parts.matrix);
+  return decompose(n, m, vh ? vh : parts.vectors, left, u ? u : parts.vectors);
 }
 
 template <class T>

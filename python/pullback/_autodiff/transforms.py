@@ -118,7 +118,8 @@ def argument_numbers(argnums: Any, who: str) -> tuple[bool, list[int]]:
             positions.append(index(position))
         except TypeError:
             raise TypeError(
-                f"{who}: argnums: expected an integer or a tuple of them, got {shown(position)}"
+                f"{who}: argnums: expected an integer or a tuple of them, got {shown(position)}; "
+                f"{who}(f) is a function, so that at x is {who}(f)(x)"
             ) from None
     return single, positions
 
