@@ -68,10 +68,11 @@ void raise(const Plan& plan, const Status& status) {
       fail_run(ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
                " no decomposition was found; does it hold NaN or infinity?");
     case Problem::Degenerate:
-      fail_run(ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
-               " two values are equal, so their vectors have no derivative; degenerate='mask' leaves "
-               "out what they say of each other, which is right for a loss of the space that they "
-               "span, not for a function of the matrix");
+      fail_run(
+          ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
+          " two values are equal, so their vectors have no derivative; degenerate='mask' leaves "
+          "out what they say of each other, which is right for a loss of the space that they "
+          "span, not for a function of the matrix");
     case Problem::NotUnique:
       fail_run(ErrorKind::LinearAlgebra, who, ": the equation", place_of(status),
                " has no unique solution: an eigenvalue of one matrix is minus one of the other");

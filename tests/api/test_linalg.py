@@ -289,3 +289,40 @@ def test_values_alone_come_in_the_order_of_the_vectors(dtype: str) -> None:
     w, v = w.numpy(), v.numpy()  # one after the other
     assert np.abs(a @ v - v * w[:, None, :]).max() < 150 * np.finfo(dtype).eps * 150
     np.testing.assert_array_equal(pb.linalg.eigvals(a).numpy(), w)
+
+
+# --- large ones
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [256, 300])
+def test_large_cholesky(n: int, dtype: str) -> None:
+    """Rows at a time, which threads share: the same bits for any number, and a zero triangle."""
+    p = positive((2, n, n), dtype)
+    found = la.cholesky(p).numpy()
+    assert (np.triu(found, 1) == 0).all()
+    close(found @ adjoint(found), p)
+    threads = pb.num_threads()
+    try:
+        for count in (1, 2, 5):
+            pb.set_num_threads(count)
+            assert la.cholesky(p[1]).numpy().tobytes() == found[1].tobytes()
+    finally:
+        pb.set_num_threads(threads)
+    p[1, n - 2, n - 2] = -1
+    with pytest.raises(np.linalg.LinAlgError, match="at place 1 of the batch is not positive"):
+        la.cholesky(p).numpy()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("full", [False, True])
+def test_svd_of_what_is_tall(dtype: str, full: bool) -> None:
+    for shape in ((22, 12), (11, 6), (12, 7), (2, 40, 3), (5, 1)):
+        x = numbers(shape, dtype)
+        u, s, vh = (t.numpy() for t in la.svd(x, full_matrices=full))
+        close(s, np.linalg.svd(x, compute_uv=False))
+        close(la.svdvals(x), s)
+        close((u[..., : shape[-1]] * s[..., None, :]) @ vh, x)
+        close(
+            adjoint(u) @ u, np.broadcast_to(np.eye(u.shape[-1]), (*shape[:-2], *(u.shape[-1],) * 2))
+        )

@@ -1,19 +1,76 @@
 // Factors by elimination and by reflections, and triangular systems: one matrix each.
 #include "backend/cpu/library_call.h"
+#include "base/threads.h"
 
 namespace pullback {
+namespace {
+
+constexpr int kLeft = 141, kUpper = 121, kNoUnit = 131;
+constexpr int64_t kCholeskyRows = 128;   // that are factorised at a time
+constexpr int64_t kCholeskyStrip = 64;   // rows below these that a thread takes
+constexpr int64_t kLargeCholesky = 256;  // by size alone, so that threads change no bits
+
+// A number as the library takes it.
+template <class T>
+typename Lapack<T>::Alpha passed(const T& x) {
+  if constexpr (Lapack<T>::kComplex) {
+    return &x;
+  } else {
+    return x;
+  }
+}
+
+// In place, of the lower triangle; some of the upper one is written to. Threads share the rows
+// below those that are factorised.
+template <class T>
+Problem large_cholesky(const Lapack<T>& lapack, int64_t n, T* l) {
+  const T one{1}, minus{-1};
+  const int lead = static_cast<int>(n);
+  for (int64_t j = 0; j < n && !stop_requested(); j += kCholeskyRows) {
+    const int64_t rows = std::min(kCholeskyRows, n - j), next = j + rows;
+    const int width = static_cast<int>(rows);
+    T* corner = l + j * n + j;
+    if (lapack.potrf(kColumnMajor, 'U', width, corner, lead)) return Problem::NotPositive;
+    const auto over_strips = [&](auto&& each) {
+      parallel_for(ceil_div(n - next, kCholeskyStrip), true, [&](int64_t strip) {
+        const int64_t first = next + strip * kCholeskyStrip;
+        each(first, std::min(kCholeskyStrip, n - first));
+      });
+    };
+    over_strips([&](int64_t first, int64_t count) {
+      lapack.trsm(kColumnMajor, kLeft, kUpper, kAdjoint, kNoUnit, width, static_cast<int>(count),
+                  passed(one), corner, lead, l + first * n + j, lead);
+    });
+    over_strips([&](int64_t first, int64_t count) {
+      lapack.gemm(kColumnMajor, kAdjoint, kNoTurn, static_cast<int>(first + count - next),
+                  static_cast<int>(count), width, passed(minus), l + next * n + j, lead,
+                  l + first * n + j, lead, passed(one), l + first * n + next, lead);
+    });
+  }
+  return Problem::None;
+}
+
+}  // namespace
 
 template <class T>
 Problem MatrixRun<T>::cholesky(int64_t at) const {
+  if (n == 0) return Problem::None;
   const T* a = in(0, at, n * n);
   T* l = out(0, at, n * n);
-  for (int64_t i = 0; i < n; ++i) {
-    std::copy_n(a + i * n, i + 1, l + i * n);
-    std::fill_n(l + i * n + i + 1, n - i - 1, T{});
-  }
-  if (n == 0) return Problem::None;
+  const bool large = n >= kLargeCholesky;
+  const int64_t rows = large ? kCholeskyStrip : n;
+  const auto each_row = [&](auto&& f) {
+    parallel_for(ceil_div(n, rows), true, [&](int64_t part) {
+      for (int64_t i = part * rows; i < std::min((part + 1) * rows, n); ++i) f(i);
+    });
+  };
+  each_row([&](int64_t i) { std::copy_n(a + i * n, i + 1, l + i * n); });
   const int order = static_cast<int>(n);
-  return lapack.potrf(kColumnMajor, 'U', order, l, order) ? Problem::NotPositive : Problem::None;
+  const Problem problem = large ? large_cholesky(lapack, n, l)
+                          : lapack.potrf(kColumnMajor, 'U', order, l, order) ? Problem::NotPositive
+                                                                             : Problem::None;
+  each_row([&](int64_t i) { std::fill_n(l + i * n + i + 1, n - i - 1, T{}); });
+  return problem;
 }
 
 template <class T>
@@ -28,17 +85,11 @@ Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t piece) const {
     if (t[i * n + i] == T{}) return Problem::Singular;
   }
   if (n == 0 || form.k == 0) return Problem::None;
-  constexpr int kRows = 101, kLeft = 141, kUpper = 121, kNoTurn = 111, kNoUnit = 131;
+  constexpr int kRows = 101;
   const int order = static_cast<int>(n), k = static_cast<int>(form.k);
   const T one{1};
-  typename Lapack<T>::Alpha alpha;
-  if constexpr (Lapack<T>::kComplex) {
-    alpha = &one;
-  } else {
-    alpha = one;
-  }
   lapack.trsm(kRows, kLeft, kUpper + form.lower, kNoTurn + static_cast<int>(form.turn),
-              kNoUnit + form.unit, order, static_cast<int>(columns), alpha, t, order, x, k);
+              kNoUnit + form.unit, order, static_cast<int>(columns), passed(one), t, order, x, k);
   return Problem::None;
 }
 
