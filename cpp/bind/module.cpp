@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <thread>
 
@@ -86,17 +87,40 @@ int64_t coarse_milliseconds() {
 // Python's main thread, the only one that handles signals; in a forked child the one that forked.
 std::atomic<unsigned long> main_thread{0};
 
+// Runs that have let go of the lock. When the process ends, after the interpreter, those of daemon
+// threads go on, while libraries clean up behind them what they use.
+std::atomic<int> running{0};
+std::atomic<bool> ending{false};
+
+void await_runs() {
+  constexpr int kMost = 5000;
+  ending = true;  // they end after their chunk
+  for (int i = 0; i < kMost && running > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void* release_lock() {
+  ++running;
+  return PyEval_SaveThread();
+}
+
 void find_main_thread() {
   // Importing threading takes time; without it nobody has made another thread.
   const py::dict modules = py::module_::import("sys").attr("modules");
   main_thread = modules.contains("threading")
                     ? modules["threading"].attr("main_thread")().attr("ident").cast<unsigned long>()
                     : PyThread_get_thread_ident();
-  at_fork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+  at_fork(nullptr, nullptr, [] {
+    main_thread = PyThread_get_thread_ident();
+    running = 0;  // those of other threads are not here
+  });
+  std::atexit(await_runs);
 }
 
 // Asked between steps and chunks without the lock. Taking it costs, so at most every 20 ms.
 bool interrupted() {
+  if (ending) return true;
   if (PyThread_get_thread_ident() != main_thread) return false;
   const int64_t now = coarse_milliseconds();
   if (now - last_signal_check.load(std::memory_order_relaxed) < 20) return false;
@@ -112,6 +136,7 @@ bool interrupted() {
 // which our frames do not allow, and what they hold is gone too: it stays here until the process
 // ends.
 void take_lock(void* state) {
+  --running;
   try {
     PyEval_RestoreThread(static_cast<PyThreadState*>(state));
   } catch (...) {
@@ -223,8 +248,7 @@ PYBIND11_MODULE(_core, m) {
     }
   });
   find_main_thread();
-  set_lock_hooks(
-      {[]() -> void* { return PyEval_SaveThread(); }, take_lock, interrupted, check_signals});
+  set_lock_hooks({release_lock, take_lock, interrupted, check_signals});
   install_evaluation();
   warn_many_nodes = warn_many;
   bind_tensor(m);
