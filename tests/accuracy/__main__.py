@@ -72,7 +72,9 @@ def main() -> int:
     parser.add_argument("--exhaustive", action="store_true", help="values of all 2³² floats")
     parser.add_argument("--points", type=int, default=300)
     parser.add_argument("--write", action="store_true", help="keep the figures, write the page")
+    parser.add_argument("--check", action="store_true", help="fail if an error exceeds its figure")
     options = parser.parse_args()
+    worse = []
     if unknown := set(options.names) - set(FUNCTIONS):
         parser.error(f"expected some of {', '.join(FUNCTIONS)}, got {', '.join(sorted(unknown))}")
     for name in options.names or FUNCTIONS:
@@ -89,13 +91,17 @@ def main() -> int:
         for key, (error, at) in results.items():
             print(f"{name:16} {key:10} {error:10.3f} ulp at {at!r}", flush=True)
             found[key] = round(error, 3)
+            figure = read().get(name, {}).get(key, float("inf"))
+            if found[key] > figure:
+                worse.append(f"{name} {key}: {found[key]} ulp at {at!r}, the figure is {figure}")
         print(f"{name:16} {time.monotonic() - start:.0f} s", flush=True)
         if options.write:
             figures = read()
             figures.setdefault(name, {}).update(found)
             FIGURES.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n")
             PAGE.write_text(page(figures))
-    return 0
+    print(*worse, sep="\n")
+    return bool(options.check and worse)
 
 
 if __name__ == "__main__":

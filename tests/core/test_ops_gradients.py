@@ -1,126 +1,22 @@
-"""The gradient of every operation, and the gradient of that, against differences in long double
-(support/checks.py); float32 against float64; and what holds of every gradient:
-it is linear in its cotangent, its Hessian is symmetric, its two modes are adjoint, exact zeros stay
-exact. Halves are in test_ops_digits.py."""
+"""The case table as a whole: linear operations are exactly adjoint, no operation is forgotten, what
+has no gradient gives none, and planted errors are found. The derivatives of each row are in
+test_ops.py, those of halves in test_ops_digits.py."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from support import checks
-from support.cases import Case, Check
+from support.cases import Case
 from support.checks import Program
-from support.oracle import off
 
 import pullback as pb
 from pullback import _core
 
-
-def test_first_order(differentiable: Case) -> None:
-    checks.first_order(differentiable)
-
-
-def test_second_order(differentiable: Case) -> None:
-    checks.second_order(differentiable)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("salt", ["a", "b", "c"])
-def test_other_numbers(differentiable: Case, salt: str) -> None:
-    checks.first_order(differentiable, salt)
-    checks.second_order(differentiable, salt)
-
-
-def test_float32_agrees_with_float64(differentiable: Case) -> None:
-    """The same inputs in both: no formula loses digits where only the dtype is smaller."""
-    if "f" not in differentiable.dtypes:
-        return
-    check = Check()
-    for shapes in differentiable.shapes:
-        narrow, wide = (Program(differentiable, shapes, dtype) for dtype in "fd")
-        assert all(np.array_equal(a, b) for a, b in zip(narrow.xs, wide.xs, strict=True))
-        got = [*narrow.slopes, *narrow.second()]
-        expected = [*wide.slopes, *wide.second()]
-        # Some roundings for the formula and one for each term of a sum or factor of a product.
-        tolerance = (8 + sum(x.size for x in narrow.xs)) * 2.0**-23
-        for k, (g, want) in enumerate(zip(got, expected, strict=True)):
-            check.that(g.dtype == np.float32, f"{k} of {shapes}: dtype {g.dtype}")
-            error = off(g.numpy(), want.numpy().astype(np.longdouble), 1.0)
-            if not error <= tolerance:
-                text = f"{k} of {shapes}: {error:.2g} off: {g.numpy()}, float64 {want.numpy()}"
-                check.that(False, text)
-    check.done()
-
-
-# --- what holds of every gradient
-
-
-def largest(case: Case) -> Any:
-    sizes = [sum(int(np.prod(shape)) for shape in shapes) for shapes in case.shapes]
-    return case.shapes[int(np.argmax(sizes))]
-
-
-def test_linear_in_the_cotangent(differentiable: Case) -> None:
-    shapes = largest(differentiable)
-    program = Program(differentiable, shapes)
-    rng = np.random.default_rng(1)
-    other = rng.standard_normal(program.y.shape)
-
-    def pulled(cotangent: Any) -> list[Any]:
-        return [g.numpy() for g in pb.gradients(program.y, program.wrt, grad_ys=cotangent)]
-
-    parts = zip(pulled(program.c), pulled(other), pulled(3.0 * program.c - other), strict=True)
-    for first, second, both in parts:
-        scale = max(np.max(np.abs(g), initial=1) for g in (first, second))
-        np.testing.assert_allclose(both, 3 * first - second, rtol=0, atol=4e-15 * scale)
-
-
-def test_a_zero_cotangent_gives_exact_zeros(differentiable: Case) -> None:
-    for shapes in differentiable.shapes:
-        program = Program(differentiable, shapes)
-        zero = np.zeros(program.y.shape)
-        for k, g in enumerate(pb.gradients(program.y, program.wrt, grad_ys=zero)):
-            value = g.numpy()
-            assert value.shape == program.wrt[k].shape and value.dtype == np.float64
-            assert not np.any(value), f"argument {k} of {shapes}: {value}"
-
-
-def test_hessian_is_symmetric(differentiable: Case) -> None:
-    """<u, H v> = <v, H u>, over all arguments together."""
-    program = Program(differentiable, largest(differentiable))
-    rng = np.random.default_rng(2)
-    us, vs = ([rng.uniform(-1, 1, w.shape) for w in program.wrt] for _ in range(2))
-
-    def product(directions: list[Any]) -> list[Any]:
-        pairs = zip(program.slopes, directions, strict=True)
-        total = sum(pb.sum(slope * d) for slope, d in pairs)
-        found = pb.gradients(total, program.wrt, unconnected_gradients="zero")
-        return [g.numpy() for g in found]
-
-    hv, hu = product(vs), product(us)
-    left = sum(np.sum(u * h) for u, h in zip(us, hv, strict=True))
-    right = sum(np.sum(v * h) for v, h in zip(vs, hu, strict=True))
-    scale = sum(np.sum(np.abs(u * h)) for u, h in zip(us, hv, strict=True))
-    assert abs(left - right) <= 1e-13 * max(1.0, scale)
-
-
-def test_pushing_and_pulling_are_adjoint(differentiable: Case) -> None:
-    """<J u, c> = <u, J* c>, where J u is the gradient of <J* c, u> by c."""
-    for shapes in differentiable.shapes:
-        program = Program(differentiable, shapes)
-        *_, pushed = program.second()
-        pairs = zip(program.slopes, program.directions, strict=True)
-        terms = np.concatenate([np.ravel(g.numpy() * u) for g, u in pairs])
-        left = np.ravel(pushed.numpy() * program.c).astype(np.longdouble)
-        scale = max(np.sum(np.abs(terms)), np.sum(np.abs(left)), 1)
-        assert abs(np.sum(left) - np.sum(terms.astype(np.longdouble))) <= 1e-14 * scale, shapes
-
-
-# --- the linear ones are adjoint: <A x, y> = <x, A* y>, exactly where no sum rounds
+# --- linear operations are adjoint: <A x, y> = <x, A* y>, exactly where no sum rounds
 
 LINEAR = ["take", "scatter_add", "slice", "embed", "reshape", "transpose", "broadcast_to", "concat"]
 
@@ -268,5 +164,5 @@ def test_planted_errors_are_seen(cases: list[Case], mutant: str) -> None:
     op, rule = MUTANTS[mutant]
     case = next(case for case in cases if case.op == op)
     with pb.gradient_override_map({op: rule}), pytest.raises(AssertionError):
-        test_first_order(case)
-        test_second_order(case)
+        checks.first_order(case)
+        checks.second_order(case)

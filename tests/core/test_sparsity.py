@@ -1,16 +1,14 @@
-"""Patterns of derivatives, read off the graph: of every operation of the case table and of random
-programs the sparse derivative is the dense one, and is no denser where that can be said; and
-colourings, by their definitions."""
+"""Patterns of derivatives, read off the graph: of exact examples and of random programs the sparse
+derivative is the dense one, and has no more entries than needed; and colourings, by their
+definitions. Each operation alone is in test_ops.py."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.cases import Case
+from support.properties.sparse import dense
 
 import pullback as pb
 from pullback import _core
@@ -22,42 +20,6 @@ BUDGET = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-
-
-def dense(f, x):
-    """The jacobian of f at x, row by row."""
-    v = pb.Variable(x)
-    with pb.GradientTape() as tape:
-        y = f(v)
-    found = tape.jacobian(y, v, unconnected_gradients="zero")
-    return found.numpy().reshape(int(np.prod(y.shape)), x.size)
-
-
-def one_argument(case: Case, shapes: Any) -> Any:
-    """(function of one argument, value) for each argument that has a gradient."""
-    arrays = [pb.constant(a) for a in case.arrays(shapes, "d")]
-    for k in case.wrt:
-        yield lambda x, k=k: case.run(*arrays[:k], x, *arrays[k + 1 :]), arrays[k].numpy()
-
-
-def test_jacobians_of_every_operation(differentiable: Case):
-    for shapes in differentiable.shapes:
-        for f, x in one_argument(differentiable, shapes):
-            got = pb.sparse_jacobian(f, x)
-            np.testing.assert_allclose(got.toarray(), dense(f, x), rtol=1e-12, atol=1e-12)
-            if differentiable.elementwise:
-                assert got.nnz <= got.shape[0]
-
-
-def test_hessians_of_every_operation(differentiable: Case):
-    shapes = differentiable.shapes[0]
-    for f, x in one_argument(differentiable, shapes):
-        weights = np.random.default_rng(1).normal(size=f(pb.constant(x)).shape)
-        total = lambda x, f=f, weights=weights: pb.sum(f(x) * weights)  # noqa: E731
-        got = pb.sparse_hessian(total, x)
-        np.testing.assert_allclose(got.toarray(), dense(pb.grad(total), x), rtol=1e-10, atol=1e-10)
-        if differentiable.elementwise:
-            assert got.nnz <= x.size
 
 
 def pattern(f, x):

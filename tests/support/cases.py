@@ -7,9 +7,12 @@ Values, gradients to second order, dtypes, broadcasting, CPU levels and threads 
 
 from __future__ import annotations
 
+import traceback
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +114,11 @@ class Case:
         """The arguments in long double, except those of a fixed dtype."""
         pairs = zip(self.domains, xs, strict=True)
         return [x if domain.dtype else np.asarray(x, np.longdouble) for domain, x in pairs]
+
+    @property
+    def largest(self) -> tuple[Shape, ...]:
+        """The shapes of the call with the most elements."""
+        return max(self.shapes, key=lambda shapes: sum(int(np.prod(shape)) for shape in shapes))
 
     def result_dtype(self, dtype: str) -> str:
         if self.result == "bool":
@@ -348,12 +356,32 @@ class Check:
         if not fine:
             self.problems.append(text)
 
+    @contextmanager
+    def during(self, name: str) -> Iterator[None]:
+        """Prefix the problems found inside with `name`; an exception is one of them."""
+        before = len(self.problems)
+        try:
+            yield
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            self.problems.append(f"{type(error).__name__} at {where}: {error}")
+        self.problems[before:] = [f"{name}: {text}" for text in self.problems[before:]]
+
     def done(self) -> None:
         assert not self.problems, "\n" + "\n".join(text[:400] for text in self.problems[:12])
 
 
 def same_bits(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def same_numbers(got: Any, expected: Any, tolerance: float) -> bool:
+    """Test whether shapes and NaNs are equal and numbers differ by at most `tolerance`, absolute
+    and relative."""
+    if np.shape(got) != np.shape(expected):
+        return False
+    return np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def tensor(x: Any, dtype: str) -> Any:

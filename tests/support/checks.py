@@ -19,6 +19,7 @@ import numpy as np
 import pullback as pb
 
 from .cases import NAMES, Case, Check, tensor
+from .expected import stored
 from .layouts import Layout, layouts
 from .oracle import (
     FIRST_TOLERANCE,
@@ -82,16 +83,29 @@ class Program:
         total = sum(pb.sum(slope * pb.cast(d, slope.dtype)) for slope, d in pairs)
         return pb.gradients(total, [*self.wrt, self.cotangent], unconnected_gradients="zero")
 
-    # --- the same by differences
+    # --- the same by finite differences, stored
 
-    def expected(self) -> list[Any]:
-        return [self.jacobian(k).pull(self.c) for k in self.case.wrt]
+    def expected(self) -> tuple[list[Any], list[Any]]:
+        """The gradients along the cotangent, and along one of ones."""
+        shapes = [self.xs[k].shape for k in self.case.wrt]
+        found = self.stored("derivative", 2 * shapes, self.compute_expected)
+        return found[: len(shapes)], found[len(shapes) :]
 
-    def jacobian(self, k: int) -> Any:
-        case = self.case
-        return jacobian(case.reference, case.exact(self.xs), k, case.elementwise)
+    def stored(self, name: str, shapes: list[Any], compute: Any) -> list[Any]:
+        arguments = [*self.xs, self.c, *self.directions]
+        return stored(f"{self.case} {name}", arguments, shapes, compute)
+
+    def compute_expected(self) -> list[Any]:
+        case, exact = self.case, self.case.exact(self.xs)
+        jacobians = [jacobian(case.reference, exact, k, case.elementwise) for k in case.wrt]
+        return [j.pull(c) for c in (self.c, np.ones_like(self.c)) for j in jacobians]
 
     def expected_second(self) -> list[Any]:
+        """What `second` returns."""
+        shapes = [*(self.xs[k].shape for k in self.case.wrt), self.c.shape]
+        return self.stored("second derivative", shapes, self.compute_expected_second)
+
+    def compute_expected_second(self) -> list[Any]:
         case, directions = self.case, [None] * len(self.xs)
         for k, d in zip(case.wrt, self.directions, strict=True):
             directions[k] = d.astype(np.longdouble)
@@ -130,13 +144,12 @@ def first_order(case: Case, salt: str = "") -> None:
     for shapes in case.shapes:
         programs = [Program(case, shapes, "d", salt, one) for one in placements(case, shapes)]
         plain = programs[0]
-        jacobians = [plain.jacobian(k) for k in case.wrt]
         # A cotangent of stride 0 as well: the gradient of a sum.
         ones = pb.gradients(pb.sum(plain.y), plain.wrt)
         pb.evaluate([g for p in programs for g in p.slopes if g is not None], ones)
-        wanted = [j.pull(plain.c) for j in jacobians]
+        wanted, wanted_of_ones = plain.expected()
         found = [(p.layout.name, p.slopes, wanted) for p in programs]
-        found.append(("stride 0", ones, [j.pull(np.ones_like(plain.c)) for j in jacobians]))
+        found.append(("stride 0", ones, wanted_of_ones))
         for layout, slopes, expected in found:
             for k, got, want in zip(case.wrt, slopes, expected, strict=True):
                 count("first order", shapes, layout)
@@ -148,7 +161,7 @@ def first_order(case: Case, salt: str = "") -> None:
 def second_order(case: Case, salt: str = "") -> None:
     check = Check()
     for shapes in case.shapes:
-        if max(int(np.prod(shape)) for shape in shapes) > LARGEST:
+        if not has_second_order(shapes):
             continue  # the first order has seen it
         programs = [Program(case, shapes, "d", salt, one) for one in placements(case, shapes)]
         expected = programs[0].expected_second()
@@ -160,6 +173,19 @@ def second_order(case: Case, salt: str = "") -> None:
                 label = f"{program.layout.name}, argument {k} of {shapes}"
                 compare(check, label, got, want, SECOND_TOLERANCE, 0.1)
     check.done()
+
+
+def has_second_order(shapes: Any) -> bool:
+    return max(int(np.prod(shape)) for shape in shapes) <= LARGEST
+
+
+def expect_all(case: Case) -> None:
+    """Ask for every stored derivative."""
+    for shapes in case.shapes:
+        program = Program(case, shapes)
+        program.expected()
+        if has_second_order(shapes):
+            program.expected_second()
 
 
 def compare(
