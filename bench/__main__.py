@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import growth, native_bench, peers, plot
@@ -55,14 +57,23 @@ def main() -> int:
     if options.smoke:
         setting = Setting(cache, repetitions=1, smoke=True)
     about = machine(pb._core.build_info())
-    report = Report()
-    for name in options.rows:
+    blas = pb._core.build_info()["blas"]["path"]
+
+    def run(name: str) -> Report:
+        report = Report()
         if name in rows:
             run_row(report, setting, name, rows[name])
         elif name == "growth":
             growth.run(report, setting)
         else:
-            native_bench.run(report, setting, name, pb._core.build_info()["blas"]["path"])
+            native_bench.run(report, setting, name, blas)
+        return report
+
+    report = Report()
+    # Rows that are timed have the machine to themselves.
+    with ThreadPoolExecutor(os.cpu_count() if options.smoke else 1) as pool:
+        for one in pool.map(run, options.rows):
+            report.add(one)
     content = content_of(report, rows, about, options.smoke)
     print(render(content))
     if options.json:

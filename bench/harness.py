@@ -57,6 +57,12 @@ class Report:
     missing: list[str] = field(default_factory=list)  # not installed, or not written yet
     failures: list[str] = field(default_factory=list)
 
+    def add(self, other: Report) -> None:
+        self.results += other.results
+        self.growth += other.growth
+        self.missing += [what for what in other.missing if what not in self.missing]
+        self.failures += other.failures
+
 
 class WorkerError(Exception):
     """A worker that said why it cannot, or died."""
