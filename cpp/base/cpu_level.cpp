@@ -2,8 +2,8 @@
 // that the processor lacks would be an illegal instruction somewhere in a kernel.
 #include "base/cpu_level.h"
 
-#include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -11,36 +11,58 @@
 namespace pullback {
 namespace {
 
+constexpr CpuLevel kCompiled[] = {
+#if defined(PULLBACK_HAS_baseline)
+    CpuLevel::Baseline,
+#endif
+#if defined(PULLBACK_HAS_avx2)
+    CpuLevel::Avx2,
+#endif
+#if defined(PULLBACK_HAS_avx512)
+    CpuLevel::Avx512,
+#endif
+};
+
 CpuLevel supported() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-#if defined(PULLBACK_HAS_avx512)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return CpuLevel::Avx512;
   }
-#endif
-#if defined(PULLBACK_HAS_avx2)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("f16c")) {
     return CpuLevel::Avx2;
   }
 #endif
-#endif
   return CpuLevel::Baseline;
 }
 
-CpuLevel choose() {
+// The best compiled one up to `limit`, which the processor supports; if there is none, the lowest
+// that it supports.
+CpuLevel best_up_to(CpuLevel limit) {
   const CpuLevel best = supported();
+  const CpuLevel* found = nullptr;
+  for (const CpuLevel& level : kCompiled) {
+    if (level <= best && (level <= limit || !found)) found = &level;
+  }
+  if (found) return *found;
+  fail(ErrorKind::Runtime, "pullback was built for processors with ", name_of(kCompiled[0]),
+       ", this one supports ", name_of(best), "; build it on this machine");
+}
+
+CpuLevel choose() {
   const char* wish = std::getenv("PULLBACK_CPU_LEVEL");
-  if (!wish) return best;
+  if (!wish) return best_up_to(CpuLevel::Avx512);
   for (CpuLevel level : {CpuLevel::Baseline, CpuLevel::Avx2, CpuLevel::Avx512}) {
-    if (std::string(name_of(level)) == wish) return std::min(level, best);
+    if (std::string(name_of(level)) == wish) return best_up_to(level);
   }
   fail(ErrorKind::Value, "PULLBACK_CPU_LEVEL: expected baseline, avx2 or avx512, got '", wish, "'");
 }
 
 }  // namespace
+
+std::span<const CpuLevel> compiled_levels() { return kCompiled; }
 
 CpuLevel cpu_level() {
   static const CpuLevel level = choose();

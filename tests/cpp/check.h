@@ -42,23 +42,13 @@ struct Level {
   const char* name() const { return name_of(level); }
 };
 
-// Every instruction set up to cpu_level().
+// Every instruction set up to cpu_level() that was compiled.
 inline std::vector<Level> levels() {
-  const Level all[] = {
-      {CpuLevel::Baseline, kernels_baseline::kElementwiseTable, kernels_baseline::kRandomTable,
-       kernels_baseline::kGammaTable},
-#if defined(PULLBACK_HAS_avx2)
-      {CpuLevel::Avx2, kernels_avx2::kElementwiseTable, kernels_avx2::kRandomTable,
-       kernels_avx2::kGammaTable},
-#endif
-#if defined(PULLBACK_HAS_avx512)
-      {CpuLevel::Avx512, kernels_avx512::kElementwiseTable, kernels_avx512::kRandomTable,
-       kernels_avx512::kGammaTable},
-#endif
-  };
   std::vector<Level> out;
-  for (const Level& level : all) {
-    if (level.level <= cpu_level()) out.push_back(level);
+  for (const CpuLevel level : compiled_levels()) {
+    if (level > cpu_level()) continue;
+    const KernelTable& table = kernels_of(level);
+    out.push_back({level, table.elementwise, table.random, table.gammas});
   }
   return out;
 }

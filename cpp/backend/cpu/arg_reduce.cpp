@@ -4,29 +4,13 @@
 
 #include "backend/cpu/index_run.h"
 #include "backend/cpu/kernels/position.h"
-#include "base/cpu_level.h"
+#include "backend/cpu/kernels/table.h"
 #include "base/threads.h"
 
 namespace pullback {
 namespace {
 
 constexpr int64_t kBlock = 64 * 1024;  // of a long row
-
-const PositionTable& positions() {
-  switch (cpu_level()) {
-#if defined(PULLBACK_HAS_avx512)
-    case CpuLevel::Avx512:
-      return kernels_avx512::kPositionTable;
-#endif
-#if defined(PULLBACK_HAS_avx2)
-    case CpuLevel::Avx2:
-      return kernels_avx2::kPositionTable;
-#endif
-    default:
-      break;
-  }
-  return kernels_baseline::kPositionTable;
-}
 
 // The winner of a row that is too long for one call, or worth several threads.
 int64_t search_row(const PositionKernel& kernel, const char* x, int64_t n, int64_t element) {
@@ -86,7 +70,8 @@ void search_columns(const ArgReduce& a, const PositionKernel& kernel, const char
 
 Status run_arg_reduce(const ArgReduce& a, const Slots& slots) {
   if (a.outer == 0 || a.inner == 0) return {};
-  const PositionKernel& kernel = positions().of[a.op == Op::argmax][static_cast<int>(a.in.dtype)];
+  const PositionKernel& kernel =
+      kernels().positions.of[a.op == Op::argmax][static_cast<int>(a.in.dtype)];
   const char* x = slots.at(a.in);
   auto* out = reinterpret_cast<int64_t*>(slots.at(a.out));
   if (a.inner == 1) return search_rows(a, kernel, x, out);

@@ -1,56 +1,79 @@
-// Picks the kernels of this processor.
-#include "backend/cpu/kernels/small_matrices.h"
+// Picks the kernels of this processor, from those that were compiled (PULLBACK_HAS_<level>).
 #include "backend/cpu/kernels/table.h"
 
+#include <initializer_list>
+
 #include "base/cpu_level.h"
+#include "base/error.h"
 #include "plan/backend.h"
 
 namespace pullback {
+namespace {
 
 static_assert(kIndexOutOfRange == static_cast<int>(Problem::IndexOutOfRange));
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
-#define table_of(set)                                                                              \
-  KernelTable {                                                                                    \
-    set::kElementwiseTable, set::kCastTable, set::kFoldTable, set::kRandomTable, set::kGammaTable, \
-        set::kRowTable, set::kWeaveTable, set::kPairTable, set::kProductTable, set::kBatchTable,   \
-        set::kAttentionTable, set::kConvolutionTable, set::kWinogradTable, set::kPoolTable,        \
-        set::kFourierTable                                                                         \
-  }
-
-const KernelTable& kernels() {
-  static const KernelTable table = [] {
-    switch (cpu_level()) {
-#if defined(PULLBACK_HAS_avx512)
-      case CpuLevel::Avx512:
-        return table_of(kernels_avx512);
-#endif
-#if defined(PULLBACK_HAS_avx2)
-      case CpuLevel::Avx2:
-        return table_of(kernels_avx2);
-#endif
-      default:
-        break;
+// No two of them have a kernel for the same operation and dtype.
+ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
+  ElementwiseTable out{};
+  for (int op = 0; op < kElementwise; ++op) {
+    for (int dtype = 0; dtype < kComputeDTypes; ++dtype) {
+      for (const ElementwiseTable* table : tables) {
+        if (table->of[op][dtype]) out.of[op][dtype] = table->of[op][dtype];
+      }
     }
-    return table_of(kernels_baseline);
-  }();
-  return table;
+  }
+  return out;
 }
 
-const SmallMatrixTable& small_matrix_kernels() {
-  switch (cpu_level()) {
+#define PULLBACK_TABLE_OF(set)                                                                \
+  {                                                                                           \
+    static const KernelTable table = {merged({&set::kIntegerTable, &set::kFloat32Table,       \
+                                              &set::kFloat64Table, &special::kSpecialTable}), \
+                                      set::kCastTable,                                        \
+                                      set::kFoldTable,                                        \
+                                      set::kRandomTable,                                      \
+                                      set::kGammaTable,                                       \
+                                      set::kRowTable,                                         \
+                                      set::kWeaveTable,                                       \
+                                      set::kPairTable,                                        \
+                                      set::kProductTable,                                     \
+                                      set::kBatchTable,                                       \
+                                      set::kAttentionTable,                                   \
+                                      set::kConvolutionTable,                                 \
+                                      set::kWinogradTable,                                    \
+                                      set::kPoolTable,                                        \
+                                      set::kFourierTable,                                     \
+                                      set::kPositionTable,                                    \
+                                      set::kSmallMatrixTable};                                \
+    return table;                                                                             \
+  }
+
+}  // namespace
+
+const KernelTable& kernels_of(CpuLevel level) {
+  switch (level) {
 #if defined(PULLBACK_HAS_avx512)
     case CpuLevel::Avx512:
-      return kernels_avx512::kSmallMatrixTable;
+      PULLBACK_TABLE_OF(kernels_avx512)
 #endif
 #if defined(PULLBACK_HAS_avx2)
     case CpuLevel::Avx2:
-      return kernels_avx2::kSmallMatrixTable;
+      PULLBACK_TABLE_OF(kernels_avx2)
+#endif
+#if defined(PULLBACK_HAS_baseline)
+    case CpuLevel::Baseline:
+      PULLBACK_TABLE_OF(kernels_baseline)
 #endif
     default:
-      return kernels_baseline::kSmallMatrixTable;
+      fail(ErrorKind::Runtime, "this build has no kernels for ", name_of(level));
   }
+}
+
+const KernelTable& kernels() {
+  static const KernelTable& table = kernels_of(cpu_level());
+  return table;
 }
 
 }  // namespace pullback

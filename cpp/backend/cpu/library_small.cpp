@@ -2,6 +2,7 @@
 #include "backend/cpu/library_small.h"
 
 #include "backend/cpu/kernels/small_matrices.h"
+#include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 
@@ -19,7 +20,7 @@ bool is_small(const LibraryCall& call) {
 Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int64_t end) {
   const RoutineForm& form = call.form;
   const int64_t n = form.n, count = end - first;
-  const SmallMatrixTable& table = small_matrix_kernels();
+  const SmallMatrixTable& table = kernels().small_matrices;
   const int wide = call.in[0].dtype == DType::Float64;
   const auto at = [&](const View& view, int64_t size) {
     return view.slot < 0 ? nullptr : slots.at(view) + first * size * size_of(view.dtype);

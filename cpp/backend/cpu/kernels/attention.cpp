@@ -2,7 +2,7 @@
 // 2022): weights by the largest score so far, and the slopes by the scores.
 //
 // A row without a key that takes part has the weights 0. Compiled once per instruction set, flags
-// as elementwise.cpp.
+// as elementwise.h.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/table.h"

@@ -4,7 +4,7 @@
 // float16 and bfloat16 are made of float32 by adding to the bits: what is cut off rounds half to
 // even, and a carry goes into the exponent as it should. float64 first becomes the float32 whose
 // last bit says that something was lost, so that there is one rounding. Compiled once per
-// instruction set, flags as elementwise.cpp.
+// instruction set, flags as elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #if defined(__F16C__)

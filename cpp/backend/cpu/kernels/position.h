@@ -23,14 +23,4 @@ struct PositionTable {
   PositionKernel of[2][kComputeDTypes];  // [largest]
 };
 
-namespace kernels_baseline {
-extern const PositionTable kPositionTable;
-}
-namespace kernels_avx2 {
-extern const PositionTable kPositionTable;
-}
-namespace kernels_avx512 {
-extern const PositionTable kPositionTable;
-}
-
 }  // namespace pullback

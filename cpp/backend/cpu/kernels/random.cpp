@@ -5,7 +5,7 @@
 //   exponential      -log of words as of uniform, float32 of 32 bits; never of 0 or 1
 //   normal           Box-Muller on the neighbours 2i and 2i+1, computed in float64
 //
-// Compiled once per instruction set, flags as elementwise.cpp.
+// Compiled once per instruction set, flags as elementwise.h.
 #define PULLBACK_NO_FMA
 
 #include "backend/cpu/kernels/philox.h"

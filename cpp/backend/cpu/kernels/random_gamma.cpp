@@ -6,7 +6,7 @@
 // A concentration below 1 is raised by 1, and the draw multiplied by u^(1 / a), as logarithms: so
 // that of a small one is finite where the draw itself is 0.
 //
-// Compiled once per instruction set, flags as elementwise.cpp.
+// Compiled once per instruction set, flags as elementwise.h.
 #define PULLBACK_NO_FMA
 
 #include "backend/cpu/kernels/philox.h"

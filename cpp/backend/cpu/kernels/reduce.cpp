@@ -5,7 +5,7 @@
 // row (narrow ones several rows at a time). float32 sums accumulate in float64, bool and int32 in
 // int64, where they wrap. Where no order matters, rows are plain loops that the compiler cuts into
 // lanes. How tiles are cut and combined is in group_run.cpp. Compiled once per instruction set,
-// flags as elementwise.cpp.
+// flags as elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 

@@ -1,6 +1,6 @@
 // Kernels that know rows: entries repeated along their rows, one entry of each row, arithmetic of
 // elements with their row's entry, and rows added to rows. Compiled once per instruction set, flags
-// as elementwise.cpp.
+// as elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_exp.h"
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "backend/cpu/kernels/lanes.h"
+#include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {

@@ -41,15 +41,4 @@ struct SmallMatrixTable {
   int64_t (*triangular[2])(const SmallTriangular& call) noexcept;
 };
 
-#define PULLBACK_DECLARE_KERNELS(set)              \
-  namespace set {                                  \
-  extern const SmallMatrixTable kSmallMatrixTable; \
-  }
-PULLBACK_DECLARE_KERNELS(kernels_baseline)
-PULLBACK_DECLARE_KERNELS(kernels_avx2)
-PULLBACK_DECLARE_KERNELS(kernels_avx512)
-#undef PULLBACK_DECLARE_KERNELS
-
-const SmallMatrixTable& small_matrix_kernels();
-
 }  // namespace pullback

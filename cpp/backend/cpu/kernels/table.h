@@ -308,9 +308,15 @@ struct FourierKernels {
   int (*sequence[2])(int lane);  // which one a lane has
 };
 
+enum class CpuLevel;
+struct PositionTable;     // position.h
+struct SmallMatrixTable;  // small_matrices.h
+
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
-  extern const ElementwiseTable kElementwiseTable; \
+  extern const ElementwiseTable kIntegerTable;     \
+  extern const ElementwiseTable kFloat32Table;     \
+  extern const ElementwiseTable kFloat64Table;     \
   extern const CastTable kCastTable;               \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \
@@ -325,14 +331,19 @@ struct FourierKernels {
   extern const WinogradTable kWinogradTable;       \
   extern const PoolTable kPoolTable;               \
   extern const FourierKernels kFourierTable;       \
+  extern const PositionTable kPositionTable;       \
+  extern const SmallMatrixTable kSmallMatrixTable; \
   }
 PULLBACK_DECLARE_KERNELS(kernels_baseline)
 PULLBACK_DECLARE_KERNELS(kernels_avx2)
 PULLBACK_DECLARE_KERNELS(kernels_avx512)
 #undef PULLBACK_DECLARE_KERNELS
+namespace special {
+extern const ElementwiseTable kSpecialTable;  // rows of special::, for all instruction sets
+}
 
 struct KernelTable {
-  const ElementwiseTable& elementwise;
+  ElementwiseTable elementwise;
   const CastTable& casts;
   const FoldTable& folds;
   const RandomTable& random;
@@ -347,8 +358,12 @@ struct KernelTable {
   const WinogradTable& winograd;
   const PoolTable& pools;
   const FourierKernels& fourier;
+  const PositionTable& positions;
+  const SmallMatrixTable& small_matrices;
 };
 
+// Of one of compiled_levels().
+const KernelTable& kernels_of(CpuLevel level);
 // Those of cpu_level(), chosen once.
 const KernelTable& kernels();
 

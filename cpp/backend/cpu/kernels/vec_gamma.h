@@ -11,16 +11,6 @@ namespace pullback {
 namespace {
 namespace m {
 
-using special::beta;
-using special::betaln;
-using special::gamma;
-using special::gamma_nth;
-using special::gammasgn;
-using special::polygamma;
-using special::polygamma_gap;
-using special::rgamma;
-using special::rgamma_nth;
-
 constexpr double kAsymptotic = 8.0;  // from here on the series of Stirling
 
 // The first terms of a series in powers of x.

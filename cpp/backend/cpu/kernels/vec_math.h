@@ -1,7 +1,7 @@
 // The m:: functions that elementwise.def names: one element in, one element out.
 //
 // Plain scalar templates over uint8_t (bool), int32_t, int64_t, uint64_t, float and double; the
-// loops around them are in elementwise.cpp. What happens at NaN, infinities, signed zeros, ties and
+// loops around them are in elementwise.h. What happens at NaN, infinities, signed zeros, ties and
 // outside a domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
 // activations, integers and division.
 //

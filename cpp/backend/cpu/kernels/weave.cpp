@@ -4,7 +4,7 @@
 //
 // As many entries of each of S columns as fit sixteen bytes are S times sixteen bytes of the block,
 // and what is shuffled stays within them, so wider vectors do several such pieces at once. Compiled
-// once per instruction set, flags as elementwise.cpp.
+// once per instruction set, flags as elementwise.h.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 

@@ -1,9 +1,15 @@
-// One loop per row of elementwise.def and dtype of its domain. Each row becomes a
-// struct whose of() is the row's value expression; the loops are three templates.
+// One loop per row of elementwise.def and dtype of its domain. Each row becomes a struct whose of()
+// is the row's value expression; the loops are three templates. A file of dtypes takes its share by
+// filled().
 //
 // Compiled once per instruction set (see table.h) with -fwrapv -ffp-contract=off -fno-math-errno
 // -fno-trapping-math. An output may be the memory of an input of its dtype; `ivdep` tells the
 // compiler that such an overlap is exact, so that no iteration touches another's element.
+//
+// Rows whose value is a call of special:: are the exception: they are scalar, so that
+// special/special_table.cpp compiles them once, and the tables of the instruction sets share them.
+#pragma once
+
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"
@@ -11,10 +17,6 @@
 #include "backend/cpu/special/entropies.h"
 #include "backend/cpu/special/error_functions.h"
 #include "backend/cpu/special/gamma.h"
-
-#ifndef PULLBACK_KERNELS
-#define PULLBACK_KERNELS kernels_baseline
-#endif
 
 namespace pullback {
 namespace {
@@ -204,36 +206,39 @@ int ternary(void* out, const void* a, const void* b, const void* c, int64_t n) n
   return kFine;
 }
 
-#define PULLBACK_CELL(shape, name, domain, result, dtype)                              \
-  if constexpr ((domain >> dtype) & 1) {                                               \
+// Whether the value of a row is a call of special::.
+constexpr bool is_special(const char* value) {
+  const char* prefix = "special::";
+  while (*prefix && *value == *prefix) ++value, ++prefix;
+  return !*prefix;
+}
+
+#define PULLBACK_CELL(shape, name, domain, result, value)                              \
+  if constexpr (((domain >> dtype) & 1) && is_special(value) == scalar) {              \
     using T = Element<dtype>;                                                          \
     using Out = Element<Result::result == Result::Bool ? 0 : dtype>;                   \
     table.of[static_cast<int>(Op::name)][dtype] = &shape<Op::name, row::name, Out, T>; \
   }
 
-template <int dtype>
-constexpr void fill_dtype(ElementwiseTable& table) {
-#define UNARY(name, domain, result, ...) PULLBACK_CELL(unary, name, domain, result, dtype)
-#define BINARY(name, domain, result, ...) PULLBACK_CELL(binary, name, domain, result, dtype)
-#define TERNARY(name, domain, result, ...) PULLBACK_CELL(ternary, name, domain, result, dtype)
+// The kernels of one dtype: `scalar` ones, which call special::, or all others.
+template <int dtype, bool scalar>
+constexpr void fill(ElementwiseTable& table) {
+#define UNARY(name, domain, result, integers, cost, mask, value, ...) \
+  PULLBACK_CELL(unary, name, domain, result, #value)
+#define BINARY(name, domain, result, integers, cost, mask, value, ...) \
+  PULLBACK_CELL(binary, name, domain, result, #value)
+#define TERNARY(name, domain, result, integers, cost, mask, value, ...) \
+  PULLBACK_CELL(ternary, name, domain, result, #value)
 #include "ops/elementwise.def"
 }
+#undef PULLBACK_CELL
 
+template <bool scalar, DType... dtypes>
 constexpr ElementwiseTable filled() {
   ElementwiseTable table{};
-  fill_dtype<0>(table);
-  fill_dtype<1>(table);
-  fill_dtype<2>(table);
-  fill_dtype<3>(table);
-  fill_dtype<4>(table);
-  fill_dtype<5>(table);
+  (fill<static_cast<int>(dtypes), scalar>(table), ...);
   return table;
 }
 
 }  // namespace
-
-namespace PULLBACK_KERNELS {
-constinit const ElementwiseTable kElementwiseTable = filled();
-}
-
 }  // namespace pullback

@@ -1,0 +1,9 @@
+// The elementwise kernels whose rows call special::, compiled once: their loops call one scalar
+// function for each element, and the instruction set makes no difference.
+#include "backend/cpu/kernels/elementwise.h"
+
+namespace pullback::special {
+
+constinit const ElementwiseTable kSpecialTable = filled<true, DType::Float32, DType::Float64>();
+
+}  // namespace pullback::special
