@@ -20,6 +20,16 @@ constexpr int kTall = 6;  // 12 of 16
 
 using PULLBACK_KERNELS::Lanes;
 
+// The first columns of some rows of sums, `stride` apart. Not inlined: a copy in each block below
+// takes longer to compile than the block.
+template <class T>
+[[gnu::noinline]] void write_narrow(const WindowCall& x, const T* sums, int rows, int64_t stride,
+                                    T* c) noexcept {
+  for (int r = 0; r < rows; ++r, sums += stride, c += x.c_row) {
+    for (int64_t j = 0; j < x.width; ++j) c[j] = x.add ? c[j] + sums[j] : sums[j];
+  }
+}
+
 // kAlong: what is summed is adjacent in a row of A, and rows have any stride; else rows are
 // adjacent.
 template <class T, int kRows, int kVectors, bool kAlong>
@@ -49,21 +59,25 @@ template <class T, int kRows, int kVectors, bool kAlong>
       for (const T*& pointer : p) pointer += a_step;
     }
   }
+  if (x.width == kVectors * kCount) {
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r, c += x.c_row) {
+    for (int r = 0; r < kRows; ++r, c += x.c_row) {
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      const int64_t left = x.width - v * kCount;
-      T* to = c + v * kCount;
-      if (left >= kCount) {
-        auto* whole = reinterpret_cast<Loose*>(to);
+      for (int v = 0; v < kVectors; ++v) {
+        auto* whole = reinterpret_cast<Loose*>(c + v * kCount);
         *whole = x.add ? *whole + sum[r][v] : sum[r][v];
-      } else {
-        T some[kCount];
-        *reinterpret_cast<Loose*>(some) = sum[r][v];
-        for (int64_t j = 0; j < left; ++j) to[j] = x.add ? to[j] + some[j] : some[j];
       }
     }
+  } else {
+    T some[kRows * kVectors * kCount];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        *reinterpret_cast<Loose*>(some + (r * kVectors + v) * kCount) = sum[r][v];
+      }
+    }
+    write_narrow(x, some, kRows, kVectors * kCount, c);
   }
 }
 
