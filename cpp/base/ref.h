@@ -39,6 +39,8 @@ class Ref {
   T* operator->() const { return pointer_; }
   T& operator*() const { return *pointer_; }
   explicit operator bool() const { return pointer_ != nullptr; }
+  // Without it, `!` is ambiguous where that of Expr is visible (ops/expr.h).
+  bool operator!() const { return pointer_ == nullptr; }
   bool operator==(const Ref& other) const { return pointer_ == other.pointer_; }
   bool operator==(const T* other) const { return pointer_ == other; }
 

@@ -70,7 +70,7 @@ struct alignas(64) Worker {
   std::atomic<uint32_t> word{kIdle};
 };
 
-struct alignas(64) Range {
+struct alignas(64) WorkRange {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
 };
@@ -93,7 +93,7 @@ class Team {
 
   // Number 0 is the caller, whoever it is.
   Worker workers_[kMaxThreads];
-  Range ranges_[kMaxThreads];
+  WorkRange ranges_[kMaxThreads];
   // The job. A worker may look at it, and at the ranges, only while its word is kTaken.
   void (*body_)(void*, int64_t) = nullptr;
   void* context_ = nullptr;
@@ -188,7 +188,7 @@ void Team::recall(Worker& worker) const {
 
 void Team::work(int number) {
   for (int i = 0; i < threads_; ++i) {
-    Range& range = ranges_[(number + i) % threads_];
+    WorkRange& range = ranges_[(number + i) % threads_];
     for (;;) {
       if (range.next.load(std::memory_order_relaxed) >= range.end) break;
       if (stop_requested()) return;

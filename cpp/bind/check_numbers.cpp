@@ -61,7 +61,7 @@ Count count(const Node* node) {
   return count<double>(wide.data(), size);
 }
 
-std::string shown(const Count& bad, const Shape& shape) {
+std::string count_text(const Count& bad, const Shape& shape) {
   const int64_t many = bad.nan + bad.infinite;
   const char* kind = bad.nan ? "NaN" : "infinite";
   if (shape.rank == 0) return kind;
@@ -101,11 +101,11 @@ void check(Node* node, const Node* operation) {
   const Count bad = count(node);
   if (bad.first < 0) return;
   if (operation == node) {
-    refuse(text("backward: the cotangent that it starts with is ", shown(bad, node->shape)));
+    refuse(text("backward: the cotangent that it starts with is ", count_text(bad, node->shape)));
   }
   if (operation) {
     refuse(text("backward: the slope of ", display_name(operation), place_of(operation),
-                ", sends a cotangent that is ", shown(bad, node->shape)));
+                ", sends a cotangent that is ", count_text(bad, node->shape)));
   }
   // Infinities may be meant, as masks are, and go on; NaN never is.
   bool known = !inputs.empty();
@@ -116,11 +116,11 @@ void check(Node* node, const Node* operation) {
     infinite |= before.infinite > 0;
     if (before.nan == 0) continue;
     refuse(text(display_name(node), place_of(node), ", is given a ", display_name(input.get()),
-                " that is ", shown(before, input->shape), " already"));
+                " that is ", count_text(before, input->shape), " already"));
   }
   if (infinite && bad.nan == 0) return;
   refuse(text(display_name(node), place_of(node), ", gives a value that is ",
-              shown(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
+              count_text(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
 }
 
 // One entry, of the thread that made it.

@@ -27,8 +27,6 @@ py::object stolen(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-py::object tensor_object(const Ref<Node>& node) { return stolen(wrap(node)); }
-
 Ref<Node> settled(Ref<Node> node) {
   return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : std::move(node);
 }

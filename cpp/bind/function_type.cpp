@@ -22,13 +22,16 @@ struct PyFunction {
 
 PyTypeObject* function_type = nullptr;
 
-PyFunction* self_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object); }
+PyFunction* function_self(PyObject* object) { return reinterpret_cast<PyFunction*>(object); }
 
 PyObject* function_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   return guarded<PyObject*>(nullptr, [&] {
     // Held: the call may drop the last reference to what it runs.
     const auto held = py::reinterpret_borrow<py::object>(self);
-    return self_of(self)->function->call({args, PyVectorcall_NARGS(flags), names}).release().ptr();
+    return function_self(self)
+        ->function->call({args, PyVectorcall_NARGS(flags), names})
+        .release()
+        .ptr();
   });
 }
 
@@ -40,43 +43,44 @@ PyObject* function_get(PyObject* self, PyObject* instance, PyObject*) {
 
 int function_traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self_of(object)->dict);
-  return self_of(object)->function ? self_of(object)->function->traverse(visit, arg) : 0;
+  Py_VISIT(function_self(object)->dict);
+  return function_self(object)->function ? function_self(object)->function->traverse(visit, arg)
+                                         : 0;
 }
 
 int function_clear(PyObject* object) {
-  Py_CLEAR(self_of(object)->dict);
-  if (self_of(object)->function) self_of(object)->function->drop();
+  Py_CLEAR(function_self(object)->dict);
+  if (function_self(object)->function) function_self(object)->function->drop();
   return 0;
 }
 
 void function_dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
-  if (self_of(object)->weak_references) PyObject_ClearWeakRefs(object);
-  Py_CLEAR(self_of(object)->dict);
-  delete std::exchange(self_of(object)->function, nullptr);
+  if (function_self(object)->weak_references) PyObject_ClearWeakRefs(object);
+  Py_CLEAR(function_self(object)->dict);
+  delete std::exchange(function_self(object)->function, nullptr);
   PyObject_GC_Del(object);
   Py_DECREF(type);
 }
 
 PyObject* function_repr(PyObject* self) {
   return PyUnicode_FromFormat("<function of pullback: %s>",
-                              self_of(self)->function->place().c_str());
+                              function_self(self)->function->place().c_str());
 }
 
 using FastMethod = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 PyObject* plan_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded<PyObject*>(nullptr, [&] {
-    const auto record = self_of(self)->function->record_of({args, count, names}, "plan");
+    const auto record = function_self(self)->function->record_of({args, count, names}, "plan");
     return py::str(record->trace->describe()).release().ptr();
   });
 }
 
 PyObject* graph_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded<PyObject*>(nullptr, [&] {
-    const auto record = self_of(self)->function->record_of({args, count, names}, "graph");
+    const auto record = function_self(self)->function->record_of({args, count, names}, "graph");
     return py::str(record->trace->listing()).release().ptr();
   });
 }
@@ -87,18 +91,18 @@ PyObject* cache_info_method(PyObject* self, PyObject*) {
       return py::module_::import("collections")
           .attr("namedtuple")("CacheInfo", "hits misses currsize");
     });
-    const TracedFunction& function = *self_of(self)->function;
+    const TracedFunction& function = *function_self(self)->function;
     return type(function.hits(), function.misses(), function.size()).release().ptr();
   });
 }
 
 PyObject* clear_cache_method(PyObject* self, PyObject*) {
-  self_of(self)->function->clear();
+  function_self(self)->function->clear();
   Py_RETURN_NONE;
 }
 
 // By name, as Python functions are pickled and copied.
-PyObject* reduce_method(PyObject* self, PyObject*) {
+PyObject* reduce_function(PyObject* self, PyObject*) {
   return PyObject_GetAttrString(self, "__qualname__");
 }
 
@@ -106,7 +110,7 @@ PyCFunction as_function(FastMethod method) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
 }
 
-PyMethodDef methods[] = {
+PyMethodDef function_methods[] = {
     {"plan", as_function(plan_method), METH_FASTCALL | METH_KEYWORDS,
      "plan($self, *args, **kwargs)\n--\n\nplan(self, *args: typing.Any, **kwargs: typing.Any) -> "
      "str\n\n"
@@ -125,20 +129,18 @@ PyMethodDef methods[] = {
     {"clear_cache", clear_cache_method, METH_NOARGS,
      "clear_cache($self)\n--\n\nclear_cache(self) -> None\n\nForgets all traces; the next call "
      "traces again."},
-    {"__reduce__", reduce_method, METH_NOARGS, nullptr},
+    {"__reduce__", reduce_function, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef attributes[] = {
+PyGetSetDef function_attributes[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {
+PyMemberDef function_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunction, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(PyFunction, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-
-void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 py::object make_function(py::object f, std::string name, std::string place,
                          std::vector<size_t> positions, std::vector<py::object> names,
@@ -166,9 +168,9 @@ void bind_function(py::module_& m) {
                          {Py_tp_clear, slot(function_clear)},
                          {Py_tp_dealloc, slot(function_dealloc)},
                          {Py_tp_repr, slot(function_repr)},
-                         {Py_tp_methods, methods},
-                         {Py_tp_getset, attributes},
-                         {Py_tp_members, members},
+                         {Py_tp_methods, function_methods},
+                         {Py_tp_getset, function_attributes},
+                         {Py_tp_members, function_members},
                          {Py_tp_doc, const_cast<char*>("A function that is traced once for each "
                                                        "signature; `pullback.function` makes it.")},
                          {0, nullptr}};

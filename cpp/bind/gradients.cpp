@@ -23,10 +23,6 @@
 namespace pullback {
 namespace {
 
-py::object tensor_object(const Ref<Node>& node) {
-  return py::reinterpret_steal<py::object>(wrap(node));
-}
-
 // fn(op name, inputs, outputs, cotangents) -> one tensor or None for each input.
 struct PythonRule : Rule {
   PythonRule(py::object fn, std::string rule_name) : fn(std::move(fn)) {

@@ -86,8 +86,6 @@ PyObject* compare_slot(PyObject* left, PyObject* right, int operation) {
   return binary(ops[operation], left, right);
 }
 
-void* slot(auto function) { return reinterpret_cast<void*>(function); }
-
 }  // namespace
 
 std::vector<PyType_Slot> operator_slots() {

@@ -263,7 +263,7 @@ Py_hash_t identity_hash(PyObject* object) {
   return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(object) >> 4);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef shared_methods[] = {
     {"numpy", numpy_method, METH_NOARGS,
      "numpy($self)\n--\n\nnumpy(self) -> numpy.typing.NDArray[typing.Any]\n\nThe value as a NumPy "
      "array (read-only, not a copy)."},
@@ -289,7 +289,7 @@ PyMethodDef methods[] = {
      "__format__(self, specification: str, /) -> str\n\nThat of the number that it holds."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef attributes[] = {
+PyGetSetDef shared_attributes[] = {
     {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
     {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
@@ -303,27 +303,18 @@ PyGetSetDef attributes[] = {
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-void* slot(auto function) { return reinterpret_cast<void*>(function); }
-
 }  // namespace
 
 std::vector<PyType_Slot> shared_slots() {
   std::vector<PyType_Slot> slots = operator_slots();
   const PyType_Slot others[] = {
-      {Py_nb_float, slot(float_slot)},
-      {Py_nb_int, slot(int_slot)},
-      {Py_nb_index, slot(index_slot)},
-      {Py_nb_bool, slot(bool_slot)},
-      {Py_tp_hash, slot(identity_hash)},
-      {Py_tp_iter, slot(iter_slot)},
-      {Py_mp_length, slot(length_slot)},
-      {Py_sq_length, slot(length_slot)},
-      {Py_mp_subscript, slot(subscript_slot)},
-      {Py_mp_ass_subscript, slot(assign_subscript_slot)},
-      {Py_sq_item, slot(item_slot)},
-      {Py_sq_contains, slot(contains_slot)},
-      {Py_tp_methods, methods},
-      {Py_tp_getset, attributes},
+      {Py_nb_float, slot(float_slot)},         {Py_nb_int, slot(int_slot)},
+      {Py_nb_index, slot(index_slot)},         {Py_nb_bool, slot(bool_slot)},
+      {Py_tp_hash, slot(identity_hash)},       {Py_tp_iter, slot(iter_slot)},
+      {Py_mp_length, slot(length_slot)},       {Py_sq_length, slot(length_slot)},
+      {Py_mp_subscript, slot(subscript_slot)}, {Py_mp_ass_subscript, slot(assign_subscript_slot)},
+      {Py_sq_item, slot(item_slot)},           {Py_sq_contains, slot(contains_slot)},
+      {Py_tp_methods, shared_methods},         {Py_tp_getset, shared_attributes},
   };
   slots.insert(slots.end(), std::begin(others), std::end(others));
   return slots;

@@ -25,7 +25,7 @@ PyTypeObject* variable_type = nullptr;
 
 namespace {
 
-PyTensor* self_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
+PyTensor* tensor_self(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
 // A Python tensor for a node, of a subclass of Tensor that adds no fields.
 PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
@@ -36,7 +36,7 @@ PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
   }
   PyObject* self = subtype->tp_alloc(subtype, 0);
   if (!self) throw py::error_already_set();
-  self_of(self)->node = Ref<Node>(node).detach();
+  tensor_self(self)->node = Ref<Node>(node).detach();
   return self;
 }
 
@@ -154,13 +154,11 @@ PyObject* repr_slot(PyObject* self) {
   });
 }
 
-void* slot(auto function) { return reinterpret_cast<void*>(function); }
-
 void tensor_dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
-  if (self_of(object)->weak_references) PyObject_ClearWeakRefs(object);
-  if (self_of(object)->node) release(std::exchange(self_of(object)->node, nullptr));
+  if (tensor_self(object)->weak_references) PyObject_ClearWeakRefs(object);
+  if (tensor_self(object)->node) release(std::exchange(tensor_self(object)->node, nullptr));
   PyObject_GC_Del(object);
   Py_DECREF(type);
 }
@@ -169,7 +167,7 @@ void tensor_dealloc(PyObject* object) {
 // alive are its own; a node that somebody else holds too belongs to nobody and ends the search.
 int tensor_traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
-  Node* node = self_of(object)->node;
+  Node* node = tensor_self(object)->node;
   for (int step = 0; node && step < 64 && node->refs == 1; ++step) {
     const Node* owner = operation_of(node) ? operation_of(node) : node;
     if (owner->rule && owner->rule->refs == 1 && (owner == node || owner->refs == 1)) {
@@ -182,12 +180,12 @@ int tensor_traverse(PyObject* object, visitproc visit, void* arg) {
 }
 
 int tensor_clear(PyObject* object) {
-  if (self_of(object)->node) release(std::exchange(self_of(object)->node, nullptr));
+  if (tensor_self(object)->node) release(std::exchange(tensor_self(object)->node, nullptr));
   return 0;
 }
 
 // Copies and pickles hold the value alone: no history.
-PyObject* reduce_method(PyObject* self, PyObject*) {
+PyObject* reduce_tensor(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     const Ref<Node> x = to_node(self, "pickle");
     check_has_value(x, "pickle", "return it from the function to see it");
@@ -198,12 +196,12 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
   });
 }
 
-PyMethodDef own_methods[] = {{"__reduce__", reduce_method, METH_NOARGS,
+PyMethodDef own_methods[] = {{"__reduce__", reduce_tensor, METH_NOARGS,
                               "__reduce__(self) -> tuple[typing.Any, ...]\n\n"
                               "For pickle and copy: the value, without history."},
                              {nullptr, nullptr, 0, nullptr}};
 
-PyMemberDef members[] = {
+PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
@@ -226,7 +224,7 @@ void bind_tensor(py::module_& m) {
   slots.push_back({Py_tp_dealloc, slot(tensor_dealloc)});
   slots.push_back({Py_tp_traverse, slot(tensor_traverse)});
   slots.push_back({Py_tp_clear, slot(tensor_clear)});
-  slots.push_back({Py_tp_members, members});
+  slots.push_back({Py_tp_members, tensor_members});
   slots.push_back(
       {Py_tp_doc,
        const_cast<char*>("Tensor()\n--\n\nA lazy n-dimensional value.\n\n"

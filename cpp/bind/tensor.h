@@ -34,6 +34,11 @@ void bind_variable(pybind11::module_& m);
 
 // A new Python tensor for a node.
 PyObject* wrap(const Ref<Node>& node);
+inline pybind11::object tensor_object(const Ref<Node>& node) {
+  PyObject* object = wrap(node);
+  if (!object) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(object);
+}
 // The Python object of a variable (the same one for as long as it lives).
 PyObject* wrap(const Ref<Variable>& variable);
 
@@ -66,6 +71,9 @@ Result guarded(Result failed, F&& f) noexcept {
     return failed;
   }
 }
+
+// A function as the entry of a PyType_Slot.
+void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
 // Sets __array_ufunc__ = None, with which NumPy arrays on the left leave operators to the type.
 void leave_operators_to(PyTypeObject* type);

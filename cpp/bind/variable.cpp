@@ -13,7 +13,7 @@
 namespace pullback {
 namespace {
 
-PyVariable* self_of(PyObject* object) { return reinterpret_cast<PyVariable*>(object); }
+PyVariable* variable_self(PyObject* object) { return reinterpret_cast<PyVariable*>(object); }
 
 void initialise(PyObject* object, const Ref<Node>& value, bool trainable, std::string name) {
   if (variable_scope_active()) {
@@ -22,9 +22,9 @@ void initialise(PyObject* object, const Ref<Node>& value, bool trainable, std::s
          "would not make it again; make it outside of the function");
   }
   Ref<Variable> variable = make_variable(value, trainable, std::move(name));
-  if (self_of(object)->variable) release(self_of(object)->variable);
+  if (variable_self(object)->variable) release(variable_self(object)->variable);
   variable->handle = object;
-  self_of(object)->variable = variable.detach();
+  variable_self(object)->variable = variable.detach();
 }
 
 int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
@@ -53,8 +53,8 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
 
 void variable_dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  if (self_of(object)->weak_references) PyObject_ClearWeakRefs(object);
-  if (Variable* variable = std::exchange(self_of(object)->variable, nullptr)) {
+  if (variable_self(object)->weak_references) PyObject_ClearWeakRefs(object);
+  if (Variable* variable = std::exchange(variable_self(object)->variable, nullptr)) {
     if (variable->handle == object) variable->handle = nullptr;
     release(variable);
   }
@@ -119,11 +119,11 @@ PyObject* read_method(PyObject* self, PyObject*) {
 }
 
 // Answers that must not count as a read: tapes and traces watch those.
-PyObject* get_shape(PyObject* self, void*) {
+PyObject* variable_shape(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr,
                             [&] { return shape_tuple(variable_of(self)->shape).release().ptr(); });
 }
-PyObject* get_dtype(PyObject* self, void*) {
+PyObject* variable_dtype(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr,
                             [&] { return dtype_object(variable_of(self)->dtype).release().ptr(); });
 }
@@ -136,15 +136,15 @@ PyObject* get_name(PyObject* self, void*) {
 }
 
 // Copies and pickles are variables of their own, of the same class, value and name.
-PyObject* reduce_method(PyObject* self, PyObject*) {
+PyObject* reduce_variable(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     // Held: while the value is computed, another thread may call __init__ again.
     const Ref<Variable> variable = variable_of(self);
     const Ref<Node> value = read(variable.get());
     check_has_value(value, "pickle", "copy variables outside of the function");
-    const py::object attributes = py::getattr(py::handle(self), "__dict__", py::none());
+    const py::object dictionary = py::getattr(py::handle(self), "__dict__", py::none());
     const py::tuple state = py::make_tuple(array_from_node(value), variable->trainable,
-                                           py::str(variable->name), attributes);
+                                           py::str(variable->name), dictionary);
     return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"),
                           py::make_tuple(py::handle(reinterpret_cast<PyObject*>(Py_TYPE(self)))),
                           state)
@@ -166,8 +166,8 @@ PyObject* set_state_method(PyObject* self, PyObject* state) {
   });
 }
 
-PyMethodDef methods[] = {
-    {"__reduce__", reduce_method, METH_NOARGS,
+PyMethodDef variable_methods[] = {
+    {"__reduce__", reduce_variable, METH_NOARGS,
      "__reduce__(self) -> tuple[typing.Any, ...]\n\nFor pickle and copy."},
     {"__setstate__", set_state_method, METH_O,
      "__setstate__(self, state: tuple[typing.Any, ...], /) -> None\n\nFor pickle and copy."},
@@ -184,15 +184,15 @@ PyMethodDef methods[] = {
      "read($self)\n--\n\nread(self) -> Tensor\n\nThe present value as a tensor (a snapshot)."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef attributes[] = {
+PyGetSetDef variable_attributes[] = {
     {"trainable", get_trainable, nullptr,
      "Whether tapes watch it, and so whether minimize() changes it unasked.", nullptr},
     {"name", get_name, nullptr, "The name in messages.", nullptr},
-    {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
-    {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
+    {"shape", variable_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
+    {"dtype", variable_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {
+PyMemberDef variable_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
@@ -230,7 +230,7 @@ PyObject* wrap(const Ref<Variable>& variable) {
   }
   PyObject* object = variable_type->tp_alloc(variable_type, 0);
   if (!object) throw py::error_already_set();
-  self_of(object)->variable = Ref<Variable>(variable).detach();
+  variable_self(object)->variable = Ref<Variable>(variable).detach();
   variable->handle = object;
   return object;
 }
@@ -242,17 +242,17 @@ void bind_variable(py::module_& m) {
   std::vector<PyType_Slot> slots = shared_slots();
   for (PyType_Slot& slot : slots) {
     if (slot.slot == Py_tp_methods) {
-      all_methods = joined(slot, methods);
+      all_methods = joined(slot, variable_methods);
       slot.pfunc = all_methods.data();
     } else if (slot.slot == Py_tp_getset) {
-      all_attributes = joined(slot, attributes);
+      all_attributes = joined(slot, variable_attributes);
       slot.pfunc = all_attributes.data();
     }
   }
   slots.push_back({Py_tp_init, reinterpret_cast<void*>(variable_init)});
   slots.push_back({Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)});
   slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(variable_dealloc)});
-  slots.push_back({Py_tp_members, members});
+  slots.push_back({Py_tp_members, variable_members});
   slots.push_back({Py_tp_repr, reinterpret_cast<void*>(variable_repr)});
   slots.push_back({Py_tp_doc, const_cast<char*>(kDoc)});
   slots.push_back({0, nullptr});

@@ -1,7 +1,6 @@
 // The routine of attention, and what its derivatives are made of.
 #include "ops/attention.h"
 
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -16,12 +15,11 @@ namespace pullback {
 namespace {
 
 constexpr const char* kWho = "scaled_dot_product_attention";
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using formula::where;
 
-Expr times(const Expr& a, const Expr& b) { return matmul(a, b); }
-Expr turned(const Expr& x) { return swap_last_axes(x); }
+Expr product(const Expr& a, const Expr& b) { return matmul(a, b); }
+Expr transposed(const Expr& x) { return swap_last_axes(x); }
 Expr sum_of_rows(const Expr& x) { return reduce(Op::sum, x, std::vector<int64_t>{-1}, true); }
 
 // The inputs q, k, v, (backward: those of the queries, the cotangent,) the mask, seed, counter and
@@ -70,7 +68,7 @@ Extras extras_of(const RoutineForm& form, std::span<Node* const> inputs) {
 // --- composed: all weights at a time
 
 Expr weights(const NodeRef& q, const NodeRef& k, const NodeRef& mask, bool causal) {
-  Expr scores = times(q, turned(k));
+  Expr scores = product(q, transposed(k));
   if (causal) {
     const Expr row = expand_dims(iota(rows(q)), {1});
     scores = where(row >= Expr(iota(rows(k))), scores, Expr(-kInfinity));
@@ -100,7 +98,7 @@ Expr composed(const NodeRef& q, const NodeRef& k, const NodeRef& v, const Extras
               bool causal) {
   Expr p = weights(q, k, extras.mask, causal);
   if (extras.rate) p = p * kept(extras, p.node->shape, q->dtype);
-  return times(p, v);
+  return product(p, v);
 }
 
 // --- rules
@@ -138,27 +136,28 @@ std::vector<NodeRef> second_cotangents(const NodeRef& operation,
   const Expr none = zeros({}, q->dtype);
   const NodeRef &a = cotangents[0], &b = cotangents[1], &c = cotangents[2];
 
-  const Expr e = d * times(g, turned(v));
+  const Expr e = d * product(g, transposed(v));
   const Expr delta = sum_of_rows(p * e);
   Expr by_s = none;  // of s
-  if (a) by_s = by_s + times(a, turned(k));
-  if (b) by_s = by_s + times(q, turned(b));
+  if (a) by_s = by_s + product(a, transposed(k));
+  if (b) by_s = by_s + product(q, transposed(b));
   by_s = broadcast_to(by_s, shape);
   const Expr mean = sum_of_rows(p * by_s);
   const Expr by_e = d * p * (by_s - mean);
   Expr by_p = by_s * (e - delta) - mean * e;
-  if (c) by_p = by_p + d * times(g, turned(c));
+  if (c) by_p = by_p + d * product(g, transposed(c));
   const Expr by_scores = p * (by_p - sum_of_rows(p * by_p));
   const Expr s = p * (e - delta);
 
-  Expr to_q = times(by_scores, k), to_k = times(turned(by_scores), q), to_g = times(by_e, v);
-  if (a) to_k = to_k + times(turned(s), a);
-  if (b) to_q = to_q + times(s, b);
-  if (c) to_g = to_g + times(p * d, c);
+  Expr to_q = product(by_scores, k), to_k = product(transposed(by_scores), q),
+       to_g = product(by_e, v);
+  if (a) to_k = to_k + product(transposed(s), a);
+  if (b) to_q = to_q + product(s, b);
+  if (c) to_g = to_g + product(p * d, c);
   std::vector<NodeRef> answers(inputs.size());
   answers[0] = to_q;
   answers[1] = to_k;
-  answers[2] = times(turned(by_e), g);
+  answers[2] = product(transposed(by_e), g);
   answers[5] = to_g;
   return answers;
 }

@@ -17,14 +17,14 @@
 namespace pullback {
 namespace {
 
-std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const Piece& piece,
+std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
                                const Batching& batching);
 
-Piece piece_of(const Batching& batching) {
-  Piece piece;
-  for (const Ref<Node>& input : batching.inputs) piece.from.push_back(input.get());
-  for (const Ref<Node>& batch : batching.batches) piece.to.push_back({batch, true});
-  return piece;
+BatchedInputs replaced_of(const Batching& batching) {
+  BatchedInputs replaced;
+  for (const Ref<Node>& input : batching.inputs) replaced.from.push_back(input.get());
+  for (const Ref<Node>& batch : batching.batches) replaced.to.push_back({batch, true});
+  return replaced;
 }
 
 class BatchedRule : public Rule {
@@ -37,26 +37,26 @@ class BatchedRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const bool several = node_->op == Op::custom_call;
     std::vector<Ref<Node>> held;
-    Piece piece = piece_of(batching_);
+    BatchedInputs replaced = replaced_of(batching_);
     std::vector<Node*> cotangents;
     for (size_t k = 0; k < call.cotangents.size(); ++k) {
       const Shape& shape = several ? node_->operation->outputs[k].shape : node_->shape;
       held.push_back(make_argument(call.cotangents[k]->dtype, shape));
       cotangents.push_back(held.back().get());
-      piece.from.push_back(held.back().get());
-      piece.to.push_back({Ref<Node>(call.cotangents[k]), true});
+      replaced.from.push_back(held.back().get());
+      replaced.to.push_back({Ref<Node>(call.cotangents[k]), true});
     }
     const bool custom = node_->op == Op::custom;
     const auto inputs = custom ? node_->inputs().subspan(1) : node_->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {
-      piece.from.push_back(inputs[k]);
-      piece.to.push_back({Ref<Node>(call.inputs[k]), true});
+      replaced.from.push_back(inputs[k]);
+      replaced.to.push_back({Ref<Node>(call.inputs[k]), true});
     }
     std::vector<Node*> outputs(call.outputs.size());
     if (!several) {
       outputs[0] = node_.get();
-      piece.from.push_back(node_.get());
-      piece.to.push_back({Ref<Node>(call.node), true});
+      replaced.from.push_back(node_.get());
+      replaced.to.push_back({Ref<Node>(call.node), true});
     }
     std::vector<Cotangent> answers =
         one_->apply({call.op, node_.get(), inputs, outputs, cotangents});
@@ -65,7 +65,7 @@ class BatchedRule : public Rule {
     }
     remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
       const NoOverrides none;
-      return at_once(std::move(roots), piece, batching_);
+      return at_once(std::move(roots), replaced, batching_);
     });
     return answers;
   }
@@ -96,23 +96,23 @@ Ref<Node> with_batch_axis(const Ref<Node>& root, int64_t count) {
   return broadcast_to(root, with_batch(count, root->shape, root->shape.rank));
 }
 
-std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const Piece& piece,
+std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
                                const Batching& batching) {
   std::vector<Ref<Node>> out;
-  for (const Made& made : made_in_batch(std::move(roots), piece, batching)) {
+  for (const Made& made : made_in_batch(std::move(roots), replaced, batching)) {
     out.push_back(made.has_batch ? made.node : with_batch_axis(made.node, batching.count));
   }
   return out;
 }
 
 std::vector<Ref<Node>> one_by_one(std::vector<Ref<Node>> roots, const Batching& batching) {
-  const Subgraph piece(std::move(roots), piece_of(batching).from,
-                       [](const Node*) { return false; });
-  std::vector<std::vector<Ref<Node>>> entries(piece.roots().size());
+  const Subgraph subgraph(std::move(roots), replaced_of(batching).from,
+                          [](const Node*) { return false; });
+  std::vector<std::vector<Ref<Node>>> entries(subgraph.roots().size());
   for (int64_t i = 0; i < batching.count; ++i) {
     std::vector<Ref<Node>> inputs;
     for (const Ref<Node>& batch : batching.batches) inputs.push_back(entry_of(batch, i));
-    const auto copies = piece.rebuild(
+    const auto copies = subgraph.rebuild(
         inputs, [](size_t, const Node* node, auto below) { return copy_node(node, below); });
     for (size_t k = 0; k < copies.size(); ++k) entries[k].push_back(copies[k]);
   }
@@ -133,11 +133,11 @@ thread_local int scopes = 0;
 
 }  // namespace
 
-std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece,
+std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
                                 const Batching& batching) {
-  const auto own = [&](const Node* node) { return piece.whole && is_of(*piece.whole, node); };
+  const auto own = [&](const Node* node) { return replaced.whole && is_of(*replaced.whole, node); };
   const Subgraph subgraph(
-      std::move(roots), piece.from,
+      std::move(roots), replaced.from,
       [&](const Node* node) { return own(node) || draws_since(node, batching.first_draw); },
       [&](const Node* node) { return node->flags & kTraced || own(node); });
   std::vector<Made> made(subgraph.size());
@@ -146,7 +146,7 @@ std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece
   for (size_t i = 0; i < subgraph.size(); ++i) {
     const Subgraph::Entry& entry = subgraph[i];
     if (entry.input >= 0) {
-      made[i] = piece.to[entry.input];
+      made[i] = replaced.to[entry.input];
       continue;
     }
     below.clear();
@@ -177,7 +177,7 @@ std::vector<Ref<Node>> batched(std::vector<Ref<Node>> roots, const Batching& bat
   if (batching.count == 0) return of_none(roots);
   // What is made here stands for operations that were made before, by whoever made these.
   const NoOverrides none;
-  return at_once(std::move(roots), piece_of(batching), batching);
+  return at_once(std::move(roots), replaced_of(batching), batching);
 }
 
 std::optional<std::vector<Ref<Node>>> batched_or_each(std::vector<Ref<Node>> roots,
@@ -187,9 +187,9 @@ std::optional<std::vector<Ref<Node>>> batched_or_each(std::vector<Ref<Node>> roo
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::NotImplemented) throw;
   }
-  const Subgraph piece(roots, piece_of(batching).from, [](const Node*) { return false; });
-  for (size_t i = 0; i < piece.size(); ++i) {
-    const Node* node = piece[i].node;
+  const Subgraph subgraph(roots, replaced_of(batching).from, [](const Node*) { return false; });
+  for (size_t i = 0; i < subgraph.size(); ++i) {
+    const Node* node = subgraph[i].node;
     if (by_users_rule(node) || node->op == Op::custom_call) return std::nullopt;
   }
   const NoOverrides none;

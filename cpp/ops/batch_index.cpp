@@ -23,7 +23,7 @@ NodeRef positions_in_all(const NodeRef& indices, int64_t count, int64_t length) 
   const Expr first = Expr(along_batch(count, indices->shape.rank - 1)) * integer(length);
   const Expr all = integer(count * length);
   const Expr beyond = formula::where(at < integer(0), at - all, at + all);
-  const Expr inside = !(own < integer(0)) & (own < integer(length));
+  const Expr inside = (!(own < integer(0))) & (own < integer(length));
   return formula::where(inside, own + first, beyond);
 }
 

@@ -53,11 +53,11 @@ class Loops {
   // A body with those of its inputs replaced that are flagged; `arguments` are all of its inputs.
   std::vector<Made> inside(const Body& body, const Flags& flags,
                            std::span<const NodeRef> arguments) const {
-    Piece piece;
+    BatchedInputs replaced;
     for (size_t i = 0; i < flags.size(); ++i) {
       if (arguments[i] == body.inputs[i]) continue;
-      piece.from.push_back(body.inputs[i].get());
-      piece.to.push_back({arguments[i], flags[i] != 0});
+      replaced.from.push_back(body.inputs[i].get());
+      replaced.to.push_back({arguments[i], flags[i] != 0});
     }
     // Rules of users may hold what is inside as well as what is outside.
     Batching batching = batching_;
@@ -66,18 +66,18 @@ class Loops {
       batching.inputs.push_back(body.inputs[i]);
       batching.batches.push_back(arguments[i]);
     }
-    return made_in_batch(body.roots, piece, batching);
+    return made_in_batch(body.roots, replaced, batching);
   }
 
   // A body's roots outside of it, of what the operation is given for its inputs.
   std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
-    Piece piece;
-    piece.whole = &body;
+    BatchedInputs replaced;
+    replaced.whole = &body;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
-      piece.from.push_back(body.inputs[i].get());
-      piece.to.push_back({value(places[i]), has_batch(places[i])});
+      replaced.from.push_back(body.inputs[i].get());
+      replaced.to.push_back({value(places[i]), has_batch(places[i])});
     }
-    return made_in_batch(body.roots, piece, batching_);
+    return made_in_batch(body.roots, replaced, batching_);
   }
 
   // `then` where an entry still runs, else what it was.

@@ -42,7 +42,6 @@ std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
 std::vector<BatchedOutput> BatchedLoop::replaying() {
   const LoopForm& form = operation_.loop;
   const bool apart = counted_apart();
-  const Body& replayed = *operation_.bodies[1];
   const auto [first, own] = matched(apart);
   const NodeRef longest = apart ? reduce(Op::max, counts(), std::nullopt, false)
                                 : value(static_cast<int32_t>(node_->inputs_count) - 1);

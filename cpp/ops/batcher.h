@@ -33,13 +33,13 @@ struct BatchedOutput {
   bool along_iterations = false;  // the iterations come before the batch
 };
 
-// What lies between some inputs and some roots, and what the inputs have become.
-struct Piece {
+// The inputs of a subgraph and what replaces each in the batch.
+struct BatchedInputs {
   std::vector<Node*> from;
   std::vector<Made> to;
-  const Body* whole = nullptr;  // all that was made for it belongs to the piece
+  const Body* whole = nullptr;  // if not null, every node of this body belongs to the subgraph
 };
-std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const Piece& piece,
+std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
                                 const Batching& batching);
 // A rule for all around that of `node`, which is about one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);

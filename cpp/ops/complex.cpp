@@ -111,7 +111,7 @@ bool has_complex_rule(Op op) {
 namespace {
 
 // i z.
-Expr turned(const Expr& z) { return make_complex(-Expr(imaginary_part(z)), real_part(z)); }
+Expr times_i(const Expr& z) { return make_complex(-Expr(imaginary_part(z)), real_part(z)); }
 
 // The slope of tanh: even, and without the overflow of cosh.
 Expr tanh_slope_at(const Expr& a) {
@@ -153,7 +153,7 @@ Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g) {
     case Op::rsqrt:
       return value(g * (-0.5 * y / a));
     case Op::tan:
-      return value(g * tanh_slope_at(turned(a)));
+      return value(g * tanh_slope_at(times_i(a)));
     case Op::tanh:
       return value(g * tanh_slope_at(a));
     case Op::asin:
@@ -161,9 +161,9 @@ Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g) {
     case Op::acos:
       return value(-(g / (sqrt(1.0 - a) * sqrt(1.0 + a))));
     case Op::atan:
-      return value(g / ((1.0 - turned(a)) * (1.0 + turned(a))));
+      return value(g / ((1.0 - times_i(a)) * (1.0 + times_i(a))));
     case Op::asinh:
-      return value(g / (sqrt(1.0 - turned(a)) * sqrt(1.0 + turned(a))));
+      return value(g / (sqrt(1.0 - times_i(a)) * sqrt(1.0 + times_i(a))));
     case Op::acosh:
       return value(g / (sqrt(a - 1.0) * sqrt(a + 1.0)));
     default:

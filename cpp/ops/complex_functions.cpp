@@ -6,7 +6,6 @@
 // of branch cuts (C99, Annex G).
 
 #include <cmath>
-#include <limits>
 
 #include "ops/complex.h"
 
@@ -16,12 +15,11 @@ namespace {
 using namespace formula;
 using Pair = ComplexPair;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLn2 = 0.6931471805599453;
 constexpr double kLn10 = 2.302585092994046;
 
 // A number where nothing beside it would say that it is a float64.
-Expr wide(double value) { return scalar(DType::Float64, value); }
+Expr float64_scalar(double value) { return scalar(DType::Float64, value); }
 
 Pair scaled(const Pair& z, const Expr& by) { return {z.re * by, z.im * by}; }
 // i z and -i z.
@@ -33,10 +31,6 @@ Expr times(const Expr& a, const Expr& b) {
   return where(zero, copysign(0.0, a) * copysign(1.0, b), a * b);
 }
 
-Pair product(const Pair& a, const Pair& b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
 // Smith's quotient, in the order that keeps what the ratio loses (M. Baudin, R. L. Smith, A robust
 // complex division in Scilab, 2012), of operands brought into the middle of the range.
 Pair quotient(const Pair& x, const Pair& y) {
@@ -45,7 +39,7 @@ Pair quotient(const Pair& x, const Pair& y) {
   const Expr bottom = size(y);
   // Powers of two; an infinity is the same after any of them.
   const auto shrink = [](const Expr& size) {
-    return where(size > 0x1p1021, 0.25, where(size < 0x1p-900, wide(0x1p110), 1.0));
+    return where(size > 0x1p1021, 0.25, where(size < 0x1p-900, float64_scalar(0x1p110), 1.0));
   };
   const Expr shrink_x = shrink(top);
   const Expr shrink_y = shrink(bottom);
@@ -105,9 +99,10 @@ Expr log_of_size(const Pair& z) {
   const Expr large = maximum(re, im);
   const Expr small = minimum(re, im);
   const Expr beside = (large > 0.5) & (large < 2.0) & (hypot(re, im) < 2.0);
-  const Expr scale = where(large > 0x1p1021, 0.25, where(large < 0x1p-1000, wide(0x1p60), 1.0));
-  const Expr shift =
-      where(large > 0x1p1021, 2.0 * kLn2, where(large < 0x1p-1000, wide(-60.0 * kLn2), 0.0));
+  const Expr scale =
+      where(large > 0x1p1021, 0.25, where(large < 0x1p-1000, float64_scalar(0x1p60), 1.0));
+  const Expr shift = where(large > 0x1p1021, 2.0 * kLn2,
+                           where(large < 0x1p-1000, float64_scalar(-60.0 * kLn2), 0.0));
   // The difference to 1 is exact between 0.5 and 2.
   const Expr near = where(beside, large, 1.0) - 1.0;
   return where(beside, log_beside_one(near, where(beside, small, 0.0)),
@@ -129,7 +124,7 @@ struct Exponential {
 };
 Exponential exponential(const Expr& x) {
   const Expr far = (x > 709.0) & (x < 1500.0);
-  return {exp(where(far, x - 64.0, x)), where(far, wide(0x1.425982cf597cdp92), 1.0)};
+  return {exp(where(far, x - 64.0, x)), where(far, float64_scalar(0x1.425982cf597cdp92), 1.0)};
 }
 
 // e^x (cos y + i sin y).
@@ -154,8 +149,8 @@ Pair sqrt_form(const Pair& z) {
   const Expr large = maximum(abs(z.re), abs(z.im));
   const Expr big = large > 0x1p1020;
   const Expr tiny = large < 0x1p-900;
-  const Expr scale = where(big, 0.0625, where(tiny, wide(0x1p120), 1.0));
-  const Expr back = where(big, 4.0, where(tiny, wide(0x1p-60), 1.0));
+  const Expr scale = where(big, 0.0625, where(tiny, float64_scalar(0x1p120), 1.0));
+  const Expr back = where(big, 4.0, where(tiny, float64_scalar(0x1p-60), 1.0));
   const Expr x = abs(z.re) * scale;
   const Expr y = z.im * scale;
   const Expr root = sqrt(0.5 * (x + hypot(x, y)));
@@ -225,7 +220,7 @@ Pair acos_form(const Pair& z) {
   const Pair below = sqrt_form(one_minus(z));
   const Pair above = sqrt_form(plus_one(z));
   const Expr far = endless(z);
-  const Expr half = where(z.re == 0.0, wide(0.25 * M_PI), atan2(below.re, above.re));
+  const Expr half = where(z.re == 0.0, float64_scalar(0.25 * M_PI), atan2(below.re, above.re));
   return {where(far, atan2(abs(z.im), z.re), 2.0 * half),
           where(far, copysign(kInfinity, -z.im), asinh(cross(above, below)))};
 }
@@ -274,7 +269,9 @@ Pair pow_form(const Pair& a, const Pair& b) {
   return {where(one, 1.0, re), where(one, 0.0, im)};
 }
 
-Pair reciprocal_form(const Pair& z) { return quotient({wide(1.0), wide(0.0)}, z); }
+Pair reciprocal_form(const Pair& z) {
+  return quotient({float64_scalar(1.0), float64_scalar(0.0)}, z);
+}
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 #include "ops/composite.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "base/error.h"
@@ -18,8 +17,6 @@ namespace pullback {
 namespace {
 
 using namespace formula;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using CompositeVjp = Cotangent (*)(Node* y, const Expr& g, Node* x);
 

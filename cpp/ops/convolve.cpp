@@ -172,13 +172,13 @@ NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& ou
 namespace {
 
 // [batch, n, …] as [batch · n, …]: the result's first axis is taken apart again.
-NodeRef joined(const NodeRef& x) {
+NodeRef joined_batch(const NodeRef& x) {
   Shape shape;
   shape.append(x->shape[0] * x->shape[1]);
   for (int64_t d = 2; d < x->shape.rank; ++d) shape.append(x->shape[d]);
   return reshape(x, shape);
 }
-NodeRef parted(const NodeRef& y, int64_t count, int64_t axis) {
+NodeRef parted_axis(const NodeRef& y, int64_t count, int64_t axis) {
   Shape shape;
   for (int64_t d = 0; d < y->shape.rank; ++d) {
     if (d == axis) shape.append(count);
@@ -199,7 +199,7 @@ NodeRef joined_at(const NodeRef& x, int64_t axis) {
 }
 // The way back: an axis taken apart, and its first part moved to the front.
 NodeRef parted_at(const NodeRef& y, int64_t count, int64_t axis) {
-  const NodeRef apart = parted(y, count, axis);
+  const NodeRef apart = parted_axis(y, count, axis);
   std::vector<int64_t> order{axis};
   for (int64_t d = 0; d < apart->shape.rank; ++d) {
     if (d != axis) order.push_back(d);
@@ -218,12 +218,13 @@ NodeRef batched_windows(const Node* node, const std::vector<NodeRef>& inputs,
     return zeros(none, node->dtype);
   }
   if (node->op != Op::convolve) {
-    const NodeRef x = joined(inputs[0]);
-    const NodeRef g = inputs.size() > 1 ? joined(inputs[1]) : nullptr;
-    return parted(pool(node->op, x, g, f, lengths(node->shape, 1)), count, 0);
+    const NodeRef x = joined_batch(inputs[0]);
+    const NodeRef g = inputs.size() > 1 ? joined_batch(inputs[1]) : nullptr;
+    return parted_axis(pool(node->op, x, g, f, lengths(node->shape, 1)), count, 0);
   }
   const PerWindow out = lengths(node->shape, 1);
-  if (!has_batch[1]) return parted(convolve(joined(inputs[0]), inputs[1], f, out), count, 0);
+  if (!has_batch[1])
+    return parted_axis(convolve(joined_batch(inputs[0]), inputs[1], f, out), count, 0);
   if (!has_batch[0]) {  // more channels
     return parted_at(convolve(inputs[0], joined_at(inputs[1], kTo), f, out), count, kChannel);
   }

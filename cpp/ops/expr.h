@@ -4,9 +4,13 @@
 // holds; `none` and `zero` are the other two answers a rule can give.
 #pragma once
 
+#include <limits>
+
 #include "ops/ops.h"
 
 namespace pullback {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Expr {
   NodeRef node;

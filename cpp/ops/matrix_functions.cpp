@@ -22,7 +22,7 @@ NodeRef function(Routine routine, const NodeRef& a) {
   return output_of(make_routine({routine}, std::span(&a, 1), {{a->dtype, a->shape}}), 0);
 }
 
-NodeRef joined(const NodeRef& a, const NodeRef& b, int64_t axis) {
+NodeRef concat_pair(const NodeRef& a, const NodeRef& b, int64_t axis) {
   const NodeRef parts[] = {a, b};
   return concat(parts, axis);
 }
@@ -42,8 +42,8 @@ NodeRef along(Routine routine, const NodeRef& a, const NodeRef& g) {
   const Expr factor = cast(stop_gradient(ratio), a->dtype);
   const NodeRef turned = adjoint(a);
   const NodeRef none = zeros(a->shape, a->dtype);
-  const NodeRef block =
-      joined(joined(turned, Expr(g) / factor, last), joined(none, turned, last), last - 1);
+  const NodeRef block = concat_pair(concat_pair(turned, Expr(g) / factor, last),
+                                    concat_pair(none, turned, last), last - 1);
   Window window(a->shape.rank);
   window.start[last] = n;
   return Expr(slice(function(routine, block), a->shape, window)) * factor;

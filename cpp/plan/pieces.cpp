@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostPieces = 64;    // that are compared with each other
 constexpr int64_t kShortestRow = 16;  // elements that a group stores side by side, or all evenly
 
-bool is_whole(const Plan& plan, const View& view) {
+bool covers_slot(const Plan& plan, const View& view) {
   return is_flat(view) && view.shape.size() * size_of(view.dtype) == plan.slots[view.slot].bytes;
 }
 
@@ -108,7 +108,7 @@ class Stores {
     const std::vector<size_t>& uses = uses_[copy.in.slot];
     if (plan_.slots[copy.in.slot].kind != SlotKind::Temporary || uses.size() != 2 ||
         uses[1] != step || copy.in.dtype != copy.out.dtype || copy.in.shape.size() == 0 ||
-        !is_whole(plan_, copy.in) || !in_order(copy.out) || !is_even(copy.out)) {
+        !covers_slot(plan_, copy.in) || !in_order(copy.out) || !is_even(copy.out)) {
       return false;
     }
     const size_t from = uses[0];

@@ -13,7 +13,7 @@
 namespace pullback {
 namespace {
 
-constexpr size_t kMostPieces = 64;  // that are compared with each other; of more their bytes count
+constexpr size_t kMostWritten = 64;  // that are compared with each other; of more their bytes count
 
 struct Written {
   bool whole = false;
@@ -85,7 +85,7 @@ class WriteCheck {
     if (bytes < all && !std::all_of(written.pieces.begin(), written.pieces.end(), lies_apart)) {
       return;
     }
-    if (written.pieces.size() < kMostPieces) written.pieces.push_back(piece);
+    if (written.pieces.size() < kMostWritten) written.pieces.push_back(piece);
     written.bytes += bytes;
     written.whole = bytes == all || written.bytes == all;
   }

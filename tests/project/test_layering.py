@@ -91,6 +91,22 @@ def test_headers_are_guarded_and_free_of_cycles() -> None:
         visit(name)
 
 
+def test_a_type_name_has_one_definition() -> None:
+    """Two types of one name are undefined behaviour: the linker keeps one of their destructors."""
+    definition = re.compile(
+        r"^(?:struct|class)(?: alignas\(\d+\))? (\w+)(?: :.*)? \{", re.MULTILINE
+    )
+    where: dict[tuple[str, str], list[str]] = {}
+    for path in SOURCES:
+        text = path.read_text()
+        if path.suffix == ".h" and "namespace {" not in text:
+            space = re.findall(r"^namespace (\S+) \{", text, re.MULTILINE)[:1]
+            for name in definition.findall(text):
+                where.setdefault((*space, name), []).append(str(path.relative_to(CPP)))
+    assert len(where) > 100
+    assert {name: files for name, files in where.items() if len(files) > 1} == {}
+
+
 def test_files_stay_small_and_open_with_their_story() -> None:
     """Past 400 lines a file says at its head why."""
     for path in SOURCES:

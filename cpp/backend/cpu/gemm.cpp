@@ -34,7 +34,7 @@ constexpr int64_t kLargeB = 512 * 512;
 // Entries of a matrix that is multiplied with a vector: from here on a BLAS call for each of a
 // batch is faster. Zen 3, AVX2, matrices of side 16: equal, 24: 0.7 to 0.9 of our time, 64: 0.7 to
 // 0.9, 128: 0.5 to 0.9.
-constexpr int64_t kSmallMatrix = 16 * 16;
+constexpr int64_t kSmallProduct = 16 * 16;
 // Sums shorter than this go to BLAS, which with AVX-512 has no kernels for small products with a
 // transposed B. AVX2, 256 x k x 64 (float32): at k = 4 ours takes 1.6 times as long, at 8 1.4, at
 // 16 1.1; where B has 16 columns 1.2, 1.05 and 0.9. In a batch the calls cost more than that up to
@@ -165,7 +165,7 @@ bool worth_own(const GemmProgram& p) {
 bool many_small(GemmProgram* p) {
   if (p->batch == 1 || !is_float(p->dtype)) return false;
   const bool vector = p->m == 1 || p->n == 1;
-  if (vector && p->a.rows * p->k * p->n <= kSmallMatrix) {
+  if (vector && p->a.rows * p->k * p->n <= kSmallProduct) {
     if (p->n == 1 && p->a.column_stride != 1 && p->a.row_stride == 1) turn(p);
     if (p->m == 1 && p->b.column_stride != 1 && p->b.row_stride == 1) turn(p);
     if (p->n == 1 && p->a.column_stride == 1 && p->b.row_stride == 1) return true;

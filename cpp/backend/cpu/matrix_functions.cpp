@@ -316,7 +316,7 @@ class FunctionRun {
 };
 
 template <class T>
-Status run_with(const LibraryCall& call, const Slots& slots) {
+Status run_function(const LibraryCall& call, const Slots& slots) {
   const Lapack<T>* library = lapack<T>();
   if (!library || !lapack<Complex>() || !lapack<double>()) return failure(Problem::NoLibrary);
   if (call.batch == 0) return {};
@@ -340,7 +340,7 @@ Status run_with(const LibraryCall& call, const Slots& slots) {
 }  // namespace
 
 Status run_matrix_function(const LibraryCall& call, const Slots& slots) {
-  return by_dtype(call, [&]<class T>(T*) { return run_with<T>(call, slots); });
+  return by_dtype(call, [&]<class T>(T*) { return run_function<T>(call, slots); });
 }
 
 }  // namespace pullback

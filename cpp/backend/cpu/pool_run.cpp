@@ -10,8 +10,8 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kMostTaps = 1024;  // at once; more are an allocation
-constexpr int64_t kStrip = 64;       // channels of a unit, where there are few images
+constexpr int64_t kMostTaps = 1024;    // at once; more are an allocation
+constexpr int64_t kChannelStrip = 64;  // channels of a unit, where there are few images
 
 PoolKernel kernel_of(const Pool& pool) {
   const PoolTable& table = kernels().pools;
@@ -32,7 +32,7 @@ class PoolRun {
     const int64_t taps = most_taps();
     // What adds must not meet another that adds to the same entries.
     const int64_t lines = spreads ? 1 : windows[1] * windows[2];
-    const int64_t strip = spreads && windows[0] < 16 ? kStrip : windows[4];
+    const int64_t strip = spreads && windows[0] < 16 ? kChannelStrip : windows[4];
     const int64_t strips = ceil_div(windows[4], strip);
     const int64_t units = windows[0] * lines * strips;
     const int64_t size = windows.size() * taps;

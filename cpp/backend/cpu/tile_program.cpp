@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kSmallestTile = 512;
 constexpr int64_t kLargestTile = 2048;
-constexpr int64_t kTileBytes = 32 * 1024;      // of everything a tile touches: it should stay in L1
+constexpr int64_t kTileFootprint = 32 * 1024;  // of everything a tile touches: it should stay in L1
 constexpr int64_t kStreamBytes = 1024 * 1024;  // more than this does not stay in the cache
 
 }  // namespace
@@ -136,7 +136,7 @@ void TileCompiler::choose_tile() {
   for (const auto& s : program_.splats) bytes += per_row(s.row, size_of(s.scalar.dtype));
   const int64_t length = program_.length;
   int64_t tile = std::max<int64_t>(1, kLargestTile / length);
-  while (tile > 1 && tile * length > kSmallestTile && tile * bytes > kTileBytes) tile /= 2;
+  while (tile > 1 && tile * length > kSmallestTile && tile * bytes > kTileFootprint) tile /= 2;
   tile = std::max(tile / program_.align, int64_t{1}) * program_.align;
   program_.tile = std::min(tile, std::max<int64_t>(program_.rows, 1));
 
