@@ -77,7 +77,7 @@ def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") ->
         is (…, m, m) and R (…, m, n), and where m > n there is no gradient.
 
     >>> q, r = pb.linalg.qr([[3.0], [4.0]])
-    >>> pb.abs(q), pb.abs(r)
+    >>> pb.round(pb.abs(q), 3), pb.round(pb.abs(r), 3)
     (Tensor([[0.6],
             [0.8]], dtype=float32), Tensor([[5.]], dtype=float32))
     """
@@ -97,7 +97,7 @@ def svd(
         (see `pb.linalg`).
 
     >>> u, s, vh = pb.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
-    >>> s
+    >>> pb.round(s, 3)
     Tensor([4., 3.], dtype=float32)
     """
     word = _degenerate(degenerate, "svd")
@@ -107,7 +107,7 @@ def svd(
 def svdvals(x: TensorLike, /) -> Tensor:
     """The singular values of matrices, descending: (…, m, n) gives (…, min(m, n)).
 
-    >>> pb.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]])
+    >>> pb.round(pb.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]]), 3)
     Tensor([4., 3.], dtype=float32)
     """
     out: Tensor = _core.svd(_core.constant(x, who="svdvals"), False)[1]
@@ -133,7 +133,7 @@ def eigh(
         `pb.linalg`).
 
     >>> w, v = pb.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
-    >>> w
+    >>> pb.round(w, 3)
     Tensor([1., 3.], dtype=float32)
     """
     word = _degenerate(degenerate, "eigh")
@@ -143,7 +143,7 @@ def eigh(
 def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa: N803
     """The eigenvalues of hermitian matrices, ascending and real: (…, n, n) gives (…, n).
 
-    >>> pb.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
+    >>> pb.round(pb.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]), 3)
     Tensor([1., 3.], dtype=float32)
     """
     out: Tensor = _core.eigh(_lower_of(x, UPLO, "eigvalsh"))[0]

@@ -149,7 +149,7 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
     p: which norm, as of `matrix_norm`; by default 2, the largest singular value by the smallest,
         for matrices of any shape.
 
-    >>> pb.linalg.cond([[2.0, 0.0], [0.0, 8.0]])
+    >>> pb.round(pb.linalg.cond([[2.0, 0.0], [0.0, 8.0]]), 3)
     Tensor(4., dtype=float32)
     """
     x = made_floating(x, "cond", "fc")

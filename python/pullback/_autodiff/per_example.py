@@ -48,8 +48,8 @@ def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any
     >>> norms = pb.per_example_gradient_norms(loss, w, batch)
     >>> weights = pb.stop_gradient(pb.minimum(1, 1.0 / norms))
     >>> losses = pb.vmap(loss, in_axes=(None, 0))
-    >>> pb.grad(lambda w: pb.sum(weights * losses(w, batch)))(w)
-    Tensor([1.7071068 , 0.70710677], dtype=float32)
+    >>> pb.round(pb.grad(lambda w: pb.sum(weights * losses(w, batch)))(w), 4)
+    Tensor([1.7071, 0.7071], dtype=float32)
     """
     slopes = vmap(grad(_named(loss, "per_example_gradient_norms")), in_axes=(None, 0))
     squares = [_core.row_squares(g) for g in flatten(slopes(params, batch))[0]]

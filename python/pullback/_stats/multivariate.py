@@ -77,8 +77,9 @@ class MultivariateNormal:
     lower triangle is read; one number stands for itself times the identity. Other than in SciPy, n
     is what x has where neither says it.
 
-    >>> pb.stats.multivariate_normal.logpdf([1.0, 0.0], [0.0, 0.0], [[2.0, 0.0], [0.0, 1.0]])
-    Tensor(-2.4344506, dtype=float32)
+    >>> covariance = [[2.0, 0.0], [0.0, 1.0]]
+    >>> pb.round(pb.stats.multivariate_normal.logpdf([1.0, 0.0], [0.0, 0.0], covariance), 4)
+    Tensor(-2.4345, dtype=float32)
     """
 
     def __repr__(self) -> str:
