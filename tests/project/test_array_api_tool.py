@@ -1,6 +1,8 @@
 """tools/array_api_tests, with a suite of two tests in place of the public one."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +44,8 @@ def test_the_suite_runs_with_our_skips(tmp_path):
     (tmp_path / "requirements.txt").write_text("")
     (tmp_path / "array_api_tests" / "test_few.py").write_text(SUITE)
     command = [ROOT / "tools" / "array_api_tests", tmp_path, "-q"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    env = os.environ | {"PYTHON": sys.executable}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "1 passed, 1 skipped" in ran.stdout
 
