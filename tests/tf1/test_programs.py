@@ -154,12 +154,12 @@ def test_mnist_softmax_regression(by_hand):
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["optimizer", "assign"])
 def test_full_mnist_softmax_regression(full_mnist, by_hand):
-    began = time.perf_counter()
+    began = time.process_time()
     train = example("tf1_mnist_softmax").train
     costs, accuracy = train(str(full_mnist), by_hand=by_hand, seed=7)
     assert costs == pytest.approx(EPOCH_COSTS, abs=0.0025)
     assert accuracy == pytest.approx(0.874, abs=0.004)
-    assert time.perf_counter() - began < 60  # seconds, where it takes some on two cores
+    assert time.process_time() - began < 60  # seconds of all cores; other processes do not count
 
 
 def test_mnist_second_step_plans_nothing():
