@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace pullback {
 namespace {
@@ -192,7 +193,29 @@ class Exponential {
       p_.v[i] = even - odd;
     }
     const int n = static_cast<int>(n_);
+    // Pivoting exchanges rows of a lower triangle, and rounding then fills the zeros of y, which
+    // the squarings multiply by the largest entries. An upper triangle has nothing to eliminate.
+    // Functions of one matrix commute, so (v - u)ᵀ yᵀ = (v + u)ᵀ too.
+    const bool transposed = is_lower_triangle(p_.v);
+    if (transposed) transpose(p_.v);
+    if (transposed) transpose(y);
     lapack_.gesv(kColumnMajor, n, n, p_.v, n, p_.pivots, y, n);
+    if (transposed) transpose(y);
+  }
+
+  bool is_lower_triangle(const T* x) const {
+    for (int64_t j = 1; j < n_; ++j) {
+      if (std::any_of(x + j * n_, x + j * n_ + j, [](const T& above) { return above != T(0); })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void transpose(T* x) const {
+    for (int64_t j = 1; j < n_; ++j) {
+      for (int64_t i = 0; i < j; ++i) std::swap(x[j * n_ + i], x[i * n_ + j]);
+    }
   }
 
   const L& lapack_;
