@@ -1,73 +1,15 @@
-"""A walk over the public functions: errors name the function that was called, the override map
-knows every one, two arrays that could be swapped may be given by name."""
+"""A walk over the public functions: errors of composites name the function that was called,
+the override map knows every one, two arrays that could be swapped may be given by name."""
 
-import inspect
 import re
 
 import numpy as np
 import pytest
+from support.public import FUNCTIONS, OTHERS, parameters
 
 import pullback as pb
 from pullback import _core
 from pullback._autodiff.parts import PARTS, SHAPED
-
-SPACES = (pb, pb.nn, pb.linalg, pb.random, pb.special)
-FUNCTIONS = {
-    name: getattr(space, name)
-    for space in SPACES
-    for name in space.__all__
-    if inspect.isfunction(getattr(space, name))
-}
-# Not about arrays: what they are given first is a function, a name, a setting or anything.
-OTHERS = {
-    "__array_namespace_info__", "associative_scan", "check_numerics", "checkpoint", "cond",
-    "custom_gradient", "draw", "evaluate", "explain", "fori_loop", "map", "scan", "switch",
-    "while_loop",
-    "can_cast", "finfo", "iinfo", "isdtype", "result_type",
-    "function", "get_default_dtype", "grad", "gradient_override_map", "gradient_paths", "gradients",
-    "per_example_gradients", "per_example_gradient_norms",
-    "divergence", "fisher_product", "gauss_newton_product", "hessian", "hvp", "jacobian", "vhp",
-    "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
-    "derivative", "jet", "laplacian",
-    "num_threads", "numpy_function", "profile", "register_gradient",
-    "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
-    "sparse_hessian", "sparse_jacobian",
-    "supports", "value_and_grad", "iscomplexobj", "isrealobj",
-}  # fmt: skip
-BAD = {
-    "object": object(),
-    "text": "abc",
-    "complex": 1j,
-    "dict": {},
-    "none": None,
-    "ragged": [[1.0], [1.0, 2.0]],
-    "rank 1": [1, 2, 3, 4, 5],
-    "rank 2": pb.ones((2, 3)),
-    "float": 1.5,
-    "large": 10**30,
-}
-
-
-def parameters(function):
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
-
-
-@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - OTHERS))
-def test_errors_name_the_function_that_was_called(name, bad):
-    function = FUNCTIONS[name]
-    taken = parameters(function)
-    required = sum(p.default is p.empty for p in taken)
-    for position in range(len(taken)):
-        arguments = [pb.ones((2, 2))] * max(required, position + 1)
-        arguments[position] = bad
-        try:
-            function(*arguments)
-        except Exception as error:
-            known = (TypeError, ValueError, IndexError, OverflowError)
-            assert isinstance(error, known), f"{type(error)} for argument {position}"
-            assert re.match(rf"{name}(\(\))?:? ", str(error)), (position, str(error))
 
 
 def test_errors_of_composites():

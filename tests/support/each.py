@@ -1,0 +1,118 @@
+"""A cheap test over many inputs, as one test that reports every input that fails.
+
+pytest spends one to two milliseconds on each test: more than most bodies that run for hundreds of
+inputs. `each` takes the arguments of `pytest.mark.parametrize` and runs the body for all inputs:
+
+    @each("bad", [None, "x", 1j])
+    @pytest.mark.parametrize("function", FUNCTIONS)
+    def test_refused(function, bad): ...
+
+is one test for each function. Function-scoped fixtures are set up once for all inputs of a test;
+`around` returns a context manager that is entered for each of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+SHOWN = 12  # failures that are printed with their text; of the others only the inputs are named
+
+
+class FailedInputsError(AssertionError):
+    """The failures of a test, as (input, text)."""
+
+    def __init__(self, found: list[tuple[str, str]], inputs: int) -> None:
+        self.found = found
+        names = ", ".join(name for name, _ in found)
+        shown = [f"[{name}] {text}" for name, text in found[:SHOWN]]
+        super().__init__("\n".join([f"{len(found)} of {inputs} failed: {names}", *shown]))
+
+
+def each(
+    names: str | Iterable[str],
+    inputs: Iterable[Any],
+    ids: Iterable[Any] | Callable[[Any], Any] | None = None,
+    around: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test for each of `inputs`, all of them, then fail for those that failed.
+
+    An input that skips is left out; a test whose inputs all skip is skipped."""
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    rows = [_values(row, len(names)) for row in inputs]
+    labels = _labels(names, rows, ids)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def all_of_them(**fixtures: Any) -> None:
+            __tracebackhide__ = True
+            found: list[tuple[str, str]] = []
+            skipped: list[str] = []
+            for label, (_, row) in zip(labels, rows, strict=True):
+                try:
+                    with around():
+                        test(**fixtures, **dict(zip(names, row, strict=True)))
+                except FailedInputsError as failures:  # of an `each` below this one
+                    found += [(f"{label}-{name}", text) for name, text in failures.found]
+                except pytest.skip.Exception as skip:
+                    skipped.append(str(skip))
+                except (Exception, pytest.fail.Exception) as error:
+                    found.append((label, _text(error)))
+            if found:
+                raise FailedInputsError(found, len(rows))
+            if skipped and len(skipped) == len(rows):
+                pytest.skip(skipped[0])
+
+        signature = inspect.signature(test)
+        kept = [p for p in signature.parameters.values() if p.name not in names]
+        assert len(kept) == len(signature.parameters) - len(names), f"{test.__name__} takes {names}"
+        all_of_them.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        return all_of_them
+
+    return decorate
+
+
+def _values(row: Any, count: int) -> tuple[str | None, tuple[Any, ...]]:
+    """The id that a row brings along, and its values."""
+    name = None
+    if hasattr(row, "marks"):  # a pytest.param
+        assert not row.marks, "an input in a loop has no marks"
+        name, row = row.id, row.values
+    elif count == 1:
+        row = (row,)
+    assert len(row) == count
+    return name, tuple(row)
+
+
+def _labels(names: list[str], rows: list[Any], ids: Any) -> list[str]:
+    given = [None] * len(rows) if ids is None or callable(ids) else [*ids]
+    assert len(given) == len(rows)
+
+    def label(k: int) -> str:
+        own, values = rows[k]
+        if own is not None or given[k] is not None:
+            return str(given[k] if own is None else own)
+        texts = []
+        for name, value in zip(names, values, strict=True):
+            text = ids(value) if callable(ids) else None
+            if text is None:
+                text = getattr(value, "__name__", None) or repr(value)
+                text = text if len(text) <= 60 and " at 0x" not in text else f"{name}{k}"
+            texts.append(str(text))
+        return "-".join(texts)
+
+    return [label(k) for k in range(len(rows))]
+
+
+def _text(error: BaseException) -> str:
+    """The place in the test's file, or the last one, and what was raised."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    places = " < ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
+    return f"{places}: {type(error).__name__}: {str(error)[:1500]}"
