@@ -7,6 +7,7 @@ for elementwise rows.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name, cases in sets.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, cases, ids=str)
+
+
+def pytest_collection_finish() -> None:
+    """Leaves the objects of the collection, a million, out of the garbage collections that tests
+    run: they were half of the suite's time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -27,10 +27,7 @@ def null_backend() -> Iterator[None]:
 
 @pytest.fixture
 def no_faults() -> Iterator[None]:
-    gc.collect()
-    gc.freeze()  # what is there now need not be looked at by every `live()`
     yield
-    gc.unfreeze()
     _core.fail_allocation(0)
 
 
