@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.complex_cases import draw
+from support.each import each
 
 import pullback as pb
 
@@ -311,7 +312,7 @@ MOVES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-@pytest.mark.parametrize("name", MOVES)
+@each("name", MOVES)
 def test_entries_are_moved_and_added_up_as_numpy_does(name: str, dtype: str) -> None:
     a = M.astype(dtype)
     got, expected = MOVES[name](pb, pb.constant(a)), np.asarray(MOVES[name](np, a))

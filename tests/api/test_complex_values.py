@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.complex_cases import BY_NAME, FUNCTIONS, UNARY, away, draw, error, exact
+from support.each import each
 
 import pullback as pb
 
@@ -21,7 +22,7 @@ ROOM = {"pow": 40.0, "tan": 12.0, "tanh": 12.0, "log2": 6.0, "log10": 6.0, "rsqr
 inf, nan, pi = float("inf"), float("nan"), float(np.pi)
 
 
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@each("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", [f.name for f in FUNCTIONS])
 def test_values_are_those_of_mpmath(name: str, dtype: str) -> None:
     f = BY_NAME[name]
@@ -185,7 +186,7 @@ def is_as(got: float, wanted: Any) -> bool:
     return bool(close and (wanted != 0 or np.signbit(got) == np.signbit(wanted)))
 
 
-@pytest.mark.parametrize("name, z, wanted", [
+@each("name, z, wanted", [
     (name, z, wanted) for name, rows in TABLE.items() for z, wanted in rows
 ], ids=str)  # fmt: skip
 def test_special_values_of_c99(name: str, z: complex, wanted: tuple[Any, Any]) -> None:

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -21,8 +22,8 @@ COPIES = [
 
 
 @pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+@each("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@each("shape", [(), (0, 3), (2, 3)])
 def test_tensors(copied, dtype, shape):
     x = pb.cast(pb.reshape(pb.arange(6.0), (2, 3))[: shape[0]] if shape else 3.7, dtype)
     for tensor in (x, x + x if dtype != "bool" else ~x, pb.transpose(x)):

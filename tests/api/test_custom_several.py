@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.gradients import each_mode  # noqa: F401
 
 import pullback as pb
@@ -66,8 +67,8 @@ def test_an_output_that_is_gone(dropped):
     assert float(pb.gradients(sum(ys), x)[0]) == 1110.0 - 10.0 ** (dropped + 1)
 
 
-@pytest.mark.parametrize("place", range(3))
-@pytest.mark.parametrize("kind", ["int64", "int32", "bool"])
+@each("place", range(3))
+@each("kind", ["int64", "int32", "bool"])
 def test_an_output_without_derivative(mode, place, kind):
     @pb.custom_gradient
     def f(x):

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases import DTYPES, FLOATS, Case, ulp_errors
+from support.each import each
 from support.table import (
+    CASES,
     special_bessel,
     special_erf,
     special_gamma,
@@ -224,6 +226,7 @@ OWN_RULES |= {case.op for family in SPECIAL_FAMILIES for case in family.CASES}
 AT_THE_DTYPE = {"floor_divide", "remainder", "multiply", "add", "subtract"}
 
 
+@each("pointwise", [case for case in CASES if case.elementwise], ids=str)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_special_values(pointwise: Case, dtype: str) -> None:
     """Against NumPy: zeros, infinities, NaN, huge and tiny numbers, alone and in every pair."""

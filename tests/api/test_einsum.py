@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.cases import same_bits
+from support.each import each
 from support.oracle import FIRST_TOLERANCE, gradient, off
 from support.process import run
 
@@ -339,7 +340,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
 # fmt: on
 
 
-@pytest.mark.parametrize("number", range(len(BAD)))
+@each("number", range(len(BAD)))
 def test_errors(number: int) -> None:
     call, kind, text = BAD[number]
     with pytest.raises(kind, match=text):

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -14,7 +15,7 @@ A = pb.Variable(np.ones((3, 4), np.float32))
 B = pb.Variable(np.ones((5, 2), np.float32))
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "words"),
     [
         # shapes

@@ -7,6 +7,7 @@ import collections
 
 import numpy as np
 import pytest
+from support.each import each
 from support.traced import Counted
 
 import pullback as pb
@@ -171,7 +172,7 @@ WEIGHT = pb.Variable([1.0, 2.0])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-@pytest.mark.parametrize("body", WITH_A_FLOAT)
+@each("body", WITH_A_FLOAT)
 def test_python_floats_are_as_if_untraced(body, dtype):
     x, traced = np.array([1, 3], dtype), pb.function(body)
     for rate in (0.1, 0.7):
@@ -181,7 +182,7 @@ def test_python_floats_are_as_if_untraced(body, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-@pytest.mark.parametrize("body", WITH_A_FLOAT)
+@each("body", WITH_A_FLOAT)
 def test_python_floats_of_calls_inside_calls(body, dtype):
     x, inner = np.array([1, 3], dtype), pb.function(body)
     expected = body(pb.constant(x), 0.1)

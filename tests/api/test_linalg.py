@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+from support.each import each
 from support.matrices import DTYPES, adjoint, close, hermitian, numbers, positive
 
 import pullback as pb
@@ -85,9 +86,9 @@ def test_any_shape(shape: tuple[int, ...], dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("trans", [0, "N", 1, "T", 2, "C"])
-@pytest.mark.parametrize("lower", [False, True])
-@pytest.mark.parametrize("unit", [False, True])
+@each("trans", [0, "N", 1, "T", 2, "C"])
+@each("lower", [False, True])
+@each("unit", [False, True])
 def test_triangles(dtype: str, trans: Any, lower: bool, unit: bool) -> None:
     a = numbers((4, 4), dtype) + 4 * np.eye(4, dtype=dtype)
     for b in (numbers((4, 3), dtype), numbers((4,), dtype)):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.matrices import adjoint, close, hermitian, numbers, positive
 
 import pullback as pb
@@ -129,7 +130,7 @@ def slope(f: Callable[[float], float]) -> float:
     return (4 * fine - coarse) / 3
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@each("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(name: str, dtype: str) -> None:
     function, kinds = FUNCTIONS[name]
@@ -307,8 +308,8 @@ def test_sign_of_a_complex_determinant() -> None:
     assert second == pytest.approx(slope(lambda s: inner([gradient(x + s * e)], [d])), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3, 3)])
+@each("name", FUNCTIONS)
+@each("shape", [(0, 0), (0, 3, 3)])
 def test_what_is_empty_has_empty_gradients(name: str, shape: tuple[int, ...]) -> None:
     function, kinds = FUNCTIONS[name]
     if "eigh" in name or "svd" in name or name == "norm" or "nuc" in name or "spec" in name:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -85,7 +86,7 @@ CALLS: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_a_list_is_as_exact_as_an_array(name: str) -> None:
     call = CALLS[name]
     got, of_array, of_tensor = (

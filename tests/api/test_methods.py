@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback._array import methods
@@ -104,7 +105,7 @@ def same(got: Any, want: Any) -> None:
     assert type(got) is type(want) and got == want
 
 
-@pytest.mark.parametrize("call", CALLS)
+@each("call", CALLS)
 def test_as_numpy(call: Callable[[Any], Any]) -> None:
     same(call(pb.constant(X)), call(X))
     same(call(pb.Variable(X)), call(X))

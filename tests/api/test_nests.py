@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback._autodiff.nests import leaves_like
@@ -284,7 +285,7 @@ STYLES = {
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("f", INDEPENDENT.values(), ids=INDEPENDENT)
+@each("f", INDEPENDENT.values(), ids=INDEPENDENT)
 def test_zeros(f, style):
     g = STYLES[style](f)(pb.constant(1.5))
     assert isinstance(g, pb.Tensor) and g.shape == () and g.item() == 0.0

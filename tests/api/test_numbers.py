@@ -3,6 +3,7 @@ wherever an integer is expected."""
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -83,7 +84,7 @@ X = pb.reshape(pb.arange(9.0), (3, 3))
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16, np.array, pb.constant])
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda n: pb.zeros(n(3)),

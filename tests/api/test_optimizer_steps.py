@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback.optimizers import Adam, GradientDescent, Momentum, RMSProp
@@ -58,7 +59,7 @@ class Late:
         return np.array(0.25, "float32")
 
 
-@pytest.mark.parametrize(
+@each(
     ("rate", "error"),
     [
         (raising, ArithmeticError),
@@ -103,8 +104,8 @@ def test_a_bad_gradient_or_hyper_parameter_changes_nothing():
     assert state(optimizer, variables) == before
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
+@each("dtype", ["float32", "float64"])
+@each(
     "number",
     [
         float,

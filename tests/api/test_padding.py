@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -92,7 +93,7 @@ def filled(x: Any, value: Any, wrap: bool = False) -> Any:
     return x
 
 
-@pytest.mark.parametrize("ours, theirs, args", SAME)
+@each("ours, theirs, args", SAME)
 def test_as_numpy(ours: Any, theirs: Any, args: Any) -> None:
     got, expected = ours(*args), theirs(*args)
     if not isinstance(expected, (list, tuple)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.each import each
 from support.windows import numbers, same_both_ways
 
 import pullback as pb
@@ -52,8 +53,8 @@ def by_loops(x: Any, found: Any, counts: Any, combine: Any) -> Any:
 
 
 @pytest.mark.parametrize("axes, size, stride, padding, dilation", CASES)
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
-@pytest.mark.parametrize("channels", [1, 3, 70])
+@each("dtype", ["float32", "float64", "int32", "int64"])
+@each("channels", [1, 3, 70])
 def test_max(
     axes: Any, size: Any, stride: Any, padding: Any, dilation: Any, dtype: str, channels: int
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.gradients import each_mode, value  # noqa: F401
 
 import pullback as pb
@@ -24,7 +25,7 @@ def weighed(shape: Any) -> Any:
 # --- what arrives, in every mode
 
 
-@pytest.mark.parametrize(
+@each(
     "shape, expected",
     [
         (lambda x: pb.with_gradient(x, lambda g: g * g), W * W),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
+from support.each import each
 from support.standard import (
     ALL,
     BOOL,
@@ -64,7 +65,7 @@ def test_every_name_is_there() -> None:
 FUNCTIONS = [n for n in NAMES if inspect.isfunction(getattr(xp, n)) and hasattr(pb, n)]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_signatures(name: str) -> None:
     """What the standard passes by position or by name, one may; its required ones suffice."""
     theirs = inspect.signature(getattr(xp, name)).parameters
@@ -96,8 +97,8 @@ def _default(wanted: inspect.Parameter, ours: inspect.Parameter) -> bool:
 # --- dtypes
 
 
-@pytest.mark.parametrize("a", ALL)
-@pytest.mark.parametrize("b", ALL)
+@each("a", ALL)
+@each("b", ALL)
 def test_promotion(a: str, b: str) -> None:
     if promotable(ALL, a, b):
         wanted = np.result_type(np.dtype(a), np.dtype(b))

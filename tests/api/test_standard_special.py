@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -221,7 +222,7 @@ def check(got: Any, wanted: np.ndarray, dtype: str, says: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", sorted({case[0] for case in unary_cases()}))
+@each("name", sorted({case[0] for case in unary_cases()}))
 def test_unary(name: str, dtype: str) -> None:
     cases = [case[1:] for case in unary_cases() if case[0] == name] * 19
     x, wanted = (np.array(column) for column in zip(*cases, strict=True))
@@ -233,7 +234,7 @@ def test_unary(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", sorted({case[0] for case in binary_cases()}))
+@each("name", sorted({case[0] for case in binary_cases()}))
 def test_binary(name: str, dtype: str) -> None:
     cases = [case[1:] for case in binary_cases() if case[0] == name] * 3
     a, b, wanted = (np.array(column) for column in zip(*cases, strict=True))

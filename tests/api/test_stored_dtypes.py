@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -27,7 +28,7 @@ def same(got: pb.Tensor, want: Any) -> bool:
     return got.dtype == want.dtype and np.array_equal(got.numpy(), want, equal_nan=True)
 
 
-@pytest.mark.parametrize("a, b", list(itertools.product(["bool", *INTEGERS], repeat=2)))
+@each("a, b", list(itertools.product(["bool", *INTEGERS], repeat=2)))
 def test_integers_promote_as_in_numpy(a: str, b: str) -> None:
     assert pb.result_type(a, b) == np.result_type(a, b)
     assert pb.can_cast(a, b) == np.can_cast(a, b)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -236,7 +237,7 @@ TRAPS = [
 # fmt: on
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=[trap.id for trap in TRAPS])
+@each("trap", TRAPS, ids=[trap.id for trap in TRAPS])
 def test_trap(trap: Trap) -> None:
     for dtype in trap.dtypes:
         xs = [pb.Variable(np.asarray(x, dtype)) for x in trap.xs]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import matrix
+from support.each import each
 
 import pullback as pb
 
@@ -159,7 +160,7 @@ def test_how_many_there_are() -> None:
     assert len(CASES) >= 1000
 
 
-@pytest.mark.parametrize("name", sorted({case[0] for case in CASES}))
+@each("name", sorted({case[0] for case in CASES}))
 def test_wrong_arguments(name: str) -> None:
     for _, what, call, kind in (case for case in CASES if case[0] == name):
         with pytest.raises(kind) as caught:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases import Case
+from support.each import each
+from support.table import CASES
 
 import pullback as pb
 from pullback import _core
@@ -142,7 +144,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
 # fmt: on
 
 
-@pytest.mark.parametrize("k", range(len(BAD)))
+@each("k", range(len(BAD)))
 def test_bad_calls(k: int) -> None:
     call, kind, text = BAD[k]
     nodes = _core.status()["live_nodes"]
@@ -153,6 +155,7 @@ def test_bad_calls(k: int) -> None:
     assert _core.status()["live_nodes"] <= nodes, "the failed call left nodes behind"
 
 
+@each("pointwise", [case for case in CASES if case.elementwise], ids=str)
 def test_bad_arguments_of_every_row(pointwise: Case) -> None:
     """The same for all: shapes that do not broadcast, a wrong number of arguments, no numbers."""
     arity = len(pointwise.domains)

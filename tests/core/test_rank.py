@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -138,7 +139,7 @@ def put(x: Array, key: Any, value: float) -> Array:
     return out
 
 
-@pytest.mark.parametrize("rank", RANKS)
+@each("rank", RANKS)
 @pytest.mark.parametrize("name", ONE_ARGUMENT)
 def test_agrees_with_numpy(name: str, rank: int) -> None:
     ours, numpys = ONE_ARGUMENT[name]
@@ -148,7 +149,7 @@ def test_agrees_with_numpy(name: str, rank: int) -> None:
     agree(ours(pb.constant(x)), numpys(x))
 
 
-@pytest.mark.parametrize("rank", RANKS)
+@each("rank", RANKS)
 @pytest.mark.parametrize(
     "name", [name for name in ONE_ARGUMENT if not name.startswith(("any", "arg"))]
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
+from support.each import each
 from support.plans import operations, plan_of
 
 import pullback as pb
@@ -112,7 +112,7 @@ def test_what_nobody_reads_is_not_computed() -> None:
 # --- what must stay
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         lambda n, x: x + 0.0,
@@ -138,7 +138,7 @@ def test_what_nobody_reads_is_not_computed() -> None:
         lambda n, x: n.max(x) - n.max(x),
     ],
 )
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 def test_special_values_flow_as_in_numpy(formula: Callable[[Any, Any], Any], dtype: Any) -> None:
     with np.errstate(all="ignore"):
         x = SPECIAL.astype(dtype)

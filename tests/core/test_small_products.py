@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -31,8 +32,8 @@ def stored(x: Any, way: str) -> Any:
     return pb.constant(x)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("count", [1, 3, 8, 17, 300])
+@each("dtype", ["float32", "float64"])
+@each("count", [1, 3, 8, 17, 300])
 @pytest.mark.parametrize("m, k, n", SIDES)
 def test_values_and_gradients(m: int, k: int, n: int, count: int, dtype: str) -> None:
     for seed, ways in enumerate(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.plans import plan_of
 
 import pullback as pb
@@ -37,8 +38,8 @@ def gradient(x: Any, slices: list[Any]) -> Any:
     return out
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("rows", [7, 700, 9001])
+@each("dtype", ["float32", "float64"])
+@each("rows", [7, 700, 9001])
 @pytest.mark.parametrize("slices", SLICES.values(), ids=SLICES)
 def test_gradients_of_slices(slices: list[Any], rows: int, dtype: str) -> None:
     x = np.random.default_rng(0).integers(-9, 9, (rows, 3)).astype(dtype)
@@ -85,8 +86,8 @@ JOINS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
-@pytest.mark.parametrize("shape", [(3, 4), (17, 5), (300, 40), (70_001, 1)])
+@each("dtype", ["float32", "float64", "int32", "int64"])
+@each("shape", [(3, 4), (17, 5), (300, 40), (70_001, 1)])
 @pytest.mark.parametrize("join", JOINS.values(), ids=JOINS)
 def test_concatenations(join: Callable[..., Any], shape: tuple[int, int], dtype: str) -> None:
     class Ours:

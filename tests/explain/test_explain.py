@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.process import run
 
 import pullback as pb
@@ -36,7 +37,7 @@ def line_of(function: Any, text: str) -> int:
 NEED_RECORDS = {"numpy", "assignment", "another_variable", "not_differentiable", "stop_gradient"}
 
 
-@pytest.mark.parametrize("broken", PROGRAMS, ids=lambda broken: broken.program.__name__)
+@each("broken", PROGRAMS, ids=lambda broken: broken.program.__name__)
 def test_without_records_it_names_operations(broken: Any) -> None:
     """The reason is the same where the history is still there; otherwise it says what to do."""
     y, x, *options = broken.program()

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own  # noqa: F401
 
 import pullback as pb
 import pullback.compat.tf1 as tf
@@ -59,7 +60,12 @@ def test_the_culprit_is_named(broken: Broken) -> None:
     assert why.as_html().startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("broken", PROGRAMS, ids=lambda broken: broken.program.__name__)
+@each(
+    "broken",
+    PROGRAMS,
+    ids=lambda broken: broken.program.__name__,
+    around=graph_of_its_own,
+)
 def test_the_operation_is_named_without_debugging(broken: Broken) -> None:
     why = answered(broken.program)
     assert (why.status, why.reason or "") == (broken.status, broken.reason), why
@@ -261,7 +267,7 @@ BINARY: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60), around=graph_of_its_own)
 def test_it_is_none_where_gradients_says_so(seed: int) -> None:
     random = np.random.default_rng(seed)
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.each import each
 
 CPP = Path(__file__).parents[2] / "cpp"
 
@@ -41,7 +42,7 @@ def test_the_folders_are_the_known_ones() -> None:
     assert len(SOURCES) > 80
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(CPP)))
+@each("path", SOURCES, ids=lambda p: str(p.relative_to(CPP)))
 def test_arrows_point_down(path: Path) -> None:
     folder = path.relative_to(CPP).parts[0]
     for name in own_includes(path):

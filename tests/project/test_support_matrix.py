@@ -3,6 +3,7 @@ looks like, which may be another on another machine."""
 
 import pytest
 from support import matrix
+from support.each import each
 
 import pullback as pb
 from pullback._runtime.support import _matrix
@@ -17,7 +18,7 @@ def test_every_function_of_the_table_is_listed():
     assert page == matrix.page(_matrix())
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each("name", EXAMPLES)
 def test_it_answers_as_listed(name):
     found, listed = matrix.answers(EXAMPLES[name]), _matrix()[name]
     assert {**found, "fused": None} == {**listed, "fused": None}

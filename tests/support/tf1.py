@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -11,15 +12,21 @@ import pullback.compat.tf1 as tf
 from pullback.compat.tf1 import backprop, mode, registry
 
 
-@pytest.fixture(autouse=True)
-def fresh_graph() -> Iterator[Any]:
-    """A graph of its own, and the tables of the process as they were."""
+@contextmanager
+def graph_of_its_own() -> Iterator[Any]:
+    """And the tables of the process as they were."""
     rules, integers = dict(registry._rules), backprop._integer_gradients
     with tf.Graph().as_default() as graph:
         yield graph
     registry._rules.clear()
     registry._rules.update(rules)
     tf.set_integer_gradients(integers)
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph() -> Iterator[Any]:
+    with graph_of_its_own() as graph:
+        yield graph
 
 
 @pytest.fixture

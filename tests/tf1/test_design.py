@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback as pb
 import pullback.compat.tf1 as tf
@@ -288,7 +289,7 @@ MAKES = [
 ]
 
 
-@pytest.mark.parametrize("make", MAKES, ids=range(len(MAKES)))
+@each("make", MAKES, ids=range(len(MAKES)), around=graph_of_its_own)
 @pytest.mark.parametrize("known", [[None, 4], [None, None], None])
 def test_nothing_wrong_is_known_of_a_dimension(make, known):
     x, y = tf.placeholder(tf.float32, known), tf.placeholder(tf.float32, known)

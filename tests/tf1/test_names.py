@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.each import each
 from support.tf1 import fresh_graph  # noqa: F401
 
 import pullback.compat.tf1 as tf
@@ -88,7 +89,7 @@ def test_the_lists_are_whole():
     assert len(there) > 350
 
 
-@pytest.mark.parametrize("name", MISSING)
+@each("name", MISSING)
 def test_what_is_missing_says_so(name):
     with pytest.raises(AttributeError, match=f"has no {name.rpartition('.')[2]}") as caught:
         found(name)
@@ -97,9 +98,7 @@ def test_what_is_missing_says_so(name):
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize(
-    "line", [x for x in LINES if x.endswith(")") and x.partition("(")[0] not in MISSING]
-)
+@each("line", [x for x in LINES if x.endswith(")") and x.partition("(")[0] not in MISSING])
 def test_arguments(line):
     name, _, arguments = line[:-1].partition("(")
     if name in DIFFERS:

@@ -7,7 +7,8 @@ import inspect
 
 import numpy as np
 import pytest
-from support.tf1 import fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 from pullback.compat.tf1.opdef import OPS
@@ -122,10 +123,11 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("function", "type", "arguments", "expected"),
     ROWS,
     ids=[f"{r[1]}-{i}" for i, r in enumerate(ROWS)],
+    around=graph_of_its_own,
 )
 def test_values_types_and_shapes(function, type, arguments, expected):
     y = function(*arguments)
@@ -138,10 +140,11 @@ def test_values_types_and_shapes(function, type, arguments, expected):
         assert value.dtype.kind == expected.dtype.kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("function", "type", "arguments", "expected"),
     ROWS,
     ids=[f"{r[1]}-{i}" for i, r in enumerate(ROWS)],
+    around=graph_of_its_own,
 )
 def test_gradients_agree_with_differences(function, type, arguments, expected):
     """For every row whose first argument is an array of floats and whose result is too."""
