@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.reference import UFUNCS, put
 
 import pullback as pb
@@ -32,9 +33,9 @@ def test_products_of_entries_named_twice() -> None:
         many(x, value, np.array([1, 1]))
 
 
-@pytest.mark.parametrize("shape, axis", [((5,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 2), 1)])
-@pytest.mark.parametrize("zeros", [0.0, 0.4])
-@pytest.mark.parametrize("block", [(1,), (9,), (2, 4), (23,)])
+@each("shape, axis", [((5,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 2), 1)])
+@each("zeros", [0.0, 0.4])
+@each("block", [(1,), (9,), (2, 4), (23,)])
 def test_gradients_of_products_divide_by_nothing(
     shape: tuple[int, ...], axis: int, zeros: float, block: tuple[int, ...]
 ) -> None:
@@ -150,8 +151,8 @@ def test_what_was_overwritten_cannot_leak() -> None:
 # --- dtypes
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("key", [0, [0]], ids=str)
+@each("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@each("key", [0, [0]], ids=str)
 def test_the_dtype_is_that_of_the_tensor(dtype: str, key: Any) -> None:
     x = pb.zeros(2, dtype)
     order = ["bool", "int32", "int64", "float32", "float64"]
@@ -202,7 +203,7 @@ def test_nan_wins_in_min_and_max() -> None:
 X = np.arange(12.0).reshape(3, 4)
 
 
-@pytest.mark.parametrize(
+@each(
     "key, text",
     [
         ([0, 3], "3 is out of range for axis 0 of length 3"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.memory import bytes_beside
 
 import pullback as pb
@@ -319,8 +320,8 @@ def test_values_at_the_ends() -> None:
     assert np.isnan(g[0].numpy()).all() and np.isfinite(g[1].numpy()).all()
 
 
-@pytest.mark.parametrize("sizes", [(0, 3, 2, 2), (3, 0, 2, 2), (3, 4, 0, 2), (3, 4, 2, 0)])
-@pytest.mark.parametrize("lead", [(), (0,), (2,)])
+@each("sizes", [(0, 3, 2, 2), (3, 0, 2, 2), (3, 4, 0, 2), (3, 4, 2, 0)])
+@each("lead", [(), (0,), (2,)])
 def test_sizes_of_zero(sizes: tuple[int, ...], lead: tuple[int, ...]) -> None:
     length, keys, d, e = sizes
     xs = [pb.Variable(draw(*lead, *s)) for s in ((length, d), (keys, d), (keys, e))]
@@ -364,7 +365,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("kind, text, arguments", ERRORS, ids=[text for _, text, _ in ERRORS])
+@each("kind, text, arguments", ERRORS, ids=[text for _, text, _ in ERRORS])
 def test_errors(kind: Any, text: str, arguments: Any) -> None:
     with pytest.raises(kind, match=f"^{WHO}: .*{text}"):
         pb.nn.scaled_dot_product_attention(*arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -174,8 +175,8 @@ def test_gradient_by_global_norm():
     np.testing.assert_allclose(got, [0.032, -0.024], rtol=1e-5)
 
 
-@pytest.mark.parametrize("clip", [pb.global_norm, lambda x: pb.clip_by_global_norm(x, 1.0)])
-@pytest.mark.parametrize(
+@each("clip", [pb.global_norm, lambda x: pb.clip_by_global_norm(x, 1.0)])
+@each(
     ("wrong", "words"),
     [
         (pb.constant([3.0]), "expected a list"),

@@ -154,9 +154,9 @@ def test_questions_about_parts() -> None:
 # --- dtypes
 
 
-@pytest.mark.parametrize("other", ["bool", "int8", "int64", "uint64", "float16", "bfloat16",
+@each("other", ["bool", "int8", "int64", "uint64", "float16", "bfloat16",
                                    "float32", "float64", "complex64", "complex128"])  # fmt: skip
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@each("dtype", ["complex64", "complex128"])
 def test_promotion(dtype: str, other: str) -> None:
     wide = "complex128" in (dtype, other) or other == "float64"
     expected = "complex128" if wide else "complex64"
@@ -219,7 +219,7 @@ def test_casts() -> None:
 # --- what complex numbers do not have
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda z: z < 1, lambda z: z >= z, lambda z: pb.greater(1.0, z), lambda z: z.real < 1j,
     lambda z: pb.max(z), lambda z: pb.min(z, 0), lambda z: pb.argmax(z), lambda z: pb.sort(z),
     lambda z: pb.argsort(z), lambda z: pb.maximum(z, 1), lambda z: pb.minimum(0.5, z),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.complex_cases import BY_NAME, FUNCTIONS, Function, away, draw
+from support.each import each
 from support.gradients import each_mode  # noqa: F401
 from support.oracle import derivative
 
@@ -55,7 +56,7 @@ def real_sum(y: Any, w: Any) -> Any:
     return np.sum(np.real(y) * np.real(w)) + np.sum(np.imag(y) * np.imag(w))
 
 
-@pytest.mark.parametrize("name", [f.name for f in FUNCTIONS])
+@each("name", [f.name for f in FUNCTIONS])
 def test_gradients_are_those_of_differences(name: str) -> None:
     f = BY_NAME[name]
     zs = drawn(f, "complex128")
@@ -99,7 +100,7 @@ def test_second_derivatives_are_those_of_differences(name: str) -> None:
             assert abs(complex(g.numpy()[i]) - expected) <= 1e-7 * (1 + abs(expected)), (name, k, i)
 
 
-@pytest.mark.parametrize("name", [f.name for f in FUNCTIONS])
+@each("name", [f.name for f in FUNCTIONS])
 def test_gradients_of_complex64_are_those_of_complex128(name: str) -> None:
     f = BY_NAME[name]
     found = []

@@ -230,7 +230,7 @@ def test_products_and_quotients_of_infinities() -> None:
     assert complex(pb.sign(zero)) == 0 and complex(pb.abs(complex(-inf, nan))) == inf
 
 
-@pytest.mark.parametrize("name", [f.name for f in UNARY])
+@each("name", [f.name for f in UNARY])
 def test_every_layout_gives_the_same_bits(name: str) -> None:
     f = BY_NAME[name]
     z = away(draw(np.random.default_rng(2), (6, 5), "complex128"), f.poles)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.windows import numbers, padded, same_both_ways
 
 import pullback as pb
@@ -102,7 +103,7 @@ def test_values_and_gradients(
         np.testing.assert_allclose((v * db).sum(), float(by_w), rtol=1e-5, atol=size)
 
 
-@pytest.mark.parametrize("axes, inner, outer, taps, stride, padding, dilation, groups", CASES[:14])
+@each("axes, inner, outer, taps, stride, padding, dilation, groups", CASES[:14])
 def test_transposed_is_the_gradient(
     axes: Any,
     inner: int,
@@ -322,7 +323,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("call, message", ERRORS)
+@each("call, message", ERRORS)
 def test_errors(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()

@@ -33,7 +33,7 @@ def test_tensors(copied, dtype, shape):
         np.testing.assert_array_equal(twin.numpy(), tensor.numpy())
 
 
-@pytest.mark.parametrize("copied", COPIES)
+@each("copied", COPIES)
 def test_a_copy_has_no_history(copied):
     v = pb.Variable(2.0)
     y = v * v
@@ -46,7 +46,7 @@ class Named(pb.Variable):
         self.second = second
 
 
-@pytest.mark.parametrize("copied", COPIES)
+@each("copied", COPIES)
 def test_variables(copied):
     v = pb.Variable([1.0, 2.0], trainable=False, name="v", dtype="float64")
     v.assign_add([1.0, 1.0])
@@ -67,7 +67,7 @@ def test_nests_of_variables(copied):
     assert twin["w"] is not model["w"] and twin["w"].name == "w" and twin["steps"] == 3
 
 
-@pytest.mark.parametrize("copied", COPIES)
+@each("copied", COPIES)
 def test_what_has_no_value_is_refused(copied):
     with pytest.raises(RuntimeError, match="pickle"):
         pb.function(lambda x: copied(x))(1.0)

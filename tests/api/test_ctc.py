@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -39,8 +40,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("example", CASES, ids=str)
-@pytest.mark.parametrize("blank", [0, 2])
+@each("example", CASES, ids=str)
+@each("blank", [0, 2])
 def test_every_path(example: Any, blank: int) -> None:
     time, targets, steps, lengths = example
     labels = np.array(targets, int).reshape(len(targets), -1)

@@ -30,7 +30,7 @@ def three(log: list[Any] | None = None) -> Any:
     return f
 
 
-@pytest.mark.parametrize("stopped", range(3))
+@each("stopped", range(3))
 def test_an_output_that_is_stopped(mode, stopped):
     f = three()
 
@@ -41,7 +41,7 @@ def test_an_output_that_is_stopped(mode, stopped):
     assert mode(use, 1.0) == [1110.0 - 10.0 ** (stopped + 1)]
 
 
-@pytest.mark.parametrize("used", range(3))
+@each("used", range(3))
 def test_an_output_that_is_used_alone(mode, used):
     f = three()
     assert mode(lambda x: 7 * f(x)[used], 1.0) == [7 * 10.0 ** (used + 1)]

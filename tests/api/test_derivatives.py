@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -34,8 +35,8 @@ MODES = ["auto", "forward", "reverse"]
 # --- jacobians
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("chunk", ["auto", 1, 2, 100])
+@each("mode", MODES)
+@each("chunk", ["auto", 1, 2, 100])
 def test_all_modes_and_chunks_agree(mode: Any, chunk: Any) -> None:
     got = pb.jacobian(f, mode=mode, chunk=chunk)(X)
     assert got.shape == (4, 3)

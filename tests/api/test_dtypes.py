@@ -37,7 +37,7 @@ def default_float64() -> Iterator[None]:
     pb.set_default_dtype("float32")
 
 
-@pytest.mark.parametrize("a, b", list(itertools.product(ORDER, ORDER)))
+@each("a, b", list(itertools.product(ORDER, ORDER)))
 def test_two_arrays_take_the_later_dtype(a: str, b: str) -> None:
     expected = max(a, b, key=ORDER.index)
     assert pb.where(True, array(a), array(b)).dtype == expected
@@ -110,7 +110,7 @@ KEPT = ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16"]
 SWAPPED = {">f8": "float64", ">i4": "int32", ">u2": "uint16"}
 
 
-@pytest.mark.parametrize("source, expected", [*zip(KEPT, KEPT, strict=True), *SWAPPED.items()])
+@each("source, expected", [*zip(KEPT, KEPT, strict=True), *SWAPPED.items()])
 def test_arrays_keep_their_dtype_in_the_order_of_this_machine(source: str, expected: str) -> None:
     x = np.array([0, 1, 100], source)
     assert pb.constant(x).dtype == expected
@@ -156,8 +156,8 @@ def test_masked_ragged_and_object_arrays_are_refused() -> None:
         pb.constant("abc")
 
 
-@pytest.mark.parametrize("dtype", [None, "float32", "float64"])
-@pytest.mark.parametrize(
+@each("dtype", [None, "float32", "float64"])
+@each(
     "values",
     [
         [0.1],

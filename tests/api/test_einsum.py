@@ -73,7 +73,7 @@ FORMS: list[tuple[str, tuple[Shape, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shapes"), FORMS, ids=lambda x: str(x))
+@each(("text", "shapes"), FORMS, ids=lambda x: str(x))
 def test_forms(text: str, shapes: tuple[Shape, ...]) -> None:
     xs = drawn(*shapes)
     close(pb.einsum(text, *xs), np.einsum(text, *xs))

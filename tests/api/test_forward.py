@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -239,7 +240,7 @@ def test_a_loop_over_jvps_keeps_nothing() -> None:
     assert live() == before
 
 
-@pytest.mark.parametrize(
+@each(
     "call, error, text",
     [
         (lambda: pb.jvp(3, (1.0,), (1.0,)), TypeError, "jvp: expected a function, got 3"),

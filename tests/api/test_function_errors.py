@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.traced import Counted
 
 import pullback as pb
@@ -67,7 +68,7 @@ LOOKS = [
 ]
 
 
-@pytest.mark.parametrize(("who", "look", "advice"), LOOKS)
+@each(("who", "look", "advice"), LOOKS)
 def test_looking_at_a_traced_tensor(who, look, advice):
     def body(x):
         return look(x * 2)
@@ -132,7 +133,7 @@ ESCAPED_LOOKS = [
 ]
 
 
-@pytest.mark.parametrize("look", ESCAPED_LOOKS)
+@each("look", ESCAPED_LOOKS)
 def test_a_traced_tensor_that_escapes(look):
     escaped: list[Any] = []
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.traced import Counted
 
 import pullback as pb
@@ -198,7 +199,7 @@ def test_equal_static_objects_share_a_trace():
     assert float(g(1.0, Config(3))) == 3.0 and g.cache_info() == (1, 2, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "error", "words"),
     [
         (lambda f: pb.function(f, static_argnums=2), ValueError, "2 positional arguments, got 2"),

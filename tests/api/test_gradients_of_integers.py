@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -44,7 +45,7 @@ def sources() -> list[Any]:
     return [pb.Variable(np.float32(X)), pb.Variable(N), pb.Variable(B)]
 
 
-@pytest.mark.parametrize("which", CASES)
+@each("which", CASES)
 def test_none_ones_and_zeros(which: str) -> None:
     f, expected = CASES[which]
     xs = sources()
@@ -94,8 +95,8 @@ def test_integers_among_stops_and_variables_that_a_tape_saw() -> None:
     assert listed(tape.gradient(y, [x, n, b])) == [[3.0, 1.0], None, None]
 
 
-@pytest.mark.parametrize("style", [pb.grad, pb.value_and_grad])
-@pytest.mark.parametrize(
+@each("style", [pb.grad, pb.value_and_grad])
+@each(
     ("f", "arguments", "text"),
     [
         (lambda x: pb.argmax(x), [np.ones(3)], "returned int64"),

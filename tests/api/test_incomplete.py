@@ -9,6 +9,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback import special as s
@@ -27,8 +28,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "lists"), CASES, ids=[name for name, _ in CASES])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each(("name", "lists"), CASES, ids=[name for name, _ in CASES])
+@each("dtype", ["float32", "float64"])
 def test_special_values(name: str, lists: list[list[float]], dtype: str) -> None:
     x = np.array(list(product(*lists)), dtype).T
     got = getattr(s, name)(*map(pb.constant, x)).numpy()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -47,7 +48,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
+@each("key", KEYS, ids=str)
 def test_basic_indexing(key: Any) -> None:
     got = pb.constant(X)[key]
     assert got.shape == X[key].shape
@@ -63,7 +64,7 @@ def test_basic_indexing(key: Any) -> None:
 PAIRS = list(itertools.product(KEYS[5:12], [0, np.s_[::-1], np.s_[1:]]))
 
 
-@pytest.mark.parametrize("first, second", PAIRS)
+@each("first, second", PAIRS)
 def test_slices_of_slices(first: Any, second: Any) -> None:
     expected = X[first]
     if expected.shape[0] == 0 and second == 0:
@@ -83,7 +84,7 @@ def test_a_tensor_is_an_index_where_it_is_an_integer() -> None:
         x[pb.constant(2.0)]
 
 
-@pytest.mark.parametrize(
+@each(
     "key, text",
     [
         (4, r"4 is out of range for axis 0 of length 4"),
@@ -136,8 +137,8 @@ def test_length_and_iteration() -> None:
 # --- take
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 4), (2, 3, 2), (0, 3)])
-@pytest.mark.parametrize("kind", ["float32", "int64", "bool"])
+@each("shape", [(), (1,), (4,), (3, 4), (2, 3, 2), (0, 3)])
+@each("kind", ["float32", "int64", "bool"])
 def test_in_asks_for_an_element_as_numpy_does(shape: tuple[int, ...], kind: str) -> None:
     a = np.arange(np.prod(shape)).reshape(shape).astype(kind)
     for tensor in (pb.constant(a), pb.Variable(a)):
@@ -158,9 +159,9 @@ def test_in_of_nan_and_of_what_no_element_is() -> None:
         pb.function(lambda x: 1.0 in x)(x)
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2, -1, None])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])
-@pytest.mark.parametrize("kind", ["int32", "int64"])
+@each("axis", [0, 1, 2, -1, None])
+@each("shape", [(), (3,), (2, 2), (0,)])
+@each("kind", ["int32", "int64"])
 def test_take(axis: int | None, shape: tuple[int, ...], kind: str) -> None:
     length = X.size if axis is None else X.shape[axis]
     indices = np.random.default_rng(0).integers(-length, length, shape).astype(kind)
@@ -168,8 +169,8 @@ def test_take(axis: int | None, shape: tuple[int, ...], kind: str) -> None:
     assert np.array_equal(got, np.take(X, indices, axis=axis))
 
 
-@pytest.mark.parametrize("bad", [4, -5, 2**40, -(2**40)])
-@pytest.mark.parametrize("many", [1, 40_000])
+@each("bad", [4, -5, 2**40, -(2**40)])
+@each("many", [1, 40_000])
 def test_take_out_of_range_is_an_error_every_time(bad: int, many: int) -> None:
     x = pb.Variable(X)
     indices = np.zeros(many, np.int64)

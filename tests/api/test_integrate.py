@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.each import each
 
 import pullback as pb
 from pullback import _core
@@ -294,7 +295,7 @@ def test_tolerances_that_the_dtype_has_not() -> None:
         odeint(lambda y, t: pb.sin(y + t), np.float32(1), [0.0, 9.0], rtol=1e-12, atol=0).numpy()
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "says"),
     [
         (lambda: odeint(3, 1.0, [0.0, 1.0]), TypeError, "odeint: f: expected a function"),

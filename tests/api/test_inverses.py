@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import special as sc
+from support.each import each
 
 import pullback as pb
 
@@ -34,8 +35,8 @@ def test_as_scipy_has_them(name: str) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-300)
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-@pytest.mark.parametrize("bad", [np.nan, -1.0])
+@each("name", ARGUMENTS)
+@each("bad", [np.nan, -1.0])
 def test_shapes_that_are_none(name: str, bad: float) -> None:
     rest: list[Any] = [0.5] * (len(ARGUMENTS[name]) - 1)
     assert np.isnan(getattr(pb.special, name)(bad, *rest).numpy())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from support.each import each
 
 import pullback as pb
 
@@ -129,7 +130,7 @@ def test_dtypes_stay() -> None:
 X = pb.constant(np.zeros((2, 3)))
 
 
-@pytest.mark.parametrize(
+@each(
     "key, value, error, text",
     [
         (5, 1.0, IndexError, "5 is out of range for axis 0 of length 2"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -145,8 +146,8 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("traced", [False, True])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("traced", [False, True])
+@each("name", FUNCTIONS)
 def test_jacobians_of_jacobians(name, traced):
     def both(v):
         with pb.GradientTape() as outer:

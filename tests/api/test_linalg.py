@@ -50,8 +50,8 @@ def test_square(shape: tuple[int, ...], dtype: str) -> None:
     close(la.matrix_power(a, 3), a @ a @ a, 10)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
 def test_any_shape(shape: tuple[int, ...], dtype: str) -> None:
     a = numbers(shape, dtype)
     m, n = shape[-2:]

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.linalg
+from support.each import each
 from support.matrices import DTYPES, close, numbers, shifted
 
 import pullback as pb
@@ -104,8 +105,8 @@ def test_a_real_matrix_without_a_real_function() -> None:
     close(la.logm(x.astype("complex64")), np.diag([1j * np.pi, np.log(4)]))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("sizes", [(3, 2), (2, 3), (1, 4), (5, 5), (0, 3), (3, 0)])
+@each("dtype", DTYPES)
+@each("sizes", [(3, 2), (2, 3), (1, 4), (5, 5), (0, 3), (3, 0)])
 def test_sylvester(sizes: tuple[int, int], dtype: str) -> None:
     m, n = sizes
     a, b, q = shifted((m, m), dtype), shifted((n, n), dtype, 1), numbers((2, m, n), dtype)
@@ -115,8 +116,8 @@ def test_sylvester(sizes: tuple[int, int], dtype: str) -> None:
         close(x[1], scipy.linalg.solve_sylvester(a, b, q[1]))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(3, 3), (5, 3), (3, 5), (2, 4, 2), (0, 3), (3, 0), (0, 2, 3)])
+@each("dtype", DTYPES)
+@each("shape", [(3, 3), (5, 3), (3, 5), (2, 4, 2), (0, 3), (3, 0), (0, 2, 3)])
 def test_least_squares(shape: tuple[int, ...], dtype: str) -> None:
     a = numbers(shape, dtype)
     *batch, m, n = shape

@@ -128,9 +128,9 @@ def test_lists_alone_are_of_the_default_dtype() -> None:
     assert pb.union1d([2, 1], [3]).dtype == "int64"
 
 
-@pytest.mark.parametrize("function", ["linspace", "logspace", "geomspace"])
-@pytest.mark.parametrize("endpoint", [True, False])
-@pytest.mark.parametrize("ends", [([1.0, 2.0], [3.0, 5.0]), (1.0, [[2.0], [3.0]]), ([1.0], 4.0)])
+@each("function", ["linspace", "logspace", "geomspace"])
+@each("endpoint", [True, False])
+@each("ends", [([1.0, 2.0], [3.0, 5.0]), (1.0, [[2.0], [3.0]]), ([1.0], 4.0)])
 def test_grids_between_arrays(function: str, endpoint: bool, ends: Any) -> None:
     start, stop = (np.array(end) for end in ends)
     expected = getattr(np, function)(start, stop, 4, endpoint=endpoint)

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from support.each import each
 from support.public import FUNCTIONS, OTHERS, parameters
 
 import pullback as pb
@@ -294,7 +295,7 @@ def test_the_override_map_knows_every_function(name):
 # --- keywords
 
 
-@pytest.mark.parametrize(
+@each(
     ("function", "names"),
     [
         (pb.softmax_cross_entropy, ("logits", "labels")),

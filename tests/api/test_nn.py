@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback import _core, nn
@@ -41,7 +42,7 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("loss, x, y, value, slope", POINTS)
+@each("loss, x, y, value, slope", POINTS)
 def test_points(loss: Any, x: float, y: float, value: float, slope: float) -> None:
     np.testing.assert_allclose(float(loss(np.float64(x), y)), value, rtol=4e-16)
     np.testing.assert_allclose(slopes(lambda v: loss(v, y), x)[0], slope, rtol=4e-16)
@@ -167,7 +168,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("call, kind, text", ERRORS, ids=[text for _, _, text in ERRORS])
+@each("call, kind, text", ERRORS, ids=[text for _, _, text in ERRORS])
 def test_errors(call: Callable[[], Any], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         call()

@@ -10,8 +10,8 @@ import pullback as pb
 SPECIAL = [np.nan, np.inf, -np.inf, 1e20, -1e20, 2.9, -2.9, -0.0]
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("source", [np.float32, np.float64])
+@each("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@each("source", [np.float32, np.float64])
 def test_casts_of_floats(dtype, source):
     """Floats cast to integers saturate, NaN gives 0."""
     values = np.array(SPECIAL, source)
@@ -48,7 +48,7 @@ def test_integers_of_arrays_wrap():
 INT32 = pb.zeros(2, "int32")
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda: pb.constant(2**31, "int32"),
@@ -177,7 +177,7 @@ def test_products_with_a_number(product):
     assert last(np.array([3.0]), np.float64(0.1).reshape(1)) == ("float64", 3.0 * 0.1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "length"),
     [
         ((pb.constant(2**25 + 1),), 2**25 + 1),
@@ -207,7 +207,7 @@ def test_arange_of_what_has_no_length():
             pb.arange(0, bad, 1) if bad is not None else pb.arange(bad)
 
 
-@pytest.mark.parametrize(
+@each(
     "join",
     [
         lambda a, b: a @ b,

@@ -8,11 +8,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "x", "dtype"),
     [
         ("sum", np.array([100, 100], np.int8), "int8"),
@@ -149,8 +150,8 @@ def test_slopes_of_i1_do_not_overflow_before_they_must() -> None:
     assert pb.gradients(pb.special.i1(x), [x])[0].item() == pytest.approx(2.76e38, rel=1e-2)
 
 
-@pytest.mark.parametrize("b", [1.0, 2.0, 2.5])
-@pytest.mark.parametrize("x", [1e-3, 1e-17, 1e-20, 1e-300])
+@each("b", [1.0, 2.0, 2.5])
+@each("x", [1e-3, 1e-17, 1e-20, 1e-300])
 def test_curvature_of_betainc_at_the_end(b: float, x: float) -> None:
     # betainc(1, b, x) = 1 - (1 - x)^b
     v = pb.Variable(np.float64(x))

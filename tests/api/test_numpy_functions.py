@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.process import live
 
 import pullback as pb
@@ -89,7 +90,7 @@ def tracked() -> list[Any]:
     return [v, v.read(), v * 1.0]
 
 
-@pytest.mark.parametrize("call, text", COMPUTE, ids=[t for _, t in COMPUTE])
+@each("call, text", COMPUTE, ids=[t for _, t in COMPUTE])
 def test_no_gradient_is_lost(call: Callable[[Any], Any], text: str) -> None:
     for x in tracked():
         with pytest.raises(TypeError, match=text):
@@ -103,7 +104,7 @@ def test_no_gradient_is_lost(call: Callable[[Any], Any], text: str) -> None:
         same(call(x), call(A))
 
 
-@pytest.mark.parametrize("call", LOOK)
+@each("call", LOOK)
 def test_what_has_no_derivative_is_answered(call: Callable[[Any], Any]) -> None:
     for x in (*tracked(), pb.constant(A)):
         same(call(x), call(A))

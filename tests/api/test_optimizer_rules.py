@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback.optimizers import (
@@ -50,8 +51,8 @@ CHECKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("make", "expected"), CHECKED)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each(("make", "expected"), CHECKED)
+@each("dtype", ["float32", "float64"])
 def test_check_values(make: Any, expected: Any, dtype: str) -> None:
     v, optimizer = pb.Variable([1.0, -2.0], dtype=dtype), make()
     for _ in range(3):
@@ -291,14 +292,14 @@ def test_ftrl_at_a_rate_of_zero_stays_where_it_is(traced: bool) -> None:
     np.testing.assert_allclose(v.numpy(), w.numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize(("make", "rule"), RULES, ids=[rule.__name__ for _, rule in RULES])
+@each(("make", "rule"), RULES, ids=[rule.__name__ for _, rule in RULES])
 def test_a_gradient_that_is_nan_shows(make: Any, rule: Any) -> None:
     v = pb.Variable([1.0, 2.0])
     make().apply_gradients([([np.nan, 1.0], v)])
     assert np.isnan(v.numpy()[0])
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda: RMSProp(0.1, decay=2),

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback.optimizers import Adam, GradientDescent, Momentum, Optimizer, RMSProp
@@ -133,7 +134,7 @@ def test_a_state_of_another_kind_is_refused():
         RMSProp(0.5, centered=True).load_state_dict(states[1])
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"v/s": None}, "'v/s'"),

@@ -128,8 +128,8 @@ def test_rates_of_any_kind(kind, number, dtype):
         np.testing.assert_array_equal(v.numpy(), w.numpy())
 
 
-@pytest.mark.parametrize("number", [np.float64, np.float32, lambda x: pb.constant(x, "float64")])
-@pytest.mark.parametrize(
+@each("number", [np.float64, np.float32, lambda x: pb.constant(x, "float64")])
+@each(
     "make",
     [
         lambda n: Momentum(0.5, n(0.5)),
@@ -193,7 +193,7 @@ OF_ALL_STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each("name", KINDS)
 def test_the_state_is_public(name):
     optimizer, variables = KINDS[name](0.5), made()
     assert optimizer.variables() == [] and optimizer.state_dict() == {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback.optimizers import Adam, GradientDescent, Momentum, RMSProp
@@ -208,7 +209,7 @@ V = pb.Variable([1.0, 2.0], name="v")
 OTHER = pb.Variable(1.0, name="other")
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "words"),
     [
         (lambda: GradientDescent(0.1).minimize(V * 2), TypeError, "function"),
@@ -265,8 +266,8 @@ def test_a_loss_that_the_tape_did_not_see():
         GradientDescent(0.5).apply_gradients([(g, v)])
 
 
-@pytest.mark.parametrize("make", [GradientDescent, lambda rate: Momentum(rate, 0.9), RMSProp, Adam])
-@pytest.mark.parametrize("style", ["eager", "function"])
+@each("make", [GradientDescent, lambda rate: Momentum(rate, 0.9), RMSProp, Adam])
+@each("style", ["eager", "function"])
 def test_a_batch_with_a_bad_index_changes_nothing(make: Any, style: str) -> None:
     def trained(batches: list[list[int]]) -> list[Any]:
         a, b = pb.Variable(1.0, name="a"), pb.Variable([1.0, 2.0], name="b")

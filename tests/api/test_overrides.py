@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.each import each
 from support.overrides import fresh, gradient, times
 
 import pullback as pb
@@ -243,7 +244,7 @@ def test_what_a_rule_sees():
     assert "matmul" in repr(op)
 
 
-@pytest.mark.parametrize(
+@each(
     "name, run, expected",
     [
         ("sum", lambda x: pb.sum(x, axis=(-1,)), {"axis": (2,), "keepdims": False}),

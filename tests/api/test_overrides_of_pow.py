@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.process import run
 
 import pullback as pb
@@ -20,8 +21,8 @@ def seven(op: Any, g: Any) -> list[Any]:
     return [7 * g, None]
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("exponent", EXPONENTS)
+@each("dtype", ["float32", "float64"])
 def test_overrides_of_a_call(exponent: float, dtype: str) -> None:
     x = pb.Variable(np.array([3.0, 2.0], dtype))
     rules = {"pow": seven}
@@ -43,7 +44,7 @@ def test_an_override_map(exponent: float) -> None:
             assert float(y) == pytest.approx(3**exponent)
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@each("exponent", EXPONENTS)
 def test_inside_of_a_function(exponent: float) -> None:
     x = np.array([3.0, 2.0])
     slope = pb.function(lambda t: pb.gradients(t**exponent, [t], overrides={"pow": seven})[0])

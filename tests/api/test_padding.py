@@ -16,8 +16,8 @@ MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimu
 MODES += ["symmetric", "wrap"]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("width", [0, 2, (1, 3), ((2, 1), (0, 9))])
+@each("mode", MODES)
+@each("width", [0, 2, (1, 3), ((2, 1), (0, 9))])
 def test_pad_is_numpys(mode: Any, width: Any) -> None:
     for x in (X, X[:1], np.arange(12).reshape(3, 4), X[0].astype("f")):
         w = width if x.ndim == 2 or np.ndim(width) < 2 else width[0]
@@ -45,7 +45,7 @@ def test_pad_options() -> None:
     np.testing.assert_allclose(got.numpy(), np.pad(X, 2, frame, value=3.0))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each("mode", MODES)
 def test_slopes_of_padding(mode: str) -> None:
     v, c = pb.Variable(X), np.random.default_rng(1).normal(size=(7, 8))
     (g,) = pb.gradients(pb.pad(v, 2, mode, end_values=1), v, grad_ys=c)
@@ -122,7 +122,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("call, kind, text", ERRORS, ids=[text for _, _, text in ERRORS])
+@each("call, kind, text", ERRORS, ids=[text for _, _, text in ERRORS])
 def test_errors(call: Callable[[], Any], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         call()

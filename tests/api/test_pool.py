@@ -128,8 +128,8 @@ def test_adaptive(n: int, m: int) -> None:
         np.testing.assert_allclose(turned, np.moveaxis(expected, -1, 1), rtol=1e-12)
 
 
-@pytest.mark.parametrize("axes, size, stride, padding, dilation", CASES)
-@pytest.mark.parametrize("channels_first", [False, True])
+@each("axes, size, stride, padding, dilation", CASES)
+@each("channels_first", [False, True])
 def test_unfold_and_fold(
     axes: Any, size: Any, stride: Any, padding: Any, dilation: Any, channels_first: bool
 ) -> None:
@@ -165,8 +165,8 @@ def interpolated(x: Any, m: int, axis: int, method: str) -> Any:
     return np.apply_along_axis(lambda line: np.interp(at, np.arange(n), line), axis, x)
 
 
-@pytest.mark.parametrize("method", ["nearest", "bilinear"])
-@pytest.mark.parametrize("size", [(10, 12), (7, 3), (5, 4), (1, 9), (2, 2)])
+@each("method", ["nearest", "bilinear"])
+@each("size", [(10, 12), (7, 3), (5, 4), (1, 9), (2, 2)])
 def test_resize(method: str, size: Any) -> None:
     x = numbers(2, 5, 4, 3)
     expected = interpolated(interpolated(x, size[0], 1, method), size[1], 2, method)
@@ -249,7 +249,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("call, kind, message", ERRORS)
+@each("call, kind, message", ERRORS)
 def test_errors(call: Any, kind: Any, message: str) -> None:
     with pytest.raises(kind, match=message):
         call()

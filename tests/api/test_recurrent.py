@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -76,9 +77,9 @@ def drawn(gates: int, states: int, time: int = 4, batch: int = 3) -> Any:
     return x, state, [draw(5 * gates, 2), draw(5 * gates, 5), draw(5 * gates), draw(5 * gates)]
 
 
-@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("lengths", [None, np.array([4, 0, 2])], ids=["all", "lengths"])
+@each("kind", ["rnn", "lstm", "gru"])
+@each("reverse", [False, True])
+@each("lengths", [None, np.array([4, 0, 2])], ids=["all", "lengths"])
 def test_values(kind: str, reverse: bool, lengths: Any) -> None:
     gates, states, step, call = kind_of(kind)
     x, state, weights = drawn(gates, states)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -115,7 +116,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("call, kind, text", ERRORS, ids=[text for _, _, text in ERRORS])
+@each("call, kind, text", ERRORS, ids=[text for _, _, text in ERRORS])
 def test_errors(call: Callable[[], Any], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         call()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.memory import bytes_beside
 
 import pullback as pb
@@ -39,9 +40,9 @@ def steps(make: Any, table: Any, batches: Any, loss: Any, *, whole: bool, traced
     return v.numpy(), optimizer.state_dict()
 
 
-@pytest.mark.parametrize("traced", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@each("traced", [False, True])
+@each("dtype", ["float32", "float64"])
+@each("name", OPTIMIZERS)
 def test_rows_have_the_numbers_of_whole_updates(name: str, dtype: str, traced: bool) -> None:
     table = rng.normal(size=(40, 5)).astype(dtype)
     table[3], table[7, 0] = -0.0, np.inf

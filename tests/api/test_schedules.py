@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback import optimizers
@@ -46,7 +47,7 @@ SCHEDULES = [
 ]
 
 
-@pytest.mark.parametrize(("schedule", "expected"), SCHEDULES)
+@each(("schedule", "expected"), SCHEDULES)
 def test_values(schedule: Any, expected: Any) -> None:
     for step in STEPS:
         for given in (step, np.int32(step), pb.constant(step), pb.constant(float(step))):
@@ -55,9 +56,9 @@ def test_values(schedule: Any, expected: Any) -> None:
             assert float(rate) == pytest.approx(expected(step), rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize(("schedule", "expected"), SCHEDULES)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("traced", [False, True])
+@each(("schedule", "expected"), SCHEDULES)
+@each("dtype", ["float32", "float64"])
+@each("traced", [False, True])
 def test_an_optimizer_counts_its_steps(
     schedule: Any, expected: Any, dtype: str, traced: bool
 ) -> None:
@@ -185,7 +186,7 @@ def test_a_step_that_fails_is_not_counted() -> None:
     assert optimizer.steps == 1 and w.numpy().tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "text"),
     [
         (lambda: optimizers.Exponential(1.0, 0, 0.5), "Exponential: steps is above 0, got 0"),

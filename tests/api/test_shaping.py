@@ -55,7 +55,7 @@ def test_what_arrives(mode: Any, shape: Any, expected: Any) -> None:
     assert np.allclose(g, expected, rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize(
+@each(
     "shape",
     [
         lambda x: pb.with_gradient(x, lambda g: None),
@@ -66,7 +66,7 @@ def test_what_arrives(mode: Any, shape: Any, expected: Any) -> None:
         lambda x: pb.prevent_gradient(x),
     ],
 )
-@pytest.mark.parametrize("x", [X, X.astype(np.float64), np.float32(0.5), np.zeros((0, 2))])
+@each("x", [X, X.astype(np.float64), np.float32(0.5), np.zeros((0, 2))])
 def test_values_stay(shape: Any, x: Any) -> None:
     for given in (x, pb.Variable(x)):
         y = shape(given)
@@ -230,7 +230,7 @@ def test_prevented() -> None:
     assert pb.gradients(z, x, stop_gradients=[z]) == [None]
 
 
-@pytest.mark.parametrize(
+@each(
     "call, error, text",
     [
         (lambda: pb.with_gradient(X, 3), TypeError, "with_gradient: expected a function"),

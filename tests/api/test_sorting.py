@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -118,8 +119,8 @@ def test_lexsort() -> None:
         np.testing.assert_array_equal(pb.lexsort(wide, axis=axis).numpy(), np.lexsort(wide, axis))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("side", ["left", "right"])
+@each("dtype", DTYPES)
+@each("side", ["left", "right"])
 def test_searchsorted(dtype: str, side: Any) -> None:
     rng = np.random.default_rng(0)
     for length in (0, 1, 2, 7, 100):

@@ -8,6 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -20,7 +21,7 @@ ONE += ["gammaln", "gamma", "rgamma", "gammasgn", "digamma", "psi"]
 TWO = ["rel_entr", "kl_div"]
 
 
-@pytest.mark.parametrize("name", ONE + TWO)
+@each("name", ONE + TWO)
 def test_special_values(name: str) -> None:
     count = 1 if name in ONE else 2
     x = [np.ravel(part) for part in np.meshgrid(*[NUMBERS] * count)]
@@ -124,7 +125,7 @@ def test_kl_div_near_equality_and_at_zero() -> None:
     np.testing.assert_allclose(far[2:4], want, rtol=2e-16)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "ends"),
     [
         ("erfinv", {-1.0: np.inf, 1.0: np.inf}),
@@ -133,7 +134,7 @@ def test_kl_div_near_equality_and_at_zero() -> None:
         ("logit", {0.0: np.inf, 1.0: np.inf}),
     ],
 )
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@each("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_inverse_functions_are_vertical_at_the_ends(
     name: str, ends: dict[float, float], dtype: str
 ) -> None:
@@ -143,7 +144,7 @@ def test_inverse_functions_are_vertical_at_the_ends(
     np.testing.assert_array_equal(pb.astype(slope, "float64").numpy(), list(ends.values()))
 
 
-@pytest.mark.parametrize("name", [*ONE, *TWO, "gammainc", "gammaincc", "betainc", "zeta"])
+@each("name", [*ONE, *TWO, "gammainc", "gammaincc", "betainc", "zeta"])
 def test_bool_arguments_are_numbers(name: str) -> None:
     """And the result is of the default dtype, as for integers. With q = 1 zeta is Riemann's at 0
     too, where SciPy's of two arguments is NaN."""
@@ -158,8 +159,8 @@ def test_bool_arguments_are_numbers(name: str) -> None:
     np.testing.assert_allclose(got.numpy(), want, rtol=2e-7)
 
 
-@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (2, 1), (0, 1, 2), ()])
+@each("name", ["softmax", "log_softmax"])
+@each("axis", [None, 0, -1, (0, 2), (2, 1), (0, 1, 2), ()])
 def test_softmax_over_any_axes(name: str, axis: Any) -> None:
     x = np.random.default_rng(3).normal(size=(2, 3, 4)) * 300
     got = getattr(pb.special, name)(pb.constant(x), axis).numpy()

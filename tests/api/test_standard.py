@@ -109,7 +109,7 @@ def test_promotion(a: str, b: str) -> None:
         assert pb.can_cast(getattr(pb, a), getattr(pb, b)) == strict
 
 
-@pytest.mark.parametrize("dtype", ALL)
+@each("dtype", ALL)
 def test_what_a_dtype_is(dtype: str) -> None:
     ours, theirs = getattr(pb, dtype), getattr(xp, dtype)
     kinds = ("bool", "signed integer", "unsigned integer", "integral", "real floating",

@@ -306,7 +306,7 @@ def test_the_smallest_integer(dtype: str) -> None:
         assert y.dtype == dtype and set(y.numpy().tolist()) == {wanted}
 
 
-@pytest.mark.parametrize("dtype", SIGNED + UNSIGNED)
+@each("dtype", SIGNED + UNSIGNED)
 def test_edges_of_integers(dtype: str) -> None:
     info = np.iinfo(dtype)
     low, high, bits = int(info.min), int(info.max), int(info.bits)

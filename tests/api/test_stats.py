@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.each import each
 
 import pullback as pb
 
@@ -205,7 +206,7 @@ def test_outside_of_the_support(name: str, shapes: tuple[float, ...], x: float) 
             assert float(slope) == 0.0
 
 
-@pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
+@each("name", [*CONTINUOUS, *DISCRETE])
 def test_what_is_not_valid_is_nan(name: str) -> None:
     family = getattr(pb.stats, name)
     shapes = {**CONTINUOUS, **DISCRETE}[name][0]
@@ -308,7 +309,7 @@ def test_errors() -> None:
         pb.stats.poisson.pmf(1, 2.0, scale=1.0)
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda s, f: s.poisson.logpmf(f(1e6), f(1e6)),

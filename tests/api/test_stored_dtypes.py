@@ -41,7 +41,7 @@ def test_floating_dtypes_win_and_halves_meet_in_float32() -> None:
     assert pb.result_type("float16", pb.bfloat16) == pb.float32
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("dtype", INTEGERS)
 def test_integer_arithmetic_wraps_as_in_numpy(dtype: str) -> None:
     x, y = any_integers(dtype), any_integers(dtype, 1)
     y[y == 0] = 1
@@ -60,7 +60,7 @@ def test_integer_arithmetic_wraps_as_in_numpy(dtype: str) -> None:
         (a // pb.zeros((), dtype=dtype)).numpy()
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("dtype", INTEGERS)
 def test_floats_saturate_and_numbers_must_fit(dtype: str) -> None:
     limits = np.iinfo(dtype)
     floats = pb.constant(np.array([1e30, -1e30, np.nan, 3.7, np.inf]))

@@ -10,6 +10,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback import _core
@@ -313,7 +314,7 @@ def test_laplacian_of_a_harmonic_function_and_by_gradients() -> None:
 # --- errors
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "says"),
     [
         (lambda: pb.jet(3, (1.0,), ([1.0],)), TypeError, "jet: expected a function"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.process import live
 
 import pullback as pb
@@ -140,7 +141,7 @@ def test_the_name_is_kept():
     assert pb.grad(loss).__doc__ == "Doc."
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "words"),
     [
         (lambda: pb.grad(lambda x: x)(np.ones(2)), ValueError, "shape (2,)"),
@@ -296,7 +297,7 @@ def test_values_that_nobody_looks_at_do_not_keep_their_step():
     assert live()[2] <= before[2] + 2**22
 
 
-@pytest.mark.parametrize(
+@each(
     "f",
     [
         lambda x: x,

@@ -6,6 +6,7 @@ import collections
 
 import numpy as np
 import pytest
+from support.each import each
 from support.process import run
 
 import pullback as pb
@@ -85,8 +86,8 @@ def test_an_initial_array_may_change():
     assert v.numpy().tolist() == c.numpy().tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("method", ["assign", "assign_add", "assign_sub"])
-@pytest.mark.parametrize(
+@each("method", ["assign", "assign_add", "assign_sub"])
+@each(
     ("value", "error", "words"),
     [
         ([1.0, 2.0, 3.0], ValueError, ["(3,)", "(2,)"]),

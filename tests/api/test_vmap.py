@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -23,8 +24,8 @@ def same(a: Any, b: Any) -> None:
 # --- axes and nests
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
-@pytest.mark.parametrize("out", [0, 1, -1])
+@each("axis", [0, 1, 2, -1, -3])
+@each("out", [0, 1, -1])
 def test_axes(axis: int, out: int) -> None:
     x = np.random.default_rng(1).normal(size=(2, 3, 4))
     f = lambda x: x * 2 + x[0]  # noqa: E731
@@ -333,7 +334,7 @@ def test_vectorize_broadcasts() -> None:
     same(pb.grad(lambda a: pb.sum(matmul(a, b)))(a), np.broadcast_to(b.sum((0, 2)), a.shape) * 1.0)
 
 
-@pytest.mark.parametrize(
+@each(
     "call, text",
     [
         (lambda: pb.vectorize(pb.exp, signature="n->n"), "a signature looks like"),

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
 rng = np.random.default_rng(2)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 64])
-@pytest.mark.parametrize("reverse", [False, True])
+@each("n", [1, 2, 3, 4, 5, 8, 13, 64])
+@each("reverse", [False, True])
 def test_products(n: int, reverse: bool) -> None:
     x = pb.Variable(rng.integers(1, 3, (2, n)).astype(float))
     y = pb.associative_scan(pb.multiply, x, axis=1, reverse=reverse)

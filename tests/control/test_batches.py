@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -64,8 +65,8 @@ def entry(args: Any, axes: Any, i: int) -> list[Any]:
     return [a if d is None else np.take(a, i, d) for a, d in zip(args, spread, strict=True)]
 
 
-@pytest.mark.parametrize("order", [0, 1, 2])
-@pytest.mark.parametrize("name", CASES)
+@each("order", [0, 1, 2])
+@each("name", CASES)
 def test_entry_by_entry(name: str, order: int) -> None:
     f, args, axes = CASES[name]
     for _ in range(order):
@@ -76,8 +77,8 @@ def test_entry_by_entry(name: str, order: int) -> None:
         np.testing.assert_allclose(got[i], expected, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("order", [0, 1])
-@pytest.mark.parametrize("name", CASES)
+@each("order", [0, 1])
+@each("name", CASES)
 def test_gradient_of_a_batch(name: str, order: int) -> None:
     f, args, axes = CASES[name]
     if order:
@@ -100,7 +101,7 @@ def test_gradient_of_a_batch(name: str, order: int) -> None:
     np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_forward_mode_of_a_batch(name: str) -> None:
     f, args, axes = CASES[name]
     first = args[0]

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.gradients import each_mode  # noqa: F401
 
 import pullback as pb
 from pullback import _core
 
 
-@pytest.mark.parametrize("pred", [True, False])
+@each("pred", [True, False])
 def test_values_and_gradients(mode: Any, pred: bool) -> None:
     def f(x: Any, y: Any) -> Any:
         return pb.cond(pred, lambda a: pb.sin(a) * y, lambda a: a * a, x)
@@ -103,7 +104,7 @@ def test_random_in_a_branch() -> None:
     assert len(np.unique([a, b])) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "text"),
     [
         (lambda: pb.cond(1.0, lambda: 0.0, lambda: 1.0), TypeError, "expected a bool"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.each import each
 
 import pullback as pb
 from pullback import _core
@@ -86,7 +87,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@each("what", WRONG)
 def test_what_does_not_fit_is_said(what: str) -> None:
     call, error, says = WRONG[what]
     with pytest.raises(error, match=says):

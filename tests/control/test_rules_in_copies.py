@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import fsolve
+from support.each import each
 
 import pullback as pb
 
@@ -56,8 +57,8 @@ COPIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("copy", COPIES)
-@pytest.mark.parametrize(("body", "power"), BODIES)
+@each("copy", COPIES)
+@each(("body", "power"), BODIES)
 def test_copies_have_their_own(body: Any, power: int, copy: Any) -> None:
     f = copy(body)
     for at in (AT, AT / 2, AT):
@@ -71,8 +72,8 @@ def test_copies_have_their_own(body: Any, power: int, copy: Any) -> None:
         np.testing.assert_allclose(again, second, rtol=1e-12)
 
 
-@pytest.mark.parametrize("copy", COPIES)
-@pytest.mark.parametrize(("body", "power"), BODIES)
+@each("copy", COPIES)
+@each(("body", "power"), BODIES)
 def test_forward(body: Any, power: int, copy: Any) -> None:
     _, tangent = pb.jvp(copy(body), [AT], [np.ones(2)])
     np.testing.assert_allclose(tangent, np.sin(AT) ** power, rtol=1e-12)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.gradients import each_mode  # noqa: F401
 
 import pullback as pb
@@ -46,7 +47,7 @@ def test_values_bit_for_bit(dtype: str, reverse: bool) -> None:
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-@pytest.mark.parametrize("reverse", [False, True])
+@each("reverse", [False, True])
 def test_gradients(mode: Any, reverse: bool) -> None:
     w, h, xs = normal(5), normal(5), normal(7, 5)
 
@@ -290,7 +291,7 @@ def test_memory_goes(nothing_left: None) -> None:
     del x, last, ys, g
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "text"),
     [
         (lambda: pb.scan(lambda s, x: s, 0.0, pb.ones(3)), TypeError, "expected a pair"),

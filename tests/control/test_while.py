@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.gradients import each_mode  # noqa: F401
 
 import pullback as pb
@@ -119,8 +120,8 @@ def test_forward_over_reverse() -> None:
     assert np.isfinite(c.numpy()).all()
 
 
-@pytest.mark.parametrize("places", [1, 2, 3, 5, 20])
-@pytest.mark.parametrize("trips", [1, 2, 3, 7, 40])
+@each("places", [1, 2, 3, 5, 20])
+@each("trips", [1, 2, 3, 7, 40])
 def test_memory_limit_changes_no_bits(places: int, trips: int) -> None:
     x = pb.Variable(rng.normal(size=8))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -71,7 +72,7 @@ RUNS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 # fmt: on
 
 
-@pytest.mark.parametrize("run, error, text", RUNS)
+@each("run, error, text", RUNS)
 def test_errors_of_a_run(run: Callable[[], Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         run()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.plans import arena, large_steps, operations, plan_of
 
 import pullback as pb
@@ -35,7 +36,7 @@ LOSSES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@each("name", LOSSES)
 def test_a_layer_with_its_gradient_reads_its_input_once(name: str) -> None:
     x = pb.Variable(A)
     loss = LOSSES[name](x)
@@ -118,8 +119,8 @@ def test_rows_too_long_for_the_cache_are_folded_apart() -> None:
 # --- values, where the plan is special
 
 
-@pytest.mark.parametrize("length", [1, 2, 1023, 8191, 8192, 8193, 20_000])
-@pytest.mark.parametrize("rows", [0, 1, 3])
+@each("length", [1, 2, 1023, 8191, 8192, 8193, 20_000])
+@each("rows", [0, 1, 3])
 def test_rows_of_any_length(rows: int, length: int) -> None:
     """Small whole numbers: sums are exact in any order."""
     data = R.integers(-3, 4, (rows, length)).astype(np.float64)

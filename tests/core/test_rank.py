@@ -215,7 +215,7 @@ def test_axes_that_differ_are_other_programs() -> None:
 FULL = (1,) * MOST
 
 
-@pytest.mark.parametrize(
+@each(
     "call, who",
     [
         (lambda: pb.constant(np.ones((1,) * 17)), "constant"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -202,7 +203,7 @@ METHODS = (
 )
 
 
-@pytest.mark.parametrize("k", range(len(METHODS)))
+@each("k", range(len(METHODS)))
 def test_operators_and_indices(k: int) -> None:
     for x in tensors():
         try:

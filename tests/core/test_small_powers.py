@@ -4,6 +4,7 @@ the last place, with the conventions of pow, and with every derivative."""
 import mpmath
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -26,8 +27,8 @@ def test_value(exponent, dtype):
         assert abs(mpmath.mpf(float(b)) - exact) <= 1.5 * np.spacing(abs(b))
 
 
-@pytest.mark.parametrize("exponent", [3, -1])
-@pytest.mark.parametrize("at", [2.0, -1.5, 0.0, -0.0, inf, 1e20, nan])
+@each("exponent", [3, -1])
+@each("at", [2.0, -1.5, 0.0, -0.0, inf, 1e20, nan])
 def test_first_slope_is_that_of_pow(exponent, at):
     x = pb.constant(np.float32(at))
     slopes = [

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -140,7 +141,7 @@ def twice(x: Any, f: Callable[[Any], Any]) -> Any:
     return f(pb.log(x))
 
 
-@pytest.mark.parametrize("name", FIRST)
+@each("name", FIRST)
 def test_first_order(name: str) -> None:
     f, x, expected = FIRST[name]
     np.testing.assert_allclose(first(f, x)[0], expected, rtol=1e-15)
@@ -373,7 +374,7 @@ PRODUCTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
+@each("name", PRODUCTS)
 def test_products_with_tangents_are_as_with_cotangents(name: str) -> None:
     f = PRODUCTS[name]
     x = np.array([[0.5, 0.0, 2.0], [3.0, 0.0, 0.25]])

@@ -439,7 +439,7 @@ def graph_and_session() -> tuple[Any, Any, Any]:
     return tf.reduce_sum(w), w, tf.Session()
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "kind", "text"),
     [
         (lambda y, w, s: pb.explain(y, 3.0), TypeError, "explain: x is 3.0; expected a tensor or"),
@@ -474,6 +474,7 @@ def graph_and_session() -> tuple[Any, Any, Any]:
         (lambda y, w, s: pb.explain(y), ValueError, "not what the last question was asked by"),
         (lambda y, w, s: pb.draw(y, "w"), TypeError, "draw: an x is 'w'"),
     ],
+    around=graph_of_its_own,
 )
 def test_errors_say_what_to_do(call: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=f"(?s){text}"):

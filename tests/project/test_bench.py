@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from bench import (
@@ -138,7 +139,7 @@ def test_goals_of_rows():
 
 
 # mlp has the kinks of relu, and the formula of softreg.
-@pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "mlp"])
+@each("name", [name for name in WORKLOADS if name != "mlp"])
 def test_gradient_by_hand(name):
     """by_numpy.py, which all libraries are compared with, against differences of its values."""
     from bench import by_numpy
@@ -176,8 +177,8 @@ def test_pullback_agrees_with_the_gradient_by_hand(name, style):
         np.testing.assert_allclose(gradient.numpy(), slope, tolerance, tolerance * scale)
 
 
-@pytest.mark.parametrize("style", ["lazy", "function"])
-@pytest.mark.parametrize("name", WORKLOADS)
+@each("style", ["lazy", "function"])
+@each("name", WORKLOADS)
 def test_a_second_evaluation_plans_nothing(name, style):
     from bench import by_pullback
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 from bench import by_pullback, everyday, everyday_formulas, overhead
@@ -52,8 +53,8 @@ def in_float64(work):
     return data
 
 
-@pytest.mark.parametrize("style", ["lazy", "function"])
-@pytest.mark.parametrize("name", NAMES)
+@each("style", ["lazy", "function"])
+@each("name", NAMES)
 def test_value_and_gradient(name, style):
     work = everyday.GRADIENTS[name]
     data = in_float64(work)

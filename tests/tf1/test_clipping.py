@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -78,7 +79,7 @@ def test_global_norm():
         tf.global_norm([tf.constant(1.0), tf.constant(1.0, tf.float64)])
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "clip", "clipped", "norm"),
     [
         ([[3.0, 4.0], 12.0], 6.5, [[1.5, 2.0], 6.0], 13.0),
@@ -90,6 +91,7 @@ def test_global_norm():
         ([[INF, 1.0], 2.0], 1.0, [[NAN, NAN], NAN], INF),
         ([[NAN, 1.0], 2.0], 1.0, [[NAN, NAN], NAN], NAN),
     ],
+    around=graph_of_its_own,
 )
 def test_clip_by_global_norm(values, clip, clipped, norm):
     parts = (tf.constant(values[0]), None, tf.constant(values[1]))

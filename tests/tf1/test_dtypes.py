@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import fresh_graph, run  # noqa: F401
+from support.each import each
+from support.tf1 import fresh_graph, graph_of_its_own, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -26,7 +27,7 @@ def test_constants():
     assert run(c).tolist() == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "dtype", "kind", "text"),
     [
         (None, None, ValueError, "None"),
@@ -42,6 +43,7 @@ def test_constants():
         (1.0, "float99", TypeError, "unknown dtype"),
         (1.0, None.__class__, TypeError, "unknown dtype"),
     ],
+    around=graph_of_its_own,
 )
 def test_what_is_no_constant(value, dtype, kind, text):
     with pytest.raises(kind, match=text):

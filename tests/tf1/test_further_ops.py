@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph, listed, run, slope  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run, slope  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -21,7 +22,7 @@ def differences(function, x, at):
     return out
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "reference", "low", "high"),
     [
         ("sinh", np.sinh, -99, 99), ("cosh", np.cosh, -99, 99), ("tan", np.tan, -1.2, 3),
@@ -29,6 +30,7 @@ def differences(function, x, at):
         ("acos", np.arccos, -0.99, 0.99), ("asinh", np.arcsinh, -99, 99),
         ("acosh", np.arccosh, 1.2, 99), ("atanh", np.arctanh, -0.99, 0.99),
     ],
+    around=graph_of_its_own,
 )  # fmt: skip
 def test_hyperbolic_and_inverse_functions(name, reference, low, high):
     points = POINTS[(low <= POINTS) & (high >= POINTS)]
@@ -83,14 +85,14 @@ def test_saturate_cast():
 # --- norms
 
 
-@pytest.mark.parametrize(
+@each(
     ("ord", "axis"),
     [
         ("euclidean", None), (2, 1), (1, 0), (np.inf, 1), (3, 1), ("fro", (0, 1)), (1, (0, 1)),
         (np.inf, (0, 1)), ("euclidean", (0, 1)),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("keep", [False, True])
+@each("keep", [False, True], around=graph_of_its_own)
 def test_norm(ord, axis, keep):
     value = np.random.default_rng(1).normal(size=(3, 4))
     name = {"euclidean": None}.get(ord, ord)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -207,9 +208,10 @@ def test_gradient_penalty():
     assert grads(tf.reduce_sum(g * g), x) == [[36.0, -36.0]]
 
 
-@pytest.mark.parametrize(
+@each(
     "f", [tf.exp, tf.tanh, tf.sigmoid, tf.sin, tf.log, tf.sqrt, lambda x: x**3, lambda x: 1 / x,
-          lambda x: tf.nn.softmax(x) * x, tf.nn.softplus]
+          lambda x: tf.nn.softmax(x) * x, tf.nn.softplus],
+    around=graph_of_its_own,
 )  # fmt: skip
 def test_third_derivative_is_the_difference_of_second_ones(f):
     x = tf.placeholder(tf.float64, [2])

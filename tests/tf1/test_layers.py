@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -167,8 +168,8 @@ def test_mistakes(call: Any, text: str) -> None:
 # --- normalisation and the rest of tf.nn
 
 
-@pytest.mark.parametrize("axes", [[0], [1], [0, 1], 0])
-@pytest.mark.parametrize("keep", [False, True])
+@each("axes", [[0], [1], [0, 1], 0])
+@each("keep", [False, True], around=graph_of_its_own)
 def test_moments(axes: Any, keep: bool) -> None:
     mean, variance = run(tf.nn.moments(tf.constant(X), axes, keep_dims=keep))
     axis = tuple(axes) if isinstance(axes, list) else axes

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -199,7 +200,7 @@ DECAYS = [
 ]
 
 
-@pytest.mark.parametrize(("make", "expected"), DECAYS)
+@each(("make", "expected"), DECAYS, around=graph_of_its_own)
 def test_decays(make: Any, expected: Any) -> None:
     step = tf.placeholder(tf.int64, [])
     rate = make(step)

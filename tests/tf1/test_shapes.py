@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import fresh_graph, run  # noqa: F401
+from support.each import each
+from support.tf1 import fresh_graph, graph_of_its_own, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
 # --- errors of shapes
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "text"),
     [
         (lambda a, b: a + b, r"AddV2 'add'.*\(2,\).*\(3,\).*'a:0'.*'b:0'"),
@@ -32,6 +33,7 @@ import pullback.compat.tf1 as tf
         (lambda a, b: tf.where(a > 0, a), "both x and y"),
         (lambda a, b: tf.reduce_sum(a, 0, reduction_indices=0), "not both"),
     ],
+    around=graph_of_its_own,
 )
 def test_shapes_that_do_not_fit(call, text):
     a, b = tf.constant([1.0, 2.0], name="a"), tf.constant([1.0, 2.0, 3.0], name="b")
@@ -43,7 +45,7 @@ def test_shapes_that_do_not_fit(call, text):
 # --- shapes that are known only in part
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "dims"),
     [
         (lambda x: x + 1, [None, 4]),
@@ -69,6 +71,7 @@ def test_shapes_that_do_not_fit(call, text):
         (lambda x: x + tf.ones([3, 4]), [3, 4]),
         (lambda x: tf.reduce_max(x, axis=[0, 1], keepdims=True), [1, 1]),
     ],
+    around=graph_of_its_own,
 )
 def test_partial_shapes(make, dims):
     x = tf.placeholder(tf.float32, [None, 4])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
+from support.each import each
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -56,7 +57,7 @@ CHECKS = [
 ]
 
 
-@pytest.mark.parametrize(("make", "expected"), CHECKS)
+@each(("make", "expected"), CHECKS, around=graph_of_its_own)
 def test_three_steps(make, expected):
     v = tf.Variable([1.0, -2.0])
     step = make().apply_gradients([(tf.constant([0.5, -1.0]), v)])
@@ -232,7 +233,7 @@ def test_gates():
     assert run(pairs[0][0]) == 4.0 and pairs[1] == (None, w)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pairs", "kind", "text"),
     [
         (lambda v: [], ValueError, "no variables provided"),
@@ -244,6 +245,7 @@ def test_gates():
         (lambda v: [([1.0, 2.0], 3.0)], TypeError, "variable"),
         (lambda v: [v], TypeError, "pairs"),
     ],
+    around=graph_of_its_own,
 )
 def test_bad_pairs(pairs, kind, text):
     v = tf.Variable([1.0, 2.0])
