@@ -203,6 +203,7 @@ LINEAR: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize("name", LINEAR)
 def test_what_moves_and_adds_up_entries(name: str) -> None:
     z = draw(np.random.default_rng(7), (4, 3), "complex128", 1.2)

@@ -163,6 +163,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize("settings", SMALL)
 @pytest.mark.parametrize("f", [nn.conv2d, nn.conv_transpose])
 def test_derivatives(f: Any, settings: Any) -> None:

@@ -53,6 +53,7 @@ def test_any_axes(mode):
     close(pb.fft.fftconvolve(b[0], a[0], mode), scipy.signal.fftconvolve(b[0], a[0], mode))
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize("n", [4, 70])
 @pytest.mark.parametrize("name", ["convolve", "correlate"])
 def test_gradients(name, n):
@@ -63,6 +64,7 @@ def test_gradients(name, n):
     pb.testing.check_gradients(lambda a, v: pb.sum(pb.abs(f(a, v, "valid")) ** 4), a, v)
 
 
+@pytest.mark.usefixtures("along_directions")
 def test_gradients_along_axes():
     a, b = pb.constant(draw((4, 5)) / 5), pb.constant(draw((3, 2), seed=1) / 5)
     pb.testing.check_gradients(lambda a, b: pb.sum(pb.fft.fftconvolve(a, b, "same") ** 3), a, b)

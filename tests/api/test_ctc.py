@@ -54,6 +54,7 @@ def test_every_path(example: Any, blank: int) -> None:
         np.testing.assert_allclose(found[i], truth, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.usefixtures("along_directions")
 def test_derivatives() -> None:
     x = logits(5, 3, 4)
     labels, steps, lengths = [[1, 2, 1], [3, 3, 0], [2, 0, 0]], [5, 4, 2], [3, 2, 1]

@@ -169,6 +169,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize(("name", "options"), CHECKED)
 def test_gradients(name, options):
     f = functools.partial(getattr(pb.fft, name), **options)

@@ -209,6 +209,7 @@ def tensors(made: Any) -> list[Any]:
     return list(made) if isinstance(made, (list, tuple)) else [made]
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(name: str, dtype: str) -> None:

@@ -167,6 +167,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[str], list[Any]]]] = {
 }
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(name: str, dtype: str) -> None:

@@ -96,6 +96,7 @@ def test_relu() -> None:
     np.testing.assert_allclose(y.numpy(), reference(relu_step, x, [h], weights)[0], atol=1e-14)
 
 
+@pytest.mark.usefixtures("along_directions")
 @pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
 def test_derivatives(kind: str) -> None:
     gates, states, _, call = kind_of(kind)

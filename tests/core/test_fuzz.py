@@ -13,13 +13,14 @@ from fuzz.__main__ import failure_of
 from fuzz.kinds import composed
 from fuzz.oracle import judge
 from fuzz.program import Line, Program
+from support.each import mostly_slow
 
 import pullback as pb
 
 BLOCKS, BLOCK = 10, 200
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("block", mostly_slow(range(BLOCKS), 0, 1))
 def test_programs(block: int) -> None:
     check.counts.clear()
     for seed in range(block * BLOCK, (block + 1) * BLOCK):

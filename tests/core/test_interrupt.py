@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import mostly_slow
 
 import pullback as pb
 from pullback import _core
@@ -93,8 +94,13 @@ def interrupt(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("n", [1, 2])
-@pytest.mark.parametrize("name", LONG)
+# Those that take hundreds of megabytes, or a second until they notice.
+LARGE = ("elements", "product", "scatter", "sum of columns")
+STEPS = [(name, n) for name in LONG for n in (1, 2)]
+QUICK = [(name, n) for name, n in STEPS if name not in LARGE or (name, n) == ("product", 2)]
+
+
+@pytest.mark.parametrize(("name", "n"), mostly_slow(STEPS, *QUICK))
 def test_one_long_step(name: str, n: int) -> None:
     with threads(n):
         result = LONG[name]()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -177,11 +178,11 @@ def check(result: Any) -> None:
                 tensor.numpy()
 
 
-@pytest.mark.parametrize(
-    "name, function", list(functions()), ids=lambda x: x if type(x) is str else ""
-)
-def test_every_public_function(name: str, function: Callable[..., Any]) -> None:
-    for args in arguments():
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
+@each("name, function", list(functions()), ids=[name for name, _ in functions()])
+def test_every_public_function(name: str, function: Callable[..., Any], step: int) -> None:
+    """With every 11th of the arguments, other ones for each function, or with all."""
+    for args in itertools.islice(arguments(), zlib.crc32(name.encode()) % step, None, step):
         try:
             result = function(*args)
         except (*REFUSED, TypeError, IndexError, LookupError, NotImplementedError, AttributeError):

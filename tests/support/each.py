@@ -116,3 +116,15 @@ def _text(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)[1:]
     places = " < ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
     return f"{places}: {type(error).__name__}: {str(error)[:1500]}"
+
+
+def mostly_slow(inputs: Iterable[Any], *kept: Any) -> list[Any]:
+    """The inputs for `pytest.mark.parametrize`, those that are not `kept` marked as slow: one of
+    each kind stays in the default run."""
+    inputs = list(inputs)
+    assert set(kept) <= set(inputs)
+
+    def values(x: Any) -> tuple[Any, ...]:
+        return x if isinstance(x, tuple) else (x,)
+
+    return [x if x in kept else pytest.param(*values(x), marks=pytest.mark.slow) for x in inputs]
