@@ -249,7 +249,7 @@ def called(name, keys):
     return seen
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each("name", sorted(FUNCTIONS))
 def test_the_override_map_knows_every_function(name):
     if name in PARTS:
         with pytest.raises(LookupError) as caught:

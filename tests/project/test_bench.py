@@ -211,17 +211,20 @@ def test_limits_are_the_products_of_the_network():
     assert work == 3 * 2 * 1000 * 64 * 64 * 100
 
 
-def test_smoke(tmp_path):
-    table, content = bench(tmp_path, "--smoke", "--rows", *SMOKE, "triad", "growth")
+@pytest.mark.parametrize(
+    "rows", [["first"], pytest.param([*SMOKE, "triad"], marks=pytest.mark.slow)], ids=["one", "all"]
+)
+def test_smoke(tmp_path, rows):
+    table, content = bench(tmp_path, "--smoke", "--rows", *rows, "growth")
     assert "the figures mean nothing" in table
     head, rule, *lines = cells(table.split("\n\n× peer")[0])
     assert head[:5] == ["row", "library", "style", "median", "range"]
     assert set("".join(rule)) <= {"-", ":"}
     assert {len(line) for line in lines} == {len(head)}
     assert " met" not in table and " missed" not in table
-    for row, styles in SMOKE.items():
+    for row in {*rows} & {*SMOKE}:
         mine = [r for r in content["results"] if r["row"] == row and r["library"] == "pullback"]
-        assert {r["style"] for r in mine} == styles
+        assert {r["style"] for r in mine} == SMOKE[row]
         assert all(len(r["samples"]) == 1 and r["samples"][0] > 0 for r in mine)
         assert all(r["peak_mb"] > 0 for r in mine)
     assert content["smoke"]
@@ -233,6 +236,7 @@ def test_smoke(tmp_path):
     assert all(growth[name] > 0 for name in ("build", "gradient", "first evaluation", "replay"))
 
 
+@pytest.mark.slow
 def test_repetitions_and_ratios(tmp_path):
     arguments = ["--rows", "softreg", "--repetitions", "3", "--seconds", "0.001"]
     table, content = bench(tmp_path, *arguments)

@@ -9,6 +9,7 @@ import typing
 
 import pytest
 from support.cases import Check
+from support.each import each
 from support.process import run
 
 import pullback as pb
@@ -57,7 +58,7 @@ METHODS = {
 GIVEN = {"pullback.Tensor", "pullback.optimizers.Optimizer", "pullback.datasets.Mnist"}
 
 
-@pytest.mark.parametrize("name", [*PUBLIC, *METHODS])
+@each("name", [*PUBLIC, *METHODS])
 def test_documentation_and_signature(name):
     thing = {**PUBLIC, **METHODS}[name]
     check = Check()

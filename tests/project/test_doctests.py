@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.cases import Check
 
 import pullback
 
@@ -21,8 +22,22 @@ MODULES = ["pullback"] + [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name):
+def package_of(name):
+    return ".".join(name.split(".")[:2])
+
+
+@pytest.mark.parametrize("package", sorted(set(map(package_of, MODULES))))
+def test_docstrings(package):
+    check = Check()
+    for name in MODULES:
+        if package_of(name) == package:
+            runner, written = run_docstrings(name)
+            check.that(runner.failures == 0, f"{name}: {runner.failures} failed, see the output")
+            check.that(runner.tries == written, f"{name}: {runner.tries} of {written} were found")
+    check.done()
+
+
+def run_docstrings(name):
     """All that are written in the module: doctest's own search goes by `__module__`, which says
     where a name is public, and finds no methods then."""
     module = importlib.import_module(name)
@@ -33,8 +48,7 @@ def test_docstrings(name):
             text, scope = inspect.cleandoc(node.value), vars(module) | {"pb": pullback}
             test = doctest.DocTestParser().get_doctest(text, scope, name, None, node.lineno)
             runner.run(test)
-    assert runner.failures == 0
-    assert runner.tries == len(re.findall(r"^ *>>> ", source, re.M))
+    return runner, len(re.findall(r"^ *>>> ", source, re.M))
 
 
 @pytest.mark.parametrize("cls", [pullback.Tensor, pullback.Variable])

@@ -153,6 +153,7 @@ def test_mnist_softmax_regression(by_hand):
 
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["optimizer", "assign"])
+@pytest.mark.slow
 def test_full_mnist_softmax_regression(full_mnist, by_hand):
     began = time.process_time()
     train = example("tf1_mnist_softmax").train
