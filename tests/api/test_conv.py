@@ -69,38 +69,41 @@ def first(x: Any) -> Any:
 
 @pytest.mark.parametrize("axes, inner, outer, taps, stride, padding, dilation, groups", CASES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("channels_first", [False, True])
 def test_values_and_gradients(
     axes: Any, inner: int, outer: int, taps: Any, stride: Any, padding: Any, dilation: Any,
-    groups: int, dtype: str, channels_first: bool,
+    groups: int, dtype: str,
 ) -> None:  # fmt: skip
-    rank = len(axes)
     x, w = (
         numbers(3, *axes, inner).astype(dtype),
         numbers(*taps, inner // groups, outer).astype(dtype),
     )
     expected = reference(x, w, stride, padding, dilation, groups)
-    settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-    a = pb.Variable(np.ascontiguousarray(first(x)) if channels_first else x)
-    b = pb.Variable(w)
-    more = {"data_format": FIRST[rank]} if channels_first else {}
-    y = FUNCTIONS[rank](a, b, **settings, **more)
-    tolerance = 4 * np.sqrt(np.prod(taps) * inner) * np.finfo(dtype).eps
-    found = np.moveaxis(y.numpy(), 1, -1) if channels_first else y.numpy()
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, expected.astype(dtype), rtol=0, atol=16 * tolerance)
     # <g, dy> = <dx, da> for every direction is enough: it is linear in each.
     g = numbers(*expected.shape, seed=1).astype(dtype)
-    sent = np.ascontiguousarray(first(g)) if channels_first else g
-    da, db = (t.numpy() for t in pb.gradients(pb.sum(y * sent), [a, b]))
-    da = np.moveaxis(da, 1, -1) if channels_first else da
+    along = []
     for k in range(2):
         u, v = numbers(*x.shape, seed=2 + k), numbers(*w.shape, seed=4 + k)
         by_x = (reference(u, w, stride, padding, dilation, groups) * g).sum()
         by_w = (reference(x, v, stride, padding, dilation, groups) * g).sum()
+        along.append((u, v, float(by_x), float(by_w)))
+    for channels_first in (False, True):
+        a = pb.Variable(np.ascontiguousarray(first(x)) if channels_first else x)
+        b = pb.Variable(w)
+        layout = {"data_format": FIRST[len(axes)]} if channels_first else {}
+        y = FUNCTIONS[len(axes)](
+            a, b, stride=stride, padding=padding, dilation=dilation, groups=groups, **layout
+        )
+        tolerance = 4 * np.sqrt(np.prod(taps) * inner) * np.finfo(dtype).eps
+        found = np.moveaxis(y.numpy(), 1, -1) if channels_first else y.numpy()
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected.astype(dtype), rtol=0, atol=16 * tolerance)
+        sent = np.ascontiguousarray(first(g)) if channels_first else g
+        da, db = (t.numpy() for t in pb.gradients(pb.sum(y * sent), [a, b]))
+        da = np.moveaxis(da, 1, -1) if channels_first else da
         size = np.sqrt(g.size * np.prod(taps) * inner) * 64 * np.finfo(dtype).eps
-        np.testing.assert_allclose((u * da).sum(), float(by_x), rtol=1e-5, atol=size)
-        np.testing.assert_allclose((v * db).sum(), float(by_w), rtol=1e-5, atol=size)
+        for u, v, by_x, by_w in along:
+            np.testing.assert_allclose((u * da).sum(), by_x, rtol=1e-5, atol=size)
+            np.testing.assert_allclose((v * db).sum(), by_w, rtol=1e-5, atol=size)
 
 
 @each("axes, inner, outer, taps, stride, padding, dilation, groups", CASES[:14])

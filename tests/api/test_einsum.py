@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.cases import same_bits
-from support.each import each
+from support.each import each, examples
 from support.oracle import FIRST_TOLERANCE, gradient, off
 from support.process import run
 
@@ -113,7 +113,7 @@ def expressions(draw: st.DrawFn) -> tuple[str, list[Shape]]:
 
 
 @settings(
-    max_examples=500,
+    max_examples=examples(200),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

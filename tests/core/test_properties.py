@@ -12,13 +12,14 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.cases import same_bits
+from support.each import examples
 from support.oracle import along, gradient, off
 from support.reference import logsumexp, sigmoid, softplus
 
 import pullback as pb
 
 BUDGET = settings(
-    max_examples=400,
+    max_examples=examples(150),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -1,4 +1,5 @@
-"""A cheap test over many inputs, as one test that reports every input that fails.
+"""A cheap test over many inputs, as one test that reports every input that fails; inputs that stay
+in the default run, and how many examples do.
 
 pytest spends one to two milliseconds on each test: more than most bodies that run for hundreds of
 inputs. `each` takes the arguments of `pytest.mark.parametrize` and runs the body for all inputs:
@@ -16,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -116,6 +118,11 @@ def _text(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)[1:]
     places = " < ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in reversed(frames))
     return f"{places}: {type(error).__name__}: {str(error)[:1500]}"
+
+
+def examples(count: int) -> int:
+    """So many examples of hypothesis, times PULLBACK_EXAMPLES: the nightly run takes more."""
+    return int(count * float(os.environ.get("PULLBACK_EXAMPLES", "1")))
 
 
 def mostly_slow(inputs: Iterable[Any], *kept: Any) -> list[Any]:
