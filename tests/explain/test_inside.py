@@ -27,8 +27,9 @@ def long_loop(trips: int, change: Callable[[Any, Any], Any], x: Any) -> Any:
     return pb.while_loop(lambda s: s[0] < trips, lambda s: (s[0] + 1, change(*s)), (0, x))[1]
 
 
-@pytest.mark.parametrize("trips", [9, 2000, 10_000])
-@pytest.mark.parametrize("at", [0, 4, 8])
+@pytest.mark.parametrize(
+    ("trips", "at"), [(9, 0), (9, 4), (9, 8), (2000, 4), (10_000, 0), (10_000, 8)]
+)
 def test_the_iteration_that_loses_a_gradient(trips: int, at: int) -> None:
     x = pb.Variable(2.0)
     at = at * (trips - 1) // 8
