@@ -49,7 +49,17 @@ def each(
     An input that skips is left out; a test whose inputs all skip is skipped."""
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     rows = [_values(row, len(names)) for row in inputs]
-    labels = _labels(names, rows, ids)
+    given = [None] * len(rows) if ids is None or callable(ids) else [*ids]
+    assert rows, "no inputs"
+    assert len(given) == len(rows)
+
+    def label(k: int) -> str:
+        own, values = rows[k]
+        if own is not None or given[k] is not None:
+            return str(given[k] if own is None else own)
+        pairs = zip(names, values, strict=True)
+        shown = ids if callable(ids) else lambda value: None
+        return "-".join(str(shown(value) or _shown(value, f"{name}{k}")) for name, value in pairs)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
@@ -57,16 +67,16 @@ def each(
             __tracebackhide__ = True
             found: list[tuple[str, str]] = []
             skipped: list[str] = []
-            for label, (_, row) in zip(labels, rows, strict=True):
+            for k, (_, row) in enumerate(rows):
                 try:
                     with around():
                         test(**fixtures, **dict(zip(names, row, strict=True)))
                 except FailedInputsError as failures:  # of an `each` below this one
-                    found += [(f"{label}-{name}", text) for name, text in failures.found]
+                    found += [(f"{label(k)}-{name}", text) for name, text in failures.found]
                 except pytest.skip.Exception as skip:
                     skipped.append(str(skip))
                 except (Exception, pytest.fail.Exception) as error:
-                    found.append((label, _text(error)))
+                    found.append((label(k), _text(error)))
             if found:
                 raise FailedInputsError(found, len(rows))
             if skipped and len(skipped) == len(rows):
@@ -93,24 +103,12 @@ def _values(row: Any, count: int) -> tuple[str | None, tuple[Any, ...]]:
     return name, tuple(row)
 
 
-def _labels(names: list[str], rows: list[Any], ids: Any) -> list[str]:
-    given = [None] * len(rows) if ids is None or callable(ids) else [*ids]
-    assert len(given) == len(rows)
-
-    def label(k: int) -> str:
-        own, values = rows[k]
-        if own is not None or given[k] is not None:
-            return str(given[k] if own is None else own)
-        texts = []
-        for name, value in zip(names, values, strict=True):
-            text = ids(value) if callable(ids) else None
-            if text is None:
-                text = getattr(value, "__name__", None) or repr(value)
-                text = text if len(text) <= 60 and " at 0x" not in text else f"{name}{k}"
-            texts.append(str(text))
-        return "-".join(texts)
-
-    return [label(k) for k in range(len(rows))]
+def _shown(value: Any, otherwise: str) -> str:
+    text = getattr(value, "__name__", None)
+    if text is None:
+        with contextlib.suppress(Exception):
+            text = repr(value)
+    return text if text and len(text) <= 60 and " at 0x" not in text else otherwise
 
 
 def _text(error: BaseException) -> str:
