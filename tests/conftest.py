@@ -35,8 +35,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leaves the objects of the collection, a million, out of the garbage collections that tests
-    run: they were half of the suite's time."""
+    """Exclude the objects of the collection from garbage collections. Many tests collect garbage
+    before they count nodes, which took half of the suite's time."""
     gc.collect()
     gc.freeze()
 
