@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.each import examples
 from support.reference import UFUNCS, put
 
 import pullback as pb
@@ -119,7 +120,7 @@ def taking_something(entry: Any) -> Any:
     return True if entry is False else entry
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(indexed())
 def test_any_index_reads_as_in_numpy(pair: tuple[Any, Any]) -> None:
     x, key = pair
@@ -138,7 +139,7 @@ def test_any_index_reads_as_in_numpy(pair: tuple[Any, Any]) -> None:
         assert np.array_equal(g.numpy(), slope)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(indexed(), st.sampled_from(UPDATES), st.booleans(), st.integers(0, 2**32 - 1))
 def test_any_index_updates_as_in_numpy(
     pair: tuple[Any, Any], update: str, narrow: bool, seed: int
@@ -156,7 +157,7 @@ def test_any_index_updates_as_in_numpy(
         assert got.dtype == x.dtype and np.array_equal(got.numpy(), want)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(indexed(), st.integers(0, 2**32 - 1))
 def test_gradients_of_set_and_add(pair: tuple[Any, Any], seed: int) -> None:
     """The one that was set last has the gradient, the others and what was there have none."""
@@ -179,7 +180,7 @@ def test_gradients_of_set_and_add(pair: tuple[Any, Any], seed: int) -> None:
         assert np.array_equal(gv.numpy(), c[key])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(indexed(), st.sampled_from(["min", "max"]), st.integers(0, 2**32 - 1))
 def test_gradients_of_min_and_max_are_shared(pair: tuple[Any, Any], update: str, seed: int) -> None:
     x, key = pair

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from support.each import each
+from support.each import each, examples
 
 import pullback as pb
 
@@ -30,7 +30,7 @@ def arrays_and_keys(draw: Any) -> tuple[Any, Any]:
     return x, key
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(arrays_and_keys(), st.integers(0, 2**32 - 1), st.booleans())
 def test_any_index_is_assigned_as_in_numpy(
     pair: tuple[Any, Any], seed: int, broadcast: bool
@@ -63,7 +63,7 @@ def test_any_index_is_assigned_as_in_numpy(
     assert isinstance(variable, pb.Variable) and np.array_equal(variable.numpy(), want)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(arrays_and_keys())
 def test_gradients_pass_through_assignments(pair: tuple[Any, Any]) -> None:
     x, key = pair

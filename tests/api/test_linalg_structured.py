@@ -258,6 +258,7 @@ def test_gmres_stops_where_the_span_holds_the_solution() -> None:
     assert int(la.gmres(np.diag([0.0, 1.0]), np.ones(2)).info) > 0
 
 
+@pytest.mark.usefixtures("along_directions")
 def test_derivatives_of_iterative_solutions() -> None:
     n = 4
     a, b, d = spd(n, "float64"), numbers((n,), "float64"), numbers((n,), "float64", 1)

@@ -94,12 +94,12 @@ def resident_kilobytes() -> int:
 
 
 def flat(step: Callable[[], None]) -> None:
-    """No node, buffer or page more after 200 000 steps than after the first 20 000."""
+    """No node, buffer or page more after 80 000 steps than after the first 20 000."""
     for _ in range(20_000):
         step()
     nodes, buffers, _ = live()
     memory = resident_kilobytes()
-    for _ in range(180_000):
+    for _ in range(60_000):
         step()
     now = live()
     assert now[0] <= nodes + 10_000 and now[1] <= buffers + 10

@@ -59,6 +59,7 @@ def test_bad_options(tmp_path, capsys):
             main(wrong)
 
 
+@pytest.mark.slow  # the gate runs it, and `main` is called above
 def test_command_line(tmp_path):
     command = [sys.executable, "-m", "pullback", "demo", "--epochs", "1", "--out", "here.png"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)

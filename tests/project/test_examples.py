@@ -88,6 +88,7 @@ def test_variational_autoencoder():
     assert last < 0.4 * first
 
 
+@pytest.mark.slow
 def test_digits_by_convolution():
     assert example("digits_by_convolution").main(epochs=1) > 0.9
 
