@@ -1,5 +1,4 @@
-"""The tests of the case table (support/table): from every row follow values, gradients to second
-order, dtypes, broadcasting, CPU levels and threads (test_ops_values.py, test_ops_gradients.py).
+"""Fixtures of all tests, and the parameters that the case table (support/table) gives to tests.
 
 A test that takes `case` runs for every row, `differentiable` for rows with a gradient, `pointwise`
 for elementwise rows.
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from support.each import examples
 from support.process import live
 from support.table import CASES, Case
 
@@ -56,8 +56,11 @@ def nothing_left() -> Iterator[None]:
 
 @pytest.fixture
 def along_directions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """check_gradients compares along three random directions for each argument, not by each of up
-    to 64 entries: a wrong entry shows in them too, at a fifth of the time."""
+    """Let check_gradients compare along three random directions for each argument, not by each of
+    up to 64 entries, at a fifth of the time. The nightly run, which sets PULLBACK_EXAMPLES, checks
+    each entry."""
+    if examples(1) > 1:
+        return
     monkeypatch.setattr("pullback._autodiff.checks.SMALL", 6)
     monkeypatch.setattr("pullback._autodiff.checks.DIRECTIONS", 3)
 
