@@ -169,7 +169,8 @@ Hyperbolic hyperbolic(const Expr& x) {
   const Exponential e = exponential(abs(x));
   const Expr far = e.rest != 1.0;
   const Expr half = 0.5 * e.size;
-  return {where(far, copysign(half, x), sinh(x)), where(far, half, cosh(x)), e.rest};
+  // abs: the sign of a NaN depends on the instructions, that of a zero times it shall not.
+  return {where(far, copysign(half, x), sinh(x)), abs(where(far, half, cosh(x))), e.rest};
 }
 
 Pair sinh_form(const Pair& z) {

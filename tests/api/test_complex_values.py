@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.complex_cases import BY_NAME, FUNCTIONS, UNARY, away, draw, error, exact
 from support.each import each, examples
+from support.process import run
 
 import pullback as pb
 
@@ -196,6 +197,16 @@ def test_special_values_of_c99(name: str, z: complex, wanted: tuple[Any, Any]) -
         assert is_as(got.real, wanted[0]), (at, got)
         of = wanted[1] if isinstance(wanted[1], str) or not conjugated else -float(wanted[1])
         assert is_as(got.imag, of), (at, got)
+
+
+def test_a_zero_beside_nan_keeps_its_sign() -> None:
+    """The sign of cosh(NaN) differs in vectors and in what is left of them."""
+    code = """if True:
+    import numpy as np
+    import pullback as pb
+    print(np.signbit(pb.sinh(np.full(9, complex(np.nan, 0.0))).numpy().imag).any())
+    """
+    assert run(code, PULLBACK_CPU_LEVEL="baseline") == "False\n"
 
 
 ENDS = [-inf, -2.0, -0.0, 0.0, 2.0, inf, nan]
