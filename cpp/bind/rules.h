@@ -17,6 +17,9 @@ OverrideMap override_map(const pybind11::dict& overrides);
 Source source_of(PyObject* x);
 
 void bind_gradients(pybind11::module_& m);
+// Tapes; then traces, pieces, linear functions and batches (tape.cpp).
+void bind_tape(pybind11::module_& m);
+void bind_subgraphs(pybind11::module_& m);
 void bind_sparsity(pybind11::module_& m);
 // evaluate() and gradients() as the package calls them (entry.cpp).
 void bind_entries(pybind11::module_& m);
