@@ -18,8 +18,9 @@ from support.process import live
 from support.table import CASES, Case
 
 # The same examples in every run, and no database in the checkout: a change does not fail for a bug
-# that another run would find. `--hypothesis-profile=default` draws new ones.
+# that another run would find. The nightly run draws new ones: `--hypothesis-profile=fresh`.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("fresh", deadline=None)
 hypothesis.settings.load_profile("fixed")
 
 

@@ -53,7 +53,7 @@ WIDE = ["log", "log1p", "sqrt", "abs", "atan", "atanh", "asin", "acos", "asinh",
 def test_no_argument_is_too_large_or_too_small(name: str) -> None:
     f = BY_NAME[name]
 
-    @settings(max_examples=examples(50), deadline=None, derandomize=True, database=None)
+    @settings(max_examples=examples(50))
     @given(parts(-1000, 1000), parts(-1000, 1000))
     def check(x: float, y: float) -> None:
         z = complex(x, y)
@@ -65,7 +65,7 @@ def test_no_argument_is_too_large_or_too_small(name: str) -> None:
     check()
 
 
-@settings(max_examples=examples(100), deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(100))
 @given(parts(-1000, 1000), parts(-1000, 1000), parts(-1000, 1000), parts(-1000, 1000))
 def test_quotients_do_not_overflow_on_the_way(a: float, b: float, c: float, d: float) -> None:
     x, y = complex(a, b), complex(c, d)

@@ -115,7 +115,6 @@ def expressions(draw: st.DrawFn) -> tuple[str, list[Shape]]:
 @settings(
     max_examples=examples(200),
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(expressions())
@@ -187,7 +186,7 @@ def all_orders(count: int) -> list[list[tuple[int, int]]]:
     return [[pair, *tail] for pair in combinations(range(count), 2) for tail in rest]
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_the_cheapest_order_is_taken(data: st.DataObject) -> None:
     size = {x: data.draw(st.integers(1, 9)) for x in "abcde"}

@@ -17,7 +17,6 @@ import pullback as pb
 BUDGET = settings(
     max_examples=examples(30),
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 LENGTHS = [1, 2, 3, 7, 16, 17, 63, 64, 65, 255, 256, 257, 1000, 1024, 2049, 5000, 20_001, 70_000]

@@ -21,7 +21,6 @@ import pullback as pb
 BUDGET = settings(
     max_examples=examples(150),
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -17,7 +17,6 @@ from pullback import _core
 BUDGET = settings(
     max_examples=150,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
