@@ -1,0 +1,1 @@
+"""Mutation testing: measure which injected bugs the test suite detects. See `tools/mutants`."""

@@ -1,0 +1,228 @@
+"""Which injected bugs the test suite detects: `tools/mutants --help`."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from .build import build
+from .catalogue import NUMBERS, ROOT, CatalogueError, Mutant, numbered, read
+from .report import as_text, difference
+
+# Where tests of a part are most likely: these are tried first.
+NEAR = {
+    "autodiff": ("tests/api/test_jacobian", "tests/api/test_derivatives", "tests/api/test_implicit",
+                 "tests/api/test_sparse", "tests/api/test_check", "tests/api/test_checkpoint"),
+    "batch": ("tests/api/test_vmap", "tests/control", "tests/core/test_ops_vmap"),
+    "bindings": ("tests/api/test_function", "tests/api/test_index", "tests/api/test_item",
+                 "tests/api/test_numbers", "tests/core/test_error"),
+    "compat": ("tests/tf1",),
+    "derivatives": ("tests/core/test_ops_gradients", "tests/core/test_ops_digits"),
+    "explain": ("tests/explain",),
+    "fusion": ("tests/core/test_fusion", "tests/core/test_parts", "tests/core/test_planner"),
+    "grad": ("tests/api/test_gradients", "tests/api/test_taylor", "tests/api/test_overrides",
+             "tests/api/test_sparse", "tests/core/test_ops_taylor"),
+    "kernels": ("tests/core/test_large", "tests/core/test_sizes", "tests/core/test_ops_values"),
+    "linalg": ("tests/api/test_linalg", "tests/api/test_complex_gradients"),
+    "loops": ("tests/control",),
+    "masks": ("tests/core/test_structural_zeros", "tests/core/test_windows"),
+    "memory": ("tests/core/test_memory", "tests/core/test_faults", "tests/core/test_planner",
+               "tests/api/test_function_history", "tests/api/test_optimizer_memory"),
+    "ops": ("tests/core/test_ops_values", "tests/core/test_conventions"),
+    "optimizers": ("tests/api/test_optim", "tests/api/test_clip", "tests/api/test_schedules"),
+    "plan": ("tests/core/test_simplify", "tests/core/test_planner", "tests/core/test_ops_taylor"),
+    "python": ("tests/api",),
+}  # fmt: skip
+ROUNDS = 6  # tests of a function that come before those of functions that are not near
+LONGEST = 6000  # tests that are listed for a mutant, unless all are wanted
+
+
+def main() -> int:
+    options = _options()
+    if options.compare:
+        before, after = (json.loads(Path(path).read_text()) for path in options.compare)
+        print(difference(before, after))
+        return 0
+    work = Path(options.build).resolve()
+    everything = read()
+    chosen = [m for m in everything if _matches(m, options.mutants)]
+    if options.list:
+        for mutant in chosen:
+            print(f"{mutant.part:12} {mutant.name} ({mutant.file})")
+        return 0
+    begin = time.monotonic()
+    try:
+        package = build(work, everything)
+    except CatalogueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"built {len(everything)} mutants ({time.monotonic() - begin:.0f} s)", flush=True)
+    if options.again:
+        for name in ("reached", "results"):
+            shutil.rmtree(work / name, ignore_errors=True)
+    for name in ("reached", "results"):
+        (work / name).mkdir(exist_ok=True)
+    jobs = Jobs(work, package, options)
+    jobs.run("record")
+    print(f"recorded which tests reach them ({time.monotonic() - begin:.0f} s)", flush=True)
+    report = _tried(work, jobs, everything, chosen, options)
+    print(f"tried ({time.monotonic() - begin:.0f} s)\n", flush=True)
+    print(as_text(report))
+    (work / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    if options.json:
+        shutil.copy(work / "report.json", options.json)
+    left = [e for e in report["mutants"].values() if e["status"] != "killed" and not e["reason"]]
+    return 1 if left else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tools/mutants", description=__doc__,
+        epilog="A run that was ended goes on where it was; what is done lies in the build folder. "
+        "After the sources or the tests have changed, begin anew with --again. The exit status is "
+        "1 if a mutant survives that has no reason in the catalogue.",
+    )  # fmt: skip
+    parser.add_argument("tests", nargs="*", help="pytest arguments (default: the default suite)")
+    parser.add_argument("--mutants", nargs="+", metavar="NAME", default=["*"],
+                        help="names or parts, with * as in a shell (default: all)")  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS",
+                        help="of tests for a mutant; 0: all tests (default: 60)")  # fmt: skip
+    parser.add_argument("--build", default=ROOT / "build-mutants", help="folder, which is kept")
+    parser.add_argument("--json", help="write the report to this file, too")
+    parser.add_argument("--again", action="store_true", help="forget earlier runs, not the build")
+    parser.add_argument("--list", action="store_true", help="list the mutants and end")
+    parser.add_argument("--compare", nargs=2, metavar="REPORT", help="kills lost and gained")
+    options, rest = parser.parse_known_args()
+    options.tests += rest
+    return options
+
+
+def _matches(mutant: Mutant, patterns: list[str]) -> bool:
+    names = (mutant.name, mutant.part)
+    return any(fnmatch.fnmatchcase(name, p) for name in names for p in patterns)
+
+
+class Jobs:
+    """Processes of pytest that share the work through files in a folder."""
+
+    def __init__(self, work: Path, package: Path, options: argparse.Namespace) -> None:
+        self.work, self.package, self.options = work, package, options
+
+    def run(self, mode: str) -> None:
+        """Run pytest in all jobs and wait for them.
+
+        Raises
+        ------
+        SystemExit
+            If a job ends before the work is done.
+        """
+        claims = self.work / "claims"
+        shutil.rmtree(claims, ignore_errors=True)
+        claims.mkdir(parents=True)
+        running = []
+        for k in range(self.options.jobs):
+            table = self.work / f"table.{k}"
+            table.write_bytes(bytes(NUMBERS))
+            path = [str(self.package), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+            environment = {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, path)),
+                "PULLBACK_MUTANTS_REACHED": str(table),
+                "MUTATION_WORK": str(self.work),
+                "MUTATION_MODE": mode,
+                "MUTATION_BUDGET": str(self.options.budget),
+            }
+            command = [
+                sys.executable, "-m", "pytest", "-q", "-n", "0", "-s", "-p", "mutation.plugin",
+                "-p", "no:cacheprovider", *self.options.tests,
+            ]  # fmt: skip
+            log = (self.work / f"{mode}.{k}.log").open("w")
+            running.append(
+                subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+            )
+        for k, job in enumerate(running):
+            # 1: tests failed, which the report lists.
+            if job.wait() not in (0, 1):
+                raise SystemExit(
+                    f"tools/mutants: pytest ended with {job.returncode}: see "
+                    f"{self.work / f'{mode}.{k}.log'}"
+                )
+
+
+def _tried(
+    work: Path, jobs: Jobs, everything: list[Mutant], chosen: list[Mutant], options: Any
+) -> dict[str, Any]:
+    rows = [row for path in sorted((work / "reached").glob("*.json"))
+            for row in json.loads(path.read_text())]  # fmt: skip
+    seconds = {test: time for test, time, _, _ in rows}
+    reaching: dict[int, list[str]] = defaultdict(list)
+    for test, _, outcome, reached in rows:
+        if outcome == "passed":
+            for number in reached:
+                reaching[number].append(test)
+    numbers = numbered(everything)
+    key = hashlib.sha1(f"{options.budget}".encode()).hexdigest()[:8]
+    entries = {}
+    for mutant in chosen:
+        number = numbers[mutant.name]
+        known = work / "results" / f"{mutant.name}.json"
+        if known.exists():
+            found = json.loads(known.read_text())
+            if found["status"] == "killed" or found["key"] == key:
+                continue
+        tests = _ordered(mutant, reaching[number], seconds)
+        listed = tests if options.budget == 0 else tests[:LONGEST]
+        entries[mutant.name] = {"number": number, "tests": listed, "reaching": len(tests)}
+    if entries:
+        used = {test for entry in entries.values() for test in entry["tests"]}
+        content = {"key": key, "mutants": entries, "seconds": {t: seconds[t] for t in used}}
+        (work / "tries.json").write_text(json.dumps(content))
+        jobs.run("try")
+    out: dict[str, Any] = {"tests": len(rows), "budget": options.budget, "mutants": {}}
+    for mutant in chosen:
+        found = json.loads((work / "results" / f"{mutant.name}.json").read_text())
+        del found["key"]
+        given = {"part": mutant.part, "file": mutant.file, "reason": mutant.reason}
+        out["mutants"][mutant.name] = given | found
+    out["unusable"] = [test for test, _, outcome, _ in rows if outcome == "failed"]
+    return out
+
+
+def _ordered(mutant: Mutant, tests: list[str], seconds: dict[str, float]) -> list[str]:
+    """Order the tests that reach a mutant: those near it first, one of each function before the
+    second of any, the quick functions first."""
+    functions: dict[str, list[str]] = defaultdict(list)
+    for test in tests:
+        functions[test.partition("[")[0]].append(test)
+    for name, group in functions.items():
+        functions[name] = sorted(group, key=lambda test: _scattered(mutant.name + test))
+    order = sorted(functions, key=lambda name: seconds[functions[name][0]])
+    near = [name for name in order if name.startswith(NEAR[mutant.part])]
+    out = _in_turn([functions[name] for name in near], 0, ROUNDS)
+    out += _in_turn([functions[name] for name in order if name not in near], 0, ROUNDS)
+    return out + _in_turn([functions[name] for name in order], ROUNDS, None)
+
+
+def _in_turn(groups: list[list[str]], first: int, end: int | None) -> list[str]:
+    longest = max((len(group) for group in groups), default=0)
+    rounds = range(first, longest if end is None else min(end, longest))
+    return [group[k] for k in rounds for group in groups if k < len(group)]
+
+
+def _scattered(text: str) -> int:
+    return int.from_bytes(hashlib.sha1(text.encode()).digest()[:8], "big")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
