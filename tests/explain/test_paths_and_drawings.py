@@ -70,6 +70,28 @@ def test_the_same_term_twice() -> None:
     assert [path.share for path in found] == [1.0] or [p.share for p in found] == [0.5, 0.5]
 
 
+def test_a_term_that_is_made_of_another_one() -> None:
+    w = weights(1, 2)
+    first = pb.sum(w * w)
+    found = pb.gradient_paths(first + first * first, w)
+    norms = [path.norm for path in found]
+    np.testing.assert_allclose(norms, [10 * np.sqrt(20), np.sqrt(20)], rtol=1e-6)
+
+
+def test_the_largest_part_is_divided_first() -> None:
+    w = weights(3, 4)
+    large = pb.sum(w * w) + pb.sum(w * w * w)
+    small = 1e-3 * (pb.sum(w) + pb.sum(pb.sin(w)))
+    found = pb.gradient_paths(large + small, w, limit=3)
+    assert [path.through[-1].name for path in found] == ["sum", "sum", "multiply"]
+
+
+def test_a_sum_below_a_fraction_stays_whole() -> None:
+    w = weights(3, 4)
+    [path] = pb.gradient_paths(2.0 / (pb.sum(w) + pb.sum(w * w)), w)
+    assert path.share == pytest.approx(1) and path.through == []
+
+
 def test_none_zero_and_errors() -> None:
     w = weights(1, 2)
     assert pb.gradient_paths(pb.sum(pb.stop_gradient(w)), w) == []
