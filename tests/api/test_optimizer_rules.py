@@ -236,6 +236,15 @@ def test_float32_starts_exactly(make: Any) -> None:
     assert optimizer.steps == 0
 
 
+def test_lion_keeps_its_mean_by_the_second_beta() -> None:
+    """0.9 m + 0.1 g decides the sign, m = 0.01 after the first step: the second goes back."""
+    v = pb.Variable(1.0)
+    optimizer = Lion(0.5, beta1=0.9, beta2=0.99)
+    for gradient, expected in ((1.0, 0.5), (-0.5, 1.0)):
+        optimizer.apply_gradients([(gradient, v)])
+        assert float(v) == expected
+
+
 def test_adam_without_decay() -> None:
     v = pb.Variable([1.0, -2.0])
     Adam(0.5, beta1=0.0, beta2=0.0, epsilon=0.0).apply_gradients([([3.0, -4.0], v)])

@@ -191,6 +191,12 @@ def test_sorted_values_have_gradients():
         tf.nn.top_k(x, 4)
 
 
+def test_top_k_of_integers_that_have_no_negative():
+    least = np.iinfo(np.int32).min
+    best, at = tf.nn.top_k(tf.constant([least, 3, 5, 3], tf.int32), 4)
+    assert listed(run([best, at])) == [[5, 3, 3, least], [2, 1, 3, 0]]
+
+
 def test_in_top_k_counts_what_is_larger():
     scores = [[0.1, 0.9, 0.5], [0.4, 0.4, 0.2]]
     assert listed(run(tf.nn.in_top_k(scores, [2, 0], 1))) == [False, True]

@@ -250,6 +250,8 @@ def test_small_functions() -> None:
     rows = np.sqrt((X**2).sum(1, keepdims=True))
     np.testing.assert_allclose(run(tf.nn.l2_normalize(X, 1)), X / rows, rtol=1e-5)
     np.testing.assert_allclose(run(tf.nn.l2_normalize(np.zeros(3), 0)), np.zeros(3))
+    large = tf.nn.l2_normalize(np.array([3.0, 4.0]), 0, epsilon=16.0)  # is a bound, not added
+    np.testing.assert_allclose(run(large), [0.6, 0.8])
     ids = np.array([[0, 2], [2, 5]])
     assert np.array_equal(run(tf.nn.embedding_lookup(tf.constant(X), ids)), X[ids])
     with pytest.raises(NotImplementedError, match="one table"):

@@ -268,6 +268,15 @@ def test_cross_entropies():
         tf.nn.softmax_cross_entropy_with_logits(labels, logits)
 
 
+@pytest.mark.parametrize("axis", [0, 1, -2, -1])
+def test_cross_entropy_along_any_axis(axis):
+    logits = np.array([[1.0, 2.0, -1.0], [0.0, 0.5, 3.0]])
+    labels = np.array([[0.0, 1.0, 0.25], [1.0, 0.0, 0.75]])
+    loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, axis=axis)
+    expected = -np.sum(labels * (logits - np.log(np.exp(logits).sum(axis, keepdims=True))), axis)
+    np.testing.assert_allclose(run(loss), expected, rtol=1e-12)
+
+
 def test_matmul():
     a, b = tf.constant(X), tf.constant(P)
     assert run(tf.matmul(a, b, transpose_b=True)) == pytest.approx(X @ P.T)

@@ -143,6 +143,22 @@ def test_rules_of_programs_are_given_a_tensor():
         assert run(tf.convert_to_tensor(g)).tolist() == [[2 * factor] * 3] + [[0] * 3] * 3
 
 
+def test_rows_of_two_records_keep_their_own_positions():
+    """One comes through a rule, the other does not."""
+
+    @tf.RegisterGradient("Passed")
+    def passed(op, g):
+        return g
+
+    p = tf.Variable(X)
+    with tf.get_default_graph().gradient_override_map({"Identity": "Passed"}):
+        q = tf.identity(p)
+    y = tf.reduce_sum(tf.gather(q, [0, 0])) + 3 * tf.reduce_sum(tf.gather(p, [2]))
+    (g,) = tf.gradients(y, p)
+    assert isinstance(g, tf.IndexedSlices)
+    assert run(tf.convert_to_tensor(g)).tolist() == [[2] * 3, [0] * 3, [3] * 3, [0] * 3]
+
+
 def test_custom_gradient_reads_a_table():
     p = tf.Variable(X)
 
