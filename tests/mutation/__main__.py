@@ -73,9 +73,17 @@ def main() -> int:
     for name in ("reached", "results"):
         (work / name).mkdir(exist_ok=True)
     jobs = Jobs(work, package, options)
-    jobs.run("record")
+    if not (work / "reached" / "all").exists():
+        jobs.run("record")
+        if jobs.is_over():
+            print("not all tests are recorded: call it again")
+            return 3
+        (work / "reached" / "all").touch()
     print(f"recorded which tests reach them ({time.monotonic() - begin:.0f} s)", flush=True)
     report = _tried(work, jobs, everything, chosen, options)
+    if report is None:
+        print("not all mutants are tried: call it again")
+        return 3
     print(f"tried ({time.monotonic() - begin:.0f} s)\n", flush=True)
     print(as_text(report))
     (work / "report.json").write_text(json.dumps(report, indent=1) + "\n")
@@ -90,7 +98,7 @@ def _options() -> argparse.Namespace:
         prog="tools/mutants", description=__doc__,
         epilog="A run that was ended goes on where it was; what is done lies in the build folder. "
         "After the sources or the tests have changed, begin anew with --again. The exit status is "
-        "1 if a mutant survives that has no reason in the catalogue.",
+        "1 if a mutant survives that has no reason in the catalogue, 3 if there is more to do.",
     )  # fmt: skip
     parser.add_argument("tests", nargs="*", help="pytest arguments (default: the default suite)")
     parser.add_argument("--mutants", nargs="+", metavar="NAME", default=["*"],
@@ -98,6 +106,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS",
                         help="of tests for a mutant; 0: all tests (default: 60)")  # fmt: skip
+    parser.add_argument("--seconds", type=float, default=float("inf"),
+                        help="take no further work after this time")  # fmt: skip
     parser.add_argument("--build", default=ROOT / "build-mutants", help="folder, which is kept")
     parser.add_argument("--json", help="write the report to this file, too")
     parser.add_argument("--again", action="store_true", help="forget earlier runs, not the build")
@@ -118,6 +128,11 @@ class Jobs:
 
     def __init__(self, work: Path, package: Path, options: argparse.Namespace) -> None:
         self.work, self.package, self.options = work, package, options
+        self.end = time.time() + options.seconds
+
+    def is_over(self) -> bool:
+        """Return whether the time is over, so that some work may be left."""
+        return time.time() > self.end
 
     def run(self, mode: str) -> None:
         """Run pytest in all jobs and wait for them.
@@ -142,6 +157,7 @@ class Jobs:
                 "MUTATION_WORK": str(self.work),
                 "MUTATION_MODE": mode,
                 "MUTATION_BUDGET": str(self.options.budget),
+                "MUTATION_END": str(self.end),
             }
             command = [
                 sys.executable, "-m", "pytest", "-q", "-n", "0", "-s", "-p", "mutation.plugin",
@@ -162,7 +178,8 @@ class Jobs:
 
 def _tried(
     work: Path, jobs: Jobs, everything: list[Mutant], chosen: list[Mutant], options: Any
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
+    """Try the mutants that have no result yet. Returns the report, None if the time was over."""
     rows = [row for path in sorted((work / "reached").glob("*.json"))
             for row in json.loads(path.read_text())]  # fmt: skip
     seconds = {test: time for test, time, _, _ in rows}
@@ -181,6 +198,7 @@ def _tried(
             found = json.loads(known.read_text())
             if found["status"] == "killed" or found["key"] == key:
                 continue
+            known.unlink()
         tests = _ordered(mutant, reaching[number], seconds)
         listed = tests if options.budget == 0 else tests[:LONGEST]
         entries[mutant.name] = {"number": number, "tests": listed, "reaching": len(tests)}
@@ -189,6 +207,8 @@ def _tried(
         content = {"key": key, "mutants": entries, "seconds": {t: seconds[t] for t in used}}
         (work / "tries.json").write_text(json.dumps(content))
         jobs.run("try")
+        if any(not (work / "results" / f"{name}.json").exists() for name in entries):
+            return None
     out: dict[str, Any] = {"tests": len(rows), "budget": options.budget, "mutants": {}}
     for mutant in chosen:
         found = json.loads((work / "results" / f"{mutant.name}.json").read_text())

@@ -43,6 +43,7 @@ from .catalogue import NUMBERS
 WORK = Path(os.environ["MUTATION_WORK"])
 MODE = os.environ["MUTATION_MODE"]
 BUDGET = float(os.environ.get("MUTATION_BUDGET", "60"))
+END = float(os.environ.get("MUTATION_END", "inf"))  # when the jobs take no further work
 CHUNK = 100  # tests
 SLOW = 20.0  # times that a test may be slower with a mutant than without one, …
 PATIENCE = 15.0  # … and seconds that are added
@@ -137,7 +138,7 @@ def record(session: pytest.Session) -> None:
     (WORK / "at_import.json").write_text(json.dumps(at_import))
     for name, items in chunks(session.items):
         done = WORK / "reached" / f"{name}.json"
-        if done.exists() or not claim(name):
+        if done.exists() or time.time() > END or not claim(name):
             continue
         rows = []
         for item, following in zip(items, [*items[1:], None], strict=True):
@@ -167,7 +168,7 @@ def try_all(session: pytest.Session) -> None:
     gc.freeze()  # pages that children do not touch stay shared
     trial = Trial(items, tries["seconds"])
     for name, entry in tries["mutants"].items():
-        if not claim(f"{name}.{tries['key']}"):
+        if time.time() > END or not claim(name):
             continue
         result = trial.of(entry["number"], [t for t in entry["tests"] if t in items])
         result["reaching"] = entry["reaching"]
