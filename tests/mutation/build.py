@@ -14,6 +14,7 @@ PULLBACK_MUTANTS_REACHED names. PULLBACK_MUTANT chooses a mutant when the librar
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -124,14 +125,16 @@ def build(folder: Path, mutants: list[Mutant]) -> Path:
     by_file: dict[str, list[Mutant]] = defaultdict(list)
     for mutant in mutants:
         by_file[mutant.file].append(mutant)
+    level = os.environ.get("LEVEL") or best_level()
     wanted = _files()
     for name in wanted:
-        path = ROOT / name
+        content = (ROOT / name).read_bytes()
         if name in by_file:
-            text = path.read_text(encoding="utf-8")
-            _write(source / name, weave(text, by_file[name], numbers).encode())
-        else:
-            _write(source / name, path.read_bytes())
+            content = weave(content.decode(), by_file[name], numbers).encode()
+        if Path(name).parent == Path("cpp/backend/cpu"):
+            # Kernels of one level only: they stand in for the baseline, too.
+            content = re.sub(rb"\bkernels_baseline\b", f"kernels_{level}".encode(), content)
+        _write(source / name, content)
     init = source / "python/pullback/__init__.py"
     marker = "from typing import TYPE_CHECKING\n"
     first = "from . import _mutation  # isort: skip\n"
@@ -149,7 +152,7 @@ def build(folder: Path, mutants: list[Mutant]) -> Path:
     for path in [p for p in source.rglob("*") if p.is_file()]:
         if str(path.relative_to(source)) not in wanted and "__pycache__" not in path.parts:
             path.unlink()
-    return _compiled(folder, source)
+    return _compiled(folder, source, level)
 
 
 def _files() -> set[str]:
@@ -167,10 +170,9 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _compiled(folder: Path, source: Path) -> Path:
+def _compiled(folder: Path, source: Path, level: str) -> Path:
     made = folder / "cmake"
     pybind = [sys.executable, "-m", "pybind11", "--cmakedir"]
-    level = os.environ.get("LEVELS") or best_level()
     header = source / "cpp/base/mutant.h"
     subprocess.run(
         [
