@@ -320,3 +320,11 @@ def test_what_is_empty_has_empty_gradients(name: str, shape: tuple[int, ...]) ->
     xs = [pb.Variable(np.zeros(shape)) for _ in kinds]
     for g in pb.gradients(loss_of(function)(*xs), xs):
         assert g is None or g.shape == shape
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_the_gradient_of_cholesky_is_hermitian(dtype: str) -> None:
+    a = pb.Variable(positive((4, 4), dtype))
+    weights = np.arange(1.0, 17).reshape(4, 4)
+    (g,) = pb.gradients(pb.sum(pb.real(la.cholesky(a)) * weights), [a])
+    close(g, adjoint(g.numpy()))

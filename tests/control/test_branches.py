@@ -120,3 +120,10 @@ def test_random_in_a_branch() -> None:
 def test_errors(call: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_a_gradient_by_one_operand_alone() -> None:
+    x, y = pb.Variable(2.0), pb.Variable(3.0)
+    z = pb.cond(x < y, lambda p, q: p * q, lambda p, q: p - q, x, y)
+    assert float(pb.gradients(z, [x])[0]) == 3.0
+    assert float(pb.gradients(z, [y])[0]) == 2.0

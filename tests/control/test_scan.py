@@ -356,3 +356,23 @@ def test_a_number_takes_the_dtype_that_the_body_gives() -> None:
     assert pb.fori_loop(0, 2, lambda i, s: s + np.float64(0.5), 1).dtype == "float64"
     with pytest.raises(TypeError, match=r"returned int64 .* for carry, which is float32"):
         pb.scan(lambda c, x: (pb.cast(c, "int64"), None), 0.5, xs)
+
+
+def test_a_path_that_takes_several_iterations() -> None:
+    """The last carry depends on the first by way of the second only, which is no x."""
+    a = pb.Variable(2.0)
+
+    def step(carry: Any, _: Any) -> Any:
+        x, y, z = carry
+        return (x, y + x * x, z + y), None
+
+    (_, _, z), _ = pb.scan(step, (a, 3.0, 5.0), None, length=4)
+    assert float(pb.gradients(z, [a])[0]) == 6 * 2 * 2.0
+
+
+@pytest.mark.parametrize("kind", [int, pb.constant])
+def test_fori_loop_from_another_number_than_zero(kind: Any) -> None:
+    x = pb.Variable(3.0)
+    y = pb.fori_loop(kind(2), kind(5), lambda i, total: total * x + pb.cast(i, "float32"), x)
+    assert float(y) == ((3 * 3 + 2) * 3 + 3) * 3 + 4
+    assert float(pb.gradients(y, [x])[0]) == 4 * 27 + 2 * 2 * 3 + 3

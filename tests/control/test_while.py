@@ -253,7 +253,7 @@ def test_interrupted_in_between() -> None:
             r"while_loop: .*returned float64 \(\) for state\['x'\], which is float32 \(\): cast it",
         ),
         (
-            lambda: pb.while_loop(lambda s: s > 0, lambda s: s, 1.0, memory_limit=8),
+            lambda: pb.while_loop(lambda s: s > 0, lambda s: s, 1.0, memory_limit=3 * 64 - 1),
             ValueError,
             "do not hold three states",
         ),
