@@ -96,3 +96,14 @@ def test_registered_rules() -> None:
         "one = lambda y: float(pb.gradients(y, x)[0])\n"
         "print(one(x**3), one(pb.mean(x[None])), one(pb.logsumexp(x[None])), one(pb.square(x)))\n"
     ).split() == ["12.0", "1.0", "1.0", "99.0"]
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_parts_stay_parts_in_a_batch(name: str) -> None:
+    of = DEEP if name in ("max", "min") else X
+    x = pb.Variable(np.stack([of, of + 0.25]))
+    y = pb.sum(pb.vmap(COMPOSITES[name])(x))
+    parts = ("add", "divide", "exp", "log", "multiply", "pick", "square", "subtract")
+    expected = pb.gradients(y, x)[0].numpy()
+    overridden = pb.gradients(y, x, overrides=dict.fromkeys(parts, wrong))[0].numpy()
+    np.testing.assert_array_equal(overridden, expected)

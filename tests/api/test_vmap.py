@@ -353,3 +353,19 @@ def test_vectorize_broadcasts() -> None:
 def test_errors_of_vectorize(call: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_searching_for_nan_in_tables_of_a_batch() -> None:
+    sorted_rows = np.array([[1.0, 2.0, np.nan], [1.0, np.nan, np.nan]])
+    x = np.array([[np.nan, 1.5], [np.nan, 0.0]])
+    for side in ("left", "right"):
+        found = pb.vmap(lambda a, v, side=side: pb.searchsorted(a, v, side=side))(sorted_rows, x)
+        expected = [np.searchsorted(a, v, side=side) for a, v in zip(sorted_rows, x, strict=True)]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_axes_of_a_dict_go_by_its_keys() -> None:
+    nest = {"b": np.arange(6.0).reshape(2, 3), "a": np.arange(8.0).reshape(4, 2)}
+    found = pb.vmap(lambda d: pb.sum(d["a"]) + 10 * pb.sum(d["b"]), in_axes=({"b": 0, "a": 1},))
+    expected = nest["a"].sum(0) + 10 * nest["b"].sum(1)
+    np.testing.assert_allclose(found(nest), expected)
