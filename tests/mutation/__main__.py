@@ -105,7 +105,7 @@ def _options() -> argparse.Namespace:
                         help="names or parts, with * as in a shell (default: all)")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS",
-                        help="of tests for a mutant; 0: all tests (default: 60)")  # fmt: skip
+                        help="processor time for a mutant; 0: all tests (default: 60)")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=float("inf"),
                         help="take no further work after this time")  # fmt: skip
     parser.add_argument("--build", default=ROOT / "build-mutants", help="folder, which is kept")
