@@ -76,6 +76,15 @@ def test_pieces_in_other_places() -> None:
     np.testing.assert_allclose(pb.gradients(y, x)[0].numpy(), expected)
 
 
+def test_windows_that_are_set_to_the_same() -> None:
+    def both(x: Any, v: Any) -> Any:
+        return x.at[0:2].set(v), x.at[1:3].set(v), x.at[0:3:2].set(v)
+
+    found = pb.function(both)(np.zeros((3, 2)), np.ones((2, 2)))
+    columns = [y.numpy()[:, 0].tolist() for y in found]
+    assert columns == [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
+
+
 def test_taken_along_two_axes_at_the_same_positions() -> None:
     x = pb.Variable(X)
     at = pb.constant([2, 0, 2])
