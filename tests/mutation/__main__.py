@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,8 @@ def main() -> int:
             shutil.rmtree(work / name, ignore_errors=True)
     for name in ("reached", "results"):
         (work / name).mkdir(exist_ok=True)
+    long = _long_tests(options.durations, options.longest) if options.durations else []
+    (work / "left_out.json").write_text(json.dumps(long))
     jobs = Jobs(work, package, options)
     if not (work / "reached" / "all").exists():
         jobs.run("record")
@@ -106,6 +109,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS",
                         help="processor time for a mutant; 0: all tests (default: 60)")  # fmt: skip
+    parser.add_argument("--durations", metavar="XML",
+                        help="report of an earlier `pytest --junitxml`, for --longest")  # fmt: skip
+    parser.add_argument("--longest", type=float, default=0.5, metavar="SECONDS",
+                        help="leave out tests that took longer there (default: 0.5)")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=float("inf"),
                         help="take no further work after this time")  # fmt: skip
     parser.add_argument("--build", default=ROOT / "build-mutants", help="folder, which is kept")
@@ -116,6 +123,16 @@ def _options() -> argparse.Namespace:
     options, rest = parser.parse_known_args()
     options.tests += rest
     return options
+
+
+def _long_tests(path: str, longest: float) -> list[str]:
+    """Return the names of tests that took longer than this."""
+    cases = ElementTree.parse(path).getroot().iter("testcase")
+    return [
+        f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
+        for case in cases
+        if float(case.get("time", "0")) > longest
+    ]
 
 
 def _matches(mutant: Mutant, patterns: list[str]) -> bool:
@@ -161,7 +178,7 @@ class Jobs:
             }
             command = [
                 sys.executable, "-m", "pytest", "-q", "-n", "0", "-s", "-p", "mutation.plugin",
-                "-p", "no:cacheprovider", *self.options.tests,
+                "-p", "no:cacheprovider", "-p", "no:randomly", *self.options.tests,
             ]  # fmt: skip
             log = (self.work / f"{mode}.{k}.log").open("w")
             running.append(
@@ -210,6 +227,7 @@ def _tried(
         if any(not (work / "results" / f"{name}.json").exists() for name in entries):
             return None
     out: dict[str, Any] = {"tests": len(rows), "budget": options.budget, "mutants": {}}
+    out["left_out"] = json.loads((work / "left_out.json").read_text())
     for mutant in chosen:
         found = json.loads((work / "results" / f"{mutant.name}.json").read_text())
         del found["key"]

@@ -109,6 +109,15 @@ def run(item: pytest.Item, following: pytest.Item | None) -> list[pytest.TestRep
     return list(_reports)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = WORK / "left_out.json"
+    names = set(json.loads(left_out.read_text())) if left_out.exists() else set()
+    out = [item for item in items if item.nodeid in names]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item.nodeid not in names]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     if session.testsfailed:

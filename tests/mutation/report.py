@@ -38,6 +38,8 @@ def as_text(report: Report) -> str:
     if report["unusable"]:
         lines += ["", f"{len(report['unusable'])} tests failed without a mutant and were left out:"]
         lines += [f"  {test}" for test in report["unusable"]]
+    if report.get("left_out"):
+        lines += ["", f"{len(report['left_out'])} tests were left out because they are long"]
     return "\n".join(lines)
 
 
