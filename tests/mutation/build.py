@@ -157,7 +157,7 @@ def build(folder: Path, mutants: list[Mutant]) -> Path:
 
 def _files() -> set[str]:
     names = {"CMakeLists.txt"}
-    for folder in ("cpp", "python"):
+    for folder in ("cmake", "cpp", "python"):
         paths = (p for p in (ROOT / folder).rglob("*") if p.is_file())
         names |= {str(p.relative_to(ROOT)) for p in paths if "__pycache__" not in p.parts}
     return names
