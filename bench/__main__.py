@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,8 @@ from . import growth, native_bench, peers, plot
 from .case import all_rows
 from .harness import Report, Setting, run_row
 from .report import content_of, machine, render, write_json
+
+SMOKE_ROWS = 2  # that run at a time
 
 
 def arguments(names: list[str]) -> argparse.ArgumentParser:
@@ -70,9 +71,9 @@ def main() -> int:
         return report
 
     report = Report()
-    # Rows that are timed have the machine to themselves.
-    with ThreadPoolExecutor(os.cpu_count() if options.smoke else 1) as pool:
-        for one in pool.map(run, options.rows):
+    with ThreadPoolExecutor(SMOKE_ROWS) as pool:
+        # Rows that are timed have the machine to themselves.
+        for one in (pool.map if options.smoke else map)(run, options.rows):
             report.add(one)
     content = content_of(report, rows, about, options.smoke)
     print(render(content))

@@ -1,7 +1,6 @@
 """Fixtures of all tests, and the parameters that the case table (support/table) gives to tests.
 
-A test that takes `case` runs for every row, `differentiable` for rows with a gradient, `pointwise`
-for elementwise rows.
+A test that takes `case` runs for every row, `differentiable` for rows with a gradient.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from support.table import CASES, Case
 # The same examples in every run, and no database in the checkout: a change does not fail for a bug
 # that another run would find. The nightly run draws new ones: `--hypothesis-profile=fresh`.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
-hypothesis.settings.register_profile("fresh", deadline=None)
+hypothesis.settings.register_profile("fresh", derandomize=False, deadline=None)
 hypothesis.settings.load_profile("fixed")
 
 
@@ -28,7 +27,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     sets = {
         "case": CASES,
         "differentiable": [case for case in CASES if case.wrt],
-        "pointwise": [case for case in CASES if case.elementwise],
     }
     for name, cases in sets.items():
         if name in metafunc.fixturenames:

@@ -1,8 +1,10 @@
 """Print the translation units of a compile_commands.json that a change affects, as patterns for
-run-clang-tidy: python3 tools/affected_units.py COMMIT compile_commands.json
+run-clang-tidy: python3 tools/affected_units.py COMMIT compile_commands.json [MOST]
 
 A unit is affected if it, or a header that it includes directly or through others, differs from
-COMMIT. If .clang-tidy differs, all are.
+COMMIT or is new. If a file that configures the build or clang-tidy differs, all are. With MOST, the
+units that differ themselves come first and others fill up to that number; stderr reports how many
+are left out.
 """
 
 from __future__ import annotations
@@ -16,12 +18,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("cpp", "tests/cpp", "bench/native")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+CONFIGURATION = re.compile(r"(^|/)(\.clang-tidy|CMakeLists\.txt|[^/]*\.cmake)$")
 
 
 def changed_files(commit: str) -> set[Path]:
-    command = ["git", "diff", "--name-only", "--diff-filter=d", commit]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    return {ROOT / name for name in done.stdout.split("\n") if name}
+    found: list[str] = []
+    for command in (
+        ["git", "diff", "--name-only", "--diff-filter=d", commit],
+        ["git", "ls-files", "--others", "--exclude-standard"],
+    ):
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        found += done.stdout.split("\n")
+    return {ROOT / name for name in found if name}
 
 
 def included_by() -> dict[Path, set[Path]]:
@@ -38,26 +46,39 @@ def included_by() -> dict[Path, set[Path]]:
     return found
 
 
-def affected(commit: str) -> set[Path]:
-    found, users = set[Path](), included_by()
-    waiting = list(changed_files(commit))
+def users_of(files: set[Path]) -> set[Path]:
+    """The files, and those that include one of them directly or through others."""
+    found, includers = set[Path](), included_by()
+    waiting = list(files)
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += users.get(path, ())
+            waiting += includers.get(path, ())
     return found
 
 
 def main() -> None:
-    commit, commands = sys.argv[1:]
-    units = sorted(
-        {Path(entry["file"]).resolve() for entry in json.loads(Path(commands).read_text())}
+    commit, commands, *rest = sys.argv[1:]
+    entries = json.loads(Path(commands).read_text(encoding="utf-8"))
+    units = sorted({entry["file"] for entry in entries})
+    changed = changed_files(commit)
+    affected = users_of(changed)
+    if not any(CONFIGURATION.search(path.relative_to(ROOT).as_posix()) for path in changed):
+        units = [unit for unit in units if Path(unit).resolve() in affected]
+    units.sort(key=lambda unit: Path(unit).resolve() not in changed)
+    most = (
+        max(int(rest[0]), sum(Path(unit).resolve() in changed for unit in units))
+        if any(rest)
+        else len(units)
     )
-    found = affected(commit)
-    for unit in units:
-        if unit in found or ROOT / ".clang-tidy" in found:
-            print(f"^{re.escape(str(unit))}$")
+    print(
+        f"clang-tidy: {len(units)} units differ from {commit} or include a file that does; "
+        f"{max(0, len(units) - most)} of them are left to a run without --changed",
+        file=sys.stderr,
+    )
+    for unit in units[:most]:
+        print(f"^{re.escape(unit)}$")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """GradientTape.jacobian and batch_jacobian. That every operation goes over rows is in
-core/test_batch.py."""
+core/test_ops.py."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 implementation of the standard.
 
 The tables say which dtypes the standard gives to each function. Values of floating functions are
-compared roughly: how exact they are is the business of test_ops_values and test_accuracy.
+compared roughly: how exact they are is the business of test_ops and test_accuracy.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ USE = """if True:
 
 def test_no_use_of_a_class_ends_the_process() -> None:
     command = [sys.executable, "-X", "faulthandler", "-c", WALK, USE, *CLASSES]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150)
     steps = done.stdout.splitlines()
     name = [step for step in steps if step in CLASSES][-1:]
     assert done.returncode == 0, f"{name}: {steps[-1:]}\n{done.stderr[-2000:]}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 from support import checks, values
-from support.cases import Case, Check
+from support.cases import Case
+from support.check import Check
 from support.properties import check_properties
 from support.properties.batches import values_of_batches
 
@@ -27,7 +28,7 @@ def test_derivatives(differentiable: Case) -> None:
     check = Check()
     for holds in (checks.first_order, checks.second_order):
         with check.during(holds.__name__):
-            holds(differentiable)
+            holds(differentiable, check)
     check_properties(differentiable, check)
     check.done()
 
@@ -37,11 +38,14 @@ def test_values_in_every_dtype(case: Case) -> None:
     check = Check()
     values.values(case, check, thorough=True)
     values.values_in_layouts(case, check, thorough=True)
+    values.values_at_every_position(case, check, thorough=True)
     check.done()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("salt", ["a", "b", "c"])
 def test_derivatives_at_other_numbers(differentiable: Case, salt: str) -> None:
-    checks.first_order(differentiable, salt)
-    checks.second_order(differentiable, salt)
+    check = Check()
+    checks.first_order(differentiable, check, salt)
+    checks.second_order(differentiable, check, salt)
+    check.done()

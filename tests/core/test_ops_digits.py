@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.cases import NAMES, Case, Check, numpy_of, rounded, tensor, ulp_errors
+from support.cases import NAMES, Case, numpy_of, rounded, tensor, ulp_errors
+from support.check import Check
 from support.table import CASES
 
 import pullback as pb

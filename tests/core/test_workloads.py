@@ -47,6 +47,8 @@ def ulps(got: np.ndarray, expected: np.ndarray) -> float:
 # gradients are sums over 1000 points.
 WIDER = {"float32": np.float64, "float64": np.longdouble}
 ERRORS = {"chain": 150.0, "gmm": 24.0}
+if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:  # then there is no wider type
+    ERRORS["llsq-16392"] = 64.0
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

@@ -24,7 +24,8 @@ from .report import as_text, difference
 NEAR = {
     "autodiff": ("tests/api/test_jacobian", "tests/api/test_derivatives", "tests/api/test_implicit",
                  "tests/api/test_sparse", "tests/api/test_check", "tests/api/test_checkpoint"),
-    "batch": ("tests/api/test_vmap", "tests/control", "tests/core/test_ops.py", "tests/core/test_batch"),
+    "batch": ("tests/api/test_vmap", "tests/control", "tests/core/test_ops.py",
+              "tests/core/test_batch"),
     "bindings": ("tests/api/test_function", "tests/api/test_index", "tests/api/test_item",
                  "tests/api/test_numbers", "tests/core/test_error"),
     "compat": ("tests/tf1",),

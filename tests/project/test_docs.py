@@ -8,7 +8,7 @@ import types
 import typing
 
 import pytest
-from support.cases import Check
+from support.check import Check
 from support.each import each
 from support.process import run
 

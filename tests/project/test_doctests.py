@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cases import Check
+from support.check import Check
 
 import pullback
 

@@ -7,12 +7,9 @@ Values, gradients to second order, dtypes, broadcasting, CPU levels and threads 
 
 from __future__ import annotations
 
-import traceback
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -344,32 +341,6 @@ def updates(update: str, shapes: tuple[Shape, Shape], key: Any) -> list[Case]:
             wrt=(0, 1),
         )
     ]
-
-
-@dataclass
-class Check:
-    """What went wrong in a check over many calls, so that one failure does not hide the rest."""
-
-    problems: list[str] = field(default_factory=list)
-
-    def that(self, fine: Any, text: str) -> None:
-        if not fine:
-            self.problems.append(text)
-
-    @contextmanager
-    def during(self, name: str) -> Iterator[None]:
-        """Prefix the problems found inside with `name`; an exception is one of them."""
-        before = len(self.problems)
-        try:
-            yield
-        except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(place.filename).name}:{place.lineno}"
-            self.problems.append(f"{type(error).__name__} at {where}: {error}")
-        self.problems[before:] = [f"{name}: {text}" for text in self.problems[before:]]
-
-    def done(self) -> None:
-        assert not self.problems, "\n" + "\n".join(text[:400] for text in self.problems[:12])
 
 
 def same_bits(a: Any, b: Any) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 
 import pullback as pb
 
-from .cases import NAMES, Case, Check, tensor
+from .cases import NAMES, Case, tensor
+from .check import Check
 from .expected import stored
 from .layouts import Layout, layouts
 from .oracle import (
@@ -138,8 +139,7 @@ def count(order: str, shapes: Any, layout: str) -> None:
     counts[f"{order}, {layout}"] += 1
 
 
-def first_order(case: Case, salt: str = "") -> None:
-    check = Check()
+def first_order(case: Case, check: Check, salt: str = "") -> None:
     floor = 0.001 if case.elementwise else 0.01  # what rounds in a difference is larger in sums
     for shapes in case.shapes:
         programs = [Program(case, shapes, "d", salt, one) for one in placements(case, shapes)]
@@ -155,11 +155,9 @@ def first_order(case: Case, salt: str = "") -> None:
                 count("first order", shapes, layout)
                 label = f"{layout}, argument {k} of {shapes}"
                 compare(check, label, got, want, FIRST_TOLERANCE, floor)
-    check.done()
 
 
-def second_order(case: Case, salt: str = "") -> None:
-    check = Check()
+def second_order(case: Case, check: Check, salt: str = "") -> None:
     for shapes in case.shapes:
         if not has_second_order(shapes):
             continue  # the first order has seen it
@@ -172,7 +170,6 @@ def second_order(case: Case, salt: str = "") -> None:
                 count("second order", shapes, program.layout.name)
                 label = f"{program.layout.name}, argument {k} of {shapes}"
                 compare(check, label, got, want, SECOND_TOLERANCE, 0.1)
-    check.done()
 
 
 def has_second_order(shapes: Any) -> bool:
@@ -180,7 +177,7 @@ def has_second_order(shapes: Any) -> bool:
 
 
 def expect_all(case: Case) -> None:
-    """Ask for every stored derivative."""
+    """Evaluate every stored derivative."""
     for shapes in case.shapes:
         program = Program(case, shapes)
         program.expected()
@@ -210,12 +207,13 @@ def main() -> int:
     salt = parser.parse_args().salt
     failures = 0
     for case in CASES:
-        for check in (first_order, second_order) if case.wrt else ():
-            try:
-                check(case, salt)
-            except AssertionError as error:
-                failures += 1
-                print(f"--- {case}: {check.__name__}{error}", flush=True)
+        check = Check()
+        for holds in (first_order, second_order) if case.wrt else ():
+            with check.during(holds.__name__):
+                holds(case, check, salt)
+        for problem in check.problems:
+            failures += 1
+            print(f"--- {case}: {problem}", flush=True)
     for name, number in sorted(counts.items()):
         print(f"{name}: {number}")
     print(f"{failures} failures")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cases import Check
+from support.check import Check
 from support.tf1 import eager  # noqa: F401
 
 import pullback.compat.tf1 as tf

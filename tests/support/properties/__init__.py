@@ -7,7 +7,8 @@ module.
 
 from __future__ import annotations
 
-from ..cases import Case, Check
+from ..cases import Case
+from ..check import Check
 from . import batches, forward, reverse, sparse
 from .calls import Calls
 

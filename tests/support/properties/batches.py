@@ -12,7 +12,8 @@ import numpy as np
 import pullback as pb
 from pullback import _core
 
-from ..cases import Case, Check, same_numbers
+from ..cases import Case, same_numbers
+from ..check import Check
 from ..checks import small_shapes
 from .calls import Calls
 

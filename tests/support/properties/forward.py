@@ -10,7 +10,8 @@ import numpy as np
 import pullback as pb
 from pullback import _core
 
-from ..cases import NAMES, Check, tensor
+from ..cases import NAMES, tensor
+from ..check import Check
 from ..checks import LARGEST, small_shapes
 from .calls import Calls, coarse_uniform
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import pullback as pb
 
-from ..cases import Check
+from ..check import Check
 from ..oracle import off
 from .calls import Calls
 

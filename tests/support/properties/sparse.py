@@ -9,7 +9,8 @@ import numpy as np
 
 import pullback as pb
 
-from ..cases import Case, Check, same_numbers
+from ..cases import Case, same_numbers
+from ..check import Check
 from .calls import Calls
 
 
