@@ -204,9 +204,11 @@ def test_a_zero_beside_nan_keeps_its_sign() -> None:
     code = """if True:
     import numpy as np
     import pullback as pb
-    print(np.signbit(pb.sinh(np.full(9, complex(np.nan, 0.0))).numpy().imag).any())
+    sinh = pb.sinh(np.full(9, complex(np.nan, 0.0))).numpy()
+    sin = pb.sin(np.full(9, complex(0.0, np.nan))).numpy()
+    print(np.signbit(sinh.imag).any(), np.signbit(sin.real).any())
     """
-    assert run(code, PULLBACK_CPU_LEVEL="baseline") == "False\n"
+    assert run(code, PULLBACK_CPU_LEVEL="baseline") == "False False\n"
 
 
 ENDS = [-inf, -2.0, -0.0, 0.0, 2.0, inf, nan]
