@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+SHOWN = 12  # problems that are printed
+
 
 @dataclass
 class Check:
@@ -26,11 +30,12 @@ class Check:
         before = len(self.problems)
         try:
             yield
-        except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(place.filename).name}:{place.lineno}"
+        except (Exception, pytest.fail.Exception) as error:
+            places = reversed(traceback.extract_tb(error.__traceback__)[1:])
+            where = " < ".join(f"{Path(p.filename).name}:{p.lineno}" for p in places)
             self.problems.append(f"{type(error).__name__} at {where}: {error}")
         self.problems[before:] = [f"{name}: {text}" for text in self.problems[before:]]
 
     def done(self) -> None:
-        assert not self.problems, "\n" + "\n".join(text[:400] for text in self.problems[:12])
+        shown = "\n".join(text[:800] for text in self.problems[:SHOWN])
+        assert not self.problems, f"{len(self.problems)} problems, the first of them:\n{shown}"

@@ -31,11 +31,11 @@ SHOWN = 12  # failures that are printed with their text; of the others only the 
 class FailedInputsError(AssertionError):
     """The failures of a test, as (input, text)."""
 
-    def __init__(self, found: list[tuple[str, str]], inputs: int) -> None:
+    def __init__(self, found: list[tuple[str, str]]) -> None:
         self.found = found
         names = ", ".join(name for name, _ in found)
         shown = [f"[{name}] {text}" for name, text in found[:SHOWN]]
-        super().__init__("\n".join([f"{len(found)} of {inputs} failed: {names}", *shown]))
+        super().__init__("\n".join([f"failed inputs ({len(found)}): {names}", *shown]))
 
 
 def each(
@@ -78,7 +78,7 @@ def each(
                 except (Exception, pytest.fail.Exception) as error:
                     found.append((label(k), _text(error)))
             if found:
-                raise FailedInputsError(found, len(rows))
+                raise FailedInputsError(found)
             if skipped and len(skipped) == len(rows):
                 pytest.skip(skipped[0])
 
