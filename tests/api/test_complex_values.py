@@ -270,3 +270,9 @@ def test_operands_broadcast_and_may_be_real(name: str) -> None:
         (z, 2),
     ]:
         np.testing.assert_allclose(f(a, b).numpy(), f.of_numpy(a, b), rtol=4e-15)
+
+
+def test_powers_of_zero() -> None:
+    exponents = np.array([0.5 + 1j, 1 + 1j, 0.25 - 3j, 2 + 0.5j, 0.5])
+    found = pb.pow(pb.zeros(5, dtype="complex128"), pb.constant(exponents)).numpy()
+    np.testing.assert_array_equal(found, np.zeros(5))

@@ -212,6 +212,12 @@ def test_a_wrong_label_is_told_as_one(style: str) -> None:
             called(labels).numpy()
 
 
+def test_known_labels_are_checked_by_the_call() -> None:
+    for label in (-1, 3, 4):
+        with pytest.raises(IndexError, match=f"label {label} is out of range for 3 classes"):
+            pb.sparse_softmax_cross_entropy(np.zeros((1, 3)), [label])
+
+
 def test_a_failure_inside_a_group_names_its_operation() -> None:
     n = pb.constant([4, 0])
     with pytest.raises(ZeroDivisionError, match=r"^floor_divide: integer division by zero"):

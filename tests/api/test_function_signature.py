@@ -346,3 +346,12 @@ def test_argument_containers_may_be_changed():
         given = {"old": k}
         assert float(f(given)) == 2 * k and given == {"old": k}
     assert f.runs == 1
+
+
+def test_many_named_arguments() -> None:
+    f = pb.function(lambda **named: sum(float(k[1:]) * x for k, x in named.items()))
+    for count in (3, 31, 32, 33, 40):
+        named = {f"x{k}": pb.constant(float(k)) for k in range(count)}
+        expected = float(sum(k * k for k in range(count)))
+        assert float(f(**named)) == expected
+        assert float(f(**dict(reversed(named.items())))) == expected

@@ -258,3 +258,22 @@ def test_integers_are_rounded_once(n):
     for made in (n, [n], np.array(n), np.array([n]), np.int64(n), pb.constant([n])):
         assert float(pb.sum(pb.constant(made, dtype="float32"))) == expected
     assert float(pb.cast(pb.constant(n), "float32")) == expected
+
+
+def test_numbers_that_come_out():
+    assert float(pb.constant(0.1)) == float(np.float32(0.1)) != 0.1
+    large = 2**63 + 5
+    for x in (pb.constant(np.uint64(large)), pb.constant(np.array([large], np.uint64))):
+        assert int(x) == x.item() == large
+
+
+def test_copies_may_be_written_to_and_are_not_shared():
+    x = pb.constant([1.0, 2.0])
+    for copy in (x.__array__(copy=True), np.array(x, copy=True)):
+        assert copy.flags.writeable and not np.shares_memory(copy, x.numpy())
+
+
+def test_lists_of_tensors_and_numbers_take_the_dtype_of_the_tensors():
+    for number in (1.5, 2):
+        assert pb.constant([pb.constant(1.0, "float32"), number]).dtype == "float32"
+    assert pb.constant([pb.constant(np.int32(1)), 2.5]).dtype == "float32"

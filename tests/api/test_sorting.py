@@ -309,3 +309,10 @@ def test_interp() -> None:
         )
     np.testing.assert_array_equal(pb.interp([0.0, 2.0], [1.0], [5.0]).numpy(), [5, 5])
     assert np.isfinite(slope(lambda v: pb.interp([0.5, 1.5], v, [0.0, 1.0, 4.0]), [0, 1, 2])).all()
+
+
+def test_searching_floats_among_integers() -> None:
+    table, x = np.array([1, 2, 3], np.int32), np.array([0.5, 1.5, 2.0, 2.5, 3.5])
+    for side in ("left", "right"):
+        found = pb.searchsorted(pb.constant(table), pb.constant(x), side=side)
+        np.testing.assert_array_equal(found.numpy(), np.searchsorted(table, x, side=side))

@@ -362,3 +362,11 @@ def test_errors(call: Any, kind: type[Exception], says: str) -> None:
 def test_a_slope_that_has_none_says_so() -> None:
     with pytest.raises(NotImplementedError, match="gammainc"):
         pb.derivative(lambda a: pb.special.gammainc(a, 1.5), 3)(2.0)
+
+
+def test_terms_that_are_none_between_others() -> None:
+    given = [None, 3.0, None, 1.0]
+    _, terms = pb.jet(lambda x: x * x + pb.sin(x), (pb.constant(1.0, "float64"),), (given,))
+    slope, bend = 2 + np.cos(1), 2 - np.sin(1)
+    expected = [0, 3 * slope, 0, slope + 27 * bend]
+    np.testing.assert_allclose([float(term) for term in terms], expected, rtol=1e-12)

@@ -184,3 +184,14 @@ def test_long_axes_of_softmax() -> None:
     v = pb.Variable(x)
     (g,) = pb.gradients(pb.logsumexp(v, axis=1), [v])
     np.testing.assert_allclose(g.numpy(), want, rtol=1e-13)
+
+
+def test_parts_of_an_axis_meet_at_no_entry() -> None:
+    """Rows too narrow to be cut: threads have parts of the axis, here around position 10 000."""
+    rng = np.random.default_rng(0)
+    at = rng.integers(0, 20_000, 10_000)
+    at[:100] = [10_000, 5_000, 15_000, 9_999] * 25
+    rows = rng.integers(0, 9, (10_000, 16)).astype(np.float32)
+    expected = np.zeros((20_000, 16), np.float32)
+    np.add.at(expected, at, rows)
+    np.testing.assert_array_equal(pb.zeros((20_000, 16)).at[at].add(rows).numpy(), expected)
