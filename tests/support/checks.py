@@ -44,6 +44,11 @@ def small_shapes(case: Case, most: int) -> list[Any]:
     return [shapes for shapes, size in zip(case.shapes, sizes, strict=True) if size <= most]
 
 
+def coarse_uniform(rng: np.random.Generator, shape: Any) -> Any:
+    """Random numbers in [-1, 1] that every floating dtype represents."""
+    return np.round(rng.uniform(-1, 1, shape) * 128) / 128
+
+
 class Program:
     """One call of a case with fixed random cotangents, its arguments and they in a layout.
 
@@ -59,16 +64,12 @@ class Program:
         self.xs = case.arrays(shapes, dtype, salt)
         rng = np.random.default_rng(zlib.crc32(f"{case.id} {shapes} {salt} cotangent".encode()))
 
-        def draw(shape: Any) -> Any:
-            # Numbers that every floating dtype has.
-            return np.round(rng.uniform(-1, 1, shape) * 128) / 128
-
         own = [domain.dtype or dtype for domain in case.domains]
         self.inputs = [self.placed(x, own[k], k in case.wrt) for k, x in enumerate(self.xs)]
         self.wrt = [self.inputs[k] for k in case.wrt]
         self.y = case.run(*self.inputs)
-        self.c = draw(self.y.shape)
-        self.directions = [draw(self.xs[k].shape) for k in case.wrt]
+        self.c = coarse_uniform(rng, self.y.shape)
+        self.directions = [coarse_uniform(rng, self.xs[k].shape) for k in case.wrt]
         self.cotangent = self.placed(np.asarray(self.c, NAMES.get(dtype, "d")), dtype, True)
         self.slopes = pb.gradients(self.y, self.wrt, grad_ys=self.cotangent)
 

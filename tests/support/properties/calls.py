@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ..cases import Case
 from ..checks import Program
 
@@ -25,8 +23,3 @@ class Calls:
     def programs(self, dtype: str = "d") -> Iterator[tuple[Any, Program]]:
         for shapes in self.case.shapes:
             yield shapes, self.program(shapes, dtype)
-
-
-def coarse_uniform(rng: np.random.Generator, shape: Any) -> Any:
-    """Random numbers in [-1, 1] that every floating dtype represents."""
-    return np.round(rng.uniform(-1, 1, shape) * 128) / 128

@@ -12,8 +12,8 @@ from pullback import _core
 
 from ..cases import NAMES, tensor
 from ..check import Check
-from ..checks import LARGEST, small_shapes
-from .calls import Calls, coarse_uniform
+from ..checks import LARGEST, coarse_uniform, small_shapes
+from .calls import Calls
 
 
 def dot(pairs: Any) -> tuple[np.longdouble, float]:
