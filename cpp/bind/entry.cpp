@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bind/convert.h"
+#include "bind/escapes.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
@@ -24,6 +25,7 @@ bool has_value_to_see(PyObject* object) { return is_tensor(object) || is_variabl
 Ref<Node> node_to_see(PyObject* object) {
   Ref<Node> node = as_node(object);
   check_has_value(node, "evaluate", "return it from the function to see it");
+  check_escape(node, "evaluate", EscapeForm::Array, true);
   if (recording) record_look(node.get(), "evaluate");
   return node;
 }

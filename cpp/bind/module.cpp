@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "bind/control.h"
 #include "bind/convert.h"
+#include "bind/escapes.h"
 #include "bind/function.h"
 #include "bind/functions.h"
 #include "bind/host.h"
@@ -269,6 +270,7 @@ PYBIND11_MODULE(_core, m) {
   bind_fourier(m);
   bind_layers(m);
   bind_check_numbers(m);
+  bind_escapes(m);
   bind_entries(m);
   bind_tree(m);
   bind_function(m);

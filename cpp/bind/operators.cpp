@@ -1,5 +1,6 @@
 // The operators that Tensor and Variable share.
 #include "bind/convert.h"
+#include "bind/escapes.h"
 #include "bind/tensor.h"
 #include "ops/elementwise.h"
 #include "ops/expr.h"
@@ -7,9 +8,18 @@
 namespace pullback {
 namespace {
 
+// left @ right if one of them is a sparse matrix of SciPy and `matches` it, else NotImplemented.
+PyObject* sparse_or_not_implemented(PyObject* left, PyObject* right, bool (*matches)(PyObject*)) {
+  if (matches(left) || matches(right)) return sparse_product(left, right).release().ptr();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 PyObject* binary(Op op, PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
+    if (!is_operand(left) || !is_operand(right)) {
+      if (op == Op::multiply) return sparse_or_not_implemented(left, right, is_sparse_matrix);
+      Py_RETURN_NOTIMPLEMENTED;
+    }
     const auto [a, b] = to_operands(left, right, name_of(op), is_comparison(op));
     Node* inputs[] = {a.get(), b.get()};
     return wrap(elementwise(op, inputs));
@@ -70,7 +80,9 @@ PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
 
 PyObject* matmul_slot(PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    if (!is_operand(left) || !is_operand(right)) Py_RETURN_NOTIMPLEMENTED;
+    if (!is_operand(left) || !is_operand(right)) {
+      return sparse_or_not_implemented(left, right, is_sparse);
+    }
     const auto [a, b] = to_operands(left, right, "matmul");
     return wrap(matmul(a, b));
   });

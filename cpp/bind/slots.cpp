@@ -2,7 +2,9 @@
 // in operators.cpp.
 
 #include "bind/convert.h"
+#include "bind/escapes.h"
 #include "bind/indexing.h"
+#include "bind/numpy.h"
 #include "bind/once.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
@@ -19,9 +21,10 @@ namespace {
 constexpr const char* kReturnIt =
     "return it from the function to see it, and compute on with operations of tensors";
 
-py::object number_of(PyObject* self, const char* who) {
+py::object number_of(PyObject* self, const char* who, bool escapes = true) {
   const Ref<Node> x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
+  if (escapes) check_escape(x, who, EscapeForm::Number);
   py::object number = item_of(x);
   if (recording && is_complex(x->dtype)) record_look(x.get(), who);
   if (recording && !is_complex(x->dtype)) record_look(x.get(), who, py::cast<double>(number));
@@ -33,6 +36,7 @@ py::array array_of(PyObject* self, const char* who) {
   check_has_value(x, who,
                   "use pullback's operations on it instead of NumPy's, or return it from the "
                   "function to see it");
+  check_escape(x, who, EscapeForm::Array);
   if (recording) record_look(x.get(), who);
   return array_from_node(x);
 }
@@ -229,7 +233,7 @@ PyObject* format_method(PyObject* self, PyObject* specification) {
            "format: only a tensor of one element has a format; this one has shape ", x->shape,
            "; format its numpy()");
     }
-    return PyObject_Format(number_of(self, "format").ptr(), specification);
+    return PyObject_Format(number_of(self, "format", false).ptr(), specification);
   });
 }
 
@@ -242,6 +246,9 @@ PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
     return nullptr;
   }
   return guarded<PyObject*>(nullptr, [&] {
+    if (called_by_sparse_product()) {  // an array of objects stands for "not an array"
+      return py::object(numpy().asarray(py::none(), "object")).release().ptr();
+    }
     py::object array = array_of(self, "numpy");
     const py::object wish =
         dtype == Py_None

@@ -124,7 +124,9 @@ void bind_linear(py::module_& m) {
 void bind_tape(py::module_& m) {
   py::class_<Tape> tape(m, "Tape");
   no_pickle(tape)
-      .def(py::init<bool>(), py::arg("watch_accessed_variables") = true)
+      .def(py::init<bool, std::string>(), py::arg("watch_accessed_variables") = true,
+           py::arg("transform") = "")
+      .def("exempt", &Tape::exempt, py::arg("inputs"))
       .def("start", &Tape::start)
       .def("stop", &Tape::stop)
       .def("reset", &Tape::reset)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bind/convert.h"
+#include "bind/escapes.h"
 #include "bind/rules.h"
 #include "bind/traced.h"
 #include "graph/make.h"
@@ -189,6 +190,7 @@ PyObject* reduce_tensor(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     const Ref<Node> x = to_node(self, "pickle");
     check_has_value(x, "pickle", "return it from the function to see it");
+    check_escape(x, "copy", EscapeForm::Array);
     return py::make_tuple(py::module_::import("pullback").attr("constant"),
                           py::make_tuple(array_from_node(x)))
         .release()

@@ -11,7 +11,19 @@ namespace pullback {
 // instead.
 void check_has_value(const Ref<Node>& x, const char* who, const char* advice);
 
-// " (train.py:12)": the innermost Python frame outside of this package; empty where there is none.
+// Whether the innermost Python frame is one of this package.
+bool called_by_library();
+
+// The innermost Python frame of the user's program: outside of this package and, if there is one,
+// of all installed packages and the standard library.
+struct UserFrame {
+  std::string file;
+  int64_t line = 0;
+  int level = 0;  // frames from the innermost, 1; 0: none was found
+};
+UserFrame user_frame();
+
+// " (train.py:12)": the place of user_frame(); empty if there is none.
 std::string user_place();
 
 }  // namespace pullback

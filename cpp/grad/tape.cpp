@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "grad/connectivity.h"
 #include "graph/parts.h"
 #include "graph/walk.h"
 
@@ -81,6 +82,27 @@ void Tape::watch(const Ref<Node>& tensor) {
 
 void Tape::watch(const Ref<Variable>& variable) {
   variables_.try_emplace(variable->id, WatchedVariable{variable, next_seq()});
+}
+
+const Tape* Tape::differentiating(const Ref<Node>& node) {
+  GradientRequest request;
+  request.ys = {node};
+  for (auto tape = active->rbegin(); tape != active->rend(); ++tape) {
+    for (const Ref<Node>& input : (*tape)->exempt_) request.stop.push_back({input});
+    if ((*tape)->transform_.empty()) continue;
+    request.xs.clear();
+    for (const auto& [x, entry] : (*tape)->tensors_) {
+      const auto is_x = [x = x](const Source& stop) { return stop.node.get() == x; };
+      if (std::none_of(request.stop.begin(), request.stop.end(), is_x)) {
+        request.xs.push_back({entry.node});
+      }
+    }
+    if (request.xs.empty()) continue;
+    Connectivity connectivity(request);
+    const size_t at = connectivity.position(node.get());
+    if (at != Connectivity::kAbsent && connectivity.live(at)) return *tape;
+  }
+  return nullptr;
 }
 
 void Tape::end_histories(const std::vector<Ref<Node>>& results) const {

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/node.h"
@@ -16,7 +18,10 @@ namespace pullback {
 
 class Tape {
  public:
-  explicit Tape(bool watch_accessed_variables) : accessed_(watch_accessed_variables) {}
+  // `transform`: the name of the function transform that this tape serves, such as "grad"; empty
+  // for a tape of the user.
+  explicit Tape(bool watch_accessed_variables, std::string transform = {})
+      : accessed_(watch_accessed_variables), transform_(std::move(transform)) {}
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
@@ -34,6 +39,13 @@ class Tape {
 
   void watch(const Ref<Node>& tensor);
   void watch(const Ref<Variable>& variable);
+
+  // Inputs whose values the program may use outside of the graph while this tape records, because
+  // a custom gradient rule supplies the derivative by them.
+  void exempt(std::vector<Ref<Node>> inputs) { exempt_ = std::move(inputs); }
+  // The innermost transform on this thread by whose inputs `node` has a derivative; null if none.
+  static const Tape* differentiating(const Ref<Node>& node);
+  const std::string& transform() const { return transform_; }
 
   // When a call is over whose arguments only this tape has watched: results that depend on nothing
   // else which is tracked are plain values from now on, and so is all between. Not where another
@@ -65,6 +77,8 @@ class Tape {
   };
 
   bool accessed_;
+  std::string transform_;
+  std::vector<Ref<Node>> exempt_;
   bool recording_ = false;
   // The list it is in: that of the thread which started it, whoever stops or frees it.
   std::shared_ptr<std::vector<Tape*>> home_;

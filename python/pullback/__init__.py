@@ -439,6 +439,7 @@ from ._runtime.settings import (
     num_threads,
     set_debug,
     set_default_dtype,
+    set_escapes,
     set_gradient_verification,
     set_num_threads,
 )
@@ -797,6 +798,7 @@ __all__ = [
     "selu",
     "set_debug",
     "set_default_dtype",
+    "set_escapes",
     "set_gradient_verification",
     "set_num_threads",
     "sigmoid",

@@ -78,6 +78,7 @@ def test_a_rule_that_clips_is_linear_about_zero() -> None:
     same(pb.tangents(clipped, x, np.float32([5.0, 7.0]))[0], [15.0, 21.0])
 
 
+@pytest.mark.filterwarnings("ignore:.*leaves the graph:RuntimeWarning")  # in the rule
 def test_a_rule_that_cannot_be_turned_round_says_so() -> None:
     """A wrong zero would be worse: reverse mode has an answer."""
     looks = pb.custom_gradient(lambda x: (x * 2, lambda g: g if float(g) > 5 else 3 * g))

@@ -193,6 +193,7 @@ def test_overrides_hold() -> None:
     assert along(f, 2.0, 3) == [14, 7, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*leaves the graph:RuntimeWarning")
 def test_a_rule_that_looks_at_values() -> None:
     @pb.custom_gradient
     def f(x: Any) -> Any:

@@ -17,6 +17,9 @@ import pullback as pb
 from explain.broken import PROGRAMS, weights
 from pullback import _core
 
+# The programs of these tests read values while debugging is on, which is a warning.
+pytestmark = pytest.mark.filterwarnings("ignore:.*leaves the graph:RuntimeWarning")
+
 
 @pytest.fixture
 def debugging() -> Iterator[None]:

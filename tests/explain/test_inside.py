@@ -11,6 +11,9 @@ import pytest
 import pullback as pb
 from pullback import _core
 
+# The programs of these tests read values while debugging is on, which is a warning.
+pytestmark = pytest.mark.filterwarnings("ignore:.*leaves the graph:RuntimeWarning")
+
 
 @pytest.fixture(autouse=True)
 def debugging() -> Iterator[None]:

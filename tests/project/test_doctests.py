@@ -63,6 +63,7 @@ def test_docstrings_of_the_core(cls):
 PAGES = ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))]
 
 
+@pytest.mark.filterwarnings("ignore:.*leaves the graph:RuntimeWarning")  # debugging is on there
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page):
     path = ROOT / page

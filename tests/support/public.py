@@ -23,7 +23,7 @@ OTHERS = {
     "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
     "derivative", "jet", "laplacian",
     "num_threads", "numpy_function", "profile", "register_gradient",
-    "set_debug", "set_default_dtype", "set_gradient_verification", "set_num_threads",
+    "set_debug", "set_default_dtype", "set_escapes", "set_gradient_verification", "set_num_threads",
     "sparse_hessian", "sparse_jacobian",
     "supports", "value_and_grad", "iscomplexobj", "isrealobj",
 }  # fmt: skip

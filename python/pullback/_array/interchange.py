@@ -93,6 +93,7 @@ def dlpack(
 
     The value for another library, read-only; consumers that know no read-only memory (DLPack
     before 1.0) get a copy."""  # noqa: E501, the stub's line
+    _core.check_escape(self, "__dlpack__")
     value = self.numpy()
     if max_version is None or max_version[0] < 1:
         value = value.copy()

@@ -32,6 +32,8 @@ def array_function(
     tracked = taken = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
+            if name in _VALUES - _LIKE:
+                _core.check_escape(leaf, name)
             tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
             leaves[k] = numpy.asarray(leaf)
             taken = True

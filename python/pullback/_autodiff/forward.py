@@ -221,7 +221,7 @@ class Opened:
             )
         self.f = f
         self.who = who
-        self.tape = Tape(False)
+        self.tape = Tape(False, who)
         self.xs: list[Tensor] = []
         self.tangents: list[Tensor] = []
         self.floating: list[int] = []  # which leaves of the value are

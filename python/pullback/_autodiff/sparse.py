@@ -129,7 +129,7 @@ def _traced_by(f: Any, who: str, make: _Make) -> Any:
 
         def call(x: Tensor) -> tuple[Tensor, _Structure]:
             function = reference()
-            tape = Tape(False)  # where nothing is traced, as under overrides, x is a constant
+            tape = Tape(False, who)  # where nothing is traced, as under overrides, x is a constant
             tape.start()
             try:
                 tape.watch(x)

@@ -81,7 +81,7 @@ def _transformed(
         inner = list(args)
         xs: list[Tensor] = []
         structures = []
-        tape = Tape(False)
+        tape = Tape(False, who)
         tape.start()
         try:
             for position in resolved(positions, len(args), f, who):

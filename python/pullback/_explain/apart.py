@@ -1,4 +1,5 @@
-"""Why y was not made from x at all: x came later, its value left the graph, it was assigned."""
+"""Why y was not made from x at all: x came later, its value left the graph, it was assigned; and
+what a gradient misses because a value left the graph."""
 
 from __future__ import annotations
 
@@ -95,7 +96,20 @@ def _of_same_name(question: Question, ancestry: Ancestry) -> Finding | None:
     return None
 
 
-def _through_numpy(question: Question, ancestry: Ancestry, surely: bool) -> Finding | None:
+def missed(question: Question, ancestry: Ancestry) -> list[Finding]:
+    """Return the finding that a gradient which exists is incomplete, if it is.
+
+    Programs contain many small integers by chance, so these do not count as escaped values.
+    """
+    found = _through_numpy(question, ancestry, surely=True, distinctive=True)
+    if found:
+        found.add(". The gradient of {y} by {x} is incomplete: it misses that path")
+    return [found] if found else []
+
+
+def _through_numpy(
+    question: Question, ancestry: Ancestry, surely: bool, distinctive: bool = False
+) -> Finding | None:
     """A value of something made from x was looked at, and y goes on from a constant: from that
     value, `surely`, or from an array that was made later."""
     looks = _core.looks()
@@ -114,7 +128,7 @@ def _through_numpy(question: Question, ancestry: Ancestry, surely: bool) -> Find
             rank = leaf.number - following
             if best and rank >= best[0]:
                 continue
-            same = _same_value(taken, value, leaf)
+            same = _same_value(taken, value, leaf, distinctive)
             # Constants are everywhere: one of another value and shape has its own reasons.
             if same != surely or not (same or (leaf.shape and leaf.shape == shape)):
                 continue
@@ -136,13 +150,15 @@ def _through_numpy(question: Question, ancestry: Ancestry, surely: bool) -> Find
     return best[1] if best else None
 
 
-def _same_value(taken: Step, value: float | None, leaf: Step) -> bool:
+def _same_value(taken: Step, value: float | None, leaf: Step, distinctive: bool) -> bool:
     if leaf.scalar is not None:
-        return leaf.scalar == value
+        return leaf.scalar == value and not (distinctive and leaf.scalar.is_integer())
     if taken.tensor is None or leaf.tensor is None or taken.shape != leaf.shape:
         return False
     a, b = _core.arrays_of([taken.tensor, leaf.tensor])
-    return bool(a.shape == b.shape and (a == b).all())
+    if a.shape != b.shape or not (a == b).all():
+        return False
+    return not distinctive or bool((a != a.flat[0]).any() or (a != a.round()).any())
 
 
 def _through_assignment(question: Question) -> Finding | None:

@@ -12,6 +12,7 @@ from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
 from .._runtime.questions import last_question
 from .ancestry import Ancestry, Place, Step, shortened
+from .apart import missed
 from .asking import question_of
 from .finding import Finding
 from .inside import Answer, look_inside
@@ -276,6 +277,7 @@ def _explained(question: Question) -> Explanation:
     findings, path = look_inside(
         question, *_why(status, numbers), lambda one: _why(status, Numbers(one, one.ancestry))
     )
+    findings = [*findings, *missed(question, ancestry)]
     return Explanation(status, findings, path, names, _notes(path), _figures(value))
 
 

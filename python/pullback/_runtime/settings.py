@@ -67,7 +67,9 @@ def set_debug(on: bool) -> None:
 
     While it is on, operations keep the line of the program that made them, so that `explain` can
     name it (of the last 262 144 of them, in some 20 MB), and the rules of `custom_gradient` are
-    verified at their first call, unless `set_gradient_verification` says otherwise.
+    verified at their first call, unless `set_gradient_verification` says otherwise. A tracked value
+    that leaves the graph as an array or a Python number is a RuntimeWarning, once for each line
+    (`set_escapes`).
 
     >>> pb.set_debug(False)
     """
@@ -76,8 +78,54 @@ def set_debug(on: bool) -> None:
         raise TypeError(f"set_debug: expected True or False, got {_core.shown(on)}")
     if on != debugging:
         _core.set_recording(on)
+        _core.warn_of_escapes(on)
         questions.forget()
     debugging = on
+
+
+def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
+    """Set what happens when a differentiated value leaves the graph.
+
+    A value leaves the graph when it is converted to a NumPy array or a Python number: no gradient
+    follows it there. Inside a function under `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`,
+    `hessian` and their relatives this concerns each value with a derivative by an argument that is
+    differentiated. Comparisons, `bool()`, printing and formatting are never concerned, nor are
+    results of `stop_gradient` and arguments of a `custom_gradient` or `numpy_function`.
+
+    Parameters
+    ----------
+    policy : {"raise", "warn", "allow"}
+        "raise", the default: a conversion to an array (`numpy()`, `numpy.asarray`, `tolist()`,
+        `evaluate`, DLPack, copies, functions of other libraries) is a RuntimeError, and one to a
+        number (`float()`, `int()`, `complex()`, `item()`) a RuntimeWarning, shown once for each
+        line. "warn": both are warnings. "allow": neither is checked, also while debugging is on.
+
+    Raises
+    ------
+    ValueError
+        If the policy is another one.
+
+    Notes
+    -----
+    The setting holds for the whole process. Outside of these transforms, in code with variables
+    and tapes, conversions are warnings while debugging is on (`set_debug`), and `explain` reports
+    those that a gradient has missed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pb.grad(lambda x: pb.sum(x * np.asarray(x)))(pb.constant([1.0, 2.0]))
+    Traceback (most recent call last):
+    RuntimeError: numpy (...): a tensor of shape (2,) and dtype float32 leaves the graph ...
+    >>> pb.grad(lambda x: pb.sum(x * np.asarray(pb.stop_gradient(x))))(pb.constant([1.0, 2.0]))
+    Tensor([1., 2.], dtype=float32)
+    """
+    if policy not in ("raise", "warn", "allow"):
+        raise ValueError(
+            "set_escapes: policy must be one of 'raise', 'warn', 'allow'; "
+            f"got {_core.shown(policy)}"
+        )
+    _core.set_escapes(policy)
 
 
 def set_gradient_verification(mode: Literal["first_call", "always", "never"] | None) -> None:
