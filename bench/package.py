@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from importlib.metadata import distribution
 
 from .case import Case, Goal, Make, Row, by
 from .workloads import WORKLOADS
@@ -41,6 +40,8 @@ def first_call(library: str, style: str, small: bool) -> float:
 
 def wheel_size(parts: list[str], small: bool) -> float:
     """The installed files, each deflated as a wheel deflates them: no wheel is at hand."""
+    from importlib.metadata import distribution  # here, as it takes long to import
+
     total = 0
     for name in parts:
         for file in distribution(name).files or ():
