@@ -104,7 +104,11 @@ Ref<Node> Piece::copied(const Node* node, std::span<Node* const> inputs,
   return copy;
 }
 
+// An output that was taken later of an older operation is an input of the piece. A reverse pass
+// takes such outputs: the states of a loop, the vectors of a factorisation.
 bool Piece::inside(const Node* node) const {
+  const Node* operation = operation_of(node);
+  if (operation && operation->seq < first) return false;
   return node->seq >= first && node->inputs_count > 0 && node->op != Op::read;
 }
 
