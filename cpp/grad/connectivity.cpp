@@ -55,8 +55,11 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
     const auto found = request_.overrides->find(display_name(node));
     if (found != request_.overrides->end()) {
       rule = found->second;
-      const bool sealed = node->op == Op::stop_gradient && node->inputs_count == 0;
-      if (sealed) refuse_late_override(name_of(node->op));
+      if (node->op == Op::stop_gradient) {
+        const auto kept = stops_.find(node);
+        if (kept != stops_.end()) return {rule, {&kept->second, 1}};
+        if (node->inputs_count == 0) refuse_late_override(name_of(node->op));
+      }
     }
   }
   if (!rule && !own) rule = node->rule;
@@ -98,6 +101,15 @@ void Connectivity::collect() {
   walk(roots, &nodes_, [&](const Node* node) {
     return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
   });
+  // A rule may evaluate: what is computed then may let go of its inputs and end.
+  held_.reserve(nodes_.size());
+  for (Node* node : nodes_) held_.emplace_back(node);
+  for (const Node* node : nodes_) {
+    const auto inputs = node->inputs();
+    if (node->op == Op::stop_gradient && request_.overrides && !inputs.empty()) {
+      stops_.emplace(node, inputs[0]);
+    }
+  }
 }
 
 bool Connectivity::ends(const Node* node) const {
@@ -158,7 +170,6 @@ void Connectivity::fill_table() {
 void Connectivity::start_twins() {
   fill_table();
   twins_ = std::make_unique<Twins>();
-  for (Node* node : nodes_) held_.emplace_back(node);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (is_x_[i] || stopped(nodes_[i])) continue;
     twins_->find_or_add(nodes_[i], i, [&](const Node* input) { return find(input); });

@@ -68,7 +68,10 @@ class Connectivity {
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, size_t> position_;
   std::unique_ptr<Twins> twins_;  // once it has been extended
-  std::vector<Ref<Node>> held_;
+  std::vector<Ref<Node>> held_;   // all of them, and what rules have made since
+  // Inputs of the stop_gradients that an override makes part of the graph: once computed, such a
+  // node has none.
+  std::unordered_map<const Node*, Node*> stops_;
   uint64_t made_from_ = 0;  // what comes later is new
   std::unordered_set<const Node*> stopped_nodes_;
   std::unordered_set<uint64_t> stopped_variables_;

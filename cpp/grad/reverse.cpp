@@ -58,7 +58,11 @@ class ReversePass {
     for (size_t i = graph_.nodes().size(); i-- > 0;) {
       Node* node = graph_.nodes()[i];
       if (!graph_.live(i) || graph_.stopped(node)) continue;
-      const Exit exit = graph_.exit_of(node);
+      Exit exit = graph_.exit_of(node);
+      if (exit.rule) {  // it may evaluate the node, which drops its inputs then
+        inputs_.assign(exit.inputs.begin(), exit.inputs.end());
+        exit.inputs = inputs_;
+      }
       std::vector<uint8_t>& wanted = wanted_;
       wanted.assign(exit.inputs.size(), 0);
       bool any = false;
@@ -243,6 +247,7 @@ class ReversePass {
   Connectivity graph_;
   std::vector<Adjoint> adjoints_;
   std::unordered_map<const Node*, std::vector<size_t>> results_;  // of operations with several
+  std::vector<Node*> inputs_;                                     // of a node with a rule
   std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs, …
   std::vector<Cotangent> answers_;  // … and what they get
 };

@@ -64,6 +64,33 @@ std::vector<Node*>& pending() {
 }
 bool draining = false;
 
+// Rules and origins may hold Python callables, which run anything when they die. Those whose last
+// reference went while nodes were freed wait here until the nodes are in order again.
+struct Dying {
+  std::vector<std::unique_ptr<Rule>> rules;
+  std::vector<std::unique_ptr<Origin>> origins;
+};
+Dying& dying() {
+  static auto* lists = new Dying;
+  return *lists;
+}
+bool ending_rules = false;
+
+template <class T>
+void end_last(std::vector<std::unique_ptr<T>>* list) {
+  const std::unique_ptr<T> last = std::move(list->back());
+  list->pop_back();
+}
+
+// What these release joins the lists, so that a chain of rules ends without recursion.
+void end_rules() {
+  if (std::exchange(ending_rules, true)) return;
+  while (!dying().rules.empty() || !dying().origins.empty()) {
+    dying().rules.empty() ? end_last(&dying().origins) : end_last(&dying().rules);
+  }
+  ending_rules = false;
+}
+
 int threads_wanted = 0;
 
 void drop_inputs(Node* node) {
@@ -83,7 +110,7 @@ void drain() {
     Node* node = list.back();
     list.pop_back();
     drop_inputs(node);
-    node->~Node();  // may release a rule and, through it, tensors: they join the list
+    node->~Node();  // may release further nodes, which join the list
     --live;
     auto* cell = reinterpret_cast<Cell*>(node);
     cell->free = {free_cells, 0};
@@ -91,9 +118,20 @@ void drain() {
     ASAN_POISON_MEMORY_REGION(cell->node + sizeof(Cell::Free), sizeof(Cell) - sizeof(Cell::Free));
   }
   draining = false;
+  end_rules();
 }
 
 }  // namespace
+
+void end(Rule* rule) {
+  dying().rules.emplace_back(rule);
+  if (!draining) end_rules();
+}
+
+void end(Origin* origin) {
+  dying().origins.emplace_back(origin);
+  if (!draining) end_rules();
+}
 
 void free_unused(Node* node) {
   pending().push_back(node);
@@ -115,7 +153,10 @@ uint32_t thread_number() {
 
 // A free cell shows no number where the node had its own.
 static_assert(offsetof(NodeHead, seq) == sizeof(Cell*));
-Node* NodeHandle::get() const { return node_ && node_->seq == seq_ ? node_ : nullptr; }
+Node* NodeHandle::get() const {
+  return node_ && node_->seq == seq_ && node_->refs > 0 ? node_
+                                                        : nullptr;  // 0: it waits for its end
+}
 
 void want_threads(int change) { threads_wanted += change; }
 

@@ -113,6 +113,10 @@ inline void add_user(Node* input) {
   ++input->users;
 }
 
+// Deletes one without references, after the nodes that are being freed.
+void end(Rule* rule);
+void end(Origin* origin);
+
 // Drops the inputs of a computed node.
 void seal(Node* node);
 

@@ -31,13 +31,13 @@ thread_local int overrides_rest = 0;
 void add_ref(Rule* rule) { ++rule->refs; }
 
 void release(Rule* rule) {
-  if (--rule->refs == 0) delete rule;
+  if (--rule->refs == 0) end(rule);
 }
 
 void add_ref(Origin* origin) { ++origin->refs; }
 
 void release(Origin* origin) {
-  if (--origin->refs == 0) delete origin;
+  if (--origin->refs == 0) end(origin);
 }
 
 int64_t History::live = 0;
