@@ -32,9 +32,10 @@ bool can_fail(const Pool&) { return true; }
 bool can_fail(const Layout&) { return false; }
 bool can_fail(const Gather& gather) { return !gather.checked; }
 bool can_fail(const ScatterAdd& scatter) { return !scatter.checked && !scatter.equal; }
-bool can_fail(const ArgReduce&) { return false; }
-bool can_fail(const Scan&) { return false; }
-bool can_fail(const Sort&) { return false; }
+// These may need memory, of which there may be none.
+bool can_fail(const ArgReduce&) { return true; }
+bool can_fail(const Scan&) { return true; }
+bool can_fail(const Sort&) { return true; }
 bool can_fail(const Search&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 from support.process import live
 
 import pullback as pb
@@ -246,3 +247,46 @@ def test_an_update_that_cannot_be_computed_is_tried_once() -> None:
     look()
     bad.assign([0, 0])
     assert good.read().numpy().tolist() == [3.0, 4.0]
+
+
+ROWS = {
+    "sort": lambda x: pb.sort(x),
+    "argsort": lambda x: pb.argsort(x),
+    "median": lambda x: pb.median(x),
+    "partition": lambda x: pb.partition(x, 3),
+    "topk": lambda x: pb.topk(x, 3)[0],
+    "quantile": lambda x: pb.quantile(x, 0.3),
+    "argmax": lambda x: pb.argmax(x),
+    "cumulative_sum": lambda x: pb.cumulative_sum(x),
+    "cumulative_logsumexp": lambda x: pb.cumulative_logsumexp(x),
+    "sum": lambda x: pb.sum(pb.exp(x)),
+    "solve": lambda x: pb.linalg.solve(pb.diag(x[:9]), x[:9]),
+    "fft": lambda x: pb.fft.rfft(x),
+}
+
+
+@each("name", ROWS)
+def test_a_step_without_memory_leaves_variables_as_they_were(name: str, no_faults: None) -> None:
+    v = pb.Variable(np.arange(3.0))
+    u = pb.Variable(2.0, dtype="float64")
+    x = np.linspace(1, 2, 300_000)
+
+    @pb.function
+    def step(x: Any) -> Any:
+        v.assign(v + 1)
+        return ROWS[name](x * u)
+
+    step(x)
+    failed = 0
+    for after in range(1, 12):
+        before = v.numpy().copy()
+        _core.fail_allocation(after)
+        try:
+            step(x)
+            _core.fail_allocation(0)
+            np.testing.assert_array_equal(v, before + 1)
+        except MemoryError:
+            _core.fail_allocation(0)
+            failed += 1
+            np.testing.assert_array_equal(v, before)
+    assert failed
