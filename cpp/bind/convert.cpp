@@ -33,11 +33,16 @@ bool numpy_leaf(py::handle object) {
   return !PyFloat_CheckExact(leaf.ptr()) && py::hasattr(leaf, "dtype");
 }
 
-bool contains_tensor(py::handle object) {
+// Fails for lists nested beyond the highest rank, as those that contain themselves are.
+bool contains_tensor(py::handle object, const char* who, int64_t levels = kMaxRank) {
   if (is_tensor(object.ptr()) || is_variable(object.ptr())) return true;
   if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) return false;
+  if (levels == 0) {
+    fail(ErrorKind::Value, who ? who : "constant", ": expected lists nested at most ",
+         int64_t{kMaxRank}, " levels deep, got more, or a list that contains itself");
+  }
   for (py::handle entry : object) {
-    if (contains_tensor(entry)) return true;
+    if (contains_tensor(entry, who, levels - 1)) return true;
   }
   return false;
 }
@@ -188,7 +193,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   if (Ref<Node> node = node_from_float_list(object.ptr(), wish, who)) return node;
   const std::string name = who ? std::string(who) + ": " : std::string();
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
-  if (list && contains_tensor(object)) {
+  if (list && contains_tensor(object, who)) {
     Ref<Node> node = stack_list(object, who);
     return wish ? cast(node, *wish) : node;
   }
@@ -262,7 +267,7 @@ Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
 
 bool is_number_list(py::handle object) {
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
-  return list && !contains_tensor(object) && !numpy_leaf(object);
+  return list && !contains_tensor(object, nullptr) && !numpy_leaf(object);
 }
 
 DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes) {

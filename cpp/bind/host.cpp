@@ -3,11 +3,13 @@
 #include "bind/host.h"
 
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "bind/convert.h"
 #include "bind/numpy.h"
 #include "graph/host.h"
+#include "plan/evaluate.h"
 
 namespace pullback {
 namespace {
@@ -21,13 +23,15 @@ class PythonFunction : public HostFunction {
   }
 
   bool call(std::span<const HostArray> in, const HostArray& out) noexcept override {
-    const py::gil_scoped_acquire lock;
+    const CallingBack calling_back;
+    std::optional<py::gil_scoped_acquire> lock;
     try {
-      py::tuple arguments(in.size());
-      for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
-      const py::object result = f_(*arguments);  // checked: an array like `out`
-      const auto array = py::reinterpret_borrow<py::array>(result);
-      if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
+      lock.emplace();
+    } catch (...) {
+      stay_until_exit();
+    }
+    try {
+      run(in, out);
       return true;
     } catch (...) {
       host_failure = std::current_exception();
@@ -36,6 +40,24 @@ class PythonFunction : public HostFunction {
   }
 
  private:
+  void run(std::span<const HostArray> in, const HostArray& out) {
+    py::tuple arguments(in.size());
+    for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
+    const py::object result = called(arguments);  // checked: an array like `out`
+    const auto array = py::reinterpret_borrow<py::array>(result);
+    if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
+  }
+
+  py::object called(const py::tuple& arguments) {
+    try {
+      return f_(*arguments);
+    } catch (const std::exception&) {
+      throw;
+    } catch (...) {  // the end of a thread whose interpreter is gone
+      stay_until_exit();
+    }
+  }
+
   // Its own memory, which a function may keep but not write to.
   static py::array copied(const HostArray& from) {
     std::vector<py::ssize_t> shape;

@@ -133,15 +133,13 @@ bool interrupted() {
   return true;
 }
 
-// A daemon thread that comes back when the interpreter is gone is ended by unwinding its stack,
-// which our frames do not allow, and what they hold is gone too: it stays here until the process
-// ends.
 void take_lock(void* state) {
   --running;
   try {
     PyEval_RestoreThread(static_cast<PyThreadState*>(state));
   } catch (...) {
-    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    ++running;
+    stay_until_exit();
   }
 }
 
@@ -236,6 +234,12 @@ void bind_testing(py::module_& m) {
 }
 
 }  // namespace
+
+void stay_until_exit() {
+  --running;
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 }  // namespace pullback
 
 PYBIND11_MODULE(_core, m) {

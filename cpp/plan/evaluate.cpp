@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <utility>
 
 #include "base/error.h"
 #include "base/host.h"
@@ -29,11 +30,14 @@ bool lent_forever = false;  // in a child: by a thread that it does not have
 
 // One run at a time: two plans at once would fight for the cores. Recursive, since a handler of
 // Python's signals runs inside a run and may look at something.
+thread_local int locks = 0;  // of the mutex, by this thread
+
 std::recursive_mutex* runtime_mutex() {
   static std::recursive_mutex* mutex = [] {
     // In a forked child the thread that runs is gone, and with it the only one to unlock.
     at_fork(nullptr, nullptr, [] {
       mutex = new std::recursive_mutex;
+      for (int i = 0; i < locks; ++i) mutex->lock();  // the runs that this thread is in
       lent_forever = lent_nodes > 0;
     });
     return new std::recursive_mutex;
@@ -47,13 +51,15 @@ thread_local int runs = 0;  // of this thread, one inside the other
 // while holding it.
 class Running {
  public:
-  Running() : state_(hooks.release ? hooks.release() : nullptr), mutex_(runtime_mutex()) {
-    mutex_->lock();
+  Running() : state_(hooks.release ? hooks.release() : nullptr) {
+    runtime_mutex()->lock();
+    ++locks;
     ++runs;
   }
   ~Running() {
     --runs;
-    mutex_->unlock();
+    --locks;
+    runtime_mutex()->unlock();  // in a forked child another one than before
     if (hooks.acquire) hooks.acquire(state_);
   }
   Running(const Running&) = delete;
@@ -61,8 +67,19 @@ class Running {
 
  private:
   void* state_;
-  std::recursive_mutex* mutex_;
 };
+
+}  // namespace
+
+CallingBack::CallingBack() noexcept : depth_(std::exchange(locks, 0)) {
+  for (int i = 0; i < depth_; ++i) runtime_mutex()->unlock();
+}
+
+CallingBack::~CallingBack() {
+  for (; locks < depth_; ++locks) runtime_mutex()->lock();
+}
+
+namespace {
 
 // Until the run on another thread that writes the node's next value into its memory is over.
 void wait_for(const Ref<Node>& node) {

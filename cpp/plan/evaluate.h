@@ -66,6 +66,20 @@ class PlanRun {
   Vectors vectors_;
 };
 
+// Around a call back into the program: while one lives, the runs of this thread let those of other
+// threads go first. The program may wait for a thread that evaluates. Plans with such a call update
+// nothing in place (plan/memory.cpp), so no other thread waits for this run.
+class CallingBack {
+ public:
+  CallingBack() noexcept;
+  ~CallingBack();
+  CallingBack(const CallingBack&) = delete;
+  CallingBack& operator=(const CallingBack&) = delete;
+
+ private:
+  int depth_;  // runs of this thread, one inside the other
+};
+
 // What to say about a node that has no value because it belongs to a trace.
 [[noreturn]] void refuse_traced(Node* node, const std::string& who, const std::string& advice);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "plan/backend.h"
 #include "plan/positions.h"
 #include "plan/step_views.h"
 #include "runtime/memory.h"
@@ -86,6 +87,21 @@ bool is_whole(const Plan& plan, const View& view) {
   return is_flat(view) && bytes == plan.slots[view.slot].bytes && bytes > 0;
 }
 
+// Whether a step of it calls a function of the program.
+bool calls_back(const Plan& plan) {
+  const auto body_does = [](const BodyPlan& body) { return calls_back(body.plan->plan); };
+  return std::ranges::any_of(plan.steps, [&](const Step& step) {
+    if (const auto* loop = std::get_if<Loop>(&step.work)) {
+      return body_does(loop->body) || (loop->condition && body_does(*loop->condition)) ||
+             (loop->replayed && body_does(*loop->replayed));
+    }
+    if (const auto* branch = std::get_if<Branch>(&step.work)) {
+      return std::ranges::any_of(branch->choices, body_does);
+    }
+    return std::holds_alternative<HostCall>(step.work);
+  });
+}
+
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and
 // that no instruction reads after the one that makes the stored value. Between temporaries and
 // outputs the two slots become one; the memory of an argument may be taken at run time (donors). An
@@ -109,6 +125,8 @@ class InPlace {
     for (int32_t i = 0; i < steps; ++i) {
       if (can_fail(plan_.steps[i])) last_failing = i;
     }
+    // While it runs the program, other threads must find every value.
+    if (calls_back(plan_)) last_failing = steps;
     for (int32_t i = 0; i < steps; ++i) {
       if (TileGroup* group = group_of(plan_.steps[i])) join(i, *group, i > last_failing);
       // An update by positions looks at all of them before it writes, and only then may it fail.
