@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.each import examples
+from support.each import each, examples
 
 import pullback as pb
 
@@ -163,6 +163,18 @@ def test_products(size: list[int], dtype: str, data: Any) -> None:
         assert np.array_equal(ga.numpy(), want)
         whole = np.broadcast_to(a, (*batch, m, k))
         assert np.array_equal(gb.numpy(), np.matmul(np.swapaxes(whole, -1, -2), c))
+
+
+@each("dtype", ["float32", "float64"])
+def test_packed_operands_of_a_batch(dtype: str) -> None:
+    """Rows and columns in reverse are copied for each matrix of the batch."""
+    a, b = integers((3, 64, 31), dtype), integers((3, 31, 100), dtype, 1)
+    forward, reverse = np.matmul(a, b), (slice(None), slice(None, None, -1), slice(None, None, -1))
+    backward = pb.constant(np.ascontiguousarray(a[reverse]))[reverse]
+    np.testing.assert_array_equal(backward @ pb.constant(b), forward)
+    turned = pb.constant(np.ascontiguousarray(b[reverse]))[reverse]
+    np.testing.assert_array_equal(pb.constant(a) @ turned, forward)
+    np.testing.assert_array_equal(backward @ turned, forward)
 
 
 @pytest.mark.parametrize(
