@@ -66,6 +66,11 @@ void convert_array(const py::array& array, DType from, DType to, const Shape& sh
   }
 }
 
+[[noreturn]] void refuse_imaginary_part(const char* who, DType from, DType to) {
+  fail(ErrorKind::Type, who, ": ", from, " to ", to,
+       " would lose the imaginary part; take real(x), or abs(x)");
+}
+
 [[noreturn]] void integer_too_large(const std::string& name, const std::string& number,
                                     DType dtype) {
   fail(ErrorKind::Overflow, name, "the Python integer ", number, " does not fit in ", dtype);
@@ -228,8 +233,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
     dtype = DType::Complex64;
   }
   if (wish && is_complex(natural) && !is_complex(*wish) && *wish != DType::Bool) {
-    fail(ErrorKind::Type, name, natural, " to ", *wish,
-         " would lose the imaginary part; take real(x), or abs(x)");
+    refuse_imaginary_part(who ? who : "constant", natural, *wish);
   }
   if (wish) dtype = *wish;
   if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
@@ -262,7 +266,11 @@ Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
     // Like the settling of a number beside a tensor: what does not fit is an error.
     return settle_weak(to_node(object, who), wish);
   }
-  return cast(to_node(object, who), wish);
+  const Ref<Node> node = to_node(object, who);
+  if (who && is_complex(node->dtype) && !is_complex(wish) && wish != DType::Bool) {
+    refuse_imaginary_part(who, node->dtype, wish);
+  }
+  return cast(node, wish);
 }
 
 bool is_number_list(py::handle object) {

@@ -113,6 +113,8 @@ DType dtype_from(py::handle object, const char* who) {
     dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
   } catch (py::error_already_set& error) {
     fail(ErrorKind::Type, who, "unknown dtype ", shown(object), "; expected ", kSupported);
+  } catch (py::cast_error&) {  // a text that is not Unicode
+    fail(ErrorKind::Type, who, "unknown dtype; expected ", kSupported);
   } catch (py::type_error&) {
     fail(ErrorKind::Type, who, "unknown dtype None; expected ", kSupported);
   }

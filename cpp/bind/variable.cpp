@@ -30,14 +30,18 @@ void initialise(PyObject* object, const Ref<Node>& value, bool trainable, std::s
 int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"initial", "trainable", "name", "dtype", nullptr};
   PyObject* initial = nullptr;
-  int trainable = 1;
+  PyObject* trainable = Py_True;
   const char* name = nullptr;
   PyObject* dtype = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|pzO:Variable", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OzO:Variable", const_cast<char**>(names),
                                    &initial, &trainable, &name, &dtype)) {
     return -1;
   }
   return guarded<int>(-1, [&] {
+    if (!PyBool_Check(trainable)) {
+      fail(ErrorKind::Type, "Variable: trainable: expected True or False, got ", shown(trainable),
+           "; name and dtype are passed by keyword");
+    }
     static int64_t unnamed = 0;
     Ref<Node> value;
     if (dtype == Py_None) {
@@ -46,7 +50,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
     } else {
       value = to_node_of(initial, dtype_from(dtype, "Variable: "), "Variable");
     }
-    initialise(object, value, trainable != 0, name ? name : text("Variable_", ++unnamed));
+    initialise(object, value, trainable == Py_True, name ? name : text("Variable_", ++unnamed));
     return 0;
   });
 }

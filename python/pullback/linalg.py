@@ -34,6 +34,7 @@ from ._array.decompositions import (
 from ._array.diagonals import kron
 from ._array.further_equations import lu_factor, lu_solve, tensorinv, tensorsolve
 from ._array.least_squares import lstsq, pinv
+from ._array.matrix_diagonals import diagonal, trace
 from ._array.matrix_functions import expm, logm, solve_sylvester, sqrtm
 from ._array.norms import (
     cond,
@@ -44,14 +45,12 @@ from ._array.norms import (
     vector_norm,
 )
 from ._array.products import (
-    diagonal,
     dot,
     inner,
     matmul,
     matrix_transpose,
     outer,
     tensordot,
-    trace,
     vdot,
     vecdot,
 )

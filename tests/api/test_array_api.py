@@ -16,7 +16,7 @@ def test_the_namespace_of_a_tensor():
 
 def test_info():
     info = pb.__array_namespace_info__()
-    assert info.default_device() == "cpu" and info.devices() == ["cpu"]
+    assert info.default_device() == "cpu" and info.devices() == ("cpu",)
     assert info.capabilities()["max dimensions"] == 16
     assert info.default_dtypes()["real floating"] == pb.get_default_dtype()
     dtypes = info.dtypes()

@@ -7,8 +7,9 @@ from typing import SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, TensorLike
+from .arguments import flag
 from .elementwise import rounded_to
-from .reductions import max, min
+from .reductions import extremum
 from .trigonometric import deg2rad, rad2deg
 
 
@@ -116,7 +117,9 @@ def amax(
     >>> pb.amax([1.0, 2.0])
     Tensor(2., dtype=float32)
     """
-    return max(x, axis, keepdims, initial=initial, where=where)
+    if keepdims is not False:
+        keepdims = flag(keepdims, "amax", "keepdims")
+    return extremum("amax", True, x, axis, keepdims, initial, where)
 
 
 def amin(
@@ -133,7 +136,9 @@ def amin(
     >>> pb.amin([1.0, 2.0])
     Tensor(1., dtype=float32)
     """
-    return min(x, axis, keepdims, initial=initial, where=where)
+    if keepdims is not False:
+        keepdims = flag(keepdims, "amin", "keepdims")
+    return extremum("amin", False, x, axis, keepdims, initial, where)
 
 
 def mod(x: TensorLike, y: TensorLike) -> Tensor:

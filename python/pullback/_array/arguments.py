@@ -22,6 +22,32 @@ def integer(value: Any, who: str) -> int:
         raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
 
 
+def flag(value: Any, who: str, name: str) -> bool:
+    """A truth value of Python or NumPy; else a TypeError that says who expects it as what."""
+    if isinstance(value, (bool, numpy.bool_)):
+        return bool(value)
+    raise TypeError(f"{who}: {name}: expected True or False, got {_core.shown(value)}")
+
+
+def number(value: Any, who: str) -> float:
+    """A number as a float; else a TypeError that says who expects it."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{who}: expected a number, got {_core.shown(value)}") from None
+
+
+def check_copy(value: Any, who: str) -> None:
+    """A TypeError unless it is True, False or None, as the standard has `copy`."""
+    if value is not None:
+        flag(value, who, "copy")
+
+
+def offset_of(value: Any, who: str) -> int:
+    """The number of a diagonal. One that no matrix has is cut to fit an int64."""
+    return max(-(1 << 62), min(1 << 62, integer(value, who)))
+
+
 def floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     """A tensor of floats; else a TypeError that says who expects it."""
     tensor = _core.constant(value, who=who)

@@ -13,7 +13,7 @@ import numpy
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, Shape, TensorLike
-from .arguments import along, axes_of, integer, integers
+from .arguments import along, axes_of, integer, integers, offset_of
 
 
 def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
@@ -49,7 +49,7 @@ def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Te
     return _core.transpose(x, order)
 
 
-def flip(x: TensorLike, /, *, axis: Axis = None) -> Tensor:
+def flip(x: TensorLike, /, axis: Axis = None) -> Tensor:
     """x with the order of its entries reversed along some axes, by default all.
 
     >>> pb.flip([[1, 2], [3, 4]], axis=1)
@@ -86,7 +86,7 @@ def fliplr(x: TensorLike, /) -> Tensor:
     return flip(x, axis=1)
 
 
-def roll(x: TensorLike, /, shift: Shape, *, axis: Axis = None) -> Tensor:
+def roll(x: TensorLike, /, shift: Shape, axis: Axis = None) -> Tensor:
     """x with its entries moved by `shift` places along an axis; those that leave at its end come
     in at its start. Without an axis x is rolled as if it were flat.
 
@@ -152,7 +152,7 @@ def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
     return _core.reshape(whole, tuple(n * m for n, m in zip(counts, shape, strict=True)))
 
 
-def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
+def repeat(x: TensorLike, repeats: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
     """Every entry along an axis so many times, one after the other; without an axis x is flat.
     `repeats` is one number, or integers whose values are needed at once, one for each entry.
 
@@ -259,6 +259,6 @@ def _triangle(x: TensorLike, k: Any, lower: bool, who: str) -> Tensor:
     if len(x.shape) < 2:
         raise ValueError(f"{who}: expected matrices, got shape {x.shape}")
     rows, columns = x.shape[-2:]
-    diagonal = integer(k, who)
+    diagonal = offset_of(k, who)
     kept = numpy.tri(rows, columns, diagonal if lower else diagonal - 1, bool)
     return _core.where(_core.constant(kept if lower else ~kept), x, _core.full((), 0, x.dtype))

@@ -9,9 +9,15 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integer
+from .arguments import flag, integer, number
 from .arranging import swapaxes
-from .normalization import number
+
+
+def share_of(dropout_p: Any, who: str) -> float:
+    share = number(dropout_p, f"{who}: dropout_p")
+    if not 0 <= share <= 1:
+        raise ValueError(f"{who}: dropout_p must be from 0 to 1, got {share}")
+    return share
 
 
 def scaled_dot_product_attention(
@@ -53,6 +59,8 @@ def scaled_dot_product_attention(
     >>> pb.nn.scaled_dot_product_attention(q, k, v, is_causal=True)
     Tensor([[1.]], dtype=float32)
     """
+    if is_causal is not False:
+        is_causal = flag(is_causal, "scaled_dot_product_attention", "is_causal")
     who = "scaled_dot_product_attention"
     q, k, v = (_core.constant(x, who=who) for x in (query, key, value))
     if enable_gqa:
@@ -60,9 +68,7 @@ def scaled_dot_product_attention(
     if scale is None:
         scale = 1 / sqrt(q.shape[-1]) if q.shape and q.shape[-1] else 1.0
     mask = None if attn_mask is None else _core.constant(attn_mask, who=who)
-    share = number(dropout_p, who)
-    if not 0 <= share <= 1:
-        raise ValueError(f"{who}: dropout_p must be from 0 to 1, got {share}")
+    share = share_of(dropout_p, who)
     return _core.attention(
         q, k, v, _core.constant(scale, who=who), mask, bool(is_causal), share or None
     )
@@ -112,7 +118,10 @@ def multi_head_attention(
     >>> pb.nn.multi_head_attention(x, x, x, [pb.eye(4)] * 4, 2).shape
     (5, 4)
     """
+    if is_causal is not False:
+        is_causal = flag(is_causal, "multi_head_attention", "is_causal")
     who = "multi_head_attention"
+    dropout_p = share_of(dropout_p, who)
     count = integer(heads, who)
     matrices = _four(weights, who, "weights")
     shifts = [None] * 4 if biases is None else _four(biases, who, "biases")

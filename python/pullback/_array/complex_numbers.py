@@ -12,6 +12,7 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .arguments import flag, number
 
 
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
@@ -67,6 +68,8 @@ def angle(x: TensorLike, /, deg: bool = False) -> Tensor:
     >>> pb.angle([1j, -1.0]), pb.angle(1j, deg=True)
     (Tensor([1.5707964, 3.1415927], dtype=float32), Tensor(90., dtype=float32))
     """
+    if deg is not False:
+        deg = flag(deg, "angle", "deg")
     z = _core.constant(x, who="angle")
     out = _core.atan2(_core.imag(z), _core.real(z))
     return _core.multiply(out, 57.29577951308232) if deg else out
@@ -118,6 +121,7 @@ def real_if_close(x: TensorLike, /, tol: float = 100) -> Tensor:
     """
     from .dtypes import finfo
 
+    tol = number(tol, "real_if_close: tol")
     z = _core.constant(x, who="real_if_close")
     if z.dtype.kind != "c":
         return z

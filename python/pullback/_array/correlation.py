@@ -8,7 +8,7 @@ from typing import Literal, overload
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .arguments import axes_of, integer, made_floating
+from .arguments import axes_of, flag, integer, made_floating
 from .reductions import as_dtype
 
 
@@ -50,6 +50,10 @@ def average(
     >>> pb.average([[1.0, 2.0], [3.0, 5.0]], axis=1, returned=True)
     (Tensor([1.5, 4. ], dtype=float32), Tensor([2., 2.], dtype=float32))
     """
+    if returned is not False:
+        returned = flag(returned, "average", "returned")
+    if keepdims is not False:
+        keepdims = flag(keepdims, "average", "keepdims")
     if weights is not None:
         x, weights = _core.operands([x, weights], "average")
     x = made_floating(x, "average", "fc")
@@ -97,6 +101,10 @@ def cov(
     Tensor([[ 1., -1.],
             [-1.,  1.]], dtype=float32)
     """
+    if rowvar is not True:
+        rowvar = flag(rowvar, "cov", "rowvar")
+    if bias is not False:
+        bias = flag(bias, "cov", "bias")
     fewer = (0 if bias else 1) if ddof is None else integer(ddof, "cov")
     return _covariance(x, y, rowvar, fewer, fweights, aweights, dtype, "cov")
 
@@ -175,6 +183,8 @@ def corrcoef(
     Tensor([[ 1., -1.],
             [-1.,  1.]], dtype=float32)
     """
+    if rowvar is not True:
+        rowvar = flag(rowvar, "corrcoef", "rowvar")
     c = _covariance(x, y, rowvar, 1, None, None, dtype, "corrcoef")
     if not c.shape:
         return _core.divide(c, c)

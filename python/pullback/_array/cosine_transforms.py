@@ -98,7 +98,7 @@ def idst(
 
 def _transform(x: Any, kind: Any, n: Any, axis: Any, norm: Any, who: str, inverse: bool) -> Tensor:
     x = real_or_complex(x, who)
-    if kind not in _INVERSE:
+    if not isinstance(kind, int) or kind not in _INVERSE:
         raise ValueError(f"{who}: type: expected 1, 2, 3 or 4, got {_core.shown(kind)}")
     k = axes_of(integer(axis, who), len(x.shape), who)[0]
     n = x.shape[k] if n is None else integer(n, who)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integer, is_integer, looked_at, made_floating
+from .arguments import flag, integer, is_integer, looked_at, made_floating
 
 
 def _row(x: Tensor, who: str, what: str) -> Tensor:
@@ -27,6 +27,8 @@ def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tens
     >>> pb.digitize([0.5, 1.0, 9.0], [1.0, 2.0])
     Tensor([0, 1, 2], dtype=int64)
     """
+    if right is not False:
+        right = flag(right, "digitize", "right")
     x, bins = _core.operands([x, bins], "digitize")
     bins = _row(bins, "digitize", "bins")
     falling = _core.greater(bins[0], bins[-1])
@@ -56,6 +58,8 @@ def bincount(
         raise TypeError(f"bincount: expected integers of rank 1, got {x.dtype} of shape {x.shape}")
     if least < 0:
         raise ValueError(f"bincount: minlength must not be negative, got {least}")
+    if least.bit_length() > 62:
+        raise OverflowError(f"bincount: minlength: {least} does not fit in int64")
     x = _core.cast(x, "int64")
     values = looked_at(x, "bincount")
     if values.size and values.min() < 0:
@@ -79,6 +83,10 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
         raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
     x = made_floating(x, "histogram")
     if limits is not None:
+        if not isinstance(limits, (tuple, list)) or len(limits) != 2:
+            raise TypeError(
+                f"histogram: range: expected a pair (low, high), got {_core.shown(limits)}"
+            )
         low, high = (_core.cast(limit, x.dtype) for limit in limits)
     elif x.size == 0:
         low, high = (_core.full((), value, x.dtype) for value in (0, 1))
@@ -117,6 +125,8 @@ def histogram(
     >>> counts, edges
     (Tensor([3, 1], dtype=int64), Tensor([0., 2., 4.], dtype=float32))
     """
+    if density is not False:
+        density = flag(density, "histogram", "density")
     x = _core.reshape(_core.constant(x, who="histogram"), -1)
     edges = _edges(x, bins, range)
     count = len(edges) - 1

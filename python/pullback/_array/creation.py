@@ -14,6 +14,7 @@ import numpy
 from .. import _core
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
+from .arguments import offset_of
 from .interchange import on_device
 
 
@@ -171,7 +172,7 @@ def eye(
             [0., 1.]], dtype=float32)
     """
     on_device(device, "eye")
-    return _core.eye(n_rows, n_rows if n_cols is None else n_cols, k, dtype)
+    return _core.eye(n_rows, n_rows if n_cols is None else n_cols, offset_of(k, "eye"), dtype)
 
 
 def one_hot(

@@ -9,7 +9,7 @@ from .. import _core
 from .._control.loops import scan
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integer, integer_tensor, lengths_of, made_floating
+from .arguments import flag, integer, integer_tensor, lengths_of, made_floating
 from .creation import arange
 
 
@@ -46,6 +46,8 @@ def ctc_loss(
     >>> round(float(pb.exp(-loss[0])) * 9, 5)
     3.0
     """
+    if zero_infinity is not False:
+        zero_infinity = flag(zero_infinity, "ctc_loss", "zero_infinity")
     who = "ctc_loss"
     x = made_floating(log_probs, who)
     labels = integer_tensor(targets, who, "targets")

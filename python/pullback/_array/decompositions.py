@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import choice
+from .arguments import choice, flag
 from .arranging import tril, triu
 
 Degenerate = Literal["nan", "mask", "error"]
@@ -66,6 +66,8 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     Tensor([[2., 0.],
            [1., 3.]], dtype=float32)
     """
+    if upper is not False:
+        upper = flag(upper, "cholesky", "upper")
     x = _core.constant(x, who="cholesky")
     return _turned(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
 
@@ -100,6 +102,8 @@ def svd(
     >>> pb.round(s, 3)
     Tensor([4., 3.], dtype=float32)
     """
+    if full_matrices is not True:
+        full_matrices = flag(full_matrices, "svd", "full_matrices")
     word = _degenerate(degenerate, "svd")
     return SVDResult(*_core.svd(_core.constant(x, who="svd"), bool(full_matrices), word))
 

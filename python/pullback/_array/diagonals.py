@@ -10,7 +10,7 @@ import numpy
 from .. import _core
 from .._core import Tensor
 from .._typing import DType, TensorLike
-from .arguments import integer
+from .arguments import flag, integer, offset_of
 from .products import diagonal
 
 
@@ -60,6 +60,8 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
     Tensor([[1., 0.],
             [0., 2.]], dtype=float32)
     """
+    if wrap is not False:
+        wrap = flag(wrap, "fill_diagonal", "wrap")
     x = _core.constant(x, who="fill_diagonal")
     rank = len(x.shape)
     if rank < 2 or (rank > 2 and len(set(x.shape)) > 1):
@@ -135,7 +137,7 @@ def triu_indices(
 def _triangle(
     n: SupportsIndex, k: SupportsIndex, m: SupportsIndex | None, lower: bool, who: str
 ) -> tuple[Tensor, Tensor]:
-    rows, by = _length(n, who), integer(k, who)
+    rows, by = _length(n, who), offset_of(k, who)
     columns = rows if m is None else _length(m, who)
     if rows * columns > 1 << 31:
         raise ValueError(f"{who}: {rows} × {columns} entries are too many")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Tensor
@@ -90,9 +90,11 @@ def trapezoid(
     y = made_floating(y, "trapezoid", "fc")
     (k,) = axes_of([axis], len(y.shape), "trapezoid")
     later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
+    # A Python number takes the dtype of y.
+    plain = isinstance(dx, (int, float, complex))
+    steps: Any = dx if plain else _core.constant(dx, who="trapezoid: dx")
     if x is None:
-        steps = _core.constant(dx, who="trapezoid")
-        if len(steps.shape) == 1:
+        if not plain and len(steps.shape) == 1:
             steps = _core.reshape(steps, (-1, *(1,) * (len(y.shape) - k - 1)))
     else:
         places = x

@@ -17,12 +17,13 @@ from __future__ import annotations
 from math import inf
 from typing import SupportsIndex
 
+import numpy
 import numpy.typing as npt
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import integer
+from .arguments import flag, integer
 from .interchange import on_device
 
 # --- arithmetic
@@ -251,16 +252,16 @@ def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
         return _core.where(_core.isinf(scaled), x, rounded)
     if digits > 0 or x.dtype.kind == "b":
         return _core.round(x)
-    if digits < -18:
-        return _core.multiply(x, 0)
     power = 10**-digits
+    if power > numpy.iinfo(x.dtype).max:
+        return _core.multiply(x, 0)
     rest = _core.remainder(x, power)
     down = _core.subtract(x, rest)
     odd = _core.equal(_core.remainder(_core.floor_divide(x, power), 2), 1)
     up = _core.logical_or(
         _core.greater(rest, power // 2), _core.logical_and(_core.equal(rest, power // 2), odd)
     )
-    return _core.add(down, _core.where(up, power, 0))
+    return _core.add(down, _core.multiply(_core.cast(up, x.dtype), power))
 
 
 def floor(x: TensorLike, /) -> Tensor:
@@ -335,6 +336,8 @@ def astype(
     >>> pb.astype([1.7, -1.7], "int32")
     Tensor([ 1, -1], dtype=int32)
     """
+    if copy is not True:
+        copy = flag(copy, "astype", "copy")
     on_device(device, "astype")
     return _core.cast(x, dtype)
 

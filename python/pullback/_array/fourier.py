@@ -260,6 +260,8 @@ def _plan(
     rank = len(x.shape)
     points: list[int | None] | None = None
     if s is not None:
+        if isinstance(s, (str, bytes)) or not hasattr(s, "__iter__"):
+            raise TypeError(f"{who}: s: expected a sequence of integers, got {_core.shown(s)}")
         points = [None if n is None or integer(n, who) == -1 else points_of(n, who) for n in s]
     if axes is None:
         along = list(range(rank if points is None else len(points)))

@@ -11,7 +11,7 @@ from .arguments import integer
 from .index import along_axis, get
 
 
-def take(x: TensorLike, indices: TensorLike, *, axis: SupportsIndex | None = None) -> Tensor:
+def take(x: TensorLike, indices: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """The elements of x at integer positions along an axis; without one, of x flattened.
 
     The result has the shape of the indices in place of the axis. A position outside the axis is an
@@ -27,7 +27,7 @@ def take(x: TensorLike, indices: TensorLike, *, axis: SupportsIndex | None = Non
     return _core.take(x, indices, axis)
 
 
-def take_along_axis(x: TensorLike, indices: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
+def take_along_axis(x: TensorLike, indices: TensorLike, axis: SupportsIndex = -1) -> Tensor:
     """For each row of x along an axis the elements at its own positions: those that `argmax` gives,
     for example.
 

@@ -10,7 +10,7 @@ from .. import _core
 from .._core import Tensor
 from .._runtime.dtypes import float64
 from .._typing import DType, Shape, TensorLike
-from .arguments import integer
+from .arguments import check_copy, flag, integer
 from .creation import full, full_like
 from .interchange import on_device
 
@@ -30,6 +30,7 @@ def asarray(
     Tensor([1., 2.], dtype=float32)
     """
     on_device(device, "asarray")
+    check_copy(copy, "asarray")
     out = _core.constant(value, dtype, "asarray")
     if isinstance(value, Tensor) and value.dtype == out.dtype:
         return _core.identity(value) if copy else value
@@ -75,6 +76,8 @@ def linspace(
     >>> pb.linspace(0, 1, 5)
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
+    if endpoint is not True:
+        endpoint = flag(endpoint, "linspace", "endpoint")
     on_device(device, "linspace")
     count = _count(num, "linspace")
     first, last = _ends(start, stop, dtype, "linspace")
@@ -105,6 +108,8 @@ def logspace(
     >>> pb.logspace(0, 2, 3)
     Tensor([  1.,  10., 100.], dtype=float32)
     """
+    if endpoint is not True:
+        endpoint = flag(endpoint, "logspace", "endpoint")
     first, last = _ends(start, stop, dtype, "logspace")
     count = _count(num, "logspace")
     powers = _core.pow(base, linspace(first, last, count, endpoint=endpoint))
@@ -126,6 +131,8 @@ def geomspace(
     >>> pb.geomspace(1, 16, 5)
     Tensor([ 1.,  2.,  4.,  8., 16.], dtype=float32)
     """
+    if endpoint is not True:
+        endpoint = flag(endpoint, "geomspace", "endpoint")
     first, last = _ends(start, stop, dtype, "geomspace")
     count = _count(num, "geomspace")
     share = _share(count, endpoint, first, last)

@@ -12,9 +12,8 @@ from math import prod, sqrt
 from .. import _core, random
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
-from .arguments import choice, integers
+from .arguments import choice, integers, number
 from .creation import eye as _eye
-from .normalization import number
 from .products import diagonal as _diagonal
 
 MODES = ("fan_in", "fan_out", "fan_avg")

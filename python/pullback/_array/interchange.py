@@ -10,6 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import Tensor
+from .arguments import check_copy
 
 DEVICE = "cpu"
 VERSION = __array_api_version__ = "2025.12"
@@ -36,6 +37,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     Tensor([1., 2.], dtype=float64)
     """
     on_device(device, "from_dlpack")
+    check_copy(copy, "from_dlpack")
     if isinstance(x, Tensor):
         return _core.identity(x)
     if copy is False:
@@ -93,6 +95,10 @@ def dlpack(
 
     The value for another library, read-only; consumers that know no read-only memory (DLPack
     before 1.0) get a copy."""  # noqa: E501, the stub's line
+    if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
+        raise TypeError(
+            f"__dlpack__: max_version: expected a pair of integers, got {_core.shown(max_version)}"
+        )
     _core.check_escape(self, "__dlpack__")
     value = self.numpy()
     if max_version is None or max_version[0] < 1:
@@ -116,8 +122,8 @@ class _Info:
     def default_device(self) -> str:
         return DEVICE
 
-    def devices(self) -> list[str]:
-        return [DEVICE]
+    def devices(self) -> tuple[str, ...]:
+        return (DEVICE,)
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
         on_device(device, "default_dtypes")
@@ -150,6 +156,6 @@ def __array_namespace_info__() -> _Info:  # noqa: N807, the standard's name
     `dtypes()`.
 
     >>> pb.__array_namespace_info__().devices()
-    ['cpu']
+    ('cpu',)
     """
     return _Info()

@@ -9,12 +9,12 @@ gradient, as no shift changes the result.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import axes_of, integer, made_floating
+from .arguments import axes_of, flag, integer, made_floating, number
 
 
 def layer_norm(
@@ -157,13 +157,6 @@ def _channels(value: TensorLike | None, shape: tuple[int, ...], who: str) -> Ten
     return _core.reshape(given, shape) if given.shape else given
 
 
-def number(value: Any, who: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{who}: expected a number, got {_core.shown(value)}") from None
-
-
 def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Tensor:
     """x with each entry made 0 at the probability `rate`, and the others divided by 1 - rate, so
     that the mean stays (Srivastava et al., 2014). What was dropped has the gradient 0, whatever it
@@ -173,6 +166,8 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
     >>> sorted(set(x.numpy().tolist()))
     [0.0, 1.3333333730697632]
     """
+    if training is not True:
+        training = flag(training, "dropout", "training")
     x = made_floating(x, "dropout")
     share = number(rate, "dropout")
     if not 0 <= share <= 1:

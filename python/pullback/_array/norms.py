@@ -1,7 +1,7 @@
 """Norms of vectors and matrices, and what they say of a matrix.
 
-Sums of squares are formed of numbers that are scaled by the largest, so a norm overflows only where
-it is itself too large. Where a norm has a kink, at 0, its gradient is 0.
+Sums of powers are formed in a wider dtype or of numbers that are scaled by the largest, so a norm
+overflows only if it is itself too large. Where a norm has a kink, at 0, its gradient is 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import axes_of, check_matrices, made_floating
+from .arguments import axes_of, check_matrices, flag, made_floating
 
 Order = int | float | Literal["fro", "nuc"] | None
 Axis = SupportsIndex | tuple[SupportsIndex, ...] | None
@@ -29,6 +29,8 @@ def vector_norm(
     >>> pb.linalg.vector_norm([3.0, 4.0]), pb.linalg.vector_norm([3.0, -4.0], ord=pb.inf)
     (Tensor(5., dtype=float32), Tensor(4., dtype=float32))
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "vector_norm", "keepdims")
     x = made_floating(x, "vector_norm", "fc")
     rank = len(x.shape)
     axes = list(range(rank)) if axis is None else axes_of(axis, rank, "vector_norm")
@@ -55,25 +57,54 @@ def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor
         if p < 0 and 0 in [x.shape[k] for k in axes]:
             raise ValueError("vector_norm: no entries have no norm of a negative ord")
         return _core.sum(size, axes, keepdims)
-    top = _core.stop_gradient(_core.max(size, axes, True))
-    usable = _core.logical_and(_core.greater(top, 0.0), _core.less(top, inf))
-    scale = _core.where(usable, top, 1.0)
-    scaled = _core.divide(size, scale)
     if p == 2:
-        total = _core.sum(_core.square(scaled), axes, True)
-        # At 0 the slope of the root is infinite.
-        live = _core.not_equal(total, 0.0)
-        root = _core.sqrt(_core.where(live, total, 1.0))
-        out = _core.where(live, root, 0.0)
-    else:
-        live = _core.not_equal(scaled, 0.0)
-        powers = _core.pow(_core.where(live, scaled, 1.0), p)
-        gone = 0.0 if p > 0 else inf
-        total = _core.sum(_core.where(live, powers, gone), axes, True)
-        some = _core.not_equal(total, 0.0)
-        out = _core.where(some, _core.pow(_core.where(some, total, 1.0), 1 / p), 0.0)
+        return euclidean_norm(size, axes, keepdims)
+    scale = _scale_of(size, axes)
+    scaled = _core.divide(size, scale)
+    live = _core.not_equal(scaled, 0.0)
+    powers = _core.pow(_core.where(live, scaled, 1.0), p)
+    gone = 0.0 if p > 0 else inf
+    total = _core.sum(_core.where(live, powers, gone), axes, True)
+    some = _core.not_equal(total, 0.0)
+    out = _core.where(some, _core.pow(_core.where(some, total, 1.0), 1 / p), 0.0)
     out = _core.multiply(out, scale)
     return out if keepdims else _core.squeeze(out, axes)
+
+
+# Dtypes in which no square of one of these overflows or is lost.
+_WIDER = {"float16": "float32", "bfloat16": "float64", "float32": "float64"}
+
+
+def euclidean_norm(x: Tensor, axes: Any = None, keepdims: bool = False) -> Tensor:
+    """Return the Euclidean norm of a real tensor along some axes, all by default.
+
+    It is finite if it can be represented, and its gradient at 0 is 0.
+    """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "euclidean_norm", "keepdims")
+    wide = _WIDER.get(str(x.dtype))
+    if wide is not None:
+        return _core.cast(_root(_core.sum(_core.square(_core.cast(x, wide)), axes, keepdims)),
+                          x.dtype)  # fmt: skip
+    if x.size == 0:
+        return _core.sum(x, axes, keepdims)
+    scale = _scale_of(_core.abs(x), axes)
+    out = _core.multiply(_root(_core.sum(_core.square(_core.divide(x, scale)), axes, True)), scale)
+    if keepdims:
+        return out
+    return _core.reshape(out, ()) if axes is None else _core.squeeze(out, axes)
+
+
+def _scale_of(size: Tensor, axes: Any) -> Tensor:
+    top = _core.stop_gradient(_core.max(size, axes, True))
+    usable = _core.logical_and(_core.greater(top, 0.0), _core.less(top, inf))
+    return _core.where(usable, top, 1.0)
+
+
+def _root(total: Tensor) -> Tensor:
+    """Its slope at 0, which is infinite, becomes 0."""
+    live = _core.not_equal(total, 0.0)
+    return _core.where(live, _core.sqrt(_core.where(live, total, 1.0)), 0.0)
 
 
 def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
@@ -86,6 +117,8 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Order = "fro")
     >>> pb.linalg.matrix_norm([[1.0, 2.0], [2.0, 4.0]]), pb.linalg.matrix_norm([[1.0, 2.0]], ord=1)
     (Tensor(5., dtype=float32), Tensor(2., dtype=float32))
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "matrix_norm", "keepdims")
     x = made_floating(x, "matrix_norm", "fc")
     check_matrices(x, "matrix_norm")
     rank = len(x.shape)
@@ -126,6 +159,8 @@ def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool 
     >>> pb.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
     Tensor([ 5., 10.], dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "norm", "keepdims")
     x = made_floating(x, "norm", "fc")
     rank = len(x.shape)
     if axis is None:
@@ -158,7 +193,9 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
         values = _core.svd(x, False)[1]
         last = [len(values.shape) - 1]
         high, low = _core.max(values, last, False), _core.min(values, last, False)
-        return _core.divide(low, high) if p == -2 else _core.divide(high, low)
+        above, below = (low, high) if p == -2 else (high, low)
+        zero = _core.equal(below, 0.0)  # of a matrix of zeros both are
+        return _core.where(zero, inf, _core.divide(above, _core.where(zero, 1.0, below)))
     axes = [len(x.shape) - 2, len(x.shape) - 1]
     return _core.multiply(
         _matrix_norm(x, axes, False, p, "cond"), _matrix_norm(_core.inv(x), axes, False, p, "cond")

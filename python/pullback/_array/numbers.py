@@ -7,6 +7,7 @@ from math import inf
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .arguments import flag
 from .dtypes import finfo
 
 
@@ -211,6 +212,8 @@ def isclose(
     >>> pb.isclose([1.0, 2.0], [1.0000001, 2.1])
     Tensor([ True, False], dtype=bool)
     """
+    if equal_nan is not False:
+        equal_nan = flag(equal_nan, "isclose", "equal_nan")
     x, y = _core.operands([x, y], "isclose")
     minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
     apart = _core.abs(minus(x, y))
@@ -235,4 +238,6 @@ def allclose(
     >>> bool(pb.allclose([1.0, 2.0], [1.0, 2.0]))
     True
     """
+    if equal_nan is not False:
+        equal_nan = flag(equal_nan, "allclose", "equal_nan")
     return _core.all(isclose(x, y, rtol, atol, equal_nan))

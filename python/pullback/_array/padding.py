@@ -54,6 +54,8 @@ def pad(
         raise ValueError(
             f"pad: reflect_type must be 'even' or 'odd', got {_core.shown(reflect_type)}"
         )
+    for name, given in (("constant_values", constant_values), ("end_values", end_values)):
+        _core.constant(given, who=f"pad: {name}")
     values = end_values if mode == "linear_ramp" else constant_values
     rank = len(x.shape)
     ends = None

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import along, made_floating
+from .arguments import along, flag, made_floating
 from .convolution import Padding, Stride, convolved
 from .gather import take
 from .windows import (
@@ -76,6 +76,8 @@ def avg_pool(
     >>> pb.nn.avg_pool([[[1.0], [3.0], [2.0]]], 2, stride=2, padding="SAME")[0, :, 0]
     Tensor([2., 2.], dtype=float32)
     """
+    if count_include_pad is not False:
+        count_include_pad = flag(count_include_pad, "avg_pool", "count_include_pad")
     who = "avg_pool"
     x = made_floating(x, who, "fc")
     x, _, last = as_channels_last(x, data_format, who)

@@ -16,7 +16,7 @@ import numpy as np
 from .. import _core
 from .._core import Tensor, Variable
 from .._typing import Axis, TensorLike
-from .arguments import axes_of, made_floating
+from .arguments import axes_of, flag, made_floating
 from .sorting import taken_along
 
 # Entry n·q + α + q(1 - α - β) - 1 of n, for the methods that Hyndman and Fan, Sample Quantiles in
@@ -62,6 +62,8 @@ def median(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Te
     >>> pb.median([1.0, 9.0, 2.0, 4.0])
     Tensor(3., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "median", "keepdims")
     found = _Sorted(x, axis, "median")
     n = found.length
     shape = found.full if keepdims else found.kept
@@ -158,6 +160,8 @@ def quantile(
     >>> pb.quantile([1.0, 2.0, 4.0], [0.5, 0.75])
     Tensor([2., 3.], dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "quantile", "keepdims")
     who = "quantile"
     return _quantile(x, _checked(q, 1, who), axis, method, keepdims, False, who)
 
@@ -176,6 +180,8 @@ def percentile(
     >>> pb.percentile([1.0, 2.0, 4.0], 75)
     Tensor(3., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "percentile", "keepdims")
     who = "percentile"
     return _quantile(x, _checked(q, 100, who), axis, method, keepdims, False, who)
 
@@ -194,6 +200,8 @@ def nanquantile(
     >>> pb.nanquantile([1.0, float("nan"), 2.0, 4.0], 0.75)
     Tensor(3., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanquantile", "keepdims")
     who = "nanquantile"
     return _quantile(x, _checked(q, 1, who), axis, method, keepdims, True, who)
 
@@ -212,6 +220,8 @@ def nanpercentile(
     >>> pb.nanpercentile([1.0, float("nan"), 2.0, 4.0], 75)
     Tensor(3., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanpercentile", "keepdims")
     who = "nanpercentile"
     return _quantile(x, _checked(q, 100, who), axis, method, keepdims, True, who)
 
@@ -222,5 +232,7 @@ def nanmedian(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) ->
     >>> pb.nanmedian([1.0, float("nan"), 2.0])
     Tensor(1.5, dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanmedian", "keepdims")
     half = _core.constant(np.float64(0.5))
     return _quantile(x, half, axis, "linear", keepdims, True, "nanmedian")

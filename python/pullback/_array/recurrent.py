@@ -9,7 +9,7 @@ from .. import _core
 from .._control.loops import scan
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import choice, lengths_of, made_floating
+from .arguments import choice, flag, lengths_of, made_floating
 from .creation import arange
 
 _State = tuple[Tensor, ...]
@@ -47,6 +47,8 @@ def rnn(
     >>> y.shape, h.shape
     ((3, 1, 4), (1, 4))
     """
+    if reverse is not False:
+        reverse = flag(reverse, "rnn", "reverse")
     kind = choice(nonlinearity, ("tanh", "relu"), "rnn", "nonlinearity")
     act = _core.tanh if kind == "tanh" else _core.relu
 
@@ -85,6 +87,9 @@ def lstm(
     ((5, 1, 2), Tensor([[0.03125, 0.03125]], dtype=float32))
     """
 
+    if reverse is not False:
+        reverse = flag(reverse, "lstm", "reverse")
+
     def step(state: _State, inputs: Tensor, products: Tensor) -> _State:
         i, f, g, o = _parts(_core.add(inputs, products), 4)
         kept = _core.multiply(_core.sigmoid(f), state[1])
@@ -122,6 +127,9 @@ def gru(
     >>> h
     Tensor([[0.03125, 0.03125]], dtype=float32)
     """
+
+    if reverse is not False:
+        reverse = flag(reverse, "gru", "reverse")
 
     def step(state: _State, inputs: Tensor, products: Tensor) -> _State:
         of_x, of_h = _parts(inputs, 3), _parts(products, 3)

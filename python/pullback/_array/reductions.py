@@ -12,12 +12,12 @@ counts as well, and has a gradient.
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .arguments import axes_of, made_floating
+from .arguments import axes_of, flag, made_floating
 
 
 def sum(
@@ -37,10 +37,19 @@ def sum(
     >>> pb.sum([1.0, float("nan")], where=[True, False], initial=10)
     Tensor(11., dtype=float32)
     """
-    total = _core.sum(counted(as_dtype(x, dtype, "sum"), where, 0, "sum"), axis, keepdims)
+    if keepdims is not False:
+        keepdims = flag(keepdims, "sum", "keepdims")
+    return sum_as("sum", x, axis, keepdims, dtype, initial, where)
+
+
+def sum_as(
+    who: str, x: TensorLike, axis: Axis, keepdims: bool, dtype: DType, initial: Any, where: Any
+) -> Tensor:
+    """`sum`, for a function of another name."""
+    total = _core.sum(counted(as_dtype(x, dtype, who), where, 0, who), axis, keepdims)
     if initial is not None:
-        total = _core.add(total, _start(initial, total, "sum"))
-    return as_dtype(total, dtype, "sum")
+        total = _core.add(total, _start(initial, total, who))
+    return as_dtype(total, dtype, who)
 
 
 def mean(
@@ -59,6 +68,8 @@ def mean(
     >>> pb.mean([1.0, 2.0, 30.0], where=[True, True, False])
     Tensor(1.5, dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "mean", "keepdims")
     found = mean_where(as_dtype(x, dtype, "mean"), axis, keepdims, where, "mean")
     return as_dtype(found, dtype, "mean")
 
@@ -88,6 +99,8 @@ def prod(
     >>> pb.gradients(pb.prod(x), x)
     [Tensor([0., 6., 0.], dtype=float32)]
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "prod", "keepdims")
     product = _core.prod(counted(as_dtype(x, dtype, "prod"), where, 1, "prod"), axis, keepdims)
     if initial is not None:
         product = _core.multiply(product, _start(initial, product, "prod"))
@@ -111,9 +124,9 @@ def max(
     >>> pb.max([1.0, 5.0], where=[True, False], initial=0)
     Tensor(1., dtype=float32)
     """
-    if initial is None and where is True:
-        return _core.max(x, axis, keepdims)
-    return _extremum(x, axis, keepdims, initial, where, "max")
+    if keepdims is not False:
+        keepdims = flag(keepdims, "max", "keepdims")
+    return extremum("max", True, x, axis, keepdims, initial, where)
 
 
 def min(
@@ -131,19 +144,17 @@ def min(
     >>> pb.min([[1.0, 5.0], [3.0, 4.0]], axis=1)
     Tensor([1., 3.], dtype=float32)
     """
-    if initial is None and where is True:
-        return _core.min(x, axis, keepdims)
-    return _extremum(x, axis, keepdims, initial, where, "min")
+    if keepdims is not False:
+        keepdims = flag(keepdims, "min", "keepdims")
+    return extremum("min", False, x, axis, keepdims, initial, where)
 
 
-def _extremum(
-    x: TensorLike,
-    axis: Axis,
-    keepdims: bool,
-    initial: TensorLike | None,
-    where: TensorLike,
-    who: str,
+def extremum(
+    who: str, largest: bool, x: TensorLike, axis: Axis, keepdims: bool, initial: Any, where: Any
 ) -> Tensor:
+    """`max` or `min`, for a function of any name."""
+    if initial is None and where is True:
+        return (_core.max if largest else _core.min)(x, axis, keepdims)
     x = _core.constant(x, who=who)
     if initial is None:
         raise ValueError(f"{who}: where= needs initial=, the result where nothing counts")
@@ -153,9 +164,9 @@ def _extremum(
     if 0 in [x.shape[k] for k in axes]:
         shape = [1 if k in axes else n for k, n in enumerate(x.shape) if keepdims or k not in axes]
         return _core.broadcast_to(start, shape)
-    whole, both = (_core.max, _core.maximum) if who == "max" else (_core.min, _core.minimum)
+    whole, both = (_core.max, _core.maximum) if largest else (_core.min, _core.minimum)
     # What does not count takes no share of a tie: it is beyond everything, or out of the gradient.
-    beyond: TensorLike = float("-inf") if who == "max" else float("inf")
+    beyond: TensorLike = float("-inf") if largest else float("inf")
     fill = beyond if x.dtype.kind == "f" else start
     return both(whole(counted(x, where, fill, who), axis, keepdims), start)
 
@@ -166,6 +177,8 @@ def argmax(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool =
     >>> pb.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
     Tensor([1, 0], dtype=int64)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "argmax", "keepdims")
     return _core.argmax(x, axis, keepdims)
 
 
@@ -175,6 +188,8 @@ def argmin(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool =
     >>> pb.argmin([3.0, 1.0, 2.0])
     Tensor(1, dtype=int64)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "argmin", "keepdims")
     return _core.argmin(x, axis, keepdims)
 
 
@@ -186,6 +201,8 @@ def all(
     >>> pb.all([[True, True], [True, False]], axis=1)
     Tensor([ True, False], dtype=bool)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "all", "keepdims")
     return _core.all(counted(x, where, 1, "all"), axis, keepdims)
 
 
@@ -197,6 +214,8 @@ def any(
     >>> pb.any([[False, False], [True, False]], axis=1)
     Tensor([False,  True], dtype=bool)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "any", "keepdims")
     return _core.any(counted(x, where, 0, "any"), axis, keepdims)
 
 
@@ -206,6 +225,8 @@ def logsumexp(x: TensorLike, /, axis: Axis = None, keepdims: bool = False) -> Te
     >>> pb.logsumexp([1000.0, float("-inf")])
     Tensor(1000., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "logsumexp", "keepdims")
     return _core.logsumexp(x, axis, keepdims)
 
 

@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import DType, TensorLike
-from .arguments import along, axes_of, made_floating
+from .arguments import along, axes_of, flag, made_floating
 
 
 def _one_axis(x: Tensor, axis: SupportsIndex | None, who: str) -> int:
@@ -50,6 +50,8 @@ def cumulative_sum(
     >>> pb.cumulative_sum([1.0, 2.0, 3.0], include_initial=True)
     Tensor([0., 1., 3., 6.], dtype=float32)
     """
+    if include_initial is not False:
+        include_initial = flag(include_initial, "cumulative_sum", "include_initial")
     x = _core.constant(x, who="cumulative_sum")
     k = _one_axis(x, axis, "cumulative_sum")
     out = _accumulated(_core.cumulative_sum, x, k, dtype)
@@ -73,6 +75,8 @@ def cumulative_prod(
     >>> pb.gradients(pb.cumulative_prod(x), x)
     [Tensor([1., 8., 0.], dtype=float32)]
     """
+    if include_initial is not False:
+        include_initial = flag(include_initial, "cumulative_prod", "include_initial")
     x = _core.constant(x, who="cumulative_prod")
     k = _one_axis(x, axis, "cumulative_prod")
     out = _accumulated(_core.cumulative_prod, x, k, dtype)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import looked_at
+from .arguments import flag, looked_at
 from .shape import flat
 
 
@@ -121,6 +121,14 @@ def unique(
     >>> pb.unique([3, 1, 3], return_counts=True)
     (Tensor([1, 3], dtype=int64), Tensor([1, 2], dtype=int64))
     """
+    if return_inverse is not False:
+        return_inverse = flag(return_inverse, "unique", "return_inverse")
+    if return_index is not False:
+        return_index = flag(return_index, "unique", "return_index")
+    if return_counts is not False:
+        return_counts = flag(return_counts, "unique", "return_counts")
+    if equal_nan is not True:
+        equal_nan = flag(equal_nan, "unique", "equal_nan")
     found = _unique(x, "unique", equal_nan)
     wished = (True, return_index, return_inverse, return_counts)
     out = tuple(one for one, wish in zip(found, wished, strict=True) if wish)
@@ -133,6 +141,8 @@ def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Ten
     >>> pb.isin([1, 2, 5], [5, 1])
     Tensor([ True, False,  True], dtype=bool)
     """
+    if invert is not False:
+        invert = flag(invert, "isin", "invert")
     x, among = _core.operands([x, elements], "isin")
     among = _core.reshape(among, -1)
     if among.size == 0:

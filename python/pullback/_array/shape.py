@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import Shape, TensorLike
-from .arguments import integer, is_integer
+from .arguments import check_copy, integer, is_integer
 
 
 def reshape(x: TensorLike, /, shape: Shape, *, copy: bool | None = None) -> Tensor:
@@ -23,6 +23,8 @@ def reshape(x: TensorLike, /, shape: Shape, *, copy: bool | None = None) -> Tens
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
     """
+    if copy is not None:
+        check_copy(copy, "reshape")
     return _core.reshape(x, shape)
 
 
@@ -86,7 +88,9 @@ def concat(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0) -> T
     Tensor([1, 2, 3, 4], dtype=int64)
     """
     parts = listed(arrays, "concat")
-    return _core.concat(parts if axis is not None else flat(parts, "concat"), axis or 0)
+    if axis is None:
+        return _core.concat(flat(parts, "concat"), 0)
+    return _core.concat(parts, integer(axis, "concat: axis"))
 
 
 def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
@@ -112,7 +116,7 @@ def listed(arrays: Any, who: str) -> list[Any]:
 
 
 def split(
-    x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex], *, axis: SupportsIndex = 0
+    x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex], axis: SupportsIndex = 0
 ) -> list[Tensor]:
     """x in parts along an axis: a number of equal ones, or cut before each of these positions.
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import check_matrices, integer, turn
+from .arguments import check_matrices, flag, integer, turn
 
 
 class SlogdetResult(NamedTuple):
@@ -51,6 +51,10 @@ def solve_triangular(
     >>> pb.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
     Tensor([1., 2.], dtype=float32)
     """
+    if unit_diagonal is not False:
+        unit_diagonal = flag(unit_diagonal, "solve_triangular", "unit_diagonal")
+    if lower is not False:
+        lower = flag(lower, "solve_triangular", "lower")
     turned = turn(trans, "solve_triangular")
     x, y = _operands(a, b, "solve_triangular")
     vector = len(y.shape) == 1

@@ -12,30 +12,38 @@ from typing import SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from .arguments import along, axes_of, integer, integers
+from .arguments import along, axes_of, flag, integer, integers
 from .index import along_axis, get
 from .shape import listed
 
 
 def sort(
-    x: TensorLike, /, *, axis: SupportsIndex = -1, descending: bool = False, stable: bool = True
+    x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True
 ) -> Tensor:
     """The entries in order along an axis. `stable` asks for what is always so.
 
     >>> pb.sort([3.0, float("nan"), 1.0], descending=True)
     Tensor([ 3.,  1., nan], dtype=float32)
     """
+    if stable is not True:
+        stable = flag(stable, "sort", "stable")
+    if descending is not False:
+        descending = flag(descending, "sort", "descending")
     return _core.sort(x, axis, bool(descending))
 
 
 def argsort(
-    x: TensorLike, /, *, axis: SupportsIndex = -1, descending: bool = False, stable: bool = True
+    x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True
 ) -> Tensor:
     """The positions (int64) that put the entries in order along an axis.
 
     >>> pb.argsort([3.0, 1.0, 2.0])
     Tensor([1, 2, 0], dtype=int64)
     """
+    if stable is not True:
+        stable = flag(stable, "argsort", "stable")
+    if descending is not False:
+        descending = flag(descending, "argsort", "descending")
     return _core.argsort(x, axis, bool(descending))
 
 
@@ -56,6 +64,8 @@ def topk(
     >>> values, positions
     (Tensor([4., 3.], dtype=float32), Tensor([2, 0], dtype=int64))
     """
+    if largest is not True:
+        largest = flag(largest, "topk", "largest")
     x, count = _core.constant(x, who="topk"), integer(k, "topk")
     (at,) = axes_of([axis], len(x.shape), "topk")
     if not 0 <= count <= x.shape[at]:
@@ -73,7 +83,7 @@ def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str)
     return x
 
 
-def partition(x: TensorLike, kth: SupportsIndex, /, *, axis: SupportsIndex = -1) -> Tensor:
+def partition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) -> Tensor:
     """The entries along an axis with the k-th (several: each of them) where a sort would put it,
     none larger before and none smaller behind. They are sorted.
 
@@ -83,7 +93,7 @@ def partition(x: TensorLike, kth: SupportsIndex, /, *, axis: SupportsIndex = -1)
     return _core.sort(_check_kth(x, kth, axis, "partition"), axis)
 
 
-def argpartition(x: TensorLike, kth: SupportsIndex, /, *, axis: SupportsIndex = -1) -> Tensor:
+def argpartition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) -> Tensor:
     """The positions (int64) of the entries of `partition`.
 
     >>> pb.argpartition([3.0, 1.0, 2.0], 1)

@@ -10,8 +10,8 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .arguments import axes_of, made_floating
-from .reductions import as_dtype, mask_of, max, mean_where, min, sum
+from .arguments import axes_of, flag, made_floating
+from .reductions import as_dtype, extremum, mask_of, mean_where, sum_as
 
 
 def var(
@@ -37,6 +37,8 @@ def var(
     >>> pb.var([1e8, 1e8 + 8, 1e8 + 8])
     Tensor(14.222222, dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "var", "keepdims")
     variance, result = _variance(
         as_dtype(x, dtype, "var"), axis, correction, ddof, keepdims, where, "var"
     )
@@ -119,6 +121,8 @@ def std(
     >>> pb.std([1.0, 3.0])
     Tensor(1., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "std", "keepdims")
     x = as_dtype(x, dtype, "std")
     return _root(*_variance(x, axis, correction, ddof, keepdims, where, "std"))
 
@@ -134,6 +138,8 @@ def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False
     >>> pb.count_nonzero([[0, 1], [2, 3]], axis=1)
     Tensor([1, 2], dtype=int64)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "count_nonzero", "keepdims")
     x = _core.constant(x, who="count_nonzero")
     return _core.sum(_core.not_equal(x, 0), axis, keepdims)
 
@@ -144,6 +150,8 @@ def ptp(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tenso
     >>> pb.ptp([3.0, 1.0, 2.0])
     Tensor(2., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "ptp", "keepdims")
     x = _core.constant(x, who="ptp")
     return _core.subtract(_core.max(x, axis, keepdims), _core.min(x, axis, keepdims))
 
@@ -166,9 +174,11 @@ def nansum(
     >>> pb.nansum([1.0, float("nan"), 2.0])
     Tensor(3., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nansum", "keepdims")
     x = _core.constant(x, who="nansum")
     kept = _numbers(x, where, "nansum")
-    return sum(x, axis, keepdims, dtype=dtype, initial=initial, where=kept)
+    return sum_as("nansum", x, axis, keepdims, dtype, initial, kept)
 
 
 def nanmean(
@@ -186,6 +196,8 @@ def nanmean(
     >>> pb.nanmean([1.0, float("nan"), 2.0])
     Tensor(1.5, dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanmean", "keepdims")
     x = _core.constant(as_dtype(x, dtype, "nanmean"), who="nanmean")
     return mean_where(x, axis, keepdims, _numbers(x, where, "nanmean"), "nanmean")
 
@@ -206,6 +218,8 @@ def nanvar(
     >>> pb.nanvar([1.0, float("nan"), 3.0])
     Tensor(1., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanvar", "keepdims")
     x = _core.constant(as_dtype(x, dtype, "nanvar"), who="nanvar")
     kept = _numbers(x, where, "nanvar")
     variance, result = _variance(x, axis, correction, ddof, keepdims, kept, "nanvar")
@@ -228,6 +242,8 @@ def nanstd(
     >>> pb.nanstd([1.0, float("nan"), 3.0])
     Tensor(1., dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanstd", "keepdims")
     x = _core.constant(as_dtype(x, dtype, "nanstd"), who="nanstd")
     kept = _numbers(x, where, "nanstd")
     return _root(*_variance(x, axis, correction, ddof, keepdims, kept, "nanstd"))
@@ -247,6 +263,8 @@ def nanmax(
     >>> pb.nanmax([[1.0, float("nan")], [5.0, 4.0]], axis=1)
     Tensor([1., 5.], dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanmax", "keepdims")
     return _nan_extremum(x, axis, keepdims, initial, where, "nanmax")
 
 
@@ -264,6 +282,8 @@ def nanmin(
     >>> pb.nanmin([[1.0, float("nan")], [5.0, 4.0]], axis=1)
     Tensor([1., 4.], dtype=float32)
     """
+    if keepdims is not False:
+        keepdims = flag(keepdims, "nanmin", "keepdims")
     return _nan_extremum(x, axis, keepdims, initial, where, "nanmin")
 
 
@@ -278,12 +298,12 @@ def _nan_extremum(
     x = _core.constant(x, who=who)
     if where is not True and initial is None:
         raise ValueError(f"{who}: where= needs initial=, the result where nothing counts")
-    extremum = max if who == "nanmax" else min
+    largest = who == "nanmax"
     if x.dtype.kind != "f":
-        return extremum(x, axis, keepdims, initial=initial, where=where)
-    beyond = float("-inf") if who == "nanmax" else float("inf")
+        return extremum(who, largest, x, axis, keepdims, initial, where)
+    beyond = float("-inf") if largest else float("inf")
     none = _core.isnan(x)
-    found = extremum(_core.where(none, beyond, x), axis, keepdims, initial=initial, where=where)
+    found = extremum(who, largest, _core.where(none, beyond, x), axis, keepdims, initial, where)
     return (
         found if initial is not None else _core.where(_core.all(none, axis, keepdims), nan, found)
     )

@@ -54,6 +54,8 @@ def check_gradients(
     Traceback (most recent call last):
     pullback.testing.GradientError: check_gradients: <lambda> ...
     """
+    if not callable(f):
+        raise TypeError(f"check_gradients: expected a function, got {_core.shown(f)}")
     if order not in (1, 2):
         raise ValueError(f"check_gradients: order is 1 or 2, got {_core.shown(order)}")
     who = f"check_gradients: {place(f)}"

@@ -145,6 +145,10 @@ def identity(x: TensorLike, /) -> Tensor:
     >>> pb.gradients(y, x)
     [Tensor(-1., dtype=float32)]
     """
+    if isinstance(x, int) and not isinstance(x, bool):
+        raise TypeError(
+            f"identity: expected a tensor or an array, got {x}; eye({x}) is the identity matrix"
+        )
     return _core.identity(x)
 
 

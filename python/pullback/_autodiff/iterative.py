@@ -15,6 +15,7 @@ from .. import _core
 from .._array.arguments import check_matrices, integer
 from .._array.least_squares import lstsq
 from .._array.matrices import one_dtype
+from .._array.norms import euclidean_norm
 from .._control.loops import fori_loop, while_loop
 from .._core import Rule, Tape, Tensor, shown
 from .function import inlined_functions
@@ -107,7 +108,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
     at = _core.identity(_core.full(b.shape, 0, b.dtype))
     matrix = None
     if not callable(f):
-        matrix = _core.identity(_core.cast(_core.constant(f, None, who), b.dtype))
+        matrix = _core.identity(_core.constant(f, b.dtype, f"{who}: {what}"))
         check_matrices(matrix, who, square=True)
         if b.shape != matrix.shape[:1] or len(matrix.shape) != 2:
             raise ValueError(
@@ -237,8 +238,7 @@ def _inner(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _norm(x: Tensor) -> Tensor:
-    out: Tensor = _core.sqrt(_core.sum(_core.square(_core.abs(x)), None, False))
-    return out
+    return euclidean_norm(_core.abs(x))
 
 
 def _solved(
@@ -255,14 +255,14 @@ def _solved(
         count = usual if count is None else integer(count, who)
         if count < 1 and entries:
             raise ValueError(f"{who}: {name}: expected a positive number, got {count}")
-        counts.append(count)
+        counts.append(min(count, usual if name == "restart" else 1 << 62))
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not isinstance(tolerance, (int, float)) or not tolerance >= 0:
             raise ValueError(f"{who}: {name}: expected a number from 0 on, got {shown(tolerance)}")
     on = _recorded(a, right, who, "A")
     near = None if m is None else _recorded(m, right, who, "M").frozen()
     if x0 is not None:
-        x0 = _core.stop_gradient(_core.cast(_core.constant(x0, None, who), right.dtype))
+        x0 = _core.stop_gradient(_core.constant(x0, right.dtype, f"{who}: x0"))
         if x0.shape != right.shape:
             raise ValueError(f"{who}: x0: expected shape {right.shape} as of b, got {x0.shape}")
     method = _Method(who, float(rtol), float(atol), *counts)

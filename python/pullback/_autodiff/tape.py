@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
+from .._array.arguments import flag
 from .._core import Tensor, Variable
 from .._runtime import questions, settings
 from .gradients import seed_list, wants_zeros, with_zeros
@@ -39,8 +40,9 @@ class GradientTape:
     _rows = False  # whether rows that were taken at the same positions stay apart
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._tape = _core.Tape(watch_accessed_variables)
-        self._persistent = persistent
+        watch = flag(watch_accessed_variables, "GradientTape", "watch_accessed_variables")
+        self._tape = _core.Tape(watch)
+        self._persistent = flag(persistent, "GradientTape", "persistent")
         self._entered = False
         self._used = False
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any
 
 from .. import _core
+from .._array.arguments import integer
 from .._core import Tensor
 from .forward import Opened, like
 from .gradients import seed
@@ -72,7 +72,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     """
     if not callable(f):
         raise TypeError(f"derivative: expected a function, got {_core.shown(f)}")
-    n = index(n)
+    n = integer(n, "derivative: n")
     if n < 0:
         raise ValueError(f"derivative: n must be 0 or more, got {n}")
 

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex, cast
 import numpy as np
 
 from .. import _core
-from .._array.arguments import axes_of, is_integer
+from .._array.arguments import axes_of, integer, is_integer
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
 from .parameters import (
@@ -47,12 +47,20 @@ class Discrete(Sequential):
         first, end = (0, low) if high is None else (low, high)
         given = [_integral(p, "integers") for p in (first, end)]
         if not any(isinstance(p, (Tensor, Variable)) for p in (first, end)):
-            _check_range(first, end, endpoint, dtype)
+            _check_range(first, end, endpoint, "int64" if dtype is None else dtype)
         size = drawn_shape(shape, "integers", *given)
         a, b = given
-        last = b if endpoint else _core.subtract(b, 1)
-        drawn = _core.random_integers(a, last, size, self._source)
-        return drawn if dtype is None else _core.cast(drawn, dtype)
+        if not any(p.dtype == "uint64" for p in given):
+            last = b if endpoint else _core.subtract(b, 1)
+            drawn = _core.random_integers(a, last, size, self._source)
+            return drawn if dtype is None else _core.cast(drawn, dtype)
+        # Drawn as int64 numbers that are less by 2⁶³: the difference wraps to the same order.
+        a, b = (_core.bitwise_xor(_core.cast(p, "uint64"), 1 << 63) for p in given)
+        last = _core.cast(b, "int64")
+        last = last if endpoint else _core.subtract(last, 1)
+        drawn = _core.random_integers(_core.cast(a, "int64"), last, size, self._source)
+        drawn = _core.bitwise_xor(_core.cast(drawn, "uint64"), 1 << 63)
+        return _core.cast(drawn, "int64" if dtype is None else dtype)
 
     def bernoulli(self, p: TensorLike, shape: Shape | None = None, dtype: DType = bool) -> Tensor:
         """True with probability p; in a float dtype 1 with probability p, and 0.
@@ -113,7 +121,8 @@ class Discrete(Sequential):
         self, logits: TensorLike, shape: Shape | None = None, *, axis: SupportsIndex = -1
     ) -> Tensor:
         """Classes (int64), drawn with the probabilities softmax(logits) along `axis`. The other
-        axes of logits broadcast to `shape`.
+        axes of logits broadcast to `shape`. Logits with a NaN, an infinity or nothing but -inf are
+        a ValueError; those of a tensor give -1.
 
         >>> pb.random.categorical([0.0, -pb.inf, 5.0], (2, 3)).shape
         (2, 3)
@@ -121,17 +130,25 @@ class Discrete(Sequential):
         who = "categorical"
         x = _core.constant(logits, who=who)
         x = x if x.dtype.kind == "f" else _core.cast(x, _core.default_float())
+        axis = integer(axis, f"{who}: axis")
         if x.ndim == 0 or x.shape[axes_of(axis, x.ndim, who)[0]] == 0:
             raise ValueError(f"{who}: expected logits of at least one class, got shape {x.shape}")
         (along,) = axes_of(axis, x.ndim, who)
         order = [k for k in range(x.ndim) if k != along] + [along]
         x = x if along == x.ndim - 1 else _core.transpose(x, order)
         size = shape_of(shape, who, [x.shape[:-1]])
+        most = _core.max(x, -1, False)  # NaN if one is
+        usable = _core.logical_and(_core.greater(most, -math.inf), _core.less(most, math.inf))
+        if not isinstance(logits, (Tensor, Variable)) and not usable.numpy().all():
+            raise ValueError(
+                f"{who}: expected logits of which the largest is finite, got {_core.shown(logits)}"
+            )
         if x.ndim == 1:
-            return self._classes(_core.softmax(x, 0), size)
-        # The largest of logits with Gumbel noise has these probabilities.
-        noise = _core.log(self._exponential((*size, x.shape[-1]), x.dtype))
-        return _core.argmax(_core.subtract(x, noise), -1)
+            drawn = self._classes(_core.softmax(x, 0), size)
+        else:  # The largest of logits with Gumbel noise has these probabilities.
+            noise = _core.log(self._exponential((*size, x.shape[-1]), x.dtype))
+            drawn = _core.argmax(_core.subtract(x, noise), -1)
+        return _core.where(usable, drawn, -1)
 
     def choice(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _core
+from .._array.dtypes import finfo
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
 from .parameters import (
@@ -61,6 +63,11 @@ class LocationScale(Sequential):
             return moved(x, a, valid(span, _core.greater_equal(span, 0)), kind)
         if not a <= b:
             raise ValueError(f"uniform: expected low <= high, got {a!r} and {b!r}")
+        if not math.isfinite(b - a) or b - a > finfo(kind).max:
+            raise ValueError(
+                f"uniform: expected a difference of high and low that {kind} holds, "
+                f"got {a!r} and {b!r}"
+            )
         return moved(x, a, b - a, kind)
 
     def laplace(

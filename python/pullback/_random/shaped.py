@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from .. import _core
-from .._core import Tensor
+from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
 from .parameters import (
     Parameter,
@@ -79,6 +79,10 @@ class Shaped(Sequential):
         given = _core.constant(alpha, who="dirichlet")
         if given.ndim == 0:
             raise ValueError("dirichlet: alpha: expected at least one axis, got a number")
+        if not isinstance(alpha, (Tensor, Variable)) and not (given.numpy() > 0).all():
+            raise ValueError(
+                f"dirichlet: alpha: expected numbers above 0, got {_core.shown(alpha)}"
+            )
         given = valid(given, _core.greater(given, 0))
         kind = float_dtype(dtype, given)
         batch = shape_of(shape, "dirichlet", [given.shape[:-1]])

@@ -120,6 +120,8 @@ class MultivariateNormal:
         """The differential entropy, which does not depend on the mean but on its length."""
         who = "multivariate_normal.entropy"
         (cov, *means), dtype = floats([cov, *([] if mean is None else [mean])], who)
+        if means and not means[0].shape:
+            raise ValueError(f"{who}: mean: expected a vector, got one number")
         n = cov.shape[-1] if cov.shape else (means[0].shape[-1] if means else 1)
         value = _log_size(_factor(cov, n, who)) + 0.5 * n * (1 + math.log(2 * math.pi))
         return _core.cast(value, dtype)

@@ -251,7 +251,7 @@ class AdagradDA(ProximalAdagrad):
 
 def _check_initial(who: Optimizer, value: float) -> None:
     """What is divided by the root of a sum of squares needs one above 0."""
-    if not value > 0:
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__gt__") or not value > 0:
         raise ValueError(
             f"{type(who).__name__}: initial_accumulator_value is above 0, got {value!r}"
         )

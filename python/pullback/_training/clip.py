@@ -3,10 +3,7 @@
 An infinite bound means no clipping; the gradient of a norm at 0 is 0. All take floats only, else
 TypeError, and give back the dtype and shape of what they clip.
 
-A norm is the root of a sum of squares in the dtype of its tensors, and infinite where a square is:
-from 1.8e19 on in float32, 1.3e154 in float64. `clip_by_norm` then answers 0, and
-`clip_by_global_norm` NaN. To scale first would cost another pass over all of them; cast numbers
-like these to float64.
+A norm is that of `linalg.norm`: finite if it can be represented in the dtype of its tensors.
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._array.arguments import floating
+from .._array.norms import euclidean_norm
 from .._autodiff.nests import flatten, leaf_paths, unflatten
 from .._core import Tensor
 from .._typing import Axis, TensorLike
@@ -69,7 +67,7 @@ def clip_by_norm(
     """
     _check_mode(mode, "clip_by_norm")
     x = floating(x, "clip_by_norm")
-    norm = _root(_core.sum(x * x, axis, True))
+    norm = euclidean_norm(x, axis, True)
     bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
     try:
         fits = np.broadcast_shapes(bound.shape, norm.shape) == norm.shape
@@ -100,8 +98,10 @@ def global_norm(tensors: Any, /) -> Tensor:
 
 
 def _norm_of(entries: list[Any]) -> Tensor:
-    squares = [_core.sum(x * x) for x in entries if x is not None]
-    return _root(sum(squares[1:], squares[0])) if squares else _core.constant(0.0)
+    norms = [euclidean_norm(x) for x in entries if x is not None]
+    if len(norms) < 2:
+        return norms[0] if norms else _core.constant(0.0)
+    return euclidean_norm(_core.stack(norms, 0))
 
 
 def clip_by_global_norm(
@@ -174,10 +174,6 @@ def _scalar(value: Any, dtype: Any, who: str) -> Tensor:
     if tensor.shape != ():
         raise ValueError(f"{who} has shape {tensor.shape}; expected a scalar")
     return tensor
-
-
-def _root(total: Tensor) -> Tensor:
-    return _core.where(total == 0, 0, _core.sqrt(total))
 
 
 def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:

@@ -60,10 +60,10 @@ class Optimizer:
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
-        if isinstance(value, (str, type(None))):
+        if isinstance(value, (str, type(None), list, tuple, dict, set)):
             raise TypeError(
                 f"{self._name}: learning_rate is a number, a tensor, a variable or a function, "
-                f"got {_core.shown(value)}"
+                f"got {_core.shown(value)}; variables are arguments of minimize and apply_gradients"
             )
         # Both at once: another thread may be stepping.
         self._rate = value, callable(value) and _takes_step(value)

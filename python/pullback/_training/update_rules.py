@@ -14,6 +14,7 @@ from math import inf, log
 from typing import Any, TypeAlias
 
 from .. import _core
+from .._array.norms import euclidean_norm
 
 Given: TypeAlias = Mapping[str, Any]
 Updated: TypeAlias = tuple[Any, dict[str, Any]]
@@ -101,7 +102,7 @@ def lamb(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     """u = m̂ / (√ŝ + ε) + λ v; v - r u ‖v‖ / ‖u‖, or v - r u where a norm is 0."""
     new = _moments(g, state, hyper)
     u = _with_decay(v, new["m"] / one_minus_power(hyper["beta1"], hyper["step"]), new["s"], hyper)
-    of_value, of_step = _norm(v), _norm(u)
+    of_value, of_step = euclidean_norm(v), euclidean_norm(u)
     both = _core.logical_and(of_value > 0, of_step > 0)
     trust = _core.where(both, of_value / of_step, 1)
     return v - hyper["learning_rate"] * trust * u, new
@@ -215,10 +216,6 @@ def one_minus_power(beta: Any, t: Any) -> Any:
 def _shrunk(p: Any, rate: Any, hyper: Given) -> Any:
     beyond = _core.maximum(abs(p) - rate * hyper["l1"], 0)
     return _core.sign(p) * beyond / (1 + rate * hyper["l2"])
-
-
-def _norm(x: Any) -> Any:
-    return _core.sqrt(_core.sum(x * x))
 
 
 def _root_mean_square(x: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pullback as pb
 
 from ... import _core
+from ..._array.norms import euclidean_norm
 from . import shape_functions
 from .array_ops import zeros_like
 from .create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
@@ -20,21 +21,7 @@ from .math_ops import pow as power
 from .names import public_names
 from .opdef import define, like
 
-
-def _euclidean(x: Any, axis: Any, keepdims: bool) -> Any:
-    # The slope of a zero vector is 0, and large entries do not overflow.
-    empty = 0 in x.shape
-    top = like(x, 0) if empty else _core.stop_gradient(_core.max(_core.abs(x), axis, True))
-    usual = _core.logical_and(top > like(x, 0), _core.isfinite(top))
-    scale = _core.where(usual, top, like(x, 1))
-    total = _core.sum(_core.square(x / scale), axis, True)
-    none = total == like(x, 0)
-    length = scale * _core.sqrt(_core.where(none, like(x, 1), total))
-    length = _core.where(none, like(x, 0), length)
-    return length if keepdims else _core.squeeze(length, axis)
-
-
-define("EuclideanNorm", _euclidean, static=(1,), domain="float", fresh=True,
+define("EuclideanNorm", euclidean_norm, static=(1,), domain="float", fresh=True,
        shape=shape_functions.reduced, labels=("input", "reduction_indices"))  # fmt: skip
 
 

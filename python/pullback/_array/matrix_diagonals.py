@@ -1,0 +1,75 @@
+"""`linalg.diagonal` and `linalg.trace`, which take matrices, the last two axes. The functions of
+these names in the main namespace take the first two axes, as NumPy's do."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+from .. import _core
+from .._core import Tensor
+from .._typing import DType, TensorLike
+from . import products, reductions
+from .arguments import check_matrices, integer
+
+
+def diagonal(x: TensorLike, /, *, offset: SupportsIndex = 0) -> Tensor:
+    """Return a diagonal of each matrix of a stack.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices: shape (..., m, n).
+    offset : int, optional
+        Which diagonal: above the main one if positive.
+
+    Returns
+    -------
+    Tensor
+        Shape (..., k) with the k entries of the diagonal as the last axis.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has less than two axes.
+
+    Examples
+    --------
+    >>> pb.linalg.diagonal([[[1.0, 2.0], [3.0, 4.0]]])
+    Tensor([[1., 4.]], dtype=float32)
+    """
+    x = _core.constant(x, who="diagonal")
+    check_matrices(x, "diagonal")
+    return products.diagonal(x, integer(offset, "diagonal"), -2, -1)
+
+
+def trace(x: TensorLike, /, *, offset: SupportsIndex = 0, dtype: DType = None) -> Tensor:
+    """Compute the sum of a diagonal of each matrix of a stack.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices: shape (..., m, n).
+    offset : int, optional
+        Which diagonal: above the main one if positive.
+    dtype : dtype, optional
+        Of the sum; by default that of `sum`.
+
+    Returns
+    -------
+    Tensor
+        Shape (...).
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has less than two axes.
+
+    Examples
+    --------
+    >>> pb.linalg.trace([[[1.0, 2.0], [3.0, 4.0]]])
+    Tensor([5.], dtype=float32)
+    """
+    x = _core.constant(x, who="trace")
+    check_matrices(x, "trace")
+    entries = products.diagonal(x, integer(offset, "trace"), -2, -1)
+    return reductions.sum(entries, -1, dtype=dtype)
