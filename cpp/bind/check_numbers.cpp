@@ -1,12 +1,14 @@
 // check_numerics: while a thread is in it, each tensor that it gets and each cotangent is computed
 // at once, and the first that is not finite is an error where it was made.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "bind/context.h"
 #include "bind/convert.h"
 #include "bind/no_pickle.h"
 #include "bind/sites.h"
@@ -19,9 +21,15 @@
 namespace pullback {
 namespace {
 
-// How often a thread has entered it. A context may be left on another thread.
-thread_local std::shared_ptr<int> checks = std::make_shared<int>(0);
-int entered = 0;  // on any thread
+// The blocks that the program's context has entered.
+struct CheckEntry {
+  bool open = true;
+};
+ContextStack<CheckEntry>& checks() {
+  static auto* stack = new ContextStack<CheckEntry>("pullback.check_numerics");
+  return *stack;
+}
+int entered = 0;  // open blocks of all contexts
 thread_local bool busy = false;
 
 struct Count {
@@ -85,7 +93,7 @@ std::string place_of(const Node* node) {
 }
 
 void check(Node* node, const Node* operation) {
-  if (*checks <= 0 || busy || !is_inexact(node->dtype) || node->flags & kTraced) return;
+  if (busy || !checking_numbers() || !is_inexact(node->dtype) || node->flags & kTraced) return;
   if (!operation && (is_leaf(node->op) || node->op == Op::read)) return;
   const Ref<Node> held(node);
   busy = true;
@@ -123,11 +131,11 @@ void check(Node* node, const Node* operation) {
               count_text(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
 }
 
-// One entry, of the thread that made it.
+// One entry, of the context that made it.
 class NumberCheck {
  public:
-  NumberCheck() : count_(checks) {
-    ++*count_;
+  NumberCheck() : entry_(std::make_shared<CheckEntry>()) {
+    checks().enter(entry_);
     if (entered++ == 0) check_numbers = check;
   }
   ~NumberCheck() { leave(); }
@@ -141,21 +149,24 @@ class NumberCheck {
   static void operator delete(void* check) { ::operator delete(check); }
 
   void leave() {
-    if (!count_) return;
-    --*count_;
-    count_ = nullptr;
+    if (!entry_) return;
+    entry_->open = false;
+    entry_ = nullptr;
     if (--entered == 0) check_numbers = nullptr;
   }
 
  private:
   explicit NumberCheck(std::nullptr_t) {}
 
-  std::shared_ptr<int> count_;
+  std::shared_ptr<CheckEntry> entry_;
 };
 
 }  // namespace
 
-bool checking_numbers() { return *checks > 0; }
+bool checking_numbers() {
+  const auto* entries = entered ? checks().current() : nullptr;
+  return entries && std::ranges::any_of(*entries, [](const auto& entry) { return entry->open; });
+}
 
 void bind_check_numbers(py::module_& m) {
   py::class_<NumberCheck> check(m, "NumberCheck");

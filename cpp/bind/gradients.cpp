@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "bind/context.h"
 #include "bind/convert.h"
 #include "bind/no_pickle.h"
 #include "bind/rules.h"
@@ -154,6 +155,31 @@ OverrideMap override_map(const py::dict& overrides) {
   return map;
 }
 
+ContextStack<OverrideEntry>& override_stack() {
+  static auto* stack = new ContextStack<OverrideEntry>("pullback.gradient_override_map");
+  return *stack;
+}
+
+// One of the same owner, the address of the context manager, is left innermost first.
+void push_overrides(const py::dict& overrides, uintptr_t owner) {
+  override_stack().enter(
+      std::make_shared<OverrideEntry>(OverrideEntry{override_map(overrides), owner}));
+  ++entered_overrides;
+}
+
+void pop_overrides(uintptr_t owner) {
+  const auto* entries = override_stack().current();
+  for (size_t i = entries ? entries->size() : 0; i-- > 0;) {
+    const std::shared_ptr<OverrideEntry> entry = (*entries)[i];
+    if (!entry->open || entry->owner != owner) continue;
+    entry->open = false;
+    --entered_overrides;
+    const OverrideMap map = std::exchange(entry->map, {});  // a rule's end may run Python code
+    return;
+  }
+  fail(ErrorKind::Runtime, "gradient_override_map: not entered in this context");
+}
+
 Source source_of(PyObject* x) {
   if (!is_variable(x)) return {as_node(x), 0};
   return {nullptr, variable_of(x)->id};
@@ -234,12 +260,8 @@ void bind_gradients(py::module_& m) {
   // Whether a tensor stands for a Python number that a traced function was given.
   m.def("is_number",
         [](py::handle x) { return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0; });
-  m.def(
-      "push_overrides",
-      [](const py::dict& overrides, uintptr_t owner) {
-        push_overrides(override_map(overrides), owner);
-      },
-      py::arg("overrides"), py::arg("owner"));
+  current_overrides = [] { return override_stack().current(); };
+  m.def("push_overrides", &push_overrides, py::arg("overrides"), py::arg("owner"));
   m.def("pop_overrides", &pop_overrides, py::arg("owner"));
   m.def("register_rule", [](const std::string& name, const RuleHandle& rule, bool replace) {
     register_rule(name, rule.rule, replace);

@@ -1,4 +1,4 @@
-// The stack of overrides, and histories that a value gets when a gradient asks for one.
+// Overrides, and histories that a value gets when a gradient asks for one.
 #include "graph/rule.h"
 
 #include <algorithm>
@@ -7,24 +7,6 @@
 
 namespace pullback {
 namespace {
-struct Overriding {
-  uintptr_t owner;
-  OverrideMap map;
-};
-
-// A map that is never left keeps its rules for ever: when its thread ends, nobody holds the lock of
-// the interpreter, at exit there is none, and a rule may hold Python objects.
-struct OverrideStack : std::vector<Overriding> {
-  OverrideStack() = default;
-  ~OverrideStack() {
-    for (Overriding& entry : *this) {
-      for (auto& [name, rule] : entry.map) rule.detach();
-    }
-  }
-  OverrideStack(const OverrideStack&) = delete;
-  OverrideStack& operator=(const OverrideStack&) = delete;
-};
-thread_local OverrideStack override_stack;
 thread_local int overrides_rest = 0;
 }  // namespace
 
@@ -57,39 +39,40 @@ void give_history(Node* node, Node* origin) {
   node->origin = nullptr;  // last: the history may go with it
 }
 
-void push_overrides(OverrideMap overrides, uintptr_t owner) {
-  override_stack.push_back({owner, std::move(overrides)});
-  ++entered_overrides;
-}
-
-void pop_overrides(uintptr_t owner) {
-  const auto own = std::find_if(override_stack.rbegin(), override_stack.rend(),
-                                [&](const Overriding& other) { return other.owner == owner; });
-  if (own == override_stack.rend()) {
-    fail(ErrorKind::Runtime, "gradient_override_map: not entered on this thread");
-  }
-  const OverrideMap map = std::move(own->map);  // a rule's end may run Python code
-  override_stack.erase(std::next(own).base());
-  --entered_overrides;
-}
-
 bool ends_history(const Node* node) {
   return ends_gradients(node->op) && !node->rule &&
          !(has_registered_rule && has_registered_rule(name_of(node->op)));
 }
 
-bool overrides_active_here() { return !overrides_rest && !override_stack.empty(); }
+namespace {
+
+// The first rule that `find` returns, from the innermost open map outwards.
+template <class Find>
+Ref<Rule> innermost(Find&& find) {
+  const auto* entries = overrides_rest || !current_overrides ? nullptr : current_overrides();
+  for (size_t i = entries ? entries->size() : 0; i-- > 0;) {
+    const OverrideEntry& entry = *(*entries)[i];
+    if (!entry.open) continue;
+    if (Ref<Rule> rule = find(entry.map)) return rule;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool overrides_active_here() {
+  return static_cast<bool>(innermost(
+      [](const OverrideMap& map) { return map.empty() ? Ref<Rule>() : map.begin()->second; }));
+}
 
 NoOverrides::NoOverrides() { ++overrides_rest; }
 NoOverrides::~NoOverrides() { --overrides_rest; }
 
 Ref<Rule> stamped_override(const char* name) {
-  for (size_t i = overrides_rest ? 0 : override_stack.size(); i-- > 0;) {
-    const OverrideMap& map = override_stack[i].map;
+  return innermost([&](const OverrideMap& map) {
     const auto found = map.find(name);
-    if (found != map.end()) return found->second;
-  }
-  return nullptr;
+    return found == map.end() ? Ref<Rule>() : found->second;
+  });
 }
 
 }  // namespace pullback

@@ -3,6 +3,7 @@
 // composite such as softmax that knows a better rule than its parts.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -84,12 +85,16 @@ bool ends_history(const Node* node);
 
 using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
 
-// gradient_override_map: while an entry is active on this thread, new nodes of that name are
-// stamped. Inner entries win over outer ones. Leaving takes the innermost entry of this owner (the
-// address of the context manager), which need not be the last.
-void push_overrides(OverrideMap overrides, uintptr_t owner);
-void pop_overrides(uintptr_t owner);
-inline int64_t entered_overrides = 0;  // on any thread
+// gradient_override_map: while an entry is open in the program's context, new nodes of that name
+// are stamped. Inner entries win over outer ones.
+struct OverrideEntry {
+  OverrideMap map;
+  uintptr_t owner = 0;
+  bool open = true;
+};
+// The entries of the context that runs now, innermost last. Set by the binding.
+inline const std::vector<std::shared_ptr<OverrideEntry>>* (*current_overrides)() = nullptr;
+inline int64_t entered_overrides = 0;  // open entries of all contexts
 bool overrides_active_here();
 inline bool overrides_active() { return entered_overrides && overrides_active_here(); }
 Ref<Rule> stamped_override(const char* name);
