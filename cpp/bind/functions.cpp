@@ -102,6 +102,12 @@ DType float_or_default(const py::object& dtype) {
 
 }  // namespace
 
+Ref<Node> own_view(const Ref<Node>& x, const Ref<Node>& result) {
+  if (result.get() != x.get() || !x->tracked() || x->flags & kWeak) return result;
+  Node* input = x.get();
+  return make_node(Op::reshape, x->dtype, x->shape, {&input, 1});
+}
+
 const char* lasting(const std::string& text) {
   static auto* const all = new std::set<std::string>;
   return all->insert(text).first->c_str();
@@ -118,7 +124,7 @@ void bind_functions(py::module_& m) {
     m.def(name, [function, name](py::handle x) {
       const Ref<Node> z = to_node(x.ptr(), name);
       const bool number = z->flags & kWeak && !(z->flags & kTraced);
-      return function(number ? settle_weak(z, natural_dtype(z.get())) : z);
+      return own_view(z, function(number ? settle_weak(z, natural_dtype(z.get())) : z));
     });
   };
   part("real", &real_part);
@@ -126,23 +132,31 @@ void bind_functions(py::module_& m) {
   part("conj", &conjugate);
   m.def("identity", &identity);
   m.def("stop_gradient", &stop_gradient);
-  m.def("reshape", [](const Ref<Node>& x, const Shape& shape) { return reshape(x, shape); });
+  m.def("reshape",
+        [](const Ref<Node>& x, const Shape& shape) { return own_view(x, reshape(x, shape)); });
   m.def(
       "transpose",
-      [](const Ref<Node>& x, const AxisArgument& axes) { return transpose(x, axes.axes); },
+      [](const Ref<Node>& x, const AxisArgument& axes) {
+        return own_view(x, transpose(x, axes.axes));
+      },
       py::arg("x"), py::arg("axes") = none);
   m.def("broadcast_to",
-        [](const Ref<Node>& x, const Shape& shape) { return broadcast_to(x, shape); });
+        [](const Ref<Node>& x, const Shape& shape) { return own_view(x, broadcast_to(x, shape)); });
   m.def("expand_dims", [](const Ref<Node>& x, const AxisArgument& axis) {
-    return expand_dims(x, axis.axes.value_or(std::vector<int64_t>{}));
+    return own_view(x, expand_dims(x, axis.axes.value_or(std::vector<int64_t>{})));
   });
   m.def(
-      "squeeze", [](const Ref<Node>& x, const AxisArgument& axis) { return squeeze(x, axis.axes); },
+      "squeeze",
+      [](const Ref<Node>& x, const AxisArgument& axis) {
+        return own_view(x, squeeze(x, axis.axes));
+      },
       py::arg("x"), py::arg("axis") = none);
   m.def("operands", &operands, py::arg("values"), py::arg("who"));
   m.def("parts", &parts_of, py::arg("values"), py::arg("who"));
   m.def("concat", [](const std::vector<py::object>& parts, Integer axis) {
-    return concat(parts_of(parts, "concat"), axis);
+    const std::vector<Ref<Node>> given = parts_of(parts, "concat");
+    const Ref<Node> joined = concat(given, axis);
+    return given.size() == 1 ? own_view(given[0], joined) : joined;
   });
   m.def("stack", [](const std::vector<py::object>& parts, Integer axis) {
     return stack(parts_of(parts, "stack"), axis);
@@ -155,7 +169,7 @@ void bind_functions(py::module_& m) {
     m.def(
         name,
         [op](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
-          return reduce(op, x, axis.axes, keepdims);
+          return own_view(x, reduce(op, x, axis.axes, keepdims));
         },
         py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
   };

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include "graph/node.h"
+
 #include <string>
 
 #include "graph/operation.h"
@@ -23,5 +25,9 @@ void bind_layers(pybind11::module_& m);
 const char* lasting(const std::string& text);
 // "N", "T" or "C".
 Turn turn_of(const std::string& word);
+
+// `result`, or a view of it if the operation had nothing to do and it is x itself: gradients by a
+// result count its own uses, not all of x.
+Ref<Node> own_view(const Ref<Node>& x, const Ref<Node>& result);
 
 }  // namespace pullback

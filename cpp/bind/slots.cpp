@@ -3,6 +3,7 @@
 
 #include "bind/convert.h"
 #include "bind/escapes.h"
+#include "bind/functions.h"
 #include "bind/indexing.h"
 #include "bind/numpy.h"
 #include "bind/once.h"
@@ -168,7 +169,10 @@ PyObject* get_size(PyObject* self, void*) {
       nullptr, [&] { return PyLong_FromLongLong(to_node(self, "size")->shape.size()); });
 }
 PyObject* get_transposed(PyObject* self, void*) {
-  return guarded<PyObject*>(nullptr, [&] { return wrap(transpose(to_node(self, "T"))); });
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "T");
+    return wrap(own_view(x, transpose(x)));
+  });
 }
 
 PyObject* get_matrix_transposed(PyObject* self, void*) {

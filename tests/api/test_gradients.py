@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -293,3 +294,40 @@ def test_weights_that_are_numbers_of_numpy(weight):
         x = pb.Variable([3.0, 4.0], dtype=dtype)
         g = pb.gradients(x * x, x, grad_ys=weight)[0]
         assert g.dtype == dtype and g.numpy().tolist() == [12.0, 16.0]
+
+
+# --- by results of operations that have nothing to do
+
+SAME = {
+    "reshape": lambda x: pb.reshape(x, (2,)),
+    "ravel": pb.ravel,
+    "transpose": pb.transpose,
+    "T": lambda x: x.T,
+    "permute_dims": lambda x: pb.permute_dims(x, (0,)),
+    "moveaxis": lambda x: pb.moveaxis(x, 0, 0),
+    "broadcast_to": lambda x: pb.broadcast_to(x, (2,)),
+    "expand_dims": lambda x: pb.expand_dims(x, ()),
+    "squeeze": lambda x: pb.squeeze(x, ()),
+    "astype": lambda x: x.astype("float32"),
+    "real": pb.real,
+    "conj": pb.conj,
+    "concat": lambda x: pb.concat([x]),
+    "sum": lambda x: pb.sum(x, axis=()),
+    "slice": lambda x: x[:],
+    "dropout": lambda x: pb.dropout(x, 0.0),
+    "view of a view": lambda x: pb.reshape(pb.reshape(x, (2,)), (2,)),
+}
+
+
+@each("name", SAME)
+def test_by_a_result_that_is_its_input(name):
+    """It counts the uses of the result, not those of the input."""
+    x = var([1.0, 2.0]) * 1
+    same, again = SAME[name](x), SAME[name](x)
+    y = pb.sum(same * 2 + again * 3 + x * 5)
+    assert [listed([g])[0] for g in pb.gradients(y, [same, again, x])] == [
+        [2] * 2,
+        [3] * 2,
+        [10] * 2,
+    ]
+    assert listed(pb.gradients(pb.sum(x * 2), same)) == [None]

@@ -339,7 +339,8 @@ def astype(
     if copy is not True:
         copy = flag(copy, "astype", "copy")
     on_device(device, "astype")
-    return _core.cast(x, dtype)
+    out = _core.cast(x, dtype)
+    return _core.reshape(out, out.shape) if copy else out  # a tensor of its own
 
 
 def cast(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:

@@ -173,7 +173,7 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
     if not 0 <= share <= 1:
         raise ValueError(f"dropout: rate must be from 0 to 1, got {share}")
     if not training or share == 0:
-        return x
+        return _core.reshape(x, x.shape)
     if share == 1:
         return _core.where(False, x, 0)
     kept = _core.greater_equal(_core.random_uniform(x.shape, x.dtype), share)

@@ -119,7 +119,7 @@ class _Batch:
                 f"{self.counted} is {self.count}"
             )
         order = (axis, *(d for d in range(x.ndim) if d != axis))
-        batch = _core.transpose(x, order)
+        batch = _core.transpose(x, order) if axis else x
         stand_in = self.trace.argument(x.dtype.name, batch.shape[1:], False)
         self.stand_ins.append(stand_in)
         self.batches.append(batch)
@@ -159,6 +159,8 @@ class _Batch:
     def _placed(self, y: Tensor, axis: int) -> Tensor:
         if not -y.ndim <= axis < y.ndim:
             raise ValueError(f"vmap: out_axes: a result of shape {y.shape} has no axis {axis}")
+        if axis % y.ndim == 0:
+            return y
         order = list(range(1, y.ndim))
         order.insert(axis % y.ndim, 0)
         return _core.transpose(y, order)
