@@ -13,6 +13,7 @@
 #include "grad/forward.h"
 #include "grad/reverse.h"
 #include "graph/recorder.h"
+#include "graph/walk.h"
 #include "plan/evaluate.h"
 
 namespace pullback {
@@ -92,6 +93,16 @@ std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   return tree;
 }
 
+// Whether what was made from a leaf kept its history, because it was watched then.
+bool has_history_from(const Node* x, const std::vector<Ref<Node>>& ys) {
+  std::vector<Node*> roots, below;
+  for (const Ref<Node>& y : ys) roots.push_back(y.get());
+  walk(roots, &below, [&](const Node* node) {
+    return node->tracked() && node->seq > x->seq ? node->inputs() : std::span<Node* const>();
+  });
+  return std::find(below.begin(), below.end(), x) != below.end();
+}
+
 void check_tracked(const GradientRequest& request, const char* who) {
   bool from_birth = true;
   for (size_t i = 0; i < request.xs.size(); ++i) {
@@ -100,7 +111,7 @@ void check_tracked(const GradientRequest& request, const char* who) {
     const auto is_it = [&](const Ref<Node>& y) { return y.get() == x; };
     if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
     from_birth = false;
-    if (!is_inexact(x->dtype) || x->tracked()) continue;
+    if (!is_inexact(x->dtype) || x->tracked() || has_history_from(x, request.ys)) continue;
     fail(ErrorKind::Value, who, ": xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
          x->dtype,
          ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "

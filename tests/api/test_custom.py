@@ -332,3 +332,25 @@ def test_a_rule_means_the_same_for_numbers_that_are_traced() -> None:
     ):
         assert f(2.0)[0].numpy().tolist() == [2.0, 2.0]
         assert pb.function(f)(2.0)[0].numpy().tolist() == [2.0, 2.0]
+
+
+def test_a_rule_that_differentiates_itself():
+    """By its own argument, however that was made: a leaf that was watched, or a result."""
+
+    @pb.custom_gradient
+    def sine(z):
+        y = pb.sin(z)
+        return y, lambda u: pb.gradients(y, z, u)[0]
+
+    x = pb.constant(np.linspace(0.0, 1.0, 3))
+    slope = np.cos(x.numpy())
+    np.testing.assert_allclose(pb.grad(lambda x: pb.sum(sine(x)))(x), slope)
+    np.testing.assert_allclose(pb.grad(lambda x: pb.sum(sine(x * 1)))(x), slope)
+    v = pb.Variable(x)
+    np.testing.assert_allclose(pb.gradients(sine(v), v)[0], slope)
+    with pb.GradientTape() as tape:
+        tape.watch(x)
+        y = sine(x)
+    np.testing.assert_allclose(tape.gradient(y, x), slope)
+    second = pb.grad(lambda x: pb.sum(pb.grad(lambda x: pb.sum(sine(x)))(x)))(x)
+    np.testing.assert_allclose(second, -np.sin(x.numpy()))

@@ -426,3 +426,35 @@ def test_operations_with_several_results(name):
         for mode in ("forward", "reverse"):
             second = pb.jacobian(pb.grad(f), mode=mode)(pb.constant(t))
             np.testing.assert_allclose(second, expected, rtol=rtol, atol=1e-5, err_msg=mode)
+
+
+def by_cubic_newton(f, z, *theta):
+    z = np.array(z)
+    for _ in range(60):
+        z = z - np.asarray(f(z, *theta)) / (3 * z**2)
+    return z
+
+
+def test_a_batch_of_equations():
+    """The solver is called for each entry; values, first and second derivatives, nested batches."""
+    root = pb.implicit.root(lambda z, t: z**3 - t, by_cubic_newton)
+    t = np.array([1.0, 8.0, 3.0])
+    x = lambda t: root(np.float64(1.0), t)  # noqa: E731
+    batch = pb.vmap(x)
+    same(batch(t), t ** (1 / 3))
+    same(pb.vmap(pb.grad(x))(t), t ** (-2 / 3) / 3)
+    same(pb.vmap(pb.grad(pb.grad(x)))(t), -2 / 9 * t ** (-5 / 3))
+    same(pb.jacobian(batch)(t), np.diag(t ** (-2 / 3) / 3))
+    same(pb.grad(lambda t: pb.sum(pb.square(batch(t))))(t), 2 / 3 * t ** (-1 / 3))
+    same(pb.vmap(batch)(np.stack([t, t + 1])), np.stack([t, t + 1]) ** (1 / 3))
+    same(pb.vmap(lambda z: root(z, np.float64(8.0)))(np.array([1.0, 3.0])), [2, 2])
+    assert batch(np.zeros(0)).shape == (0,)
+    linear = pb.implicit.root(lambda z, a, b: a @ z - b, by_scipy)
+    a = np.stack([np.eye(2) * 2, np.array([[2.0, 1.0], [0.0, 3.0]])])
+    b = np.array([[1.0, 2.0], [3.0, 4.0]])
+    solve = pb.vmap(lambda a, b: linear(np.zeros(2), a, b))
+    same(solve(a, b), np.linalg.solve(a, b[..., None])[..., 0])
+    by_b = pb.grad(lambda b: pb.sum(solve(pb.constant(a), b)))(b)
+    same(by_b, np.linalg.solve(np.swapaxes(a, 1, 2), np.ones((2, 2, 1)))[..., 0])
+    least = pb.implicit.minimum(lambda z, t: (z - pb.sin(t)) ** 2, by_minimize)
+    same(pb.vmap(pb.grad(lambda t: least(np.float64(0.1), t)))(t), np.cos(t), 1e-5)

@@ -382,3 +382,16 @@ def test_rules_of_users_in_f(adjoint: str) -> None:
         found.append([one.numpy() for one in (y, *pb.gradients(y, a))])
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-8)
+
+
+@pytest.mark.parametrize("adjoint", ADJOINTS)
+def test_a_traced_function_inside(adjoint: str) -> None:
+    times = np.array([0.0, 1.0])
+    plain = pb.integrate.odeint(lambda y, t: pb.sin(y), np.float64(1.0), times, adjoint=adjoint)
+    f = pb.function(pb.sin)
+    solve = lambda y: pb.integrate.odeint(lambda y, t: f(y), y, times, adjoint=adjoint)  # noqa: E731
+    np.testing.assert_array_equal(solve(np.float64(1.0)), plain)
+    # Of y' = sin(y): tan(y / 2) = tan(y0 / 2) e^t, and dy/dy0 = sin(y) / sin(y0).
+    by_start = pb.grad(lambda y: solve(y)[1])(np.float64(1.0))
+    expected = np.sin(plain.numpy()[1]) / np.sin(1.0)
+    assert float(by_start) == pytest.approx(float(expected), rel=1e-5)

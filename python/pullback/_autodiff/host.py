@@ -126,12 +126,17 @@ def _type_of(one: Any) -> Type:
     return example.shape, example.dtype
 
 
-def _host_call(f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...]) -> Tensor:
-    """The call as an operation. Complex arrays pass as real ones with a last axis of two parts."""
+def _host_call(
+    f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...], takes_batches: bool = False
+) -> Tensor:
+    """The call as an operation. Complex arrays pass as real ones with a last axis of two parts.
+
+    takes_batches: f may be called with a further first axis on all of its arguments.
+    """
     dtype = _core.dtype(dtype)
     complex_at = {k: x.dtype for k, x in enumerate(xs) if x.dtype.kind == "c"}
     if not complex_at and dtype.kind != "c":
-        return _core.host_call(f, xs, dtype, shape)
+        return _core.host_call(f, xs, dtype, shape, takes_batches)
 
     def of_pairs(*arrays: Any) -> Any:
         inputs = list(arrays)
@@ -146,9 +151,9 @@ def _host_call(f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...]) ->
     for k in complex_at:
         inputs[k] = _core.stack([_core.real(xs[k]), _core.imag(xs[k])], -1)
     if dtype.kind != "c":
-        return _core.host_call(of_pairs, inputs, dtype, shape)
+        return _core.host_call(of_pairs, inputs, dtype, shape, takes_batches)
     part = _core.real(_core.full((), 0, dtype)).dtype
-    pairs = _core.host_call(of_pairs, inputs, part, (*shape, 2))
+    pairs = _core.host_call(of_pairs, inputs, part, (*shape, 2), takes_batches)
     return _core.make_complex(pairs[..., 0], pairs[..., 1])
 
 

@@ -19,7 +19,7 @@ from .. import _core
 from .._core import Rule, Tape, Tensor, Variable, shown
 from .function import function, inlined_functions
 from .host import _host_call
-from .implicit_linear import MOST_DENSE, solved, solved_by_products
+from .implicit_linear import MOST_DENSE, for_each, solved, solved_by_products
 from .jacobian import jacobian
 from .nests import flatten, leaves_like, unflatten
 from .rules import place
@@ -119,7 +119,7 @@ def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[...
                      structure, who)  # fmt: skip
         arguments = _Arguments(theta)
         at = _core.identity(_core.stop_gradient(x.start))
-        piece = _Piece(at, [at, *arguments.tensors])
+        piece = _Piece(at, [at, *arguments.tensors], who)
         with piece:
             with inlined_functions():
                 returned = f(x.nest(at), *arguments.nest(arguments.tensors))
@@ -128,7 +128,7 @@ def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[...
         if not _core.computed_from([y], [at])[0]:
             raise ValueError(f"{who}: {place(f)}: what it returned does not depend on x")
         run = _Run(piece, x, arguments, solver, residual is _slope)
-        value = _host_call(run, run.inputs(), at.dtype, at.shape)
+        value = _host_call(for_each(run), run.inputs(), at.dtype, at.shape, True)
         found = _attached(value, piece, residual, residual is _slope, f, who)
         return x.nest(found)
 
@@ -220,9 +220,9 @@ def _number(x: Tensor) -> int:
 class _Piece:
     """What is made while it is open, as a function of `at` and of what else it is made from."""
 
-    def __init__(self, at: Tensor, watched: Sequence[Tensor]) -> None:
+    def __init__(self, at: Tensor, watched: Sequence[Tensor], who: str = "") -> None:
         self.at = at
-        self.tape = Tape(False)
+        self.tape = Tape(False, who)
         self.watched = watched
 
     def __enter__(self) -> None:
@@ -320,12 +320,13 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
     if prod(x.shape) <= MOST_DENSE:
         (matrix,) = jacobian(rest, [at], None, True)
         inputs = [_core.stop_gradient(one) for one in (matrix, v)]
-        value = _host_call(solved(who, place(f)), inputs, x.dtype, x.shape)
+        solve = for_each(solved(who, place(f)), 2)
+        value = _host_call(solve, inputs, x.dtype, x.shape, True)
     else:
         on = function(lambda w, others: piece.on(w, others))
         value = _host_call(
-            solved_by_products(on, symmetric, who, place(f)),
+            for_each(solved_by_products(on, symmetric, who, place(f))),
             [_core.stop_gradient(one) for one in (v, *piece.others)],
-            x.dtype, x.shape,
+            x.dtype, x.shape, True,
         )  # fmt: skip
     return _attached(value, piece, lambda y, _: y, symmetric, f, who)

@@ -13,6 +13,20 @@ MOST_DENSE = 128  # unknowns
 _ROUNDS = 20  # of as many steps as there are unknowns
 
 
+def for_each(f: Callable[..., Any], rank: int = 1) -> Callable[..., Any]:
+    """f, whose first argument has this rank, for each entry of a batch (of batches) that `vmap`
+    makes of its arguments, one after the other."""
+
+    def call(first: Any, *others: Any) -> Any:
+        if np.ndim(first) == rank:
+            return f(first, *others)
+        if not len(first):
+            return np.empty((0, *first.shape[1 : first.ndim - rank + 1]), first.dtype)
+        return np.stack([call(*one) for one in zip(first, *others, strict=True)])
+
+    return call
+
+
 def solved(who: str, where: str) -> Callable[..., Any]:
     def solve(matrix: Any, v: Any) -> Any:
         try:

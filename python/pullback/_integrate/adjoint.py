@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _core
 from .._autodiff.forward import vjp
+from .._autodiff.function import inlined_functions
 from .._control.loops import scan
 from .._core import Rule, Tensor
 
@@ -24,7 +25,8 @@ class Closed:
         trace = _core.Trace("odeint")
         given = [trace.argument(x.dtype.name, x.shape, False) for x in (y, t)]
         first = _core.next_number()
-        out = f(*given)
+        with inlined_functions():
+            out = f(*given)
         self.dtype, self.shape = y.dtype.name, y.shape
         self._piece = _core.Piece([out], first)
         own = [_number(x) for x in given]
