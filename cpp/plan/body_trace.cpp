@@ -46,10 +46,13 @@ ClosedBody BodyTrace::close(std::vector<Ref<Node>> roots, bool all_inside) {
 
 // As of outside: it is the same in every iteration.
 Ref<Node> BodyTrace::read(Variable* variable) {
-  set_variable_scope(outer_);
-  Ref<Node> out = pullback::read(variable);
-  set_variable_scope(this);
-  return out;
+  struct Outside {
+    BodyTrace* trace;
+    explicit Outside(BodyTrace* trace) : trace(trace) { set_variable_scope(trace->outer_); }
+    ~Outside() { set_variable_scope(trace); }
+  };
+  const Outside outside(this);
+  return pullback::read(variable);
 }
 
 void BodyTrace::assign(Variable* variable, const Ref<Node>&) {

@@ -199,12 +199,20 @@ bool has_complex(const Snapshot& snapshot) {
                      [](const Node* node) { return is_complex(node->dtype); });
 }
 
+namespace {
+
+// While one lives, nothing is recorded.
+struct Unrecorded {
+  const bool before = std::exchange(recording, false);
+  ~Unrecorded() { recording = before; }
+};
+
+}  // namespace
+
 Snapshot without_complex(const Snapshot& snapshot, std::vector<Ref<Node>>* kept) {
   const NoOverrides none;
-  const bool was_recording = std::exchange(recording, false);
-  Snapshot out = Expansion(snapshot).run(kept);
-  recording = was_recording;
-  return out;
+  const Unrecorded unrecorded;
+  return Expansion(snapshot).run(kept);
 }
 
 }  // namespace pullback

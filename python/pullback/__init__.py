@@ -9,7 +9,7 @@
 Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
 `custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `fft`, `random`, `special`,
 `stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing` are namespaces; the
-functions of the first two are here too.
+functions of the first two that NumPy or the Array API have at the top are here too.
 TensorFlow 1's names are in `pullback.compat.tf1`.
 """
 

@@ -7,6 +7,15 @@
 namespace pullback {
 namespace {
 
+// The table of roots takes seconds for lengths that no memory holds: then there is an error at
+// once.
+void check_memory_for(int64_t points) {
+  const auto bytes = static_cast<size_t>(points) * sizeof(std::complex<float>);
+  void* probe = std::malloc(bytes);
+  if (!probe) throw std::bad_alloc();
+  std::free(probe);
+}
+
 constexpr int64_t kLong = 1 << 14;  // points from which on a transform is made of short ones
 
 // Whether sequences that are transformed so many at once leave few lanes empty.
@@ -63,6 +72,7 @@ FourierStep compile_fourier(const LibraryCall& call) {
     const int64_t factor = short_points(long_ones);
     add_lanes(factor);
     if (factor * factor != long_ones) add_lanes(long_ones / factor);
+    check_memory_for(points);
     out.roots.emplace_back(long_ones);
     if (long_ones != points) out.roots.emplace_back(points);
   } else if (is_whole(transform_of(call))) {

@@ -101,8 +101,9 @@ Problem MatrixRun<T>::lu(int64_t at, const Parts& parts) const {
   int64_t* swaps = out<int64_t>(3, at, least);
   Real* sign = out<Real>(2, at, 1);
   if (least > 0) {
-    lapack.getrf(kColumnMajor, static_cast<int>(m), static_cast<int>(n), parts.matrix,
-                 static_cast<int>(m), parts.ints);
+    const int info = lapack.getrf(kColumnMajor, static_cast<int>(m), static_cast<int>(n),
+                                  parts.matrix, static_cast<int>(m), parts.ints);
+    if (info < 0) return Problem::NoLibrary;  // it refuses an argument; above 0 a pivot is zero
   }
   bool odd = false;
   for (int64_t i = 0; i < m && positions; ++i) positions[i] = i;
@@ -125,9 +126,9 @@ Problem MatrixRun<T>::qr(int64_t at, const Parts& parts) const {
   turn(in(0, at, m * n), m, n, parts.matrix);
   const int rows = static_cast<int>(m), k = static_cast<int>(least);
   const int work = static_cast<int>(step.work);
-  if (k) {
-    lapack.geqrf(kColumnMajor, rows, static_cast<int>(n), parts.matrix, rows, parts.tau, parts.work,
-                 work);
+  if (k && lapack.geqrf(kColumnMajor, rows, static_cast<int>(n), parts.matrix, rows, parts.tau,
+                        parts.work, work)) {
+    return Problem::NoLibrary;
   }
   for (int64_t i = 0; i < columns && r; ++i) {
     for (int64_t c = 0; c < n; ++c) r[i * n + c] = i <= c ? parts.matrix[c * m + i] : T{};

@@ -8,6 +8,7 @@
 #include "backend/cpu/library_call.h"
 #include "backend/cpu/library_small.h"
 #include "backend/cpu/matrix_functions.h"
+#include "base/error.h"
 
 namespace pullback {
 namespace {
@@ -155,10 +156,24 @@ Status run_with(const LibraryStep& step, const Slots& slots) {
 
 LibraryStep compile_library(const LibraryCall& call) {
   LibraryStep out{call};
-  if (is_small(call)) return out;
+  if (is_small(call) || is_attention(call.form.routine)) return out;
+  // LAPACK counts in int: a workspace that is larger overflows already in the answer to the query.
+  const auto check = [&](int64_t size, const char* what) {
+    if (size >= 0 && size <= std::numeric_limits<int>::max()) return;
+    fail(ErrorKind::Value, call.form.who ? call.form.who : name_of(call.form.routine),
+         ": matrices of shape (", call.form.m, ", ", call.form.n, ") have too ", what,
+         " for LAPACK, which counts to 2³¹ - 1; use smaller ones");
+  };
+  check(std::max(call.form.m, call.form.n), "many rows or columns");
+  // syevd needs 1 + 6 n + 2 n² of both kinds at most; beyond an int it answers a smaller number.
+  if (call.form.routine == Routine::eigh && call.form.n < (int64_t{1} << 31) &&
+      job_of_vectors(call) == 'V') {
+    check(1 + 6 * call.form.n + 2 * call.form.n * call.form.n, "large a workspace");
+  }
   by_dtype(call, [&]<class T>(T*) {
     if (const Lapack<T>* library = lapack<T>()) ask_sizes(*library, &out);
   });
+  for (const int64_t size : {out.work, out.ints, out.reals}) check(size, "large a workspace");
   return out;
 }
 

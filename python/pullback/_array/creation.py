@@ -22,9 +22,9 @@ def constant(value: TensorLike, dtype: DType = None) -> Tensor:
     """A tensor with this value: a number, a NumPy array or scalar, a nested list, or a tensor.
 
     Python floats become the default dtype (float32 unless `set_default_dtype` says otherwise),
-    Python integers int64; an array keeps its dtype, widened where it is not one of bool, int32,
-    int64, float32 and float64. The value is copied: later changes of an array are not seen. With
-    `dtype` the value is cast. Ragged lists are a ValueError, other dtypes a TypeError.
+    Python integers int64; an array keeps its dtype, which may be any that this package has. The
+    value is copied: later changes of an array are not seen. With `dtype` the value is cast. Ragged
+    lists are a ValueError, other dtypes a TypeError.
 
     >>> pb.constant([[1, 2], [3, 4]], dtype="float64")
     Tensor([[1., 2.],

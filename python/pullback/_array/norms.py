@@ -239,7 +239,7 @@ def cross(x1: TensorLike, x2: TensorLike, /, *, axis: SupportsIndex = -1) -> Ten
         [k] = axes_of([axis], len(x.shape), "cross")
         if x.shape[k] != 3:
             raise ValueError(f"cross: expected 3 entries along the axis, got shape {x.shape}")
-        parts.append([_core.take(x, i, k) for i in range(3)])
+        parts.append([_core.squeeze(part, k) for part in _core.split(x, [1, 1, 1], k)])
     (a0, a1, a2), (b0, b1, b2) = parts
     made = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
     [k] = axes_of([axis], len(made[0].shape) + 1, "cross")

@@ -72,7 +72,7 @@ PARTS = {
     "cosine_similarity": ("divide", "multiply", "sqrt", "square", "sum", "where"),
     "cov": ("divide", "matmul", "mean", "subtract", "transpose"),
     "correlate": ("add", "concat", "multiply", "slice"),
-    "cross": ("concat", "multiply", "reshape", "subtract", "take"),
+    "cross": ("concat", "multiply", "reshape", "subtract"),
     "cumprod": ("cumulative_prod", "reshape"),
     "cumsum": ("cumulative_sum", "reshape"),
     "cumulative_logsumexp": ("add", "difference", "exp", "linear_recurrence", "log", "where"),
