@@ -158,27 +158,18 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
 # --- cumulated
 
 
-def _cumulated(type: str, combine: Any, start: int, doc: str) -> Any:
+def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
     def function(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
         if not -len(x.shape) <= axis < len(x.shape):
             raise ValueError(f"axis {axis} of a tensor of rank {len(x.shape)}")
         at = axis % len(x.shape)
         n = x.shape[at]
 
-        def part(first: int, last: int) -> tuple[slice, ...]:
-            return (*(slice(None),) * at, slice(first, last))
-
-        def pushed(value: Any, step: int) -> Any:
-            """Moved along the axis, `start` where it leaves room."""
-            edge = _core.full((*x.shape[:at], step, *x.shape[at + 1 :]), like(x, start))
-            pair = [value[part(step, n)], edge] if reverse else [edge, value[part(0, n - step)]]
-            return _core.concat(pair, at)
-
-        step = 1
-        while step < n:  # each entry has the 2^k before it
-            x = combine(x, pushed(x, step))
-            step *= 2
-        return pushed(x, 1) if exclusive and n else x
+        if exclusive and n:  # without the last entry of the way, and `start` before the first
+            edge = _core.full((*x.shape[:at], 1, *x.shape[at + 1 :]), like(x, start))
+            whole = (*(slice(None),) * at, slice(1, None) if reverse else slice(0, n - 1))
+            x = _core.concat([x[whole], edge] if reverse else [edge, x[whole]], at)
+        return cumulate(x, at, reverse)
 
     public = type.lower()
     return operation(
@@ -187,10 +178,14 @@ def _cumulated(type: str, combine: Any, start: int, doc: str) -> Any:
     )  # fmt: skip
 
 
-cumsum = _cumulated("Cumsum", _core.add, 0, "Sums of all entries up to each along an axis; "
-                    "`exclusive` without itself, `reverse` from the end.")  # fmt: skip
-cumprod = _cumulated("Cumprod", _core.multiply, 1, "Products of all entries up to each along an "
-                     "axis; `exclusive` without itself, `reverse` from the end.")  # fmt: skip
+cumsum = _cumulated(
+    "Cumsum", _core.cumulative_sum, 0, "Sums of all entries up to each along an axis; `exclusive` "
+    "without itself, `reverse` from the end.",
+)  # fmt: skip
+cumprod = _cumulated(
+    "Cumprod", _core.cumulative_prod, 1, "Products of all entries up to each along an axis; "
+    "`exclusive` without itself, `reverse` from the end.",
+)  # fmt: skip
 
 
 def count_nonzero(

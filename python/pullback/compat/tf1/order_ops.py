@@ -93,11 +93,10 @@ def unique_with_counts(
 
 
 def _argsort(values: Any, axis: int, descending: bool) -> Any:
-    keys = (-values if values.dtype.kind == "f" else ~values) if descending else values
-    return np.argsort(keys, axis=axis, kind="stable").astype(np.int32)
+    return _core.cast(_core.argsort(values, axis, descending), np.dtype("int32"))
 
 
-define("ArgSort", on_values(_argsort), flows=False, host=True, domain="number", dtype=int32,
+define("ArgSort", _argsort, flows=False, domain="number", dtype=int32,
        shape=shape_functions.unchanged, fresh=True)  # fmt: skip
 
 
