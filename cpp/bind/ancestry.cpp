@@ -33,6 +33,8 @@ py::dict described(const Ancestor& ancestor) {
   const bool control = operation && traits(operation->op).step == StepKind::Control;
   out["operation"] = control ? operation->seq : 0;
   out["place"] = site_of(ancestor.site);
+  const Record* record = record_of(ancestor.seq);
+  out["through"] = record && record->through ? record->through : "";
   out["tensor"] = node ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
   out["tracked"] = ancestor.tracked;
   out["traced"] = node && (node->flags & kTraced);

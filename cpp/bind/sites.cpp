@@ -59,11 +59,13 @@ class Sites {
   uint32_t find() {
     const NoCollection none;
     uint32_t found = 0;
+    library_function = nullptr;
     PyFrameObject* frame = PyEval_GetFrame();
     Py_XINCREF(frame);
     while (frame) {
       PyCodeObject* code = PyFrame_GetCode(frame);
       found = number(frame, code);
+      if (found == kOurs) library_function = PyUnicode_AsUTF8(code->co_name);  // the table has it
       Py_DECREF(code);  // the frame or the table has it
       PyFrameObject* back = found == kOurs ? PyFrame_GetBack(frame) : nullptr;
       Py_DECREF(frame);

@@ -64,6 +64,7 @@ void record_node(Node* node, std::span<Node* const> inputs) {
   record.node = NodeHandle(node);
   record.variable = 0;
   record.site = find_site ? find_site() : 0;
+  record.through = find_site ? library_function : nullptr;
   record.op = node->op;
   record.dtype = node->dtype;
   record.tracked = node->tracked();
@@ -95,7 +96,9 @@ void record_source(const Node* copy, const Node* source) {
 void record_as(uint64_t copy, uint64_t original) {
   const Record* from = recorder->find(original);
   Record* to = recorder->find(copy);
-  if (from && to && from->site) to->site = from->site;
+  if (!from || !to || !from->site) return;
+  to->site = from->site;
+  to->through = from->through;
 }
 
 void record_look(const Node* node, const char* how, std::optional<double> number) {

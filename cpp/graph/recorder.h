@@ -21,6 +21,7 @@ struct Record {
   uint64_t variable = 0;  // read: number of the variable
   double number = 0;      // scalar: its value
   uint32_t site = 0;      // where (see find_site); 0: not known
+  const char* through = nullptr;  // the library function that the program called; null: none
   Op op = Op::value;
   DType dtype = DType::Float32;
   Composite composite = Composite::None;
@@ -50,6 +51,9 @@ constexpr size_t kLooks = size_t{1} << 12;
 // Where the user's program stands now: a number that the binding can resolve, 0 where it is not
 // known. Set by the binding.
 inline uint32_t (*find_site)() = nullptr;
+// The name of the outermost function of this library between that place and the core, as of the
+// last call of find_site; null if there was none.
+inline const char* library_function = nullptr;
 
 // Starting twice is stopping twice; the last stop forgets everything.
 void start_recording();

@@ -335,3 +335,34 @@ def test_large_graphs(debugging: None) -> None:
 def test_stored_floats_flow(dtype: str) -> None:
     v = pb.Variable([1.0, 2.0], dtype=dtype)
     assert "finite and not zero" in str(pb.explain(pb.sum(v * v), v))
+
+
+# --- functions that are made of several operations
+
+COMPOSITES = {
+    "std": lambda h: pb.std(h, axis=0),
+    "layer_norm": pb.layer_norm,
+    "norm": lambda h: pb.linalg.norm(h, ord=3, axis=0),
+    "quantile": lambda h: pb.quantile(h, 0.3),
+    "relu6": pb.nn.relu6,
+    "cumulative_logsumexp": lambda h: pb.cumulative_logsumexp(h, axis=1),
+}
+
+
+@each("name", COMPOSITES)
+def test_the_stop_of_the_program_and_not_that_of_a_composite(name: str, debugging: None) -> None:
+    x = pb.Variable(np.arange(6.0).reshape(2, 3) / 3 + 1)
+    hidden = pb.stop_gradient(x * 2)  # the culprit
+    why = pb.explain(pb.sum(COMPOSITES[name](hidden)), x)
+    assert why.reason == "stop_gradient" and len(why.findings) == 1
+    here = line_of(test_the_stop_of_the_program_and_not_that_of_a_composite, "# the culprit")
+    assert f":{here}" in why.place
+
+
+def test_a_composite_that_is_constant_is_named(debugging: None) -> None:
+    x = pb.Variable(np.ones(3))
+    why = pb.explain(pb.std(x), x)
+    assert (why.status, why.reason) == ("zero", "composite")
+    assert why.findings[0].what.startswith("std, a function of several operations")
+    why = pb.explain(pb.sum(pb.where(x > 5, x, 0.0)), x)  # the program's own
+    assert why.reason == "masked"

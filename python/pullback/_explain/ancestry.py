@@ -82,6 +82,8 @@ class Step:
     label = ""  # what finds it again without a line, if anything does
     operation = 0  # of a loop or a branch its number, whichever of its results this is
     inside: tuple[Inside, ...] = ()  # the outermost first
+    # The library function that made it as one of several operations; empty if the program did.
+    inside_of = ""
     made_from = 0  # inside of a loop: the number of what it repeats
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -99,6 +101,8 @@ class Step:
         self.variable: int = fields["variable"]
         self.variable_name: str = fields["variable_name"]
         self.place = Place(*fields["place"]) if fields["place"] else None
+        if fields["through"] != self.name:
+            self.inside_of = fields["through"]
         self.tensor: Any = fields["tensor"]  # None: it is gone
         self.tracked: bool = fields["tracked"]
         self.traced: bool = fields["traced"]
