@@ -353,7 +353,7 @@ void install_evaluation() {
 }
 
 std::string describe_plan(std::span<Node* const> roots) {
-  const Snapshot snapshot = take_snapshot(roots);
+  const Snapshot snapshot = settled_snapshot(roots, Updates::Leave);
   return snapshot.nodes.empty() ? "nothing to compute\n" : dump(find_plan(snapshot)->plan);
 }
 

@@ -3,7 +3,7 @@
 // Start at CpuExecutable::run. What a kind of step does is in its own file: group_run, gemm,
 // layout_run, index_run, arg_reduce, random_run.
 #include <algorithm>
-#include <bit>
+#include <new>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -211,8 +211,7 @@ class CpuExecutable : public Executable {
       if (i > 0 && interruption.ask()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
       const StepTimer timer(has_plans(plan_.steps[i]) ? nullptr : recording, plan_.steps[i]);
-      const Status status =
-          std::visit([&](const auto& step) { return pullback::run(step, slots); }, steps_[i]);
+      const Status status = run_step(steps_[i], slots);
       if (!status) return failed(status, i);
       if (interruption.stopped()) return at_step(failure(Problem::Interrupted), i);
     }
@@ -220,6 +219,14 @@ class CpuExecutable : public Executable {
   }
 
  private:
+  // Steps that call the program or a library list their arrays, for which there may be no memory.
+  static Status run_step(const Compiled& compiled, const Slots& slots) noexcept {
+    try {
+      return std::visit([&](const auto& step) { return pullback::run(step, slots); }, compiled);
+    } catch (const std::bad_alloc&) {
+      return failure(Problem::Memory);
+    }
+  }
   static Status at_step(Status status, size_t step) {
     status.step = static_cast<int32_t>(step);
     return status;

@@ -80,25 +80,47 @@ def euclidean_norm(x: Tensor, axes: Any = None, keepdims: bool = False) -> Tenso
 
     It is finite if it can be represented, and its gradient at 0 is 0.
     """
-    if keepdims is not False:
-        keepdims = flag(keepdims, "euclidean_norm", "keepdims")
     wide = _WIDER.get(str(x.dtype))
     if wide is not None:
-        return _core.cast(_root(_core.sum(_core.square(_core.cast(x, wide)), axes, keepdims)),
-                          x.dtype)  # fmt: skip
+        total = _core.sum(_core.square(_core.cast(x, wide)), axes, keepdims)
+        return _core.cast(_root(total), x.dtype)
     if x.size == 0:
         return _core.sum(x, axes, keepdims)
     scale = _scale_of(_core.abs(x), axes)
-    out = _core.multiply(_root(_core.sum(_core.square(_core.divide(x, scale)), axes, True)), scale)
+    total = _core.sum(_core.square(_core.divide(x, scale)), axes, True)
+    out = _core.multiply(_root(total), scale)
     if keepdims:
         return out
     return _core.reshape(out, ()) if axes is None else _core.squeeze(out, axes)
 
 
+def norm_of_all(xs: list[Tensor]) -> Tensor:
+    """Return the Euclidean norm of all entries of real tensors of one dtype, as that of one."""
+    wide = _WIDER.get(str(xs[0].dtype))
+    xs = [x for x in xs if x.size] or xs[:1]
+    if len(xs) == 1:
+        return euclidean_norm(xs[0])
+    if wide is not None:
+        total = _added([_core.sum(_core.square(_core.cast(x, wide))) for x in xs])
+        return _core.cast(_root(total), xs[0].dtype)
+    scale = _scale_of(_core.stack([_core.max(_core.abs(x)) for x in xs], 0), None)
+    scale = _core.reshape(scale, ())
+    total = _added([_core.sum(_core.square(_core.divide(x, scale))) for x in xs])
+    return _core.multiply(_root(total), scale)
+
+
+def _added(terms: list[Tensor]) -> Tensor:
+    total = terms[0]
+    for term in terms[1:]:
+        total = _core.add(total, term)
+    return total
+
+
 def _scale_of(size: Tensor, axes: Any) -> Tensor:
+    """The power of two next to the largest entry, by which a division is exact."""
     top = _core.stop_gradient(_core.max(size, axes, True))
     usable = _core.logical_and(_core.greater(top, 0.0), _core.less(top, inf))
-    return _core.where(usable, top, 1.0)
+    return _core.exp2(_core.floor(_core.log2(_core.where(usable, top, 1.0))))
 
 
 def _root(total: Tensor) -> Tensor:

@@ -113,7 +113,7 @@ PARTS = {
     "fold": ("at_window", "reshape", "slice", "transpose"),
     "gelu": ("multiply", "ndtr"),
     "geomspace": ("divide", "multiply", "pow", "where"),
-    "global_norm": ("square", "sum", "sqrt", "where", "divide", "multiply", "concat"),
+    "global_norm": ("square", "sum", "sqrt", "where", "divide", "multiply", "add"),
     "glu": ("multiply", "sigmoid", "slice"),
     "group_norm": ("add", "mean", "multiply", "reshape", "rsqrt", "square", "subtract"),
     "hard_sigmoid": ("add", "divide", "relu", "where"),

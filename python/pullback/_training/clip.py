@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._array.arguments import floating
-from .._array.norms import euclidean_norm
+from .._array.norms import euclidean_norm, norm_of_all
 from .._autodiff.nests import flatten, leaf_paths, unflatten
 from .._core import Tensor
 from .._typing import Axis, TensorLike
@@ -98,10 +98,8 @@ def global_norm(tensors: Any, /) -> Tensor:
 
 
 def _norm_of(entries: list[Any]) -> Tensor:
-    norms = [euclidean_norm(x) for x in entries if x is not None]
-    if len(norms) < 2:
-        return norms[0] if norms else _core.constant(0.0)
-    return euclidean_norm(_core.stack(norms, 0))
+    tensors = [x for x in entries if x is not None]
+    return norm_of_all(tensors) if tensors else _core.constant(0.0)
 
 
 def clip_by_global_norm(
