@@ -316,3 +316,10 @@ def test_searching_floats_among_integers() -> None:
     for side in ("left", "right"):
         found = pb.searchsorted(pb.constant(table), pb.constant(x), side=side)
         np.testing.assert_array_equal(found.numpy(), np.searchsorted(table, x, side=side))
+
+
+def test_a_nan_anywhere_makes_every_quantile_nan():
+    x = np.array([[1.0, np.nan, 3.0], [1.0, 2.0, 3.0]])
+    for q in (0.0, 0.25, 1.0):
+        np.testing.assert_array_equal(pb.quantile(x, q, axis=1), np.quantile(x, q, axis=1))
+    np.testing.assert_array_equal(pb.percentile(x, [0, 50], axis=1), np.percentile(x, [0, 50], 1))
