@@ -55,8 +55,10 @@ void check_escape(const Ref<Node>& x, const char* who, EscapeForm form, bool fro
 }
 
 bool called_by_sparse_product() {
+  static PyObject* const name_of_module = PyUnicode_InternFromString("scipy.sparse");
+  if (!PyDict_GetItem(numpy().loaded_modules.ptr(), name_of_module)) return false;
   PyFrameObject* top = PyEval_GetFrame();
-  if (!top || !numpy().loaded_modules.contains("scipy.sparse")) return false;
+  if (!top) return false;
   const auto frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(top));
   const std::string function = py::str(frame.attr("f_code").attr("co_name"));
   if (function != "_matmul_dispatch") return false;
@@ -92,8 +94,7 @@ void bind_escapes(py::module_& m) {
   m.def("escapes", [] {
     return policy == Policy::Raise ? "raise" : policy == Policy::Warn ? "warn" : "allow";
   });
-  m.def(
-      "warn_of_escapes", [](bool on) { debugging = on; }, py::arg("debugging"));
+  m.def("warn_of_escapes", [](bool on) { debugging = on; }, py::arg("debugging"));
   // For library functions that give the value of an argument to the program as an array.
   m.def(
       "check_escape",

@@ -30,14 +30,19 @@ bool lent_forever = false;  // in a child: by a thread that it does not have
 
 // One run at a time: two plans at once would fight for the cores. Recursive, since a handler of
 // Python's signals runs inside a run and may look at something.
-thread_local int locks = 0;  // of the mutex, by this thread
+// What this thread has: together, since each access of a thread's variables costs a call.
+struct Turn {
+  int locks = 0;  // of the mutex
+  int runs = 0;   // one inside the other
+};
+thread_local Turn turn;
 
 std::recursive_mutex* runtime_mutex() {
   static std::recursive_mutex* mutex = [] {
     // In a forked child the thread that runs is gone, and with it the only one to unlock.
     at_fork(nullptr, nullptr, [] {
       mutex = new std::recursive_mutex;
-      for (int i = 0; i < locks; ++i) mutex->lock();  // the runs that this thread is in
+      for (int i = 0; i < turn.locks; ++i) mutex->lock();  // the runs that this thread is in
       lent_forever = lent_nodes > 0;
     });
     return new std::recursive_mutex;
@@ -45,20 +50,18 @@ std::recursive_mutex* runtime_mutex() {
   return mutex;
 }
 
-thread_local int runs = 0;  // of this thread, one inside the other
-
 // Lets go of the interpreter lock first and takes it back last, so that nobody waits for the mutex
 // while holding it.
 class Running {
  public:
   Running() : state_(hooks.release ? hooks.release() : nullptr) {
     runtime_mutex()->lock();
-    ++locks;
-    ++runs;
+    ++turn_.locks;
+    ++turn_.runs;
   }
   ~Running() {
-    --runs;
-    --locks;
+    --turn_.runs;
+    --turn_.locks;
     runtime_mutex()->unlock();  // in a forked child another one than before
     if (hooks.acquire) hooks.acquire(state_);
   }
@@ -67,16 +70,17 @@ class Running {
 
  private:
   void* state_;
+  Turn& turn_ = turn;
 };
 
 }  // namespace
 
-CallingBack::CallingBack() noexcept : depth_(std::exchange(locks, 0)) {
+CallingBack::CallingBack() noexcept : depth_(std::exchange(turn.locks, 0)) {
   for (int i = 0; i < depth_; ++i) runtime_mutex()->unlock();
 }
 
 CallingBack::~CallingBack() {
-  for (; locks < depth_; ++locks) runtime_mutex()->lock();
+  for (; turn.locks < depth_; ++turn.locks) runtime_mutex()->lock();
 }
 
 namespace {
@@ -84,9 +88,9 @@ namespace {
 // Until the run on another thread that writes the node's next value into its memory is over.
 void wait_for(const Ref<Node>& node) {
   while (node->flags & kLent) {
-    if (runs || lent_forever) {
+    if (turn.runs || lent_forever) {
       fail(ErrorKind::Runtime, display_name(node.get()), ": this value was being updated in place ",
-           runs ? "when the signal came" : "by another thread when this process was forked",
+           turn.runs ? "when the signal came" : "by another thread when this process was forked",
            "; read it before or after");
     }
     const Running others_are_done;

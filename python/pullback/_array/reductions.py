@@ -39,6 +39,8 @@ def sum(
     """
     if keepdims is not False:
         keepdims = flag(keepdims, "sum", "keepdims")
+    if dtype is None and initial is None and where is True:
+        return _core.sum(x, axis, keepdims)
     return sum_as("sum", x, axis, keepdims, dtype, initial, where)
 
 
