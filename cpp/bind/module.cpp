@@ -126,6 +126,7 @@ bool interrupted() {
   const int64_t now = coarse_milliseconds();
   if (now - last_signal_check.load(std::memory_order_relaxed) < 20) return false;
   last_signal_check.store(now, std::memory_order_relaxed);
+  const CallingBack calling_back;  // a handler may wait for a thread that evaluates
   py::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() == 0) return false;
   delete pending_signal;
