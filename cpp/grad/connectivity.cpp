@@ -47,6 +47,18 @@ Connectivity::Connectivity(const GradientRequest& request)
   connect(0);
 }
 
+void Uses::add(const std::vector<Node*>& nodes) {
+  nodes_ = nodes;
+  for (Node* node : nodes_) add_user(node);
+}
+
+Uses::~Uses() {
+  for (Node* node : nodes_) {
+    --node->users;
+    release(node);
+  }
+}
+
 Connectivity::Exit Connectivity::exit_of(const Node* node) const {
   if (node->op == Op::result || node->op == Op::output) return {nullptr, rule_side(node)};
   Ref<Rule> rule;
@@ -102,8 +114,7 @@ void Connectivity::collect() {
     return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
   });
   // A rule may evaluate: what is computed then may let go of its inputs and end.
-  held_.reserve(nodes_.size());
-  for (Node* node : nodes_) held_.emplace_back(node);
+  used_.add(nodes_);
   for (const Node* node : nodes_) {
     const auto inputs = node->inputs();
     if (node->op == Op::stop_gradient && request_.overrides && !inputs.empty()) {
@@ -170,6 +181,7 @@ void Connectivity::fill_table() {
 void Connectivity::start_twins() {
   fill_table();
   twins_ = std::make_unique<Twins>();
+  for (Node* node : nodes_) held_.emplace_back(node);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (is_x_[i] || stopped(nodes_[i])) continue;
     twins_->find_or_add(nodes_[i], i, [&](const Node* input) { return find(input); });

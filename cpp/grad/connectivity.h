@@ -14,6 +14,19 @@
 
 namespace pullback {
 
+// Holds nodes as one that has them as inputs would: masks and plans ask who else holds them.
+class Uses {
+ public:
+  Uses() = default;
+  ~Uses();
+  Uses(const Uses&) = delete;
+  Uses& operator=(const Uses&) = delete;
+  void add(const std::vector<Node*>& nodes);
+
+ private:
+  std::vector<Node*> nodes_;
+};
+
 class Connectivity {
  public:
   explicit Connectivity(const GradientRequest& request);
@@ -68,7 +81,8 @@ class Connectivity {
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, size_t> position_;
   std::unique_ptr<Twins> twins_;  // once it has been extended
-  std::vector<Ref<Node>> held_;   // all of them, and what rules have made since
+  Uses used_;                     // of all that the walk found
+  std::vector<Ref<Node>> held_;   // once it has been extended: all there are
   // Inputs of the stop_gradients that an override makes part of the graph: once computed, such a
   // node has none.
   std::unordered_map<const Node*, Node*> stops_;

@@ -72,6 +72,31 @@ def test_rules_are_transposed() -> None:
     assert float(only[0]) == 3.0
 
 
+def test_a_rule_with_operations_that_differ_in_one_thing() -> None:
+    """A transposed rule finds common operations: those of another axis, shape, order or dtype are
+    not the same."""
+
+    def rule(g: Any) -> Any:
+        axes = pb.sum(g, axis=0, keepdims=True) + 3 * pb.sum(g, axis=1, keepdims=True)
+        turned = pb.transpose(g, (1, 0)) + 2 * pb.transpose(g, (0, 1))
+        row = g[:1]
+        shapes = pb.sum(pb.broadcast_to(row, (2, 3)), 0) + 5 * pb.sum(
+            pb.broadcast_to(row, (4, 3)), 0
+        )
+        flat = pb.reshape(g, (9, 1))[:3] + 7 * pb.reshape(g, (3, 3))[:, :1]
+        rounded = pb.cast(pb.cast(g, "float16") * 1, "float64")
+        single = 11 * pb.cast(pb.cast(g, "float32") * 1, "float64")
+        scans = pb.cumulative_sum(g, axis=0) + 13 * pb.cumulative_sum(g, axis=1)
+        return axes + turned + shapes + flat + rounded + single + scans
+
+    f = pb.custom_gradient(lambda x: (x * 1, rule))
+    x = pb.constant(np.arange(9.0).reshape(3, 3))
+    reverse = pb.jacobian(f, mode="reverse")(x).numpy()
+    same(pb.jacobian(f, mode="forward")(x), reverse)
+    tangent = np.linspace(-1, 1, 9).reshape(3, 3).astype(np.float16).astype(float)
+    same(pb.jvp(f, (x,), (tangent,))[1], np.tensordot(reverse, tangent, 2))
+
+
 def test_a_rule_that_clips_is_linear_about_zero() -> None:
     x = pb.Variable([1.0, 2.0])
     clipped = pb.clip_gradient(x * 3, 1.0)

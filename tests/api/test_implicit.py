@@ -359,6 +359,16 @@ def test_rules_of_users_are_asked_at_the_solution(name):
     np.testing.assert_allclose(second.numpy(), expected, rtol=1e-8)
 
 
+def test_arguments_that_enter_through_operations_of_their_own() -> None:
+    """What is made from them alone is tracked when the rule asks, after the tape has ended."""
+    root = implicit.root(lambda x, t: x**3 + x - pb.exp(pb.sin(t)), by_newton)
+    t = np.array([0.3, 1.1])
+    x = root(np.ones(2), t).numpy()
+    slope = np.exp(np.sin(t)) * np.cos(t) / (3 * x**2 + 1)
+    same(pb.grad(lambda t: pb.sum(root(np.ones(2), t)))(pb.constant(t)), slope)
+    same(pb.jacobian(lambda t: root(np.ones(2), t))(pb.constant(t)), np.diag(slope))
+
+
 def test_a_symmetric_system_on_which_conjugate_gradients_stop_early() -> None:
     scale = np.logspace(0, 8, 140)
     lowest = pb.implicit.minimum(

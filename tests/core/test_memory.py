@@ -171,6 +171,21 @@ def test_an_update_leaves_alone_what_somebody_holds(hold: str, in_function: bool
     assert w.numpy()[0] == 1.875
 
 
+def test_an_update_leaves_alone_the_tensor_that_was_assigned() -> None:
+    w = pb.Variable(np.ones(MIB, np.float32))
+
+    @pb.function
+    def step() -> None:
+        w.assign(w * 0.5 + 1.0)
+
+    step()
+    value = pb.constant(np.full(MIB, 4.0, np.float32)) * 2
+    value.numpy()
+    w.assign(value)
+    step()
+    assert w.numpy()[0] == 5 and value.numpy()[0] == 8
+
+
 def test_a_failing_step_changes_nothing() -> None:
     v, w = pb.Variable(np.ones(1000)), pb.Variable(np.arange(1000.0))
 

@@ -300,6 +300,27 @@ def test_a_callback_waits_for_a_thread_that_evaluates() -> None:
     assert seen == [15.0]
 
 
+def test_an_assignment_during_a_call_that_assigns_is_not_lost() -> None:
+    """The call sees that the variable is another one, and runs again."""
+    v = pb.Variable(1.0)
+    calls: list[Any] = []
+
+    def f(a: Any) -> Any:
+        calls.append(a)
+        if len(calls) == 1:
+            v.assign(100.0)
+        return a
+
+    call = pb.numpy_function(f, lambda x: x)
+
+    @pb.function
+    def step(x: Any) -> None:
+        v.assign(v + call(x))
+
+    step(np.float32(2.0))
+    assert float(v) == 102 and len(calls) == 2
+
+
 def test_exit_while_a_daemon_thread_is_in_a_callback() -> None:
     code = """
 import threading, time
