@@ -38,13 +38,13 @@ bool contains_tensor(py::handle object, const char* who, int64_t levels = kMaxRa
   if (is_tensor(object.ptr()) || is_variable(object.ptr())) return true;
   if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) return false;
   if (levels == 0) {
-    fail(ErrorKind::Value, who ? who : "constant", ": expected lists nested at most ",
-         int64_t{kMaxRank}, " levels deep, got more, or a list that contains itself");
+    fail(ErrorKind::Value, who ? std::string(who) + ": " : std::string(),
+         "expected lists nested at most ", int64_t{kMaxRank},
+         " levels deep, got more, or a list that contains itself");
   }
-  for (py::handle entry : object) {
-    if (contains_tensor(entry, who, levels - 1)) return true;
-  }
-  return false;
+  bool found = false;  // all entries: one after a tensor may be without end
+  for (py::handle entry : object) found |= contains_tensor(entry, who, levels - 1);
+  return found;
 }
 
 // Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers

@@ -4,12 +4,15 @@
 #include "backend/cpu/fourier.h"
 
 #include <array>
+#include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bind/convert.h"
 #include "bind/functions.h"
+#include "bind/host.h"
 #include "bind/numpy.h"
 #include "bind/tensor.h"
 #include "ops/fourier.h"
@@ -81,7 +84,12 @@ bool transform_rows(const FourierRows& call) noexcept {
 
 // The same by the public functions.
 bool call_numpy(const FourierRows& call) noexcept {
-  const py::gil_scoped_acquire lock;
+  std::optional<py::gil_scoped_acquire> lock;
+  try {
+    lock.emplace();
+  } catch (...) {
+    stay_until_exit();
+  }
   try {
     const bool to_half = call.transform == Transform::HalfOf;
     const bool from_half = call.transform == Transform::RealFrom;
@@ -106,8 +114,10 @@ bool call_numpy(const FourierRows& call) noexcept {
     py::module_::import("numpy").attr("multiply")(made, call.factor, py::arg("out") = out,
                                                   py::arg("casting") = "same_kind");
     return true;
-  } catch (py::error_already_set&) {
+  } catch (const std::exception&) {
     return false;
+  } catch (...) {  // the end of a thread whose interpreter is gone
+    stay_until_exit();
   }
 }
 

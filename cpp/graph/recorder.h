@@ -18,9 +18,9 @@ namespace pullback {
 struct Record {
   uint64_t seq = 0;  // of the node; 0: none yet
   NodeHandle node;
-  uint64_t variable = 0;  // read: number of the variable
-  double number = 0;      // scalar: its value
-  uint32_t site = 0;      // where (see find_site); 0: not known
+  uint64_t variable = 0;          // read: number of the variable
+  double number = 0;              // scalar: its value
+  uint32_t site = 0;              // where (see find_site); 0: not known
   const char* through = nullptr;  // the library function that the program called; null: none
   Op op = Op::value;
   DType dtype = DType::Float32;

@@ -341,6 +341,11 @@ time.sleep(0.2)
 def endless() -> dict[str, Any]:
     itself: list[Any] = []
     itself.append(itself)
+    first: list[Any] = [pb.constant(1.0)]
+    first.append(first)
+    last: list[Any] = []
+    last.append(pb.constant([1.0]))
+    last.append([last])
     deep: Any = 1.0
     for _ in range(90):
         deep = [deep]
@@ -349,6 +354,8 @@ def endless() -> dict[str, Any]:
         "second": [1.0, itself],
         "many": [[itself] * 10] * 10,
         "with a tensor": [pb.ones(()), itself],
+        "after a tensor": first,
+        "below a tensor": last,
         "deep": deep,
     }
 
