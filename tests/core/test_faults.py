@@ -296,9 +296,10 @@ def test_matrices_beyond_lapack_and_transforms_beyond_memory() -> None:
     """Refused when they are planned: LAPACK's workspace counts in int, and the table of roots of a
     transform would be computed for seconds."""
     x = pb.zeros((33_000, 33_000))
-    for results in (pb.linalg.eigh(x), pb.linalg.svd(x), [pb.linalg.svdvals(x)]):
+    for results in (pb.linalg.eigh(x), pb.linalg.svd(x)):
         with pytest.raises(ValueError, match=r"(eigh|svd): matrices of shape \(33000, 33000\)"):
             _core.describe_plan(list(results))
+    _core.describe_plan([pb.linalg.svdvals(x)])  # without vectors its workspace is small
     for points in (2**36, 2**40):
         for f in (pb.fft.rfft, pb.fft.fft, lambda x, n: pb.fft.dct(x, 2, n)):
             with pytest.raises(MemoryError):

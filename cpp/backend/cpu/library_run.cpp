@@ -3,6 +3,9 @@
 // library_spectra.cpp; with many small ones in library_small.cpp.
 #include "backend/cpu/library_run.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "backend/cpu/attention_run.h"
 #include "backend/cpu/kernels/small_matrices.h"
 #include "backend/cpu/library_call.h"
@@ -158,22 +161,27 @@ LibraryStep compile_library(const LibraryCall& call) {
   LibraryStep out{call};
   if (is_small(call) || is_attention(call.form.routine)) return out;
   // LAPACK counts in int: a workspace that is larger overflows already in the answer to the query.
-  const auto check = [&](int64_t size, const char* what) {
+  const auto check = [&](auto size, const char* what) {
     if (size >= 0 && size <= std::numeric_limits<int>::max()) return;
     fail(ErrorKind::Value, call.form.who ? call.form.who : name_of(call.form.routine),
          ": matrices of shape (", call.form.m, ", ", call.form.n, ") have too ", what,
          " for LAPACK, which counts to 2³¹ - 1; use smaller ones");
   };
   check(std::max(call.form.m, call.form.n), "many rows or columns");
-  // syevd needs 1 + 6 n + 2 n² of both kinds at most; beyond an int it answers a smaller number.
-  if (call.form.routine == Routine::eigh && call.form.n < (int64_t{1} << 31) &&
-      job_of_vectors(call) == 'V') {
-    check(1 + 6 * call.form.n + 2 * call.form.n * call.form.n, "large a workspace");
+  // What the routines' own texts ask for at most; beyond an int the query answers a smaller number.
+  const double least = static_cast<double>(std::min(call.form.m, call.form.n));
+  if (call.form.routine == Routine::eigh && job_of_vectors(call) == 'V') {
+    check(1 + 6 * least + 2 * least * least, "large a workspace");
+  }
+  if (call.form.routine == Routine::svd && job_of_svd(call) != 'N') {
+    check((call.form.is_complex ? 1 : 4) * least * least + 7 * least, "large a workspace");
   }
   by_dtype(call, [&]<class T>(T*) {
     if (const Lapack<T>* library = lapack<T>()) ask_sizes(*library, &out);
   });
-  for (const int64_t size : {out.work, out.ints, out.reals}) check(size, "large a workspace");
+  // The reals of the other routines have no length that is passed.
+  const int64_t reals = call.form.routine == Routine::eigh ? out.reals : 0;
+  for (const int64_t size : {out.work, out.ints, reals}) check(size, "large a workspace");
   return out;
 }
 
