@@ -91,9 +91,6 @@ void bind_escapes(py::module_& m) {
         policy = wish == "raise" ? Policy::Raise : wish == "warn" ? Policy::Warn : Policy::Allow;
       },
       py::arg("policy"));
-  m.def("escapes", [] {
-    return policy == Policy::Raise ? "raise" : policy == Policy::Warn ? "warn" : "allow";
-  });
   m.def("warn_of_escapes", [](bool on) { debugging = on; }, py::arg("debugging"));
   // For library functions that give the value of an argument to the program as an array.
   m.def(

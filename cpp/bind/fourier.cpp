@@ -5,7 +5,6 @@
 
 #include <array>
 #include <exception>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,12 +83,7 @@ bool transform_rows(const FourierRows& call) noexcept {
 
 // The same by the public functions.
 bool call_numpy(const FourierRows& call) noexcept {
-  std::optional<py::gil_scoped_acquire> lock;
-  try {
-    lock.emplace();
-  } catch (...) {
-    stay_until_exit();
-  }
+  const InterpreterLock lock;
   try {
     const bool to_half = call.transform == Transform::HalfOf;
     const bool from_half = call.transform == Transform::RealFrom;

@@ -118,7 +118,14 @@ void bind_functions(py::module_& m) {
   const auto none = py::none();
   m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none,
         py::arg("who") = "constant");
-  m.def("cast", [](py::handle x, DType dtype) { return to_node_of(x.ptr(), dtype, "cast"); });
+  m.def(
+      "cast",
+      [](py::handle x, DType dtype, bool copy) {
+        const Ref<Node> result = to_node_of(x.ptr(), dtype, "cast");
+        const Ref<Node> given = copy ? as_node(x.ptr()) : nullptr;
+        return given ? own_view(given, result) : result;
+      },
+      py::arg("x"), py::arg("dtype"), py::arg("copy") = false);
   m.def("make_complex", &make_complex);
   const auto part = [&](const char* name, auto function) {
     m.def(name, [function, name](py::handle x) {

@@ -3,7 +3,6 @@
 #include "bind/host.h"
 
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "bind/convert.h"
@@ -24,12 +23,7 @@ class PythonFunction : public HostFunction {
 
   bool call(std::span<const HostArray> in, const HostArray& out) noexcept override {
     const CallingBack calling_back;
-    std::optional<py::gil_scoped_acquire> lock;
-    try {
-      lock.emplace();
-    } catch (...) {
-      stay_until_exit();
-    }
+    const InterpreterLock lock;
     try {
       run(in, out);
       return true;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bind/convert.h"
-#include "bind/once.h"
+#include "bind/traced.h"
 #include "graph/recorder.h"
 
 namespace pullback {
@@ -43,12 +43,7 @@ struct NoCollection {
 
 class Sites {
  public:
-  Sites() {
-    const py::object file = py::module_::import("pullback").attr("__file__");
-    const py::module_ os = py::module_::import("os");
-    package_ = py::str(os.attr("path").attr("join")(os.attr("path").attr("dirname")(file), ""));
-  }
-
+  Sites() = default;
   Sites(const Sites&) = delete;
   Sites& operator=(const Sites&) = delete;
   ~Sites() {
@@ -129,10 +124,9 @@ class Sites {
       PyErr_Clear();
       return false;
     }
-    return std::string_view(file, static_cast<size_t>(length)).starts_with(package_);
+    return std::string_view(file, static_cast<size_t>(length)).starts_with(package_folder());
   }
 
-  std::string package_;
   std::vector<Site> sites_;
   std::unordered_map<Place, uint32_t, Hash> numbers_;
   Place recent_[256];

@@ -14,18 +14,18 @@ namespace pullback {
 
 namespace py = pybind11;
 
-namespace {
-
-// The folder of this package, with a separator at the end.
 const std::string& package_folder() {
-  const py::handle folder = found_once([]() -> py::object {
+  static const std::string* folder = nullptr;  // under the interpreter lock; never freed
+  if (!folder) {
     const py::object path = py::module_::import("os").attr("path");
     const py::object file = py::module_::import("pullback").attr("__file__");
-    return py::capsule(new std::string(py::str(path.attr("join")(path.attr("dirname")(file), ""))),
-                       [](void* text) { delete static_cast<std::string*>(text); });
-  });
-  return *py::reinterpret_borrow<py::capsule>(folder).get_pointer<std::string>();
+    const std::string found = py::str(path.attr("join")(path.attr("dirname")(file), ""));
+    if (!folder) folder = new std::string(found);  // an import lets other threads run
+  }
+  return *folder;
 }
+
+namespace {
 
 // Whether a source file belongs to an installed package or to the standard library.
 bool is_library(const std::string& file) {

@@ -11,6 +11,9 @@ namespace pullback {
 // instead.
 void check_has_value(const Ref<Node>& x, const char* who, const char* advice);
 
+// The folder of this package, with a separator at the end.
+const std::string& package_folder();
+
 // Whether the innermost Python frame is one of this package.
 bool called_by_library();
 
@@ -23,7 +26,7 @@ struct UserFrame {
 };
 UserFrame user_frame();
 
-// " (train.py:12)": the place of user_frame(); empty if there is none.
+// " (train.py:12)": file and line of user_frame(); empty if it found no frame.
 std::string user_place();
 
 }  // namespace pullback

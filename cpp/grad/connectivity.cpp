@@ -115,11 +115,10 @@ void Connectivity::collect() {
   });
   // A rule may evaluate: what is computed then may let go of its inputs and end.
   used_.add(nodes_);
+  if (!request_.overrides) return;
   for (const Node* node : nodes_) {
     const auto inputs = node->inputs();
-    if (node->op == Op::stop_gradient && request_.overrides && !inputs.empty()) {
-      stops_.emplace(node, inputs[0]);
-    }
+    if (node->op == Op::stop_gradient && !inputs.empty()) stops_.emplace(node, inputs[0]);
   }
 }
 

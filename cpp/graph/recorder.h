@@ -51,8 +51,8 @@ constexpr size_t kLooks = size_t{1} << 12;
 // Where the user's program stands now: a number that the binding can resolve, 0 where it is not
 // known. Set by the binding.
 inline uint32_t (*find_site)() = nullptr;
-// The name of the outermost function of this library between that place and the core, as of the
-// last call of find_site; null if there was none.
+// Set by find_site: the name of the outermost library function between the user's frame and the
+// core; null if the program called the core directly.
 inline const char* library_function = nullptr;
 
 // Starting twice is stopping twice; the last stop forgets everything.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.each import each
-from support.process import run
+from support.process import live, run
 
 import pullback as pb
 from pullback import _core
@@ -279,10 +279,12 @@ print("right")
 
 
 def test_a_chain_of_rules_ends_without_recursion() -> None:
+    before = live()
     h: Any = pb.Variable(1.0)
     for _ in range(20_000):
         h = pb.custom_gradient(lambda h, held=h: (h * 1.0, lambda g, held=held: g * held))(h)
     del h
+    assert live() == before
 
 
 def test_a_callback_waits_for_a_thread_that_evaluates() -> None:

@@ -3,6 +3,7 @@
 // Start at CpuExecutable::run. What a kind of step does is in its own file: group_run, gemm,
 // layout_run, index_run, arg_reduce, random_run.
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <optional>
 #include <variant>

@@ -1,6 +1,9 @@
 // What a Fourier transform needs before it runs: how it is made of shorter ones, and the tables of
 // those.
 #include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <new>
 
 #include "backend/cpu/fourier_run.h"
 

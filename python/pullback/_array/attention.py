@@ -69,9 +69,7 @@ def scaled_dot_product_attention(
         scale = 1 / sqrt(q.shape[-1]) if q.shape and q.shape[-1] else 1.0
     mask = None if attn_mask is None else _core.constant(attn_mask, who=who)
     share = share_of(dropout_p, who)
-    return _core.attention(
-        q, k, v, _core.constant(scale, who=who), mask, bool(is_causal), share or None
-    )
+    return _core.attention(q, k, v, _core.constant(scale, who=who), mask, is_causal, share or None)
 
 
 def _repeated(x: Tensor, query: Tensor, who: str) -> Tensor:

@@ -105,7 +105,7 @@ def svd(
     if full_matrices is not True:
         full_matrices = flag(full_matrices, "svd", "full_matrices")
     word = _degenerate(degenerate, "svd")
-    return SVDResult(*_core.svd(_core.constant(x, who="svd"), bool(full_matrices), word))
+    return SVDResult(*_core.svd(_core.constant(x, who="svd"), full_matrices, word))
 
 
 def svdvals(x: TensorLike, /) -> Tensor:

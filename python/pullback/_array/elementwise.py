@@ -339,8 +339,7 @@ def astype(
     if copy is not True:
         copy = flag(copy, "astype", "copy")
     on_device(device, "astype")
-    out = _core.cast(x, dtype)
-    return _core.reshape(out, out.shape) if copy else out  # a tensor of its own
+    return _core.cast(x, dtype, copy)
 
 
 def cast(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:

@@ -37,9 +37,7 @@ def diagonal(x: TensorLike, /, *, offset: SupportsIndex = 0) -> Tensor:
     >>> pb.linalg.diagonal([[[1.0, 2.0], [3.0, 4.0]]])
     Tensor([[1., 4.]], dtype=float32)
     """
-    x = _core.constant(x, who="diagonal")
-    check_matrices(x, "diagonal")
-    return products.diagonal(x, integer(offset, "diagonal"), -2, -1)
+    return _entries(x, offset, "diagonal")
 
 
 def trace(x: TensorLike, /, *, offset: SupportsIndex = 0, dtype: DType = None) -> Tensor:
@@ -69,7 +67,10 @@ def trace(x: TensorLike, /, *, offset: SupportsIndex = 0, dtype: DType = None) -
     >>> pb.linalg.trace([[[1.0, 2.0], [3.0, 4.0]]])
     Tensor([5.], dtype=float32)
     """
-    x = _core.constant(x, who="trace")
-    check_matrices(x, "trace")
-    entries = products.diagonal(x, integer(offset, "trace"), -2, -1)
-    return reductions.sum(entries, -1, dtype=dtype)
+    return reductions.sum(_entries(x, offset, "trace"), -1, dtype=dtype)
+
+
+def _entries(x: TensorLike, offset: SupportsIndex, who: str) -> Tensor:
+    x = _core.constant(x, who=who)
+    check_matrices(x, who)
+    return products.diagonal(x, integer(offset, who), -2, -1)

@@ -101,19 +101,12 @@ def norm_of_all(xs: list[Tensor]) -> Tensor:
     if len(xs) == 1:
         return euclidean_norm(xs[0])
     if wide is not None:
-        total = _added([_core.sum(_core.square(_core.cast(x, wide))) for x in xs])
-        return _core.cast(_root(total), xs[0].dtype)
+        squares = [_core.sum(_core.square(_core.cast(x, wide))) for x in xs]
+        return _core.cast(_root(sum(squares[1:], squares[0])), xs[0].dtype)
     scale = _scale_of(_core.stack([_core.max(_core.abs(x)) for x in xs], 0), None)
     scale = _core.reshape(scale, ())
-    total = _added([_core.sum(_core.square(_core.divide(x, scale))) for x in xs])
-    return _core.multiply(_root(total), scale)
-
-
-def _added(terms: list[Tensor]) -> Tensor:
-    total = terms[0]
-    for term in terms[1:]:
-        total = _core.add(total, term)
-    return total
+    squares = [_core.sum(_core.square(_core.divide(x, scale))) for x in xs]
+    return _core.multiply(_root(sum(squares[1:], squares[0])), scale)
 
 
 def _scale_of(size: Tensor, axes: Any) -> Tensor:

@@ -8,14 +8,13 @@ from typing import Any
 
 from .. import _core
 from .._autodiff.nests import flatten
-from .._autodiff.parts import SHAPED
 from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
 from .._runtime.questions import last_question
 from .ancestry import Ancestry, Place, Step, shortened
 from .apart import missed
 from .asking import question_of
-from .finding import Finding
+from .finding import Finding, of_program
 from .inside import Answer, look_inside
 from .not_finite import why_not_finite
 from .question import Question
@@ -317,7 +316,7 @@ WHYS = {"nan": why_not_finite, "infinite": why_not_finite, "zero": why_zero, "ti
 
 def _why(status: str, numbers: Numbers) -> Answer:
     ancestry = numbers.ancestry
-    findings = _of_program(_each_once(WHYS[status](numbers))) if status in WHYS else []
+    findings = of_program(_each_once(WHYS[status](numbers))) if status in WHYS else []
     if status in WHYS and not findings:
         findings = [nothing_found(ancestry)]
     alive = [n for n, cotangent in numbers.cotangents.items() if has_any(cotangent)]
@@ -327,7 +326,7 @@ def _why(status: str, numbers: Numbers) -> Answer:
 
 def _why_none(question: Question) -> Answer:
     ancestry = question.ancestry
-    findings = _of_program(_each_once(why_none(question)))
+    findings = of_program(_each_once(why_none(question)))
     return findings, ancestry.path(_on_path(question, findings)) if ancestry.connected else []
 
 
@@ -335,32 +334,6 @@ def _passing(ancestry: Ancestry, steps: list[Step], reached: Collection[int]) ->
     """Of the steps those that are reached and pass something on."""
     passing = (s.number for s in steps if s.passes or ancestry.is_x(s))
     return set(reached).intersection(passing)
-
-
-# What library functions use for their own purposes, where no program can change it.
-_INTERNAL = {"stop_gradient", "where"}
-
-
-def _of_program(findings: list[Finding]) -> list[Finding]:
-    """Without those about operations inside of a library function such as `std`, if there are
-    others; else they name that function."""
-    inside = [
-        f for f in findings
-        if f.step and f.step.inside_of and f.step.kind in _INTERNAL
-        and f.step.inside_of not in SHAPED
-    ]  # fmt: skip
-    if len(inside) < len(findings):
-        return [f for f in findings if f not in inside]
-    return [
-        Finding(
-            "composite",
-            f"{f.step.inside_of}, a function of several operations, passes nothing to {{x}} here",
-            "it is constant at these values: look at what it is given",
-            f.step,
-        )
-        for f in inside
-        if f.step
-    ] or findings
 
 
 def _each_once(findings: list[Finding]) -> list[Finding]:

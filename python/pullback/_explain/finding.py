@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._autodiff.parts import SHAPED
 from .ancestry import Place, Step
 
 
@@ -65,3 +66,29 @@ class Finding:
             "inside": [place.as_dict() for place in self.step.inside] if self.step else [],
             **self.figures,
         }
+
+
+# What library functions use for their own purposes, where no program can change it.
+_INTERNAL = {"stop_gradient", "where"}
+
+
+def of_program(findings: list[Finding]) -> list[Finding]:
+    """Without those about operations inside of a library function such as `std`, if there are
+    others; else they name that function."""
+    inside = [
+        f for f in findings
+        if f.step and f.step.inside_of and f.step.kind in _INTERNAL
+        and f.step.inside_of not in SHAPED
+    ]  # fmt: skip
+    if len(inside) < len(findings):
+        return [f for f in findings if f not in inside]
+    return [
+        Finding(
+            "composite",
+            f"{f.step.inside_of}, a function of several operations, passes nothing to {{x}} here",
+            "it is constant at these values: look at what it is given",
+            f.step,
+        )
+        for f in inside
+        if f.step
+    ] or findings
