@@ -61,16 +61,24 @@ class Reverse {
         gs_[k] = argument_like(body_.roots[k]);
       }
     }
-    for (bool more = true; more;) {
-      more = false;
-      answers_ = pull_back(body_, gs_, from_, overrides_);
+    // Two rounds are enough for most loops. Along a chain of carries there are as many as carries:
+    // from the third one on only what is new is asked, and all of it once at the end.
+    std::vector<NodeRef> asked = gs_;
+    int round = 0;
+    do {
+      ++round;
+      answers_ = pull_back(body_, asked, from_, overrides_);
+      std::vector<NodeRef> fresh;
       for (size_t k = 0; k < loop_.carries; ++k) {
         if (!answers_[k] || live_[k]) continue;
         live_[k] = 1;
         gs_[k] = argument_like(body_.roots[k]);
-        more = true;
+        fresh.resize(gs_.size());
+        fresh[k] = gs_[k];
       }
-    }
+      if (fresh.empty() && round > 2) answers_ = pull_back(body_, gs_, from_, overrides_);
+      asked = round == 1 && !fresh.empty() ? gs_ : std::move(fresh);
+    } while (!asked.empty());
   }
 
   std::vector<NodeRef> make() {

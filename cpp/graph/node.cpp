@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/threads.h"
 #include "graph/operation.h"
 #include "graph/rule.h"
 
@@ -64,6 +65,9 @@ std::vector<Node*>& pending() {
 }
 bool draining = false;
 
+bool ending_rules = false;
+thread_local bool ends_rules_here = false;
+
 // Rules and origins may hold Python callables, which run anything when they die. Those whose last
 // reference went while nodes were freed wait here until the nodes are in order again.
 struct Dying {
@@ -71,10 +75,13 @@ struct Dying {
   std::vector<std::unique_ptr<Origin>> origins;
 };
 Dying& dying() {
-  static auto* lists = new Dying;
+  static auto* lists = [] {
+    // What a callable runs may let another thread go on, which forks: in the child nobody goes on.
+    at_fork(nullptr, nullptr, [] { ending_rules = ends_rules_here; });
+    return new Dying;
+  }();
   return *lists;
 }
-bool ending_rules = false;
 
 template <class T>
 void end_last(std::vector<std::unique_ptr<T>>* list) {
@@ -85,10 +92,11 @@ void end_last(std::vector<std::unique_ptr<T>>* list) {
 // What these release joins the lists, so that a chain of rules ends without recursion.
 void end_rules() {
   if (std::exchange(ending_rules, true)) return;
+  ends_rules_here = true;
   while (!dying().rules.empty() || !dying().origins.empty()) {
     dying().rules.empty() ? end_last(&dying().origins) : end_last(&dying().rules);
   }
-  ending_rules = false;
+  ending_rules = ends_rules_here = false;
 }
 
 int threads_wanted = 0;

@@ -370,6 +370,25 @@ def test_a_path_that_takes_several_iterations() -> None:
     assert float(pb.gradients(z, [a])[0]) == 6 * 2 * 2.0
 
 
+def test_a_chain_of_carries() -> None:
+    """Each carry reaches the one before it only; the first one is multiplied by x."""
+
+    def step(carry: Any, _: Any) -> Any:
+        return (carry[0] * x, *(2.0 * c + 0.5 * first for c in carry[:-1])), None
+
+    def unrolled(x: Any) -> Any:
+        carry: Any = (x,) * 6
+        for _ in range(7):
+            carry = (carry[0] * x, *(2.0 * c + 0.5 * first for c in carry[:-1]))
+        return carry[-1]
+
+    x = pb.Variable(1.25, dtype="float64")
+    first = x * x
+    carry, _ = pb.scan(step, (x.read(),) * 6, None, length=7)
+    expected = pb.gradients(unrolled(x), [x])[0]
+    np.testing.assert_allclose(pb.gradients(carry[-1], [x])[0], expected, rtol=1e-14)
+
+
 @pytest.mark.parametrize("kind", [int, pb.constant])
 def test_fori_loop_from_another_number_than_zero(kind: Any) -> None:
     x = pb.Variable(3.0)

@@ -39,6 +39,40 @@ def test_a_child_made_while_another_thread_computes() -> None:
     assert run(code).split() == ["True", "True"]
 
 
+def test_a_child_made_while_another_thread_ends_a_rule() -> None:
+    """Rules that end in the child are freed there, though the thread that ended one is gone."""
+    code = """if True:
+    import os, threading
+    import pullback as pb
+    inside, leave = threading.Event(), threading.Event()
+    class Slow:
+        def __del__(self):
+            inside.set()
+            leave.wait()
+    class Counted:
+        ended = 0
+        def __del__(self):
+            Counted.ended += 1
+    def make(kept):
+        @pb.custom_gradient
+        def f(x):
+            def rule(g): kept; return g
+            return x * 2.0, rule
+        return f(pb.Variable(1.0))
+    thread = threading.Thread(target=lambda: make(Slow()))
+    thread.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:
+        make(Counted())
+        os._exit(Counted.ended)
+    leave.set()
+    thread.join()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run(code).split() == ["1"]
+
+
 def test_a_child_of_a_child_and_its_exit() -> None:
     """Children leave through the interpreter's whole exit, with a team in the parent only."""
     code = """if True:
