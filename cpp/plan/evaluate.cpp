@@ -252,6 +252,7 @@ PlanRun::~PlanRun() {
   vectors_.owned.clear();
   vectors_.results.clear();
   vectors_.scalars.clear();
+  vectors_.replaced.clear();
   vectors_.held.clear();
   vectors_.inputs.clear();
   vectors_.outputs.clear();
@@ -272,6 +273,7 @@ bool PlanRun::take_donor(int32_t argument) {
   Node* node = vectors_.nodes[argument].get();
   node->value = nullptr;
   node->flags |= kLent;
+  vectors_.replaced.push_back(node->seq);
   ++lent_nodes;
   return true;
 }

@@ -48,6 +48,8 @@ class PlanRun {
   // Results: one buffer per plan output. Raises what the plan reports; then nothing has changed.
   void run(const CachedPlan& cached);
   const Ref<Buffer>& result(size_t output) const { return vectors_.results[output]; }
+  // The numbers of the nodes that were updated in place: their values are the new ones now.
+  std::span<const uint64_t> replaced() const { return vectors_.replaced; }
 
  private:
   struct Vectors {
@@ -55,6 +57,7 @@ class PlanRun {
     std::vector<Ref<Node>> held;
     std::vector<Ref<Buffer>> arguments, owned, results;
     std::vector<Scalar> scalars;
+    std::vector<uint64_t> replaced;
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
   };

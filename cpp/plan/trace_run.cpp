@@ -105,7 +105,9 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
 }
 
 // False where another thread has assigned meanwhile what this call has read and is to assign: to
-// write over that would lose an update.
+// write over that would lose an update. After an update in place there is no second try: then the
+// assignment stays, as one that came after the call. That is what it was, where the value that was
+// replaced is one that was updated in place, since whoever wanted to read it had to wait.
 bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
                      std::span<const Fate> fates) {
   const bool keeps = std::find(fates.begin(), fates.end(), Fate::Kept) != fates.end();
@@ -134,9 +136,20 @@ bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> 
     plan_run.add_scalar(scalar.draw < 0 ? scalar.value : inputs[scalar.draw]->scalar);
   }
   if (plan_) plan_run.run(*plan_);
-  for (size_t k = 0; k < assigned_.size(); ++k) {
+  const auto assigned_meanwhile = [&](size_t k) {
     const State& state = states_[assigned_[k]];
-    if (state.initial && state.variable->current->seq != seen[k]) return false;
+    return state.initial && state.variable->current->seq != seen[k];
+  };
+  const auto replaced = plan_run.replaced();
+  const Variable* lost = nullptr;
+  auto stays = scratch.list<uint8_t>(assigned_.size());
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    stays.push_back(assigned_meanwhile(k));
+    if (!stays[k]) continue;
+    if (replaced.empty()) return false;
+    if (std::ranges::find(replaced, seen[k]) == replaced.end()) {
+      lost = states_[assigned_[k]].variable.get();
+    }
   }
   const auto result = [&](size_t k) -> Ref<Node> {
     const Output& place = places_[k];
@@ -147,7 +160,14 @@ bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> 
   for (size_t k = 0; k < returned_; ++k) results[k] = result(k);
   if (!fates.empty()) mark_results(results, fates, call.get());
   for (size_t k = 0; k < assigned_.size(); ++k) {
+    if (stays[k]) continue;
     pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
+  }
+  if (lost) {
+    fail(
+        ErrorKind::Runtime, "function: variable \"", lost->name,
+        "\" was assigned by another thread while a call was updating it and others; the call's own "
+        "update of it is lost, the others are made. Assign it under a lock");
   }
   return true;
 }

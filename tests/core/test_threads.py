@@ -82,6 +82,43 @@ def test_threads_that_update_one_variable() -> None:
     assert v.numpy().tolist() == [800.0] * 500
 
 
+@pytest.mark.parametrize("held", [False, True])
+def test_an_assignment_during_a_call_that_updates_in_place(held: bool) -> None:
+    """The call is not made twice. Where its own update is lost, as the value before it was held and
+    could be read meanwhile, it says so."""
+    large, small = pb.Variable(np.zeros(500_000)), pb.Variable(np.zeros(3), name="small")
+    calls, errors, done = 0, 0, False
+
+    @pb.function
+    def step() -> None:
+        small.assign(small * 2 + 1)
+        large.assign(large + 1)
+
+    def other() -> None:
+        while not done:
+            small.assign(np.zeros(3))
+            time.sleep(0.0002)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    try:
+        while calls < (2000 if held and not errors else 50):
+            before = small.read() if held else None
+            if held:
+                before.numpy()
+            calls += 1
+            try:
+                step()
+            except RuntimeError as error:
+                assert held and '"small" was assigned by another thread' in str(error)
+                errors += 1
+    finally:
+        done = True
+        thread.join()
+    assert (large.numpy() == calls).all()
+    assert bool(errors) == held
+
+
 @pytest.mark.parametrize(
     "seconds", [0.5, pytest.param(20.0, marks=pytest.mark.slow)], ids=["short", "long"]
 )
