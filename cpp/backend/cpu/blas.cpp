@@ -15,6 +15,8 @@ namespace pullback {
 namespace {
 
 // A variable of the environment that is set while the library loads, unless the user has set it.
+// OpenBLAS reads nothing else. setenv is not safe beside a thread of foreign code that reads the
+// environment in that moment; none of ours does.
 class WhileLoading {
  public:
   WhileLoading(const char* name, const char* value) : name_(name) {

@@ -77,7 +77,9 @@ def custom_gradient(
     passed through and has no gradient. A rule may say None for these, too: one entry for each
     argument, as the same f may be given a number here and a tensor there (a number that a
     `function` was given is a tensor inside of it). Second derivatives differentiate the rule's own
-    operations.
+    operations. A rule that is given what the decorated function returned (by a list that both fill,
+    say) keeps it, and itself, until the process ends: Python's garbage collector does not see that
+    cycle.
 
     Trainable variables that f reads, beyond its arguments, get their ordinary gradients; unless the
     rule takes `variables`: then it is called with `variables=[...]` and returns a pair, the
