@@ -94,15 +94,18 @@ def test_values_of_a_name_scope_choose_the_graph():
 def test_control_dependencies():
     v = tf.Variable(1.0)
     change = v.assign(5.0)
+    old = v.value()
     with tf.control_dependencies([change]):
-        old, new = v.value(), v.read_value()  # value() was made before
+        again, new, direct = old + 0.0, v.value(), v + 0.0
         with tf.control_dependencies(None):
             free = tf.constant(3.0)
     assert free.op.control_inputs == () and change.op in new.op.control_inputs
     with tf.Session() as session:
         session.run(v.initializer)
         assert session.run(old) == 1.0 and session.run(v) == 1.0
-        assert session.run(new) == 5.0
+        assert session.run(again) == 1.0 and session.run(v) == 5.0
+        session.run(v.initializer)
+        assert session.run([new, direct]) == [5.0, 5.0]
     for wrong in ([3.0], "v", change, [None]):
         with pytest.raises(TypeError, match="control_dependencies"):
             tf.control_dependencies(wrong).__enter__()

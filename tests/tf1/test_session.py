@@ -209,7 +209,7 @@ def test_failure_publishes_nothing():
         with pytest.raises(tf.errors.InvalidArgumentError, match="5"):
             session.run([step, bad], {at: 5})
         assert session.run(v).tolist() == [1.0, 2.0]
-        assert session.run(bad, {at: 1}) == 2.0  # of the values before the run
+        assert session.run(bad, {at: 1}) == 3.0  # of the values after the step
         assert session.run(v).tolist() == [2.0, 3.0]
 
 
@@ -275,8 +275,9 @@ def test_control_dependencies_nest_and_clear():
 def test_a_gradient_runs_what_the_values_that_it_uses_wait_for(function, runs):
     """And nothing else: what is only differentiated does not run."""
     x, count = tf.Variable(3.0), tf.Variable(0)
+    before = x.value()  # does not wait, as a read inside would
     with tf.control_dependencies([count.assign_add(1)]):
-        h = function(x)
+        h = function(before)
     linear, squares = tf.reduce_sum(h * 2.0), tf.reduce_sum(h * h)
     for y, expected in ((h, runs), (linear, runs), (squares, 1)):
         slope = tf.gradients(y, x)

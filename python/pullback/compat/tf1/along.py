@@ -54,7 +54,7 @@ def _along(
             ends = [x[at] if x.dtype.is_floating else stop_gradient(x[at]) for x in tensors]
             start = Nest(along.like(ends))
             tensors = [x[:-1] if reverse else x[1:] for x in tensors]
-        with graph.control_dependencies(None):
+        with graph.body():
             number = len(graph._operations)
             given = [argument_of(graph, x.dtype, x.dims, "Identity", x) for x in start.tensors]
             entries = [

@@ -156,12 +156,8 @@ define("Identity", lambda x: _core.identity(x), shape=shape_functions.unchanged,
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """A new tensor with the same values; the natural place to override a gradient.
-
-    Of a variable it is a read of its own, which sees assignments that it depends on.
-    """
-    x = input.read_value() if hasattr(input, "read_value") else convert_to_tensor(input)
-    return apply("Identity", x, name=name)
+    """A new tensor with the same values; the natural place to override a gradient."""
+    return apply("Identity", convert_to_tensor(input), name=name)
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Any]:

@@ -85,7 +85,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
         outs = branches.switch(as_core(index), [lambda f=f: plain(f) for _, f in functions])
         return _plain(made[0].like([as_eager(y) for y in outs]), strict)
     graph, pieces, nests = index.graph, list[Piece](), list[Nest]()
-    with graph.control_dependencies(None):
+    with graph.body():
         for what, function in functions:
             first = len(graph._operations)
             result = function()

@@ -100,7 +100,7 @@ def _loop(
         start = Nest(loop_vars)
         dims = _invariants(start, invariants)
         kinds = [(x.dtype, d) for x, d in zip(start.tensors, dims, strict=True)]
-        with graph.control_dependencies(None):
+        with graph.body():
 
             def given(label: str) -> list[Tensor]:
                 return [

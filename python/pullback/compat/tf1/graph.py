@@ -84,6 +84,7 @@ class Graph:
         self._names: dict[str, int] = {}  # lower-case name -> how many have asked for it
         self._scope = ""  # "" or "a/b/"
         self._controls: list[tuple[Operation, ...]] = []
+        self.reads_wait = False  # whether what a variable stands for now is to be read after others
         self._overrides: list[dict[str, str]] = []
         self._collections: dict[str, list[Any]] = {}
         self.variable_store: dict[str, Any] = {}
@@ -175,6 +176,7 @@ class Graph:
         vars(self).update((name, copy(value)) for name, value in kept.items())
         self._collections = {name: list(items) for name, items in self._collections.items()}
         self._scope, self._controls, self._overrides, self.finalized = "", [], [], False
+        self.reads_wait = False
         try:
             yield
         finally:
@@ -223,7 +225,7 @@ class Graph:
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
         """What is made inside runs after these operations and tensors; None forgets outer ones."""
-        outer, held = self._controls, control_inputs
+        outer, held = (self._controls, self.reads_wait), control_inputs
         if held is not None and (isinstance(held, (str, Tensor)) or not isinstance(held, Iterable)):
             raise TypeError(
                 f"control_dependencies: expected a list of operations and tensors, got {held!r:.60}"
@@ -232,7 +234,17 @@ class Graph:
         for op in ops or ():
             if op.graph is not self:
                 raise ValueError(f"control_dependencies: {op!r} is not of the same graph")
-        self._controls = [] if ops is None else [*outer, ops]
+        self._controls = [] if ops is None else [*self._controls, ops]
+        self.reads_wait = bool(ops) or (self.reads_wait and ops is not None)
+        try:
+            yield
+        finally:
+            self._controls, self.reads_wait = outer
+
+    @contextmanager
+    def body(self) -> Iterator[None]:
+        """What is made inside is a body: the operation that has it waits for what it would."""
+        outer, self._controls = self._controls, []
         try:
             yield
         finally:

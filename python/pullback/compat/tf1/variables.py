@@ -4,8 +4,10 @@
     v/read      what the variable is in an expression: its value before the run
     v/Assign    the initializer
 
-The value lives in a Session. A read made later (`read_value`, `tf.identity(v)`) sees an assignment
-of the same run if a control dependency or an input orders it behind; see instantiate.py.
+    v/read_1, … what it is inside of `control_dependencies`, and what `read_value` gives
+
+The value lives in a Session. A read made later sees an assignment of the same run if a control
+dependency or an input orders it behind; see instantiate.py.
 """
 
 from __future__ import annotations
@@ -136,11 +138,15 @@ class Variable(Operators):
         return self.shape
 
     def _as_tensor(self) -> Tensor:
-        return self._read
+        if not self.graph.reads_wait:
+            return self._read
+        with self.graph.name_scope(None):
+            return _read(self, f"{self.op.name}/read")
 
     def value(self) -> Tensor:
-        """The value before the run; what the variable stands for in expressions."""
-        return self._read
+        """What the variable stands for in expressions: its value before the run, or after the
+        assignments among the control inputs around."""
+        return self._as_tensor()
 
     def initialized_value(self) -> Tensor:
         """The initial value, for the initial values of other variables."""
