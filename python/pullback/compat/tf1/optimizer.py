@@ -7,7 +7,7 @@ once. The rules are the main namespace's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -22,13 +22,13 @@ from .array_ops import constant, fill
 from .backprop import gradients
 from .create import cast, convert_to_tensor, is_tensor
 from .dtypes import as_dtype
-from .graph import Graph, GraphKeys
-from .grouping import group
+from .graph import Graph, GraphKeys, get_default_graph
 from .grouping import tuple as gated
 from .names import bind, signature_of
 from .opdef import define
-from .operation import Operation
+from .operation import Operation, operation_of
 from .optimizer_checks import checked_loss, checked_pair, checked_variables, no_gradients
+from .optimizer_hooks import OptimizerHooks
 from .slices import IndexedSlices
 from .tape import GradientTape
 from .tensor import as_core
@@ -37,13 +37,14 @@ from .variables import Variable
 __all__ = ["Optimizer"]
 
 
-class Optimizer:
+class Optimizer(OptimizerHooks):
     """The base of all optimizers.
 
     A class says what it needs: its `rule`; the `arguments` it is made with, of which the rule gets
     all but `use_locking` and `name`: numbers, tensors, functions or flags; `slots`, for each name
     that TensorFlow has for a part of the rule's state the rule's own and how it starts, as a number
-    or the name of an argument; and `powers`, variables that hold a power of an argument.
+    or the name of an argument; and `powers`, variables that hold a power of an argument. A class
+    of a program has no rule; it defines `_apply_dense` and what else `OptimizerHooks` names.
     """
 
     GATE_NONE = 0
@@ -71,7 +72,7 @@ class Optimizer:
             for key, x in given.items()
         }
         self._slots: dict[str, dict[Any, Any]] = {}
-        self._powers: dict[tuple[Any, str], Any] = {}
+        self._non_slots = {}
 
     def get_name(self) -> str:
         return str(self._name)
@@ -85,12 +86,14 @@ class Optimizer:
 
         ValueError if no variable has a gradient; it lists them all, and why.
         """
-        pairs = self.compute_gradients(
-            loss, var_list, gate_gradients, aggregation_method, grad_loss=grad_loss
-        )
+        pairs = self.compute_gradients(  # by keywords: a class of a program takes them in its order
+            loss, var_list=var_list, gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss,
+        )  # fmt: skip
         if all(g is None for g, _ in pairs):
             raise ValueError(no_gradients([v for _, v in pairs], loss))
-        return self.apply_gradients(pairs, global_step, name)
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def compute_gradients(
         self, loss: Any, var_list: Any = None, gate_gradients: int = 1,
@@ -139,8 +142,6 @@ class Optimizer:
 
         Pairs with the gradient None are left out. `global_step` is counted up after the updates.
         """
-        if self.rule is None:
-            raise NotImplementedError("tf.train.Optimizer has no update rule; use one that has")
         if global_step is not None and not isinstance(global_step, (Variable, _core.Variable)):
             raise TypeError(
                 f"apply_gradients: global_step: expected a variable, got {global_step!r:.60}"
@@ -152,16 +153,19 @@ class Optimizer:
         if not present:
             raise ValueError(no_gradients([v for _, v in pairs], None))
         if mode.executing_eagerly():
-            self._apply_eagerly(present)
+            if self._is_own():
+                self._applied_at_once(present, name or self._name)
+            else:
+                self._apply_eagerly(present)
             if global_step is not None:
                 global_step.assign_add(1)
             return None
         graph = present[0][1].graph
         with graph.as_default():
             with graph.control_dependencies(None):  # what the step waits for, no initializer does
-                for _, v in present:
-                    self._make_state(v)
+                self._create_slots([v for _, v in present])
             with graph.name_scope(name or self._name) as scope:
+                self._prepare()
                 return self._apply_in_graph(graph, present, global_step, scope)
 
     # --- state
@@ -176,21 +180,23 @@ class Optimizer:
     def variables(self) -> list[Any]:
         """The slots and what else the optimizer keeps, by name."""
         own = [slot for slots in self._slots.values() for slot in slots.values()]
-        return sorted([*own, *self._powers.values()], key=lambda v: v.name)
+        return sorted([*own, *self._non_slots.values()], key=lambda v: v.name)
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for v in var_list:
+            self._make_state(v)
 
     def _make_state(self, v: Any) -> None:
-        base, graph = v.name.partition(":")[0], getattr(v, "graph", None)
+        graph = getattr(v, "graph", None)
         for i, (slot, (_, start)) in enumerate(self.slots.items()):
-            made = self._slots.setdefault(slot, {})
-            if v not in made:
+            if v not in self._slot_dict(slot):
                 initial = self._hyper[start] if isinstance(start, str) else start
                 value = fill(v.shape, constant(initial, as_dtype(v.dtype)))
-                name = self._slot_name(slot, i)
-                made[v] = Variable(value, trainable=False, name=f"{base}/{name}")
+                self._get_or_make_slot(v, value, slot, self._slot_name(slot, i))
         for power, number in self.powers.items():
-            if (graph, power) not in self._powers:
+            if self._get_non_slot_variable(power, graph) is None:
                 initial = _as(self._numbers()[number], v.dtype, "initial_value")
-                self._powers[graph, power] = Variable(initial, trainable=False, name=power)
+                self._create_non_slot_variable(initial, power, v)
 
     def _slot_name(self, slot: str, i: int) -> str:
         """What follows the variable's name in that of its i-th slot."""
@@ -203,7 +209,7 @@ class Optimizer:
             for key, value in self._hyper.items()
         }
 
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
         """What the rule wants besides; called with values."""
         return hyper
 
@@ -224,7 +230,7 @@ class Optimizer:
         assert self.rule is not None
         slots = {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
         state = {name: run.current(slot) for name, slot in slots.items()}
-        current, hyper = run.current(v), self._prepare(hyper)
+        current, hyper = run.current(v), self._derived(hyper)
         if len(gradient) == 1:
             value, state = self.rule(current, gradient[0], state, hyper)
         else:
@@ -242,7 +248,7 @@ class Optimizer:
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]]) -> None:
         for _, v in pairs:
             self._make_state(v)
-        powers = {name: self._powers[None, name] for name in self.powers}
+        powers = self._powers_of(None)
         numbers, run = self._numbers(), _AtOnce()
         for g, v in pairs:
             hyper = {
@@ -267,30 +273,66 @@ class Optimizer:
     def _apply_in_graph(
         self, graph: Graph, pairs: list[tuple[Any, Any]], global_step: Any, scope: str
     ) -> Operation:
-        numbers = self._numbers()
-        powers = {key: self._powers[graph, key] for key in self.powers}
         updates: list[Operation] = []
         for g, v in pairs:
             with graph.name_scope(f"update_{v.op.name}"):
-                updates.append(self._record(v, g, numbers | powers))
+                updates.append(operation_of(self._applied(g, v), "apply_gradients"))
                 if v.constraint is not None:
                     with graph.control_dependencies([updates[-1]]):
                         updates.append(v.assign(v.constraint(v.read_value())).op)
-        with graph.control_dependencies(updates):
-            for key, number in self.powers.items():
-                power = powers[key]
-                updates.append(power.assign(power * _as(numbers[number], power.dtype, number)).op)
-        if global_step is None:
-            train_op: Operation = group(*updates, name=scope)
-        else:
-            with graph.control_dependencies(updates):
+        done = self._finish(updates, scope if global_step is None else "update")
+        train_op = operation_of(done, "apply_gradients")
+        if global_step is not None:
+            with graph.control_dependencies([train_op]):
                 one = constant(1, as_dtype(global_step.dtype))
                 train_op = global_step.assign_add(one, name=scope).op
         if train_op not in graph.get_collection_ref(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, train_op)
         return train_op
 
-    def _record(self, v: Any, g: Any, hyper: dict[str, Any]) -> Operation:
+    def _prepare(self) -> None:
+        self._now = self._numbers()
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        if self.rule is None or self._defines("_resource_apply_dense"):
+            return super()._apply_dense(grad, var)
+        return self._record(var, grad)
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        if self.rule is None or self._defines("_resource_apply_sparse"):
+            return super()._apply_sparse(grad, var)
+        return self._record(var, grad)
+
+    def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
+        updates, graph = [*update_ops], get_default_graph()
+        if self.powers:
+            with graph.control_dependencies(updates):
+                for key, power in self._powers_of(graph).items():
+                    number = _as(self._now[self.powers[key]], power.dtype, self.powers[key])
+                    updates.append(power.assign(power * number).op)
+        return super()._finish(updates, name_scope)
+
+    def _powers_of(self, graph: Graph | None) -> dict[str, Any]:
+        return {key: self._get_non_slot_variable(key, graph) for key in self.powers}
+
+    @classmethod
+    def _defines(cls, *hooks: str) -> bool:
+        return any(getattr(cls, hook) is not getattr(Optimizer, hook) for hook in hooks)
+
+    @classmethod
+    def _sums_rows(cls) -> bool:
+        return cls.rule is None or cls._defines("_apply_sparse", "_resource_apply_sparse")
+
+    @classmethod
+    def _is_own(cls) -> bool:
+        """Whether a program has defined its updates itself."""
+        return cls.rule is None or cls._defines(
+            "_create_slots", "_prepare", "_apply_dense", "_resource_apply_dense", "_apply_sparse",
+            "_resource_apply_sparse", "_finish",
+        )  # fmt: skip
+
+    def _record(self, v: Any, g: Any) -> Operation:
+        hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
         numbers = {key: _as(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
         attrs = {"optimizer": self, "variable": v, "hyper": [*numbers], "flags": flags}

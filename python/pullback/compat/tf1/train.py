@@ -74,7 +74,7 @@ class AdamOptimizer(Optimizer):
     slots = MappingProxyType({"m": ("m", 0.0), "v": ("s", 0.0)})
     powers = MappingProxyType({"beta1_power": "beta1", "beta2_power": "beta2"})
 
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
         root = _core.sqrt(1 - hyper["beta2_power"])
         rate = hyper["learning_rate"] * root / (1 - hyper["beta1_power"])
         return hyper | {"learning_rate": rate}
@@ -132,7 +132,7 @@ class _Regularized(Optimizer):
             if name.endswith("_strength"):
                 self._check(name, "at least 0", lambda x: x >= 0)
 
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
         return hyper | {
             "l1": hyper["l1_regularization_strength"],
             "l2": hyper["l2_regularization_strength"],
@@ -168,9 +168,9 @@ class FtrlOptimizer(_Regularized):
     def _slot_name(self, slot: str, i: int) -> str:
         return str(self._names[slot] or super()._slot_name(slot, i))
 
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
+    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
         shrinkage = hyper["l2_shrinkage_regularization_strength"]
-        return super()._prepare(hyper) | {"l2_shrinkage": shrinkage}
+        return super()._derived(hyper) | {"l2_shrinkage": shrinkage}
 
 
 class ProximalGradientDescentOptimizer(_Regularized):
@@ -222,8 +222,8 @@ class AdagradDAOptimizer(_Regularized):
         super().__init__(*args, **keywords)
         self._check("initial_gradient_squared_accumulator_value", "above 0", lambda x: x > 0)
 
-    def _prepare(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        return super()._prepare(hyper) | {"step": hyper["global_step"] + 1}
+    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        return super()._derived(hyper) | {"step": hyper["global_step"] + 1}
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
