@@ -48,6 +48,15 @@ def test_the_peak_starts_anew() -> None:
     assert _core.status()["peak_bytes"] == _core.status()["live_bytes"]
 
 
+def test_the_peak_outlasts_smaller_allocations() -> None:
+    x = pb.ones(MIB, dtype=np.float32)
+    _core.reset_peak_bytes()
+    before = _core.status()["live_bytes"]
+    pb.evaluate(x * 2.0)
+    pb.evaluate(pb.ones(3))
+    assert _core.status()["peak_bytes"] >= before + 4 * MIB
+
+
 def test_freed_memory_is_kept_up_to_a_bound_and_can_be_given_back() -> None:
     for size in range(100, 140):
         y = pb.ones((size, MIB // 4), dtype=np.float32) * 2.0
@@ -56,6 +65,17 @@ def test_freed_memory_is_kept_up_to_a_bound_and_can_be_given_back() -> None:
     assert 100 * MIB < _core.status()["cached_bytes"] <= 1024 * MIB
     _core.trim_memory()
     assert _core.status()["cached_bytes"] == 0
+
+
+def test_memory_beyond_the_bound_goes_back() -> None:
+    """A step fails before the large outputs are written, so they take addresses and no memory."""
+    first = pb.take(pb.ones(1), pb.constant(np.array([6])) + 1)
+    large = [pb.broadcast_to(first, (256 * MIB // 4,)) * float(k) for k in range(5)]
+    with pytest.raises(IndexError):
+        pb.evaluate(*large)
+    del large
+    assert 0 < _core.status()["cached_bytes"] <= 1024 * MIB
+    _core.trim_memory()
 
 
 def above(run: Callable[[], None]) -> int:
