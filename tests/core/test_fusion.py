@@ -180,3 +180,66 @@ def test_rows_of_one_entry(shape: tuple[int, ...]) -> None:
     expected = [data[:, 0], np.sign(data[:, :1]), 2 * data[:, 0].sum(), slope]
     for got, want in zip(results, expected, strict=True):
         assert got is not None and np.array_equal(got.numpy(), want)
+
+
+ROWS = R.integers(-3, 4, (40, 50)).astype(np.float64)
+PLACES = R.integers(0, 50, 40)
+
+
+def placed(values: Any, x: pb.Variable) -> Any:
+    """Return the gradient by `x`, of shape (40, 50), of one entry of each row."""
+    from pullback import _core
+
+    [g] = pb.gradients(_core.pick(x, pb.constant(PLACES)), [x], grad_ys=values)
+    return g
+
+
+def one_hot(values: Any) -> Any:
+    out = np.zeros_like(ROWS)
+    out[np.arange(40), PLACES] = values
+    return out
+
+
+def test_a_placed_entry_that_is_added_and_multiplied() -> None:
+    values = R.integers(1, 4, 40).astype(np.float64)
+    g = placed(pb.constant(values), pb.Variable(ROWS))
+    results = [g + pb.constant(ROWS), g * pb.constant(ROWS)]
+    del g
+    pb.evaluate(results)
+    expected = one_hot(values)
+    assert np.array_equal(results[0].numpy(), expected + ROWS)
+    assert np.array_equal(results[1].numpy(), expected * ROWS)
+
+
+def test_a_placed_entry_is_read_before_its_memory_is_written() -> None:
+    """The row sums take the memory of the placed values, which nothing else reads."""
+    left, right = R.integers(1, 4, (40, 8)) * 1.0, R.integers(1, 4, (40, 3)) * 1.0
+    entries = pb.Variable(ROWS)
+
+    @pb.function
+    def step(x: Any, left: Any, right: Any) -> Any:
+        total = pb.reshape(left[:1] @ pb.transpose(left[:1], (1, 0)), ())
+        g = placed(left @ pb.ones(8, dtype="float64"), entries)
+        sums = pb.sum(x * total, 1)
+        return g + x, sums @ right
+
+    added, product = step(pb.constant(ROWS), pb.constant(left), pb.constant(right))
+    assert np.array_equal(added.numpy(), one_hot(left.sum(1)) + ROWS)
+    total = (left[0] ** 2).sum()
+    assert np.array_equal(product.numpy(), (ROWS * total).sum(1) @ right)
+
+
+@each("of_rows", [pb.sin, pb.cos])
+def test_sine_and_cosine_of_rows_and_of_elements(of_rows: Callable[[Any], Any]) -> None:
+    """One call computes both of one value, but only if both are over rows or over elements."""
+    of_elements = pb.cos if of_rows is pb.sin else pb.sin
+    x = pb.constant(ROWS)
+    sums = pb.sum(x, 1, keepdims=True)
+    results = [of_rows(sums), of_elements(pb.broadcast_to(sums, ROWS.shape)) * x]
+    del sums
+    pb.evaluate(results)
+    want = ROWS.sum(1, keepdims=True)
+    numpy = {pb.sin: np.sin, pb.cos: np.cos}
+    np.testing.assert_allclose(results[0].numpy(), numpy[of_rows](want), rtol=1e-12)
+    expected = numpy[of_elements](want) * ROWS
+    np.testing.assert_allclose(results[1].numpy(), expected, rtol=1e-12)
