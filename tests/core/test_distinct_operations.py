@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.each import each
 
 import pullback as pb
 
@@ -125,3 +126,43 @@ def test_series_of_functions_along_two_axes(order: int) -> None:
     t = pb.constant(0.5, "float64")
     terms = pb.jet(f, (t,), ([1.0, *(order - 1) * [0.0]],))[1]
     np.testing.assert_allclose(float(terms[order - 1]), float(derivative(t)), rtol=1e-9)
+
+
+def summed_from_the_end(t: Any, axis: int) -> Any:
+    return np.flip(np.cumsum(np.flip(t, axis), axis), axis)
+
+
+NINE = np.arange(9.0)
+
+# Rules that are linear in g, and their transposes.
+ALIKE: dict[str, Any] = {
+    "attributes": (
+        lambda g: pb.cumulative_sum(g, axis=0) + pb.cumulative_sum(g, axis=1),
+        lambda t: summed_from_the_end(t, 0) + summed_from_the_end(t, 1),
+    ),
+    "shapes": (
+        lambda g: (
+            pb.reshape(pb.cumulative_sum(pb.reshape(g, (1, 9)), axis=1), (3, 3))
+            + pb.reshape(pb.reshape(g, (9, 1)) * NINE[:, None], (3, 3))
+        ),
+        lambda t: (summed_from_the_end(t.reshape(9), 0) + t.reshape(9) * NINE).reshape(3, 3),
+    ),
+    "dtypes": (
+        lambda g: (
+            pb.cast(pb.cast(g, "float16"), "float64") + pb.cast(pb.cast(g, "float32"), g.dtype)
+        ),
+        lambda t: t.astype(np.float16).astype(float) + t.astype(np.float32).astype(float),
+    ),
+}
+
+
+@each("name", ALIKE)
+def test_operations_that_differ_in_one_detail_keep_their_terms(name: str) -> None:
+    """Terms of higher order look for equal operations. Those of a rule have the same operands here
+    and differ in an axis, a shape or a dtype."""
+    rule, transposed = ALIKE[name]
+    f = pb.custom_gradient(lambda x: (x * 1.0, rule))
+    given = np.random.default_rng(0).standard_normal((3, 3, 3))
+    terms = pb.jet(f, (NINE.reshape(3, 3),), (list(given),))[1]
+    for term, t in zip(terms, given, strict=True):
+        np.testing.assert_allclose(term.numpy(), transposed(t), rtol=1e-12)
