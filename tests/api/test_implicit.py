@@ -369,6 +369,21 @@ def test_arguments_that_enter_through_operations_of_their_own() -> None:
     same(pb.jacobian(lambda t: root(np.ones(2), t))(pb.constant(t)), np.diag(slope))
 
 
+def test_a_solver_that_calls_f_with_arguments_of_its_own():
+    """Arguments that nothing else watches are no constants of f."""
+    seen = []
+
+    def by_continuation(f, x0, a):
+        for part in (0.25, 0.5, 1.0):
+            seen.append(np.array(f(x0, part * a)))
+            x0 = by_newton(lambda x, part=part: f(x, part * a), x0)
+        return x0
+
+    start, a = np.ones(2), np.array([10.0, 30.0])
+    same(implicit.root(lambda x, a: x**3 + x - a, by_continuation)(start, a), [2, 3.0])
+    same(seen[0], 2 - 0.25 * a)
+
+
 def test_a_symmetric_system_on_which_conjugate_gradients_stop_early() -> None:
     scale = np.logspace(0, 8, 140)
     lowest = pb.implicit.minimum(

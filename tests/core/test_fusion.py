@@ -86,6 +86,15 @@ def test_a_product_with_a_bias_and_an_activation_is_one_step() -> None:
 # --- what stays apart
 
 
+def test_a_sum_over_a_middle_axis_waits_for_the_whole_product() -> None:
+    """Sums of rows and of columns follow the product panel by panel."""
+    x, w = pb.constant(A.reshape(4, 16, 200)), pb.constant(np.ones((200, 8)))
+    for axis, apart in ((0, False), (1, True), (2, False)):
+        steps, text = plan_of(pb.sum(pb.tanh(x @ w), axis))
+        assert steps == {"gemm": 1, **({"tiles": 1} if apart else {})}, axis
+        assert ("then tiles" in text) == (not apart)
+
+
 def test_unrelated_groups_of_one_size_do_not_wait_for_each_other() -> None:
     """Fused, all 100 products would be alive at once."""
     x = pb.constant(np.ones((256, 64), np.float32))
