@@ -13,7 +13,8 @@ Format of the files::
       reason: why no test can detect it (optional)
 
 The context must occur exactly once in the source file. White space in it matches any white space.
-Without the marks « » all of it is replaced. How a choice is written depends on the original:
+Without the marks « » all of it is replaced. A reason begins with one of `REASONS` and a colon. How
+a choice is written depends on the original:
 
 - an expression becomes a conditional expression;
 - a statement (C++: it ends with `;`) becomes an `if` with two branches. An empty mutated text drops
@@ -36,6 +37,9 @@ FOLDER = Path(__file__).with_name("mutants")
 PARTS = (
     "autodiff", "batch", "bindings", "compat", "derivatives", "explain", "fusion", "grad",
     "kernels", "linalg", "loops", "masks", "memory", "ops", "optimizers", "plan", "python",
+)  # fmt: skip
+REASONS = (
+    "equivalent", "not visible", "not reached", "no program found", "only memory", "only speed",
 )  # fmt: skip
 NUMBERS = 1 << 13  # mutants are numbered below this
 
@@ -149,6 +153,11 @@ def _parsed(source: str, lines: list[str]) -> Iterable[Mutant]:
                 mutated += " " + text
         if mutated is None or not context or not file:
             raise CatalogueError(f"{source}: mutant {name}: expected a context and '-> mutated'")
+        if reason is not None and not reason.startswith(tuple(f"{r}: " for r in REASONS)):
+            raise CatalogueError(
+                f"{source}: mutant {name}: expected a reason that begins with one of "
+                f"{', '.join(REASONS)} and a colon, got {reason!r}"
+            )
         yield Mutant(name, part, file, " ".join(context), mutated, reason)
 
 

@@ -65,6 +65,7 @@ def test_an_entry_that_does_not_match_says_what_to_do() -> None:
         ("[ops] a.py\n\nm\n  f(1)\n", "expected a context and"),
         ("m\n  f(1)\n  -> 2\n", "expected a context and"),
         ("[ops] a.py\n\n  f(1)\n", r"expected '\[part\] file' or a name"),
+        ("[ops] a.py\n\nm\n  1\n  -> 2\n  reason: none\n", "a reason that begins with one of"),
         ("[ops] a.py\n\nm\n  1\n  -> 2\nm\n  1\n  -> 3\n", "the name occurs twice"),
     ],
 )
