@@ -127,14 +127,19 @@ Exponential exponential(const Expr& x) {
   return {exp(where(far, x - 64.0, x)), where(far, float64_scalar(0x1.425982cf597cdp92), 1.0)};
 }
 
-// e^x (cos y + i sin y).
-Pair exp_form(const Pair& z) {
-  const Exponential e = exponential(z.re);
-  // Whatever the angle is.
-  const Expr turns = isinf(z.re) & !isfinite(z.im);
-  const Expr zero = turns & (z.re < 0.0);
-  return {where(turns, where(zero, 0.0, z.re), e.size * cos(z.im) * e.rest),
-          where(zero, 0.0, where(z.im == 0.0, z.im, e.size * sin(z.im) * e.rest))};
+// e (cos angle + i sin angle), where e is the exponential of x.
+Pair at_angle(const Expr& x, const Exponential& e, const Expr& angle) {
+  // The size is known even if the angle is not.
+  const Expr turns = isinf(x) & !isfinite(angle);
+  const Expr zero = turns & (x < 0.0);
+  return {
+      where(turns, where(zero, 0.0, x), e.size * cos(angle) * e.rest),
+      where(zero, copysign(0.0, angle), where(angle == 0.0, angle, e.size * sin(angle) * e.rest))};
+}
+
+Pair exp_form(const Pair& z) { return at_angle(z.re, exponential(z.re), z.im); }
+Pair exp2_form(const Pair& z) {
+  return at_angle(z.re, {exp2(z.re), float64_scalar(1.0)}, z.im * kLn2);
 }
 
 Pair expm1_form(const Pair& z) {
@@ -196,9 +201,14 @@ Pair tanh_form(const Pair& z) {
   const Expr s = sinh(x);
   const Expr under = 1.0 + slope * (s * s);
   const Expr decay = 2.0 * sin(2.0 * z.im) * exp(-2.0 * abs(z.re));
-  const Expr still = isinf(z.re) & !isfinite(z.im);
-  return {where(far, copysign(1.0, z.re), slope * cosh(x) * s / under),
-          where(z.im == 0.0, z.im, where(far, where(still, 0.0, decay), t / under))};
+  const Expr turns = !isfinite(z.im);
+  const Expr still = isinf(z.re) & turns;
+  // On the imaginary axis the real part is 0 (C11, Annex G with DR 471).
+  const Expr axis = (z.re == 0.0) & turns;
+  const Expr re = where(axis, z.re, slope * cosh(x) * s / under);
+  return {
+      where(far, copysign(1.0, z.re), re),
+      where(z.im == 0.0, z.im, where(far, where(still, copysign(0.0, z.im), decay), t / under))};
 }
 
 // Inverse functions, by Kahan too.
@@ -286,11 +296,8 @@ ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b) 
       return exp_form(a);
     case Op::expm1:
       return expm1_form(a);
-    case Op::exp2: {
-      const Expr size = exp2(a.re);
-      const Expr angle = a.im * kLn2;
-      return {size * cos(angle), times(sin(angle), size)};
-    }
+    case Op::exp2:
+      return exp2_form(a);
     case Op::log:
       return log_form(a);
     case Op::log1p:

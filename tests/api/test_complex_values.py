@@ -199,6 +199,41 @@ def test_special_values_of_c99(name: str, z: complex, wanted: tuple[Any, Any]) -
         assert is_as(got.imag, of), (at, got)
 
 
+# NumPy's names. Left out are reciprocal, sign and expm1: here a reciprocal of an infinity is 0 and
+# expm1 is exp less one, where NumPy has NaN.
+LIKE_NUMPY = [
+    "exp", "exp2", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh",
+    "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "abs", "angle",
+]  # fmt: skip
+
+
+def agree(z: complex, got: complex, wanted: complex) -> bool:
+    """The sign of a zero or an infinity counts unless the angle that it depends on is undefined."""
+    pairs = [(got.real, wanted.real), (got.imag, wanted.imag)]
+    signs = not any(np.isnan(b) for _, b in pairs) and bool(np.isfinite([z.real, z.imag]).any())
+    if not signs:
+        pairs = [(abs(a), abs(b)) for a, b in pairs]
+    return all(
+        np.isnan(a) if np.isnan(b) else is_as(a, b) or abs(a - b) <= 4e-15 * abs(wanted)
+        for a, b in pairs
+    )
+
+
+@each("name", LIKE_NUMPY)
+def test_special_values_are_those_of_numpy(name: str) -> None:
+    ends = [-inf, -1.5, -1.0, -0.0, 0.0, 1.0, 1.5, inf, nan]
+    z = np.array([complex(x, y) for x in ends for y in ends])
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(z)
+    got = getattr(pb, name)(z).numpy()
+    wrong = [
+        (at, g, w)
+        for at, g, w in zip(z.tolist(), got.tolist(), wanted.tolist(), strict=True)
+        if not agree(at, complex(g), complex(w))
+    ]
+    assert not wrong
+
+
 def test_a_zero_beside_nan_keeps_its_sign() -> None:
     """The sign of cosh(NaN) differs in vectors and in what is left of them."""
     code = """if True:
