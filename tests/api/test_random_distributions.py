@@ -259,10 +259,16 @@ def test_errors() -> None:
             wrong()
     with pytest.raises(TypeError, match="expected integers"):
         R.integers(1.5)
-    with pytest.raises(TypeError, match=r"^normal\(\) takes from 1 to 3"):
-        R.normal(0.0, 1.0, 3)
-    with pytest.raises(TypeError, match="parameters such as loc and scale have names"):
+    with pytest.raises(TypeError, match=r"is normal\(size, loc=loc, scale=scale\)$"):
+        R.normal(0.0, 1.0, (2, 3))
+    with pytest.raises(
+        TypeError, match=r"^uniform: .*, got 3; .* uniform\(size, low=low, high=high"
+    ):
+        R.Generator(1).uniform(0.0, 1.0, 3)
+    with pytest.raises(TypeError, match=r"^normal: .*parameters such as loc and scale have names"):
         R.normal(0, 1)
+    with pytest.raises(TypeError, match=r"^exponential: shape: expected an integer"):
+        R.exponential(1.0, (2,))
     with pytest.raises(TypeError, match="real numbers"):
         R.gamma(1j)
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):

@@ -83,7 +83,7 @@ class Discrete(Sequential):
         Tensor([-1.,  1.], dtype=float32)
         """
         u = self._uniform(() if shape is None else shape, None)
-        return _core.cast(_core.where(_core.less(u, 0.5), -1, 1), float_dtype(dtype))
+        return _core.cast(_core.where(_core.less(u, 0.5), -1, 1), float_dtype("rademacher", dtype))
 
     def poisson(self, lam: TensorLike, shape: Shape | None = None, dtype: DType = None) -> Tensor:
         """Draws from the Poisson distribution of mean `lam`. int64, in which a mean without meaning

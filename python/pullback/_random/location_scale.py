@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _core
 from .._array.dtypes import finfo
@@ -17,6 +17,7 @@ from .parameters import (
     float_dtype,
     moved,
     real,
+    refuse_numpy_order,
     valid,
 )
 
@@ -26,7 +27,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
@@ -37,6 +38,7 @@ class LocationScale(Sequential):
         >>> pb.random.normal(loc=[0.0, 100.0], scale=0.1).shape
         (2,)
         """
+        refuse_numpy_order("normal", rest, "loc", "scale")
         given = Given("normal", shape, dtype, loc, scale)
         return given.moved(self._normal(given.shape, given.dtype))
 
@@ -44,7 +46,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         low: TensorLike = 0.0,
         high: TensorLike = 1.0,
     ) -> Tensor:
@@ -55,8 +57,9 @@ class LocationScale(Sequential):
         >>> bool(pb.all((x >= 0) & (x < 1)))
         True
         """
+        refuse_numpy_order("uniform", rest, "low", "high")
         a, b = real(low, "uniform"), real(high, "uniform")
-        kind = float_dtype(dtype, a, b)
+        kind = float_dtype("uniform", dtype, a, b)
         x = self._uniform(drawn_shape(shape, "uniform", a, b), kind)
         if isinstance(a, Tensor) or isinstance(b, Tensor):
             span = _core.subtract(b, a)
@@ -74,7 +77,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
@@ -83,6 +86,7 @@ class LocationScale(Sequential):
         >>> pb.random.laplace(3, scale=2.0).shape
         (3,)
         """
+        refuse_numpy_order("laplace", rest, "loc", "scale")
         given = Given("laplace", shape, dtype, loc, scale)
         first, second = (self._exponential(given.shape, given.dtype) for _ in range(2))
         return given.moved(_core.subtract(first, second))
@@ -91,7 +95,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
@@ -100,6 +104,7 @@ class LocationScale(Sequential):
         >>> pb.random.logistic(3, loc=1.0).shape
         (3,)
         """
+        refuse_numpy_order("logistic", rest, "loc", "scale")
         given = Given("logistic", shape, dtype, loc, scale)
         first, second = (_core.log(self._exponential(given.shape, given.dtype)) for _ in range(2))
         return given.moved(_core.subtract(first, second))
@@ -108,7 +113,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
@@ -117,6 +122,7 @@ class LocationScale(Sequential):
         >>> pb.random.gumbel(3).shape
         (3,)
         """
+        refuse_numpy_order("gumbel", rest, "loc", "scale")
         given = Given("gumbel", shape, dtype, loc, scale)
         return given.moved(_core.negative(_core.log(self._exponential(given.shape, given.dtype))))
 
@@ -124,7 +130,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
@@ -133,18 +139,24 @@ class LocationScale(Sequential):
         >>> pb.random.cauchy(3).shape
         (3,)
         """
+        refuse_numpy_order("cauchy", rest, "loc", "scale")
         given = Given("cauchy", shape, dtype, loc, scale)
         first, second = (self._normal(given.shape, given.dtype) for _ in range(2))
         return given.moved(_core.divide(first, second))
 
     def exponential(
-        self, shape: Shape | None = None, dtype: DType = None, *, scale: TensorLike = 1.0
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        scale: TensorLike = 1.0,
     ) -> Tensor:
         """Draws with the density exp(-x / scale) / scale for x > 0.
 
         >>> bool(pb.all(pb.random.exponential(1000, scale=3.0) > 0))
         True
         """
+        refuse_numpy_order("exponential", rest, "scale")
         given = Given("exponential", shape, dtype, 0.0, scale)
         return given.moved(self._exponential(given.shape, given.dtype))
 
@@ -152,7 +164,7 @@ class LocationScale(Sequential):
         self,
         shape: Shape | None = None,
         dtype: DType = None,
-        *,
+        *rest: NoReturn,
         mean: TensorLike = 0.0,
         sigma: TensorLike = 1.0,
     ) -> Tensor:
@@ -161,6 +173,7 @@ class LocationScale(Sequential):
         >>> bool(pb.all(pb.random.lognormal(1000) > 0))
         True
         """
+        refuse_numpy_order("lognormal", rest, "mean", "sigma")
         given = Given("lognormal", shape, dtype, mean, sigma, "sigma")
         return _core.exp(given.moved(self._normal(given.shape, given.dtype)))
 
@@ -173,7 +186,7 @@ class Given:
     ) -> None:
         self.loc: Parameter = real(loc, who)
         self.scale = at_least(scale, 0, who, name)
-        self.dtype = float_dtype(dtype, self.loc, self.scale)
+        self.dtype = float_dtype(who, dtype, self.loc, self.scale)
         self.shape = drawn_shape(shape, who, self.loc, self.scale)
 
     def moved(self, x: Tensor) -> Tensor:

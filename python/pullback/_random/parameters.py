@@ -37,6 +37,16 @@ class Sequential:
         return _core.random_gamma(concentration, shape, dtype, log, self._source)
 
 
+def refuse_numpy_order(who: str, rest: tuple[Any, ...], *names: str) -> None:
+    """Raise for NumPy's order of arguments, who(*names, size), with the call that is meant."""
+    if rest:
+        pairs = ", ".join(f"{name}={name}" for name in names)
+        raise TypeError(
+            f"{who}: expected shape and dtype as the only positional arguments, got "
+            f"{2 + len(rest)}; NumPy's {who}({', '.join(names)}, size) is {who}(size, {pairs})"
+        )
+
+
 def real(value: Any, who: str) -> Parameter:
     """A number as it is; anything else as a tensor of real numbers."""
     if isinstance(value, (int, float)):
@@ -75,12 +85,12 @@ def valid(x: Tensor, holds: Any) -> Tensor:
     return _core.where(holds, x, math.nan)
 
 
-def float_dtype(dtype: DType, *parameters: Parameter) -> Any:
+def float_dtype(who: str, dtype: DType, *parameters: Parameter) -> Any:
     """The dtype that is asked for, or that of the parameters, or the default."""
     if isinstance(dtype, (int, float)):
         raise TypeError(
-            f"expected shape and dtype, got the number {dtype!r}; parameters such as loc and scale "
-            "have names, as in normal(shape, loc=0, scale=1)"
+            f"{who}: expected a dtype after the shape, got the number {dtype!r}; parameters such "
+            "as loc and scale have names, as in normal(shape, loc=0, scale=1)"
         )
     if dtype is not None:
         return dtype
@@ -123,7 +133,7 @@ def shape_of(shape: Shape | None, who: str, shapes: Sequence[tuple[int, ...]]) -
 
 
 def _lengths(shape: Shape, who: str) -> tuple[int, ...]:
-    wish = tuple(integers(shape, who))
+    wish = tuple(integers(shape, f"{who}: shape"))
     if any(length < 0 for length in wish):
         raise ValueError(f"{who}: shape: expected no negative lengths, got {_core.shown(wish)}")
     return wish

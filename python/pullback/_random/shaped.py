@@ -48,7 +48,7 @@ class Shaped(Sequential):
         """
         a = at_least(concentration, 0, "gamma", "concentration")
         b = at_least(scale, 0, "gamma", "scale")
-        kind = float_dtype(dtype, a, b)
+        kind = float_dtype("gamma", dtype, a, b)
         return moved(self._gamma(a, drawn_shape(shape, "gamma", a, b), kind), 0, b, kind)
 
     def beta(
@@ -62,7 +62,7 @@ class Shaped(Sequential):
         """
         first = at_least(a, 0, "beta", "a", open=True)
         second = at_least(b, 0, "beta", "b", open=True)
-        kind = float_dtype(dtype, first, second)
+        kind = float_dtype("beta", dtype, first, second)
         size = drawn_shape(shape, "beta", first, second)
         gap = _core.subtract(*(self._gamma(p, size, kind, True) for p in (first, second)))
         return _core.sigmoid(gap)
@@ -84,7 +84,7 @@ class Shaped(Sequential):
                 f"dirichlet: alpha: expected numbers above 0, got {_core.shown(alpha)}"
             )
         given = valid(given, _core.greater(given, 0))
-        kind = float_dtype(dtype, given)
+        kind = float_dtype("dirichlet", dtype, given)
         batch = shape_of(shape, "dirichlet", [given.shape[:-1]])
         draws = self._gamma(given, (*batch, given.shape[-1]), kind, True)
         return _core.softmax(draws, -1)
@@ -105,7 +105,7 @@ class Shaped(Sequential):
         """
         n = at_least(df, 0, "student_t", "df", open=True)
         m, s = real(loc, "student_t"), at_least(scale, 0, "student_t", "scale")
-        kind = float_dtype(dtype, n, m, s)
+        kind = float_dtype("student_t", dtype, n, m, s)
         size = drawn_shape(shape, "student_t", n, m, s)
         half = _core.multiply(in_dtype(n, kind), 0.5) if isinstance(n, Tensor) else n / 2
         chi = _core.subtract(self._gamma(half, size, kind, True), _log(half))
@@ -127,7 +127,7 @@ class Shaped(Sequential):
         """
         power = at_least(a, 0, "weibull", "a", open=True)
         size = at_least(scale, 0, "weibull", "scale")
-        kind = float_dtype(dtype, power, size)
+        kind = float_dtype("weibull", dtype, power, size)
         drawn = self._exponential(drawn_shape(shape, "weibull", power, size), kind)
         x = _core.exp(_core.divide(_core.log(drawn), in_dtype(power, kind)))
         return moved(x, 0, size, kind)
@@ -158,7 +158,7 @@ class Shaped(Sequential):
         numbers = not isinstance(a, Tensor) and not isinstance(b, Tensor)
         if numbers and not a < b:
             raise ValueError(f"{who}: expected lower below upper, got {a!r} and {b!r}")
-        kind = float_dtype(dtype, a, b, m, s)
+        kind = float_dtype(who, dtype, a, b, m, s)
         size = drawn_shape(shape, who, a, b, m, s)
         low, high = (_core.cast(_core.constant(p, who=who), kind) for p in (a, b))
         x = _between(low, high, self._exponential(size, kind))
@@ -189,7 +189,7 @@ class Shaped(Sequential):
                 f"{who}: expected vectors and square matrices of one length, got mean of shape "
                 f"{m.shape} and cov of shape {c.shape}"
             )
-        kind = float_dtype(dtype, m, c)
+        kind = float_dtype(who, dtype, m, c)
         batch = shape_of(shape, who, [m.shape[:-1], c.shape[:-2]])
         z = self._normal((*batch, m.shape[-1], 1), kind)
         x = _core.squeeze(_core.matmul(_core.cholesky(_core.cast(c, kind)), z), -1)
