@@ -139,6 +139,10 @@ void out_of_memory(int64_t bytes) {
        " bytes: free some tensors, or evaluate smaller pieces");
 }
 
+void check_memory_for(int64_t bytes) {
+  if (bytes > memory_of_machine()) out_of_memory(bytes);
+}
+
 void* allocate_bytes(int64_t bytes) {
   if (bytes < 0 || bytes > kLargestBlock) out_of_memory(bytes);
   Pool& p = pool();

@@ -13,6 +13,8 @@ void* allocate_bytes(int64_t bytes);
 // touched.
 constexpr int64_t kLargestBlock = int64_t{1} << 46;
 [[noreturn]] void out_of_memory(int64_t bytes);
+// Raises MemoryError for more than the machine has, whatever the system promises.
+void check_memory_for(int64_t bytes);
 void free_bytes(void* data, int64_t bytes) noexcept;
 
 // Keeps an idle process small, yet holds the temporaries of a step over arrays of some ten million

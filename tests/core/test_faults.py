@@ -302,5 +302,6 @@ def test_matrices_beyond_lapack_and_transforms_beyond_memory() -> None:
     _core.describe_plan([pb.linalg.svdvals(x)])  # without vectors its workspace is small
     for points in (2**36, 2**40):
         for f in (pb.fft.rfft, pb.fft.fft, lambda x, n: pb.fft.dct(x, 2, n)):
-            with pytest.raises(MemoryError):
+            # By what the machine has, not by what the system promises.
+            with pytest.raises(MemoryError, match="cannot allocate"):
                 f([1.0, 2.0], points).numpy()

@@ -1,23 +1,14 @@
 // What a Fourier transform needs before it runs: how it is made of shorter ones, and the tables of
 // those.
 #include <cmath>
-#include <complex>
-#include <cstdlib>
-#include <new>
 
 #include "backend/cpu/fourier_run.h"
+#include "runtime/memory.h"
 
 namespace pullback {
 namespace {
 
-// The table of roots takes seconds for lengths that no memory holds: then there is an error at
-// once.
-void check_memory_for(int64_t points) {
-  const auto bytes = static_cast<size_t>(points) * sizeof(std::complex<float>);
-  void* probe = std::malloc(bytes);
-  if (!probe) throw std::bad_alloc();
-  std::free(probe);
-}
+int64_t bytes_of(const View& view) { return view.shape.size() * size_of(view.dtype); }
 
 constexpr int64_t kLong = 1 << 14;  // points from which on a transform is made of short ones
 
@@ -66,6 +57,8 @@ int64_t FourierStep::bytes() const {
 FourierStep compile_fourier(const LibraryCall& call) {
   FourierStep out{call, {}, {}};
   if (call.out[0].slot < 0) return out;
+  // Before tables are made for what no memory holds.
+  check_memory_for(bytes_of(call.in[0]) + bytes_of(call.out[0]));
   const bool narrow = call.in[0].dtype == DType::Float32;
   const auto add_lanes = [&](int64_t points) {
     if (has_fourier_lanes(points, narrow)) out.lanes.push_back(fourier_lanes(points, narrow));
@@ -75,7 +68,6 @@ FourierStep compile_fourier(const LibraryCall& call) {
     const int64_t factor = short_points(long_ones);
     add_lanes(factor);
     if (factor * factor != long_ones) add_lanes(long_ones / factor);
-    check_memory_for(points);
     out.roots.emplace_back(long_ones);
     if (long_ones != points) out.roots.emplace_back(points);
   } else if (is_whole(transform_of(call))) {

@@ -25,12 +25,14 @@ inline std::complex<double> root_of_unity(int64_t i, int64_t n) {
   return {x, -y};
 }
 
-// All of them, each the product of two that are kept.
+// All of them, each the product of two that are kept: some sqrt(n) of each kind.
 class RootsOfUnity {
  public:
   explicit RootsOfUnity(int64_t n) : n_(n) {
-    for (int64_t i = 0; i < kLow; ++i) low_.push_back(root_of_unity(i, n));
-    for (int64_t i = 0; i < n; i += kLow) high_.push_back(root_of_unity(i, n));
+    while (int64_t{1} << 2 * shift_ < n) ++shift_;
+    const int64_t low = int64_t{1} << shift_;
+    for (int64_t i = 0; i < low; ++i) low_.push_back(root_of_unity(i, n));
+    for (int64_t i = 0; i < n; i += low) high_.push_back(root_of_unity(i, n));
   }
   int64_t points() const { return n_; }
   int64_t bytes() const {
@@ -38,14 +40,13 @@ class RootsOfUnity {
   }
   // Of 0 ≤ i < n.
   std::complex<double> operator[](int64_t i) const {
-    const std::complex<double> a = low_[i % kLow], b = high_[i / kLow];
+    const std::complex<double> a = low_[i & ((int64_t{1} << shift_) - 1)], b = high_[i >> shift_];
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }
 
  private:
-  static constexpr int64_t kLow = 1024;
-
   int64_t n_;
+  int shift_ = 10;  // log2 of how many follow each other in low_
   std::vector<std::complex<double>> low_, high_;
 };
 
