@@ -8,8 +8,13 @@
 #include <limits>
 #include <utility>
 
+#include "base/threads.h"
+
 namespace pullback {
 namespace {
+
+constexpr int64_t kLongMatrix = 128;  // rows from which the flag of an interrupt is read
+constexpr int64_t kPieceWork = int64_t{1} << 28;  // multiplications of a piece, some 20 ms
 
 constexpr double kCoefficients3[] = {120, 60, 12, 1};
 constexpr double kCoefficients5[] = {30240, 15120, 3360, 420, 30, 1};
@@ -71,6 +76,7 @@ class Exponential {
         small(kCoefficients5, 5);
       } else {
         multiply(p_.a4, p_.a2, p_.a6);
+        if (stopped()) return;
         if (norm > Limits::k7) halved += halve_further();
         if (Limits::kLast == 7 || norm <= Limits::k7) {
           small(kCoefficients7, 7);
@@ -79,8 +85,9 @@ class Exponential {
         }
       }
     }
+    if (stopped()) return;
     solve(y);
-    for (; halved > 0; --halved) {
+    for (; halved > 0 && !stopped(); --halved) {
       std::copy_n(y, count_, p_.u);
       multiply(p_.u, p_.u, y);
     }
@@ -147,9 +154,17 @@ class Exponential {
     return std::max(0, static_cast<int>(std::ceil(logs / std::log(2.0) / (2 * degree))));
   }
 
+  // Whether the run has been interrupted, which makes the result worthless.
+  bool stopped() const { return n_ >= kLongMatrix && stop_requested(); }
+
+  // By groups of columns, between which a run may be stopped.
   void multiply(const T* a, const T* b, T* c) const {
-    const int n = static_cast<int>(n_);
-    product(lapack_, kNoTurn, a, kNoTurn, b, n, n, n, c);
+    const int64_t columns = std::max<int64_t>(kLongMatrix, kPieceWork / count_);
+    for (int64_t first = 0; first < n_ && !stopped(); first += columns) {
+      const int n = static_cast<int>(n_);
+      const int count = static_cast<int>(std::min(columns, n_ - first));
+      product(lapack_, kNoTurn, a, kNoTurn, b + first * n_, n, n, count, c + first * n_);
+    }
   }
 
   // y = c0 + c2 a² + c4 a⁴ + c6 a⁶
