@@ -102,6 +102,16 @@ bool calls_back(const Plan& plan) {
   });
 }
 
+// Whether a group of special functions takes so long that Ctrl-C must stop it. A run is not
+// interrupted after it has begun to write to donated memory, so such a group takes none.
+bool is_slow(const TileGroup& group) {
+  constexpr int64_t kMany = 32 * 1024;  // elements, of a microsecond and more each
+  return group.count >= kMany &&
+         std::ranges::any_of(group.instructions, [](const Instruction& instruction) {
+           return traits(instruction.op).cost == Cost::Power && instruction.op != Op::pow;
+         });
+}
+
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and
 // that no instruction reads after the one that makes the stored value. Between temporaries and
 // outputs the two slots become one; the memory of an argument may be taken at run time (donors). An
@@ -128,7 +138,9 @@ class InPlace {
     // While it runs the program, other threads must find every value.
     if (calls_back(plan_)) last_failing = steps;
     for (int32_t i = 0; i < steps; ++i) {
-      if (TileGroup* group = group_of(plan_.steps[i])) join(i, *group, i > last_failing);
+      if (TileGroup* group = group_of(plan_.steps[i])) {
+        join(i, *group, i > last_failing && !is_slow(*group));
+      }
       // An update by positions looks at all of them before it writes, and only then may it fail.
       const bool updates = i + 1 < steps && writes_after_looking(plan_, i + 1);
       const int32_t write = updates ? i + 1 : i;

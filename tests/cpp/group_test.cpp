@@ -376,11 +376,36 @@ void test_random_groups() {
   }
 }
 
+// A unit of a slow function reads the flag of an interrupt between its tiles.
+void test_interrupt_of_slow_functions() {
+  constexpr int64_t n = 8192;  // in one unit
+  Array x(DType::Float64, n);
+  for (int64_t i = 0; i < n; ++i) x.set(i, 0.5);
+  Runner runner;
+  TileGroup group;
+  group.count = n;
+  group.loads.push_back(row_view(runner.argument(x), DType::Float64, {n}));
+  group.instructions.push_back({Op::betainc, DType::Float64, DType::Float64, {0, 0, 0}});
+  group.stores.push_back({1, row_view(runner.output(DType::Float64, n), DType::Float64, {n})});
+  runner.add(group);
+  static int asked;
+  const auto asks = [&](bool (*interrupted)()) {
+    asked = 0;
+    const Status status = runner.run(interrupted);
+    return std::pair(asked, status.problem);
+  };
+  const auto [all, none] = asks([] { return ++asked < 0; });
+  check(all >= 4 && none == Problem::None, "a slow unit looks for interrupts as it runs");
+  const auto [two, stopped] = asks([] { return ++asked == 2; });
+  check(two == 2 && stopped == Problem::Interrupted, "and ends at the first");
+}
+
 }  // namespace
 }  // namespace pullback::test
 
 int main() {
   using namespace pullback::test;
   test_random_groups();
+  test_interrupt_of_slow_functions();
   return report();
 }

@@ -17,6 +17,9 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kStackBytes = 16 * 1024;
+// A unit of slow functions may take 0.1 s. It reads the flag of an interrupt after each tile, if
+// that takes so many nanoseconds by estimate that reading costs less than 1 %.
+constexpr double kSlowTile = 2000;
 
 // Memory that a thread keeps, and the run whose frame is in it.
 struct ThreadMemory {
@@ -97,11 +100,13 @@ Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
   if (reduces) clear(level1);
   bool flushed = false;
   int64_t pending = 0;
+  const bool slow = program_.tiles.cost * static_cast<double>(program_.steps) > kSlowTile;
   for (int64_t step = b * program_.block; step < last; step += program_.steps) {
     const int64_t steps = std::min(program_.steps, last - step);
     const int64_t first = (o * program_.reduced + step) * program_.inner + left;
     const Problem problem = frame.run(first, steps * width);
     if (problem != Problem::None) return problem;
+    if (slow && stop_requested()) return Problem::None;  // the run fails as interrupted
     if (!reduces) continue;
     if (pending == program_.flush) {
       if (!flushed) clear(level2);
