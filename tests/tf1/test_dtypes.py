@@ -35,7 +35,7 @@ def test_constants():
         ("text", None, TypeError, "expected numbers"),
         (object(), None, TypeError, "expected numbers"),
         ([1, "a"], None, TypeError, "expected numbers"),
-        (1j, None, TypeError, "expected numbers"),
+        (1j, tf.float64, TypeError, "expected float64"),
         (1.5, tf.int32, TypeError, "expected int32"),
         (True, tf.float32, TypeError, "expected float32"),
         (1, tf.bool, TypeError, "expected bool"),

@@ -15,13 +15,13 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
 rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
 differentiates, `session` runs: a traced program of `instantiate`, or where a Python function wants
-values, `host_run`. Rows and functions: `math_ops`, `scalar_ops`, `linear_ops`, `array_ops`,
-`further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`, `nn` with
-`windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`; `control_flow`,
-`choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and `loop_rows` run;
-`variables`, `variable_scope` and `layers`; `train`, `decay`, `saver` and `moving_averages`;
-`custom`, `recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about
-eager execution, `traced` about `tf.function`.
+values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
+`array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
+`nn` with `windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`;
+`control_flow`, `choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and
+`loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay`, `saver` and
+`moving_averages`; `custom`, `recompute`, `registry`, `slices`, `jacobians` and `tape` about
+gradients; `mode` about eager execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from .check_ops import *
 from .choice_ops import *
 from .choices import *
 from .clip import *
+from .complex_ops import *
 from .control_flow import *
 from .create import cast as cast
 from .create import convert_to_tensor as convert_to_tensor

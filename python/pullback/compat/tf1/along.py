@@ -51,7 +51,7 @@ def _along(
         if initializer is None and first:
             at = -1 if reverse else 0
             # No integer carries a gradient through a loop, so the first one has none either.
-            ends = [x[at] if x.dtype.is_floating else stop_gradient(x[at]) for x in tensors]
+            ends = [x[at] if x.dtype.is_inexact else stop_gradient(x[at]) for x in tensors]
             start = Nest(along.like(ends))
             tensors = [x[:-1] if reverse else x[1:] for x in tensors]
         with graph.body():

@@ -233,7 +233,8 @@ def _order(given: dict[str, Any]) -> None:
 
 
 transpose = operation(
-    "Transpose", lambda a, perm, conjugate: _core.transpose(a, perm),
+    "Transpose",
+    lambda a, perm, conjugate: _core.transpose(_core.conj(a) if conjugate else a, perm),
     "a #perm=None name='transpose' conjugate=False",
     "The axes in another order, reversed unless `perm` names them.", prepare=_order,
     shape=lambda a, perm, conjugate: shape_functions.permuted(a, perm),

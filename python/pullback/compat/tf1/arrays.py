@@ -24,11 +24,15 @@ def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DTyp
         array = np.asarray(value)
     except ValueError:
         raise ValueError("the nested lists are ragged: every level must have one length") from None
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biufc":
         raise TypeError(f"expected numbers, got {_described(value, array)}")
     natural = _natural_dtype(value, array)
     dtype = natural if wish is None else wish
-    loses = natural.is_bool != dtype.is_bool or (natural.is_floating and dtype.is_integer)
+    loses = (
+        natural.is_bool != dtype.is_bool
+        or (natural.is_inexact and dtype.is_integer)
+        or (natural.is_complex and not dtype.is_complex)
+    )
     if loses and array.size:  # an empty list has no dtype of its own
         raise TypeError(f"expected {dtype.name}, got {_described(value, array)}")
     if dtype.is_integer and array.size and array.dtype.kind in "iu":
@@ -45,6 +49,8 @@ def _natural_dtype(value: Any, array: np.ndarray[Any, Any]) -> DType:
     if kind == "f":
         own = size == 8 and _is_numpy(value)
         return as_dtype("float64") if own else float32
+    if kind == "c":
+        return as_dtype("complex64" if size == 8 else "complex128")
     fits = not array.size or (abs(int(array.min())) < 2**31 and abs(int(array.max())) < 2**31)
     wide = size == 8 if _is_numpy(value) else not fits
     return as_dtype("int64") if wide or not fits else int32

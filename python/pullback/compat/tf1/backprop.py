@@ -233,7 +233,7 @@ def differentiable_inputs(op: Operation) -> list[int]:
 
 
 def carries(x: Tensor) -> bool:
-    return x.dtype.is_floating or (_integer_gradients and x.dtype.is_integer)
+    return x.dtype.is_inexact or (_integer_gradients and x.dtype.is_integer)
 
 
 def _ask(

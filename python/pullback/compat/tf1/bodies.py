@@ -315,7 +315,7 @@ def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     outs = []
     for (dtype, dims), y in zip(kinds, made, strict=True):
         fits = y is not None and stands_for(y, dims)
-        flows = stand_ins if dtype.is_floating else []  # no integer carries a gradient
+        flows = stand_ins if dtype.is_inexact else []  # no integer carries a gradient
         outs.append((dtype, dims, y if fits else opaque(flows, dtype, dims)))
     return outs
 

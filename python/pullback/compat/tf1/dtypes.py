@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DType", "as_dtype", "bool", "double", "float32", "float64", "int32", "int64"]
+__all__ = [
+    "DType", "as_dtype", "bool", "complex64", "complex128", "double", "float32", "float64", "int32",
+    "int64",
+]  # fmt: skip
 
 
 class DType:
@@ -35,11 +38,16 @@ class DType:
     is_floating: Any = property(lambda self: self.dtype.kind == "f")
     is_integer: Any = property(lambda self: self.dtype.kind == "i")
     is_bool: Any = property(lambda self: self.dtype.kind == "b")
+    is_complex: Any = property(lambda self: self.dtype.kind == "c")
+    is_inexact: Any = property(lambda self: self.dtype.kind in "fc")  # has gradients
+    real_dtype: Any = property(lambda self: _REAL.get(self, self))  # of its real part
     min: Any = property(lambda self: self._limits.min)
     max: Any = property(lambda self: self._limits.max)
 
     @property
     def _limits(self) -> Any:
+        if self.is_complex:
+            raise TypeError(f"{self.name}: complex numbers have no least and no greatest one")
         return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
     def __eq__(self, other: object) -> builtins.bool:
@@ -60,7 +68,11 @@ class DType:
 
 
 int32, int64, float32, float64 = map(DType, ("int32", "int64", "float32", "float64"))
-_SUPPORTED = {d.name: d for d in (DType("bool"), int32, int64, float32, float64)}
+complex64, complex128 = DType("complex64"), DType("complex128")
+_SUPPORTED = {
+    d.name: d for d in (DType("bool"), int32, int64, float32, float64, complex64, complex128)
+}
+_REAL: dict[DType, DType] = {complex64: float32, complex128: float64}
 
 
 def as_dtype(type_value: Any) -> DType:

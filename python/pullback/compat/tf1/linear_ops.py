@@ -13,10 +13,10 @@ from ... import _core
 from ..._array.norms import euclidean_norm
 from . import shape_functions
 from .array_ops import zeros_like
+from .complex_ops import abs as absolute
 from .create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
 from .dtypes import as_dtype, int64
 from .math_ops import _all_axes, not_equal, reduce_max, reduce_sum
-from .math_ops import abs as absolute
 from .math_ops import pow as power
 from .names import public_names
 from .opdef import define, like

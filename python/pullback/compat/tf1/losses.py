@@ -9,10 +9,10 @@ from . import nn, shape_functions
 from .array_ops import ones_like, squeeze, zeros_like
 from .array_ops import shape as shape_of
 from .choice_ops import where
+from .complex_ops import abs as absolute
 from .create import cast, convert_to_tensor, operation, scope_of
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
-from .math_ops import abs as absolute
 from .math_ops import (
     add_n,
     log,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import complex_ops as _complex_ops
 from . import linear_ops as _linear_ops
 from . import math_ops as _math_ops
 from . import scalar_ops as _scalar_ops
@@ -14,12 +15,16 @@ from .scatter_ops import (
     unsorted_segment_sum,
 )
 
-_NOT_HERE = ("div", "matmul", "realdiv", "to_double", "to_float", "to_int32", "to_int64", "cast")
+_NOT_HERE = (
+    "cast", "complex", "div", "matmul", "realdiv", "to_complex64", "to_complex128", "to_double",
+    "to_float", "to_int32", "to_int64",
+)  # fmt: skip
 _LINEAR = ("count_nonzero", "cumprod", "cumsum")
 _found = {
     name: getattr(module, name)
     for module, names in (
-        (_math_ops, _math_ops.__all__), (_scalar_ops, _scalar_ops.__all__), (_linear_ops, _LINEAR)
+        (_math_ops, _math_ops.__all__), (_complex_ops, _complex_ops.__all__),
+        (_scalar_ops, _scalar_ops.__all__), (_linear_ops, _LINEAR)
     )
     for name in names
     if name not in _NOT_HERE

@@ -15,6 +15,8 @@ import pullback as pb
 
 from ... import _core
 from . import shape_functions
+from .complex_ops import abs as abs  # operators.py finds it here
+from .complex_ops import conj
 from .create import (
     apply,
     cast,
@@ -25,7 +27,7 @@ from .create import (
     scope_of,
     together,
 )
-from .dtypes import as_dtype, float32, float64, int32, int64
+from .dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
 from .dtypes import bool as tf_bool
 from .names import public_names
 from .opdef import define, like, pulled_back, summed
@@ -37,7 +39,7 @@ Function = Callable[..., Any]
 
 
 def _unary(
-    public: str, type: str, function: Any, doc: str, domain: str = "float", **fields: Any
+    public: str, type: str, function: Any, doc: str, domain: str = "inexact", **fields: Any
 ) -> Function:
     fields = {"shape": shape_functions.unchanged, "fresh": True, **fields}
     return operation(type, function, "x", doc, public, domain=domain, **fields)
@@ -47,14 +49,16 @@ def _sqrt_slope(g: Any, y: Any) -> Any:
     # The slope at 0 is infinite, but a cotangent of 0 stays 0. The mask is there only: elsewhere
     # the derivative by a cotangent of 0 counts, as in forward mode by two gradients.
     infinite = (g == like(g, 0)) & (y == like(y, 0))
-    return g * like(g, 0.5) / _core.where(infinite, like(y, 1), y)
+    return g * like(g, 0.5) / _core.conj(_core.where(infinite, like(y, 1), y))
 
 
 negative = _unary("negative", "Neg", _core.negative, "-x.", "number", value=np.negative)
-abs = _unary("abs", "Abs", _core.abs, "The absolute value; its gradient at 0 is 0.", "number")
+
 sign = _unary("sign", "Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
 square = _unary("square", "Square", _core.square, "x².", "number")
-exp = _unary("exp", "Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * y)
+exp = _unary(
+    "exp", "Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * _core.conj(y)
+)
 expm1 = _unary("expm1", "Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
 log = _unary("log", "Log", _core.log, "The natural logarithm.")
 log1p = _unary("log1p", "Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
@@ -64,28 +68,30 @@ sqrt = _unary(
 )  # fmt: skip
 rsqrt = _unary(
     "rsqrt", "Rsqrt", _core.rsqrt, "1 divided by the square root.",
-    from_output=lambda g, y: g * like(g, -0.5) * y * y * y,
+    from_output=lambda g, y: g * like(g, -0.5) * _core.conj(y * y * y),
 )  # fmt: skip
 sin = _unary("sin", "Sin", _core.sin, "The sine.")
 cos = _unary("cos", "Cos", _core.cos, "The cosine.")
 tanh = _unary(
     "tanh", "Tanh", _core.tanh, "The hyperbolic tangent.",
-    from_output=lambda g, y: g * (like(y, 1) - y * y),
+    from_output=lambda g, y: g * _core.conj(like(y, 1) - y * y),
 )  # fmt: skip
 sigmoid = _unary(
-    "sigmoid", "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).",
+    "sigmoid", "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).", "float",
     from_output=lambda g, y: g * y * (like(y, 1) - y),
 )  # fmt: skip
 reciprocal = _unary(
     "reciprocal", "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
-    from_output=lambda g, y: -(g * y * y),
+    from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
 round = _unary("round", "Round", _core.round, "The nearest integer, ties to even; no gradient.",
-               "number", flows=False)  # fmt: skip
-floor = _unary("floor", "Floor", _core.floor, "The integer below; no gradient.", flows=False)
-ceil = _unary("ceil", "Ceil", _core.ceil, "The integer above; no gradient.", flows=False)
+               "real", flows=False)  # fmt: skip
+floor = _unary(
+    "floor", "Floor", _core.floor, "The integer below; no gradient.", "float", flows=False
+)
+ceil = _unary("ceil", "Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
-    _unary(public, type, function, text, dtype=tf_bool, flows=False)
+    _unary(public, type, function, text, "float", dtype=tf_bool, flows=False)
     for public, type, function, text in (
         ("is_nan", "IsNan", _core.isnan, "Whether x is NaN."),
         ("is_inf", "IsInf", _core.isinf, "Whether x is infinite."),
@@ -146,19 +152,19 @@ def _pow(x: Any, y: Any) -> Any:
 add = _binary("add", "AddV2", _core.add, "x + y", value=np.add, default_name="Add")
 subtract = _binary("subtract", "Sub", _core.subtract, "x - y", value=np.subtract)
 multiply = _binary("multiply", "Mul", _core.multiply, "x y", value=np.multiply)
-realdiv = _binary("realdiv", "RealDiv", _core.divide, "x / y for floats", "float")
+realdiv = _binary("realdiv", "RealDiv", _core.divide, "x / y for floats", "inexact")
 floordiv = _binary(
     "floordiv", "FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)",
-    flows=False, value=np.floor_divide,
+    "real", flows=False, value=np.floor_divide,
 )  # fmt: skip
 floormod = mod = _binary(
     "floormod", "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y",
-    value=np.mod,
+    "real", value=np.mod,
 )  # fmt: skip
 pow = _binary("pow", "Pow", _pow, "x to the power of y")
 maximum, minimum = (
     _binary(type.lower(), type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
-            "goes to x", value=value)
+            "goes to x", "real", value=value)
     for type, which, holds, value in (
         ("Maximum", "larger", _core.greater_equal, np.maximum),
         ("Minimum", "smaller", _core.less_equal, np.minimum),
@@ -170,10 +176,10 @@ squared_difference = _binary(
 less, less_equal, greater, greater_equal, equal, not_equal = (
     _binary(public, type, function, text, domain, dtype=tf_bool, flows=False)
     for public, type, function, text, domain in (
-        ("less", "Less", _core.less, "Whether x < y", "number"),
-        ("less_equal", "LessEqual", _core.less_equal, "Whether x <= y", "number"),
-        ("greater", "Greater", _core.greater, "Whether x > y", "number"),
-        ("greater_equal", "GreaterEqual", _core.greater_equal, "Whether x >= y", "number"),
+        ("less", "Less", _core.less, "Whether x < y", "real"),
+        ("less_equal", "LessEqual", _core.less_equal, "Whether x <= y", "real"),
+        ("greater", "Greater", _core.greater, "Whether x > y", "real"),
+        ("greater_equal", "GreaterEqual", _core.greater_equal, "Whether x >= y", "real"),
         ("equal", "Equal", _core.equal, "Whether x is y", "any"),
         ("not_equal", "NotEqual", _core.not_equal, "Whether x is not y", "any"),
     )
@@ -242,8 +248,9 @@ def accumulate_n(inputs: Sequence[Any], shape: Any = None, tensor_dtype: Any = N
 
 
 def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
-    # Between floats and integers no gradient passes.
-    passes = SrcT.is_floating == DstT.is_floating
+    # Between floats and integers no gradient passes. Of a complex number the real part is left.
+    x = _core.real(x) if SrcT.is_complex and not DstT.is_complex else x
+    passes = SrcT.is_inexact == DstT.is_inexact
     return _core.cast(x if passes else _core.stop_gradient(x), DstT.dtype)
 
 
@@ -259,6 +266,8 @@ def _converts(name: str, dtype: Any) -> Function:
 
 
 to_float, to_double = _converts("ToFloat", float32), _converts("ToDouble", float64)
+to_complex64 = _converts("ToComplex64", complex64)
+to_complex128 = _converts("ToComplex128", complex128)
 to_int32, to_int64 = _converts("ToInt32", int32), _converts("ToInt64", int64)
 
 # --- products
@@ -283,8 +292,8 @@ def matmul(
     adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The matrix product over the last two axes; both need rank 2 or more. An adjoint is a
-    transpose here, since there are no complex numbers.
+    """The matrix product over the last two axes; both need rank 2 or more. An adjoint is
+    the transpose of the conjugate.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -296,6 +305,7 @@ def matmul(
     transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     ranks = [len(known_dims(x) or ()) for x in (a, b)]
     with scope_of(name or "MatMul", a, b) as scope:
+        a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
         type = "BatchMatMulV2" if max(ranks) > 2 else "MatMul"
         return apply(type, a, b, name=scope, transpose_a=transpose_a, transpose_b=transpose_b)
 
@@ -331,7 +341,7 @@ def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "n
 
 
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
-    if x.dtype.kind == "f":
+    if x.dtype.kind in "fc":
         return _core.mean(x, axis, keepdims)
     # Integers are divided as integers are: towards zero, and no gradient passes.
     total = _core.mean(_core.cast(x, np.dtype("float64")), axis, keepdims)

@@ -15,10 +15,10 @@ from .array_ops import shape as shape_of
 from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from .choice_ops import concat, gather
+from .complex_ops import abs as absolute
 from .create import cast, convert_to_tensor, operation, scope_of
 from .cross_entropies import *
 from .dtypes import as_dtype
-from .math_ops import abs as absolute
 from .math_ops import (
     add,
     add_n,

@@ -98,9 +98,12 @@ ALIASES = {
 }
 
 DOMAINS = {
-    "any": ("bool", "int32", "int64", "float32", "float64"),
-    "number": ("int32", "int64", "float32", "float64"),
+    "any": ("bool", "int32", "int64", "float32", "float64", "complex64", "complex128"),
+    "number": ("int32", "int64", "float32", "float64", "complex64", "complex128"),
+    "real": ("int32", "int64", "float32", "float64"),
+    "inexact": ("float32", "float64", "complex64", "complex128"),
     "float": ("float32", "float64"),
+    "complex": ("complex64", "complex128"),
     "integer": ("int32", "int64"),
     "bool": ("bool",),
 }

@@ -24,7 +24,7 @@ def _divide_no_nan(x: Any, y: Any) -> Any:
 
 div_no_nan = divide_no_nan = _binary(
     "divide_no_nan", "DivNoNan", _divide_no_nan,
-    "x / y, and 0 with no slope where y is 0", "float",
+    "x / y, and 0 with no slope where y is 0", "inexact",
 )  # fmt: skip
 
 
@@ -37,9 +37,9 @@ xlogy = _binary("xlogy", "Xlogy", lambda x, y: _where_zero(x, y, lambda a, b: a 
                 "x log(y), and 0 where x is 0", "float")  # fmt: skip
 xdivy = _binary("xdivy", "Xdivy", lambda x, y: _where_zero(x, y, lambda a, b: a / b),
                 "x / y, and 0 where x is 0", "float")  # fmt: skip
-erf = _unary("erf", "Erf", _core.erf, "The error function.")
+erf = _unary("erf", "Erf", _core.erf, "The error function.", "float")
 rint = _unary("rint", "Rint", _core.round, "The nearest integer, ties to even; no gradient.",
-              flows=False)  # fmt: skip
+              "float", flows=False)  # fmt: skip
 tan = _unary("tan", "Tan", _core.tan, "The tangent.")
 sinh = _unary("sinh", "Sinh", _core.sinh, "The hyperbolic sine.")
 cosh = _unary("cosh", "Cosh", _core.cosh, "The hyperbolic cosine.")

@@ -155,9 +155,9 @@ def _differentiable(
 
 def _slope(op: Operation, *upstreams: Any) -> list[Any]:
     """Another such operation, so that it has a gradient again."""
-    floats = [i for i, x in enumerate(op.inputs) if x.dtype.is_floating]
+    floats = [i for i, x in enumerate(op.inputs) if x.dtype.is_inexact]
     back = _backward(op.attrs["func"], op.attrs["Tout"], len(op.inputs), floats)
-    weights = [g for g, y in zip(upstreams, op.outputs, strict=True) if y.dtype.is_floating]
+    weights = [g for g, y in zip(upstreams, op.outputs, strict=True) if y.dtype.is_inexact]
     dtypes = [op.inputs[i].dtype for i in floats]
     made = _differentiable(back, [*op.inputs, *weights], dtypes, "EagerPyFuncGrad", op)
     answers: list[Any] = [None] * len(op.inputs)
@@ -181,7 +181,7 @@ def _backward(func: Any, wanted: list[DType], count: int, floats: list[int]) -> 
 def _pulled(
     tape: Any, ins: list[Any], results: list[Any], weights: Sequence[Any], floats: list[int]
 ) -> list[Any]:
-    targets = [y for y in results if as_dtype(y.dtype).is_floating]
+    targets = [y for y in results if as_dtype(y.dtype).is_inexact]
     sources = [ins[i] for i in floats]
     return list(tape.gradient(targets, sources, list(weights), "zero"))
 
@@ -189,7 +189,7 @@ def _pulled(
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     wanted, forward = op.attrs["Tout"], op.attrs["forward"]
     xs = [as_eager(_core.constant(x.numpy(), x.dtype)) for x in inputs]
-    floats = [i for i, x in enumerate(xs) if as_dtype(x.dtype).is_floating]
+    floats = [i for i, x in enumerate(xs) if as_dtype(x.dtype).is_inexact]
     with mode.eagerly():
         if forward in run.recorded:  # the function is called once, unless for higher orders
             tape, ins, results = run.recorded[forward]

@@ -217,8 +217,8 @@ def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
         return [opaque([*ins, *cotangents], x.dtype, as_dims(x.shape)) for x in ins]
 
     fresh = stand_in_of(dtype, dims)
-    kind = fresh.dtype.kind
-    inputs = [x for x in inputs if x.dtype.kind == kind]
+    kinds = "fc" if fresh.dtype.kind in "fc" else fresh.dtype.kind
+    inputs = [x for x in inputs if x.dtype.kind in kinds]
     if not inputs:
         return fresh
     return _core.custom([fresh], inputs, _core.Rule(rule, "a shape that is not known yet"))[0]

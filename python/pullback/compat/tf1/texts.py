@@ -23,7 +23,7 @@ class _Text(DType):
 
     __slots__ = ()
     name = "string"
-    is_floating = is_integer = is_bool = False
+    is_floating = is_integer = is_bool = is_complex = is_inexact = False
 
 
 string = _Text("object")
