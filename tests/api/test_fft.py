@@ -62,6 +62,32 @@ def test_long_ones(name, n):
         close(getattr(pb.fft, name)(x), want)
 
 
+@pytest.mark.parametrize(("n", "dtype"), [(262147, "F"), (2 * 262147, "D")])
+def test_lengths_without_factors(n, dtype):
+    """From 2^18 points on they are convolutions: a prime, twice one, and as real numbers."""
+    z = data(n, "D")
+    half = np.fft.rfft(z.real)
+    real, complex_ = (z.real.astype(dtype.lower().replace("d", "f8")), z.astype(dtype))
+    for name, x, wide, options in (
+        ("fft", complex_, z, {"norm": "ortho"}),
+        ("ifft", np.stack([complex_, 2 * complex_]), np.stack([z, 2 * z]), {}),
+        ("rfft", real, z.real, {}),
+        ("irfft", half.astype(dtype), half, {"n": n}),
+    ):
+        want = getattr(np.fft, name)(wide, **options)
+        kind = dtype if want.dtype.kind == "c" else real.dtype
+        close(getattr(pb.fft, name)(x, **options), want.astype(kind))
+
+
+def test_gradient_of_a_length_without_factors():
+    n = 262147
+    v, w = np.fft.rfft(data(n, "d")), data(n, "d", 1)
+    slope = pb.grad(lambda u: pb.sum(pb.fft.irfft(u, n) * w))(pb.constant(v)).numpy()
+    # Linear in v, so the slope gives the value.
+    want = float(np.sum(np.fft.irfft(v, n) * w))
+    assert abs(np.sum((v * slope.conj()).real) - want) <= 1e-9 * abs(want)
+
+
 # Products of 2, 3 and 5 are transformed in lanes, and all of the passes occur.
 MANY = [*range(1, 33), 36, 45, 60, 64, 81, 90, 100, 125, 128, 243, 480, 512, 625, 1000, 1024, 2048]
 

@@ -10,7 +10,9 @@ namespace {
 
 int64_t bytes_of(const View& view) { return view.shape.size() * size_of(view.dtype); }
 
-constexpr int64_t kLong = 1 << 14;  // points from which on a transform is made of short ones
+constexpr int64_t kLong = 1 << 14;   // points from which on a transform is made of short ones
+constexpr int64_t kChirp = 1 << 18;  // … and of a convolution: the library's call takes 50 ms
+constexpr int64_t kMostChirp = int64_t{1} << 31;  // the square of a position fits in 64 bits
 
 // Whether sequences that are transformed so many at once leave few lanes empty.
 bool fills(int64_t sequences, int64_t at_once) {
@@ -42,9 +44,20 @@ int64_t long_points(const LibraryCall& call) {
   const bool ends_before = transform == Transform::RealFrom && form.ends != 1;
   if (call.form.n > 1 || ends_before) return 0;
   const bool whole = is_whole(transform);
-  if (!whole && form.points % 2 != 0) return 0;
-  const int64_t points = whole ? form.points : form.points / 2;
-  return points >= kLong && short_points(points) > 1 ? points : 0;
+  const bool odd = !whole && form.points % 2 != 0;
+  const int64_t points = whole || odd ? form.points : form.points / 2;
+  if (short_points(points) > 1) return points >= kLong && !odd ? points : 0;
+  return points >= kChirp && points < kMostChirp ? points : 0;
+}
+
+int64_t chirp_points(int64_t n) {
+  if (short_points(n) > 1) return 0;
+  int64_t out = 0;
+  for (int64_t points : {1, 3, 5}) {
+    while (points < 2 * n - 1) points *= 2;
+    if (out == 0 || points < out) out = points;
+  }
+  return out;
 }
 
 int64_t FourierStep::bytes() const {
@@ -65,11 +78,16 @@ FourierStep compile_fourier(const LibraryCall& call) {
   };
   const int64_t points = call.form.fourier.points;
   if (const int64_t long_ones = long_points(call)) {
-    const int64_t factor = short_points(long_ones);
+    const int64_t chirp = chirp_points(long_ones);
+    const int64_t whole = chirp ? chirp : long_ones;
+    const int64_t factor = short_points(whole);
     add_lanes(factor);
-    if (factor * factor != long_ones) add_lanes(long_ones / factor);
-    out.roots.emplace_back(long_ones);
-    if (long_ones != points) out.roots.emplace_back(points);
+    if (factor * factor != whole) add_lanes(whole / factor);
+    out.roots.emplace_back(whole);
+    if (chirp) out.roots.emplace_back(2 * long_ones);
+    if (long_ones != points && 2 * long_ones != out.roots.back().points()) {
+      out.roots.emplace_back(points);
+    }
   } else if (is_whole(transform_of(call))) {
     add_lanes(points);
     // Of rows, or of the columns of each matrix.

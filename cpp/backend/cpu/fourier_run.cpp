@@ -4,7 +4,8 @@
 // Columns are copied into rows, a few at a time, transformed in a cache and copied back. A long
 // transform of n1 n2 points is n2 short ones of columns, factors, and n1 short ones of rows: D.
 // Bailey, "FFTs in external or hierarchical memory" (1990). One of real numbers is made of a
-// complex one of half the length.
+// complex one of half the length. One without factors is a convolution with a chirp: L. Bluestein,
+// "A linear filtering approach to the computation of discrete Fourier transform" (1970).
 #include "backend/cpu/fourier_run.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <complex>
 
 #include "backend/cpu/fourier.h"
+#include "backend/cpu/fourier_parts.h"
 #include "base/threads.h"
 
 namespace pullback {
@@ -19,12 +21,6 @@ namespace {
 
 constexpr int64_t kBlockBytes = 128;       // of a row that columns are copied from
 constexpr int64_t kChunkPoints = 1 << 14;  // that a thread takes at a time
-
-template <class T>
-std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root) {
-  const T c = static_cast<T>(root.real()), s = static_cast<T>(root.imag());
-  return {a.real() * c - a.imag() * s, a.real() * s + a.imag() * c};
-}
 
 template <class T>
 class Run {
@@ -46,15 +42,19 @@ class Run {
   Status run() {
     if (batch_ * n_ == 0) return {};
     // A library that finds no memory has no way to say so on a thread of ours.
-    const int64_t long_ones = long_points(step_.call), factor = short_points(long_ones);
-    const int64_t library =
-        long_ones ? std::max(left(factor), left(long_ones / factor)) : left(points_);
+    const int64_t long_ones = long_points(step_.call);
+    const int64_t chirp = long_ones ? chirp_points(long_ones) : 0;
+    const int64_t whole = chirp ? chirp : long_ones, factor = short_points(whole);
+    const int64_t library = whole ? std::max(left(factor), left(whole / factor)) : left(points_);
     if (!StepMemory(8 * library * static_cast<int64_t>(sizeof(C))).data()) {
       return failure(Problem::Memory);
     }
     if (n_ > 1 || needs_ends_before()) return columns();
     if (!long_ones) return rows();
-    return is_whole(transform_) ? long_whole() : long_real();
+    const Chirp made(*this, long_ones, chirp);
+    if (chirp && !made.ready) return failure(Problem::Memory);
+    chirp_ = &made;
+    return is_whole(transform_) ? long_whole() : points_ % 2 ? long_odd() : long_real();
   }
 
  private:
@@ -130,20 +130,6 @@ class Run {
     return problem.status();
   }
 
-  // [length][count] of rows of `row` entries to [count][length], or back.
-  template <class E>
-  static void gather(const E* x, int64_t row, int64_t length, int64_t count, E* y) {
-    for (int64_t i = 0; i < length; ++i) {
-      for (int64_t k = 0; k < count; ++k) y[k * length + i] = x[i * row + k];
-    }
-  }
-  template <class E>
-  static void scatter(const E* y, int64_t row, int64_t length, int64_t count, E* x) {
-    for (int64_t i = 0; i < length; ++i) {
-      for (int64_t k = 0; k < count; ++k) x[i * row + k] = y[k * length + i];
-    }
-  }
-
   Status columns() {
     constexpr int64_t entry = sizeof(C);
     const FourierLanes* lanes = lanes_of(points_);
@@ -195,8 +181,59 @@ class Run {
     return true;
   }
 
+  // The chirp exp(-πi k² / n), and the transform of its conjugate, which `points` points hold from
+  // both ends.
+  struct Chirp {
+    int64_t n, points;
+    const RootsOfUnity* roots = nullptr;
+    bool ready = false;  // false: there was no memory
+    StepMemory memory;   // of the transformed chirp, the sequence and what goes between
+
+    Chirp(const Run& run, int64_t n, int64_t points)
+        : n(n), points(points), memory(3 * points * static_cast<int64_t>(sizeof(C))) {
+      if (!points || !memory.data()) return;
+      roots = &run.roots_of(2 * n);
+      C* kernel = data();
+      over_pieces(points, [&](int64_t k) {
+        const int64_t from = std::min(k, points - k);
+        kernel[k] = from < n ? C(std::conj(at(from))) : C();
+      });
+      ready = run.product_one(kernel, kernel, data() + 2 * points, points, false, 1);
+    }
+    C* data() const { return reinterpret_cast<C*>(memory.data()); }
+    std::complex<double> at(int64_t k) const { return (*roots)[k * k % (2 * n)]; }
+  };
+
+  // A convolution with the chirp, between products with it. Backward is the conjugate of forward.
+  bool chirp_one(const C* x, C* y, bool backward, double factor) const {
+    const Chirp& chirp = *chirp_;
+    const C* kernel = chirp.data();
+    C* sequence = chirp.data() + chirp.points;
+    C* between = sequence + chirp.points;
+    over_pieces(chirp.points, [&](int64_t k) {
+      sequence[k] = k < chirp.n ? times(backward ? std::conj(x[k]) : x[k], chirp.at(k)) : C();
+    });
+    if (!product_one(sequence, sequence, between, chirp.points, false, 1)) return false;
+    over_pieces(chirp.points, [&](int64_t k) {
+      sequence[k] = times(sequence[k], std::complex<double>(kernel[k]));
+    });
+    const double scale = factor / static_cast<double>(chirp.points);
+    if (!product_one(sequence, sequence, between, chirp.points, true, scale)) return false;
+    over_pieces(chirp.n, [&](int64_t k) {
+      const C made = times(sequence[k], chirp.at(k));
+      y[k] = backward ? std::conj(made) : made;
+    });
+    return true;
+  }
+
   // One long transform of complex numbers.
   bool long_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
+    return chirp_->points ? chirp_one(x, y, backward, factor)
+                          : product_one(x, y, between, n, backward, factor);
+  }
+
+  // The same, of a length with factors; y may be x.
+  bool product_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
     const int64_t n1 = short_points(n), n2 = n / n1;
     const Transform kind = backward ? Transform::Backward : Transform::Forward;
     const RootsOfUnity& roots = roots_of(n);
@@ -261,6 +298,30 @@ class Run {
     return {};
   }
 
+  // Of an odd count of real numbers, as complex ones.
+  Status long_odd() {
+    const bool to_real = transform_ == Transform::RealFrom;
+    const StepMemory memory(points_ * static_cast<int64_t>(sizeof(C)));
+    if (!memory.data()) return failure(Problem::Memory);
+    C* all = reinterpret_cast<C*>(memory.data());
+    for (int64_t i = 0; i < batch_; ++i) {
+      T* reals = reinterpret_cast<T*>(to_real ? out_ : in_) + i * points_;
+      C* half = reinterpret_cast<C*>(to_real ? in_ : out_) + i * half_;
+      over_pieces(points_, [&](int64_t k) {
+        all[k] = !to_real    ? C(reals[k])
+                 : k == 0    ? C(half[0].real())
+                 : k < half_ ? half[k]
+                             : std::conj(half[points_ - k]);
+      });
+      if (!chirp_one(all, all, to_real, form_.factor)) return failure(Problem::Memory);
+      over_pieces(to_real ? points_ : half_, [&](int64_t k) {
+        to_real ? void(reals[k] = all[k].real()) : void(half[k] = all[k]);
+      });
+      if (!to_real && form_.ends != 1) scale_ends(half);
+    }
+    return {};
+  }
+
   // Of real numbers, the even ones taken as real parts and the odd ones as imaginary ones.
   Status long_real() {
     const int64_t h = points_ / 2;
@@ -293,12 +354,7 @@ class Run {
 
   template <class F>
   static void over_pairs(int64_t h, F&& f) {
-    constexpr int64_t kPiece = 4096;
-    const int64_t count = h / 2 + 1;
-    parallel_for(ceil_div(count, kPiece), true, [&](int64_t chunk) {
-      const int64_t end = std::min((chunk + 1) * kPiece, count);
-      for (int64_t k = chunk * kPiece; k < end; ++k) f(k, h - k);
-    });
+    over_pieces(h / 2 + 1, [&](int64_t k) { f(k, h - k); });
   }
 
   static void fold(const C* x, C* z, int64_t h, const RootsOfUnity& roots) {
@@ -326,6 +382,7 @@ class Run {
   const FourierForm& form_;
   Transform transform_;
   int64_t batch_, n_, points_, half_;
+  const Chirp* chirp_ = nullptr;
   char *in_, *out_;
 };
 

@@ -27,6 +27,9 @@ int64_t long_points(const LibraryCall& call);
 // Those of the short ones, of which there are n divided by that: the factor of n nearest its root
 // from below, if that is not much smaller; else 1.
 int64_t short_points(int64_t n);
+// Points of the convolution that a long transform without such factors is, of a prime length for
+// one; 0 where there are factors.
+int64_t chirp_points(int64_t n);
 
 FourierStep compile_fourier(const LibraryCall& call);
 Status run_fourier(const FourierStep& step, const Slots& slots);
