@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "bind/context.h"
 #include "bind/convert.h"
 #include "bind/no_pickle.h"
 #include "bind/rules.h"
@@ -22,6 +23,11 @@ py::list variables_list(const std::vector<Ref<Variable>>& variables) {
     out.append(py::reinterpret_steal<py::object>(wrap(variable)));
   }
   return out;
+}
+
+ContextStack<TapeEntry>& tape_stack() {
+  static auto* stack = new ContextStack<TapeEntry>("pullback.GradientTape");
+  return *stack;
 }
 
 void bind_trace(py::module_& m) {
@@ -122,6 +128,8 @@ void bind_linear(py::module_& m) {
 }  // namespace
 
 void bind_tape(py::module_& m) {
+  current_tapes = [] { return tape_stack().current(); };
+  enter_tape = [](std::shared_ptr<TapeEntry> entry) { tape_stack().enter(std::move(entry)); };
   py::class_<Tape> tape(m, "Tape");
   no_pickle(tape)
       .def(py::init<bool, std::string>(), py::arg("watch_accessed_variables") = true,
@@ -129,6 +137,8 @@ void bind_tape(py::module_& m) {
       .def("exempt", &Tape::exempt, py::arg("inputs"))
       .def("start", &Tape::start)
       .def("stop", &Tape::stop)
+      .def("pause", &Tape::pause)
+      .def("resume", &Tape::resume)
       .def("reset", &Tape::reset)
       .def_property_readonly("recording", &Tape::recording)
       .def_static("any_recording", &Tape::any_recording)

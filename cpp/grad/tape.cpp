@@ -1,5 +1,5 @@
-// The tapes that record on a thread are a list of that thread, shared with the tapes themselves, so
-// that one which ends on another thread takes itself out of the right list.
+// Entries are shared by tapes and contexts: a tape that ends in another context, or is freed,
+// closes its entry, which the contexts then pass over.
 #include "grad/tape.h"
 
 #include <algorithm>
@@ -14,8 +14,27 @@
 namespace pullback {
 namespace {
 
-// The tapes that record on this thread.
-thread_local std::shared_ptr<std::vector<Tape*>> active = std::make_shared<std::vector<Tape*>>();
+thread_local TapeEntries tapes_of_thread;
+
+// The last scope's number. It wraps after 2^32 scopes, far more than one interval contains.
+uint32_t last_scope = 0;
+int recording_tapes = 0;  // in all contexts
+
+// Calls visit(tape), innermost first, for the tapes that record in this context until one returns
+// false.
+template <class Visit>
+void each_recording(Visit&& visit) {
+  const TapeEntries* entries = recording_tapes ? current_tapes() : nullptr;
+  for (size_t i = entries ? entries->size() : 0; i-- > 0;) {
+    const TapeEntry& entry = *(*entries)[i];
+    if (entry.records() && !visit(*entry.tape)) return;
+  }
+}
+
+uint32_t innermost_scope() {
+  const TapeEntries* entries = current_tapes();
+  return entries && !entries->empty() ? entries->back()->number : 0;
+}
 
 // The flag on the node makes later users keep their history; it is counted, because several tapes
 // may watch one tensor.
@@ -30,54 +49,120 @@ void count_holder(Node* node, int change) {
 
 }  // namespace
 
+const TapeEntries* (*current_tapes)() = []() -> const TapeEntries* { return &tapes_of_thread; };
+void (*enter_tape)(std::shared_ptr<TapeEntry>) = [](std::shared_ptr<TapeEntry> entry) {
+  std::erase_if(tapes_of_thread, [](const auto& one) { return !one->open; });
+  tapes_of_thread.push_back(std::move(entry));
+};
+
+void TapeEntry::add_scope(uint32_t scope) {
+  if (!scopes.empty() && scopes.back().second + 1 == scope) {
+    scopes.back().second = scope;
+  } else {
+    scopes.emplace_back(scope, scope);
+  }
+}
+
+bool TapeEntry::has_scope(uint32_t scope) const {
+  const auto after =
+      std::upper_bound(scopes.begin(), scopes.end(), scope,
+                       [](uint32_t one, const auto& range) { return one < range.first; });
+  return after != scopes.begin() && scope <= std::prev(after)->second;
+}
+
 // The constructor of a tape that gets one makes it once more, over this one, which holds no memory.
 void* Tape::operator new(size_t size) { return ::new (::operator new(size)) Tape(false); }
 
 Tape::~Tape() {
-  if (recording_) stop();
+  stop();
+  forget_intervals();
   for (auto& [node, entry] : tensors_) count_holder(entry.node.get(), -1);
 }
 
 void Tape::observe(Variable* variable) {
-  for (Tape* tape : *active) {
-    if (tape->accessed_ && variable->trainable) tape->watch(Ref<Variable>(variable));
-  }
+  if (!variable->trainable) return;
+  each_recording([&](Tape& tape) {
+    if (tape.accessed_) tape.watch(Ref<Variable>(variable));
+    return true;
+  });
 }
 
 void Tape::start() {
-  if (!std::exchange(recording_, true)) want_threads(+1);
-  intervals_.push_back({next_seq(), kNever, thread_number()});
-  for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
-  home_ = active;
-  home_->push_back(this);
-  set_read_observer(&Tape::observe);
+  stop();
+  if (++last_scope == 0) ++last_scope;
+  auto entry = std::make_shared<TapeEntry>(TapeEntry{this, last_scope});
+  enter_tape(entry);
+  for (const auto& outer : *current_tapes()) outer->add_scope(last_scope);
+  entry_ = std::move(entry);
+  begin_interval();
 }
 
 void Tape::stop() {
-  if (std::exchange(recording_, false)) want_threads(-1);
-  intervals_.back().end = next_seq();
-  for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
-  std::erase(*home_, this);
+  if (recording()) end_interval();
+  if (entry_) entry_->open = false;
+  entry_ = nullptr;
 }
 
-bool Tape::any_recording() { return !active->empty(); }
+void Tape::pause() {
+  if (!recording()) return;
+  end_interval();
+  entry_->paused = true;
+}
+
+void Tape::resume() {
+  if (!entry_) return start();
+  if (recording()) return;
+  entry_->paused = false;
+  begin_interval();
+}
+
+void Tape::begin_interval() {
+  if (recording_tapes++ == 0) {
+    recording_scope = innermost_scope;
+    set_read_observer(&Tape::observe);
+  }
+  intervals_.push_back({next_seq(), kNever, entry_});
+  for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
+}
+
+void Tape::end_interval() {
+  if (--recording_tapes == 0) {
+    recording_scope = nullptr;
+    set_read_observer(nullptr);
+  }
+  intervals_.back().end = next_seq();
+  for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
+}
+
+// A context may keep the entries for long.
+void Tape::forget_intervals() {
+  for (const Interval& interval : intervals_) {
+    if (!interval.entry->open) interval.entry->scopes = {};
+  }
+  intervals_.clear();
+}
+
+bool Tape::any_recording() {
+  bool any = false;
+  each_recording([&](const Tape&) { return !(any = true); });
+  return any;
+}
 
 void Tape::reset() {
   for (auto& [node, entry] : tensors_) {
-    if (recording_) count_watcher(entry.node.get(), -1);
+    if (recording()) count_watcher(entry.node.get(), -1);
     count_holder(entry.node.get(), -1);
   }
   tensors_.clear();
   variables_.clear();
-  const uint32_t thread = recording_ ? intervals_.back().thread : 0;
-  intervals_.clear();
-  if (recording_) intervals_.push_back({next_seq(), kNever, thread});
+  forget_intervals();
+  if (recording()) intervals_.push_back({next_seq(), kNever, entry_});
 }
 
 void Tape::watch(const Ref<Node>& tensor) {
   const bool added = tensors_.try_emplace(tensor.get(), WatchedTensor{tensor, next_seq()}).second;
   if (added) count_holder(tensor.get(), +1);
-  if (added && recording_) count_watcher(tensor.get(), +1);
+  if (added && recording()) count_watcher(tensor.get(), +1);
 }
 
 void Tape::watch(const Ref<Variable>& variable) {
@@ -87,22 +172,24 @@ void Tape::watch(const Ref<Variable>& variable) {
 const Tape* Tape::differentiating(const Ref<Node>& node) {
   GradientRequest request;
   request.ys = {node};
-  for (auto tape = active->rbegin(); tape != active->rend(); ++tape) {
-    for (const Ref<Node>& input : (*tape)->exempt_) request.stop.push_back({input});
-    if ((*tape)->transform_.empty()) continue;
+  const Tape* found = nullptr;
+  each_recording([&](const Tape& tape) {
+    for (const Ref<Node>& input : tape.exempt_) request.stop.push_back({input});
+    if (tape.transform_.empty()) return true;
     request.xs.clear();
-    for (const auto& [x, entry] : (*tape)->tensors_) {
+    for (const auto& [x, entry] : tape.tensors_) {
       const auto is_x = [x = x](const Source& stop) { return stop.node.get() == x; };
       if (std::none_of(request.stop.begin(), request.stop.end(), is_x)) {
         request.xs.push_back({entry.node});
       }
     }
-    if (request.xs.empty()) continue;
+    if (request.xs.empty()) return true;
     Connectivity connectivity(request);
     const size_t at = connectivity.position(node.get());
-    if (at != Connectivity::kAbsent && connectivity.live(at)) return *tape;
-  }
-  return nullptr;
+    if (at != Connectivity::kAbsent && connectivity.live(at)) found = &tape;
+    return !found;
+  });
+  return found;
 }
 
 void Tape::end_histories(const std::vector<Ref<Node>>& results) const {
@@ -142,7 +229,7 @@ bool Tape::recorded(const Node* node) const {
                        [](uint64_t seq, const Interval& interval) { return seq < interval.begin; });
   if (after == intervals_.begin()) return false;
   const Interval& interval = *std::prev(after);
-  return node->seq < interval.end && node->thread == interval.thread;
+  return node->seq < interval.end && interval.entry->has_scope(node->scope);
 }
 
 uint64_t Tape::watched_since(const Node* node) const {

@@ -1,6 +1,12 @@
-// A tape is an interval of time on one thread: which nodes that thread made (their creation
-// numbers), and which tensors and variables it watched from when on. It holds no operations; the
-// graph does.
+// A tape is an interval of time in the contexts that entered it: which nodes these made (their
+// creation numbers and scopes), and which tensors and variables it watched from when on. It holds
+// no operations; the graph does.
+//
+// A context is the one of contextvars: two tasks of an event loop record into different tapes, and
+// a task that was created inside of a block records into that block's tape. Each entered tape is a
+// scope with a number of its own. A node has the number of the innermost scope that its context has
+// entered, so a tape has recorded the nodes with its own number and the numbers of the scopes that
+// were entered inside of it.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +22,28 @@
 
 namespace pullback {
 
+class Tape;
+
+// One entered tape, in each context that entered it or is a copy of such a one.
+struct TapeEntry {
+  Tape* tape;
+  uint32_t number;
+  bool open = true;     // until the block ends; then in no context
+  bool paused = false;  // by stop_recording()
+  // Numbers of this scope and of those entered inside, as closed ranges in ascending order.
+  std::vector<std::pair<uint32_t, uint32_t>> scopes;
+
+  bool records() const { return open && !paused; }
+  void add_scope(uint32_t scope);
+  bool has_scope(uint32_t scope) const;
+};
+using TapeEntries = std::vector<std::shared_ptr<TapeEntry>>;
+
+// The entries of the context that runs now, innermost last, or null. Set by the binding; without
+// one, each thread is a context.
+extern const TapeEntries* (*current_tapes)();
+extern void (*enter_tape)(std::shared_ptr<TapeEntry> entry);
+
 class Tape {
  public:
   // `transform`: the name of the function transform that this tape serves, such as "grad"; empty
@@ -29,11 +57,14 @@ class Tape {
   static void* operator new(size_t size);
   static void operator delete(void* tape) { ::operator delete(tape); }
 
-  // Recording is per thread: a tape is on the stack of the thread that started it.
+  // Records in the calling context and in later copies of it.
   void start();
   void stop();
-  bool recording() const { return recording_; }
-  // Whether any tape records on this thread.
+  // Between them the block is not left: resume() goes on in each context that records into it.
+  void pause();
+  void resume();
+  bool recording() const { return entry_ && entry_->records(); }
+  // Whether any tape records in this context.
   static bool any_recording();
   void reset();
 
@@ -43,7 +74,7 @@ class Tape {
   // Inputs whose values the program may use outside of the graph while this tape records, because
   // a custom gradient rule supplies the derivative by them.
   void exempt(std::vector<Ref<Node>> inputs) { exempt_ = std::move(inputs); }
-  // The innermost transform on this thread by whose inputs `node` has a derivative; null if none.
+  // The innermost transform of this context by whose inputs `node` has a derivative; null if none.
   static const Tape* differentiating(const Ref<Node>& node);
   const std::string& transform() const { return transform_; }
 
@@ -52,7 +83,7 @@ class Tape {
   // tape may still be asked.
   void end_histories(const std::vector<Ref<Node>>& results) const;
 
-  // Whether a node was made while this tape recorded, by the thread it recorded on.
+  // Whether a node was made while this tape recorded, in a context that it recorded in.
   bool recorded(const Node* node) const;
   // A tensor or variable counts for users made after this number; max = not watched.
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -62,10 +93,13 @@ class Tape {
 
  private:
   static void observe(Variable* variable);
+  void begin_interval();
+  void end_interval();
+  void forget_intervals();
 
   struct Interval {
     uint64_t begin, end;
-    uint32_t thread;
+    std::shared_ptr<TapeEntry> entry;
   };
   struct WatchedTensor {
     Ref<Node> node;
@@ -79,9 +113,7 @@ class Tape {
   bool accessed_;
   std::string transform_;
   std::vector<Ref<Node>> exempt_;
-  bool recording_ = false;
-  // The list it is in: that of the thread which started it, whoever stops or frees it.
-  std::shared_ptr<std::vector<Tape*>> home_;
+  std::shared_ptr<TapeEntry> entry_;  // null unless it was started and not stopped
   std::vector<Interval> intervals_;
   std::unordered_map<const Node*, WatchedTensor> tensors_;
   std::unordered_map<uint64_t, WatchedVariable> variables_;

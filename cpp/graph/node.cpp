@@ -1,7 +1,6 @@
 // Memory of nodes: slabs with a free list, and release by a worklist, so that nothing recurses.
 #include "graph/node.h"
 
-#include <atomic>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -99,7 +98,6 @@ void end_rules() {
   ending_rules = ends_rules_here = false;
 }
 
-int threads_wanted = 0;
 
 void drop_inputs(Node* node) {
   for (Node* input : node->inputs()) {
@@ -152,21 +150,12 @@ void seal(Node* node) {
   drain();
 }
 
-uint32_t thread_number() {
-  static std::atomic<uint32_t> last{0};
-  thread_local uint32_t number = 0;
-  if (number == 0) number = ++last;
-  return number;
-}
-
 // A free cell shows no number where the node had its own.
 static_assert(offsetof(NodeHead, seq) == sizeof(Cell*));
 Node* NodeHandle::get() const {
   return node_ && node_->seq == seq_ && node_->refs > 0 ? node_
                                                         : nullptr;  // 0: it waits for its end
 }
-
-void want_threads(int change) { threads_wanted += change; }
 
 int64_t live_nodes() { return live; }
 
@@ -192,7 +181,7 @@ uint64_t reserve_seqs(uint64_t count) {
 Node* new_node() {
   auto* node = new (take_cell()) Node;
   node->seq = ++last_seq;
-  if (threads_wanted) node->thread = thread_number();
+  node->scope = current_scope();
   ++live;
   return node;
 }

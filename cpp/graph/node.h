@@ -78,7 +78,7 @@ struct Node : NodeHead {
   uint16_t watchers = 0;     // tapes that watch this tensor now; …
   uint8_t holders = 0;       // … and that may be asked for its gradient: 255 means at least as many
   bool part = false;         // of a composite: only a rule for that one's name means it
-  uint32_t thread = 0;       // number of the thread that made it (see want_threads)
+  uint32_t scope = 0;        // the caller's scope when it was made (see current_scope)
   uint32_t output = 0;       // result, output, value with a history: which of the operation or call
   uint64_t variable = 0;     // read, argument: number of the variable whose value this was
   Ref<Rule> rule;            // custom, or an override stamped when the node was made
@@ -137,11 +137,10 @@ class NodeHandle {
 // A blank node with its number; only graph/make.cpp fills one.
 Node* new_node();
 
-// The number that nodes made by the calling thread get while somebody wants to know. No other
-// thread ever has the same: a tape may go on recording when its thread has ended.
-uint32_t thread_number();
-// Counts who does: tapes, while they record.
-void want_threads(int change);
+// The number of the innermost tape that the calling context has entered (grad/tape.h); 0 without
+// one. Null while no tape records in any context.
+inline uint32_t (*recording_scope)() = nullptr;
+inline uint32_t current_scope() { return recording_scope ? recording_scope() : 0; }
 
 int64_t live_nodes();
 // Node::mark of every node there is becomes 0.

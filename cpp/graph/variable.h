@@ -80,7 +80,7 @@ bool variable_scope_active();
 Origin* variable_scope_origin();
 uint64_t variable_scope_since();
 
-// Calls back for every variable that is read on this thread (tapes, custom_gradient), or null.
+// Called for every variable that is read, while a tape records; or null.
 using ReadObserver = void (*)(Variable*);
 void set_read_observer(ReadObserver observer);
 

@@ -32,11 +32,11 @@ class Trace::Call : public History {
 
   std::shared_ptr<const Trace> trace;
   uint64_t first_seq = 0;
-  uint32_t thread = thread_number();  // that made the call
-  std::vector<Ref<Node>> inputs;      // as in CallInputs
-  std::vector<Ref<Node>> watched;     // by tapes only, when the call was made
-  std::vector<NodeHandle> results;    // those that have their history from here
-  std::vector<Ref<Node>> built;       // the outputs
+  uint32_t scope = current_scope();  // of the caller
+  std::vector<Ref<Node>> inputs;     // as in CallInputs
+  std::vector<Ref<Node>> watched;    // by tapes only, when the call was made
+  std::vector<NodeHandle> results;   // those that have their history from here
+  std::vector<Ref<Node>> built;      // the outputs
 };
 
 }  // namespace pullback

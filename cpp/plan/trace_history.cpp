@@ -122,7 +122,7 @@ std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call
     Ref<Node> copy = remake(node, on, inputs);
     if (call) {
       copy->seq = call->first_seq + i;
-      copy->thread = call->thread;
+      copy->scope = call->scope;
       if (recording) {  // by its number
         record_node(copy.get(), on);
         record_as(copy->seq, node->seq);

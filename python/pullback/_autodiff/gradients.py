@@ -200,6 +200,9 @@ def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManage
     `register_gradient`, or a registered name. Inner maps win over outer ones. It holds wherever
     the gradient is asked for later: `gradients`, tapes, `grad`, `function`, and higher orders.
 
+    The map belongs to the context (`contextvars`), as a tape does: other asyncio tasks and threads
+    do not see it, but the caller of a generator that is suspended inside the block does.
+
     All of it is checked first: TypeError for a rule that cannot be called, LookupError for unknown
     names, with the nearest known ones.
 

@@ -28,6 +28,11 @@ class GradientTape:
     A tape can be entered again and then goes on recording. Tapes nest: the inner gradient, taken
     inside the outer block, can be differentiated by the outer tape.
 
+    A tape records in the context (`contextvars`) that entered it and in copies of that context: in
+    asyncio tasks that are created in the block, in `asyncio.to_thread`, but not in other tasks or
+    threads. A generator has no context of its own: while it is suspended inside a tape's block, the
+    tape records what its caller computes. Leave the block before `yield`.
+
     >>> x = pb.Variable(3.0)
     >>> with pb.GradientTape() as outer:
     ...     with pb.GradientTape() as inner:
@@ -217,12 +222,11 @@ class GradientTape:
         Tensor(16., dtype=float32)
         """
         self._check_recording("stop_recording")
-        self._stop()
+        self._tape.pause()
         try:
             yield
         finally:
-            if not self._tape.recording:
-                self._tape.start()
+            self._tape.resume()
 
     def reset(self) -> None:
         """Forgets everything, what it watches included, and goes on recording.

@@ -12,12 +12,15 @@ from .. import _core
 def check_numerics() -> Iterator[None]:
     """Context manager: the first value or cotangent that is NaN or infinite is an error.
 
-    In its block, on its thread, every operation is computed when it is called, traced functions run
-    as they are written, and so the FloatingPointError comes from the line whose operation made a
+    In its block every operation is computed when it is called, traced functions run as they are
+    written, and so the FloatingPointError comes from the line whose operation made a
     number that is not finite of finite ones. In a reverse pass it names the operation whose slope
     did, and the line that this was made at. Constants may be infinite; what is computed may not.
     What has no values is not looked into: a function that is being traced, and a graph of
     compat.tf1. It is for finding faults: everything is slower.
+
+    The block belongs to the context (`contextvars`), as a tape's does: other asyncio tasks and
+    threads do not see it, but the caller of a generator that is suspended inside the block does.
 
     >>> x = pb.Variable([4.0, 0.0], name="x")
     >>> with pb.check_numerics():

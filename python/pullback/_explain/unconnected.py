@@ -71,7 +71,7 @@ def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fin
             return Finding(
                 "not_recorded",
                 f"{step} was made while the tape did not record: outside of its block, in "
-                "stop_recording, or on another thread",
+                "stop_recording, or in another thread or task",
                 "make it inside the block of the tape, or ask gradients(), which needs no tape",
                 step,
             )
