@@ -12,7 +12,16 @@ import pullback as pb
 
 @pytest.mark.parametrize(
     ("wrong", "near"),
-    [("Sign", "sign"), ("MatMul", "matmul"), ("Matmul", "matmul"), ("sqare", "square")],
+    [
+        ("Sign", "sign"),
+        ("MatMul", "matmul"),
+        ("Matmul", "matmul"),
+        ("sqare", "square"),
+        ("linalg.det", "det"),
+        ("arcttan", "arctan"),
+        ("svdval", "svdvals"),
+        ("einsumm", "einsum"),
+    ],
 )
 def test_unknown_operations(wrong, near):
     x = pb.Variable(2.0)
@@ -133,6 +142,11 @@ def test_operations_by_their_functions():
     assert pb.gradients(pb.sign(x), x, overrides={pb.sign: rule})[0].numpy().tolist() == [10.0] * 2
     with pytest.raises(LookupError, match="'einsum' has no gradient of its own"):
         pb.gradient_override_map({pb.einsum: rule})
+    for key in ("svdvals", pb.linalg.svdvals, pb.nn.lstm):
+        with pytest.raises(LookupError, match="says itself what.*; call it in .* custom_gradient"):
+            pb.gradient_override_map({key: rule})
+    with pytest.raises(LookupError, match="'fft' is no operation with a gradient"):
+        pb.gradient_override_map({pb.fft.fft: rule})
     for other in (np.sin, abs, lambda x: x, 3):
         with pytest.raises(TypeError, match="by name or by their public function"):
             pb.gradient_override_map({other: rule})

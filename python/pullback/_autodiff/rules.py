@@ -124,9 +124,7 @@ def _name_of(key: Any, who: str) -> str:
     """The name of an operation, which may be given by its public function."""
     if isinstance(key, str):
         return key
-    import pullback
-
-    for space in (pullback, pullback.special, pullback.random, pullback.linalg):
+    for space in _spaces():
         for name in space.__all__:
             if getattr(space, name) is key and callable(key):
                 return str(name)
@@ -135,28 +133,36 @@ def _name_of(key: Any, who: str) -> str:
     )
 
 
+def _spaces() -> tuple[Any, ...]:
+    """The modules with public functions of tensors."""
+    import pullback as pb
+
+    return pb, pb.special, pb.random, pb.linalg, pb.fft, pb.nn
+
+
 def without_gradient(name: str) -> str | None:
     """Why the name of a public function is not that of an operation with a gradient."""
-    import pullback
-
     if name in PARTS:
         parts = ", ".join(map(repr, PARTS[name]))
         return f"{name!r} has no gradient of its own; override what it consists of: {parts}"
     if name in SHAPED:
-        return f"{name!r} says itself what its gradient is"
-    if any(name in space.__all__ for space in (pullback, pullback.random, pullback.linalg)):
+        return (
+            f"{name!r} says itself what its gradient is; call it in a function with custom_gradient"
+        )
+    if any(name in space.__all__ for space in _spaces()):
         return f"{name!r} is no operation with a gradient"
     return None
 
 
 def _unknown(name: str) -> str:
-    return f"there is no operation {name!r}{_near(name, set(_core.op_names()))}"
+    near = _near(name, {*_core.op_names(), *ALIASES} - SHAPED) or _near(name, {*PARTS, *SHAPED})
+    return f"there is no operation {name!r}{near}"
 
 
 def _near(name: str, known: set[str]) -> str:
     from difflib import get_close_matches
 
     by_letters = {entry.lower().replace("_", ""): entry for entry in known}
-    wish = name.lower().replace("_", "")
+    wish = name.lower().replace("_", "").rpartition(".")[2]  # also of "linalg.det"
     near = [repr(by_letters[m]) for m in get_close_matches(wish, by_letters, 3, 0.7)]
     return f"; did you mean {' or '.join(near)}?" if near else ""
