@@ -73,8 +73,8 @@ def test_rules_are_transposed() -> None:
 
 
 def test_a_rule_with_operations_that_differ_in_one_thing() -> None:
-    """A transposed rule finds common operations: those of another axis, shape, order or dtype are
-    not the same."""
+    """A transposed rule keeps operations of another axis, shape, order or dtype apart. Series
+    look for equal operations: see tests/core/test_distinct_operations.py."""
 
     def rule(g: Any) -> Any:
         axes = pb.sum(g, axis=0, keepdims=True) + 3 * pb.sum(g, axis=1, keepdims=True)
