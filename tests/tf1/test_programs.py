@@ -194,6 +194,17 @@ def test_full_mnist_sets(full_mnist):
     assert (mnist.validation.num_examples, mnist.test.num_examples) == (5000, 10000)
 
 
+def test_mnist_sets_are_seeded_by_the_graph():
+    def batch(seed):
+        with tf.Graph().as_default():
+            if seed is not None:
+                tf.set_random_seed(seed)
+            sets = input_data.read_data_sets(str(SAMPLE), source_url="https://example.org/")
+        return sets.train.next_batch(50)[1].tolist()
+
+    assert batch(1) == batch(1) != batch(2) != batch(None)
+
+
 def test_mnist_sets():
     mnist = input_data.read_data_sets(str(SAMPLE), one_hot=True)
     assert mnist.train.num_examples == 1000

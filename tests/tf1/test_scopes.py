@@ -194,6 +194,22 @@ def test_custom_getters_nest():
 # --- summaries
 
 
+def test_names_that_no_operation_may_have_are_changed_as_in_tensorflow(monkeypatch):
+    monkeypatch.setattr(summary, "_warned", True)
+    w = tf.Variable(tf.zeros([2]), name="w")
+    made = [tf.summary.scalar(x, 0.0) for x in (w.name, "a loss", "/top/é!")]
+    assert [x.op.name for x in made] == ["w_0", "a_loss", "top/__"]
+
+
+def test_the_definition_of_an_operation():
+    x = tf.placeholder(tf.float32, [2], name="x")
+    with tf.control_dependencies([tf.no_op("first")]):
+        y = tf.add(x, tf.split(x, 2, name="parts")[1], name="y")
+    found = y.op.node_def
+    assert (found.name, found.op, found.device) == ("y", y.op.type, "")
+    assert found.input == ["x", "parts:1", "^first"]
+
+
 def test_summaries_are_dropped_with_one_warning(tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "_warned", False)
     assert tf.summary.merge_all() is None

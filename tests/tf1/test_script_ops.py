@@ -72,6 +72,23 @@ def test_py_func_errors_name_it_and_leave_the_session_as_it_was():
         assert session.run(v) == 1.0
 
 
+def test_an_iterator_that_ends_is_out_of_range():
+    """As TensorFlow maps it, so that loops over generators end."""
+    numbers = iter([1.0, 2.0])
+    y = tf.py_func(lambda: np.float32(next(numbers)), [], tf.float32)
+    seen = []
+    with tf.Session() as session, pytest.raises(tf.errors.OutOfRangeError, match="StopIteration"):
+        while True:
+            seen.append(session.run(y))
+    assert seen == [1.0, 2.0]
+
+    def full():
+        raise tf.errors.OutOfRangeError(None, "no more")
+
+    with tf.Session() as session, pytest.raises(tf.errors.OutOfRangeError, match="no more"):
+        session.run(tf.py_func(full, [], tf.float32))
+
+
 def test_each_operation_runs_once_and_only_if_needed():
     calls = []
     x = tf.placeholder(tf.float32, [])

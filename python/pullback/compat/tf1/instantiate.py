@@ -15,7 +15,7 @@ from typing import Any
 from ... import _core
 from .ancestry import ancestors
 from .arrays import as_static
-from .errors import FailedPreconditionError, InvalidArgumentError
+from .errors import FailedPreconditionError, InvalidArgumentError, OpError
 from .opdef import build, pull_through
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
@@ -250,7 +250,7 @@ class Run:
             outs = self._outputs(op, inputs)
         except (ValueError, IndexError, RuntimeError) as error:
             idle = op.definition.host and op not in self.strict
-            if idle or isinstance(error, (FailedPreconditionError, InvalidArgumentError)):
+            if idle or isinstance(error, OpError):
                 if op in self.strict or not op.outputs or not op.outputs[0].is_static:
                     raise
                 # Perhaps the gradient does not depend on it: a tensor that nobody gives a value,

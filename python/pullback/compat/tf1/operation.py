@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .defaults import session_for
 
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from .tensor import SymbolicTensor
 
 __all__ = ["Operation"]
+
+
+class NodeDef(NamedTuple):
+    """An operation as plain data. `attr` has this package's values, not protocol buffers."""
+
+    name: str
+    op: str
+    input: list[str]
+    device: str
+    attr: Mapping[str, Any]
 
 
 @dataclass(eq=False, repr=False)
@@ -34,6 +44,13 @@ class Operation:
     place: tuple[str, int, str] | None = None  # while debugging: file, line, function of the user's
 
     device = ""  # the CPU; there is no other
+
+    @property
+    def node_def(self) -> NodeDef:
+        """What TensorFlow's protocol buffer of that name says."""
+        inputs = [x.name.removesuffix(":0") for x in self.inputs]
+        controls = [f"^{op.name}" for op in self.control_inputs]
+        return NodeDef(self.name, self.type, [*inputs, *controls], self.device, self.attrs)
 
     @property
     def has_own_rule(self) -> bool:

@@ -15,6 +15,7 @@ from . import mode
 from .arrays import on_values
 from .create import apply, convert_to_tensor, scope_of
 from .dtypes import DType, as_dtype
+from .errors import OutOfRangeError
 from .graph import get_default_graph
 from .names import near, public_names
 from .opdef import ALIASES, OPS, define
@@ -54,7 +55,10 @@ def _name_of(function: Any) -> str:
 
 
 def _call(*arrays: Any, func: Any, Tout: Any) -> list[Any]:
-    return _converted(func(*(a.copy() for a in arrays)), Tout, _name_of(func))
+    try:
+        return _converted(func(*(a.copy() for a in arrays)), Tout, _name_of(func))
+    except StopIteration as error:
+        raise OutOfRangeError(None, f"StopIteration: {error}".rstrip(": ")) from error
 
 
 for _type in ("PyFunc", "PyFuncStateless"):

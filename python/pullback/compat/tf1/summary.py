@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +41,8 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
     _warn()
     if mode.executing_eagerly():
         raise RuntimeError(f"tf.summary.{kind} does not exist in eager mode")
-    made = text_tensor("Summary", (name or kind).replace(" ", "_"), lambda _: b"", ())
+    tag = re.sub(r"[^-/\w.]", "_", name or kind, flags=re.ASCII).lstrip("/")  # as TensorFlow's
+    made = text_tensor("Summary", tag, lambda _: b"", ())
     for key in [GraphKeys.SUMMARIES] if collections is None else collections:
         made.graph.add_to_collection(key, made)
     return made

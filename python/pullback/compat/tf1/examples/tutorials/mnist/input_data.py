@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ......datasets import load_mnist
+from ....graph import get_default_graph
 
 __all__ = ["DataSet", "Datasets", "read_data_sets"]
 
@@ -70,12 +71,16 @@ class Datasets(NamedTuple):
 def read_data_sets(
     train_dir: str | Path, fake_data: bool = False, one_hot: bool = False, dtype: Any = np.float32,
     reshape: bool = True, validation_size: int = 5000, seed: int | None = None,
+    source_url: str | None = None,
 ) -> Datasets:  # fmt: skip
-    """Reads the four IDX gzip files of a folder; nothing is downloaded.
+    """Reads the four IDX gzip files of a folder; nothing is downloaded, whatever `source_url` says.
 
+    Without `seed` that of `set_random_seed` says the order, if there is one.
     Labels are int64 digits, or with `one_hot` rows of ten float32. FileNotFoundError names the
     files if one is missing; ValueError for a `validation_size` that the set does not have.
     """
+    if seed is None:
+        seed = get_default_graph().seed
     digits = load_mnist(train_dir, one_hot=one_hot)
     shape = (-1, 784) if reshape else (-1, 28, 28, 1)
     images, test_images = (
