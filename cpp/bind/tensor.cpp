@@ -79,7 +79,10 @@ bool is_operand(PyObject* object) {
       PyComplex_Check(object) || PyList_Check(object) || PyTuple_Check(object)) {
     return true;
   }
-  return PyObject_HasAttrString(object, "__array_interface__");
+  // On the type first: the attribute of an array is a dict, which takes microseconds to make.
+  constexpr const char* kName = "__array_interface__";
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), kName) ||
+         PyObject_HasAttrString(object, kName);
 }
 
 Ref<Node> to_node(PyObject* object, const char* who) {

@@ -161,6 +161,19 @@ def test_ufuncs_are_refused_and_operators_are_tensors() -> None:
         assert isinstance(y, pb.Tensor)
 
 
+class Costly(np.ndarray):  # type: ignore[type-arg]
+    @property
+    def __array_interface__(self) -> Any:
+        raise AssertionError("made for nothing: it takes longer than the operation")
+
+
+def test_operators_do_not_describe_arrays() -> None:
+    x = np.ones(3).view(Costly)
+    t = pb.constant([1.0, 2.0, 3.0])
+    for y in (t * x, x * t):
+        assert isinstance(y, pb.Tensor) and y.numpy().tolist() == [1, 2, 3]
+
+
 def test_scipy_takes_values() -> None:
     optimize = pytest.importorskip("scipy.optimize")
     import scipy.integrate
