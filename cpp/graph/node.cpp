@@ -98,7 +98,6 @@ void end_rules() {
   ending_rules = ends_rules_here = false;
 }
 
-
 void drop_inputs(Node* node) {
   for (Node* input : node->inputs()) {
     --input->users;

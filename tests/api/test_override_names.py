@@ -143,7 +143,7 @@ def test_operations_by_their_functions():
     with pytest.raises(LookupError, match="'einsum' has no gradient of its own"):
         pb.gradient_override_map({pb.einsum: rule})
     for key in ("svdvals", pb.linalg.svdvals, pb.nn.lstm):
-        with pytest.raises(LookupError, match="says itself what.*; call it in .* custom_gradient"):
+        with pytest.raises(LookupError, match=r"says itself what.*; call it in .* custom_gradient"):
             pb.gradient_override_map({key: rule})
     with pytest.raises(LookupError, match="'fft' is no operation with a gradient"):
         pb.gradient_override_map({pb.fft.fft: rule})

@@ -144,6 +144,12 @@ class _Intervals:
         self.recording = False
         self.intervals[-1][1] = len(self.graph._operations)
 
+    pause = stop
+
+    def resume(self) -> None:
+        if not self.recording:
+            self.start()
+
     def reset(self) -> None:
         self.intervals, self.watched = [], {}
         if self.recording:
