@@ -35,7 +35,8 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   if (count == 1 && has_value_to_see(args[0])) return array_from_node(node_to_see(args[0]));
   std::vector<py::object> leaves;
   std::vector<Tree> trees;
-  for (Py_ssize_t i = 0; i < count; ++i) trees.push_back(Tree::flatten(args[i], &leaves));
+  for (Py_ssize_t i = 0; i < count; ++i)
+    trees.push_back(Tree::flatten(args[i], &leaves));
   std::vector<Ref<Node>> held;
   std::vector<Node*> roots;
   for (const py::object& leaf : leaves) {
@@ -188,6 +189,12 @@ struct Question {
   }
 };
 
+// For an x that no y depends on.
+void check_x(const GradientRequest& request, size_t i, const char* who) {
+  const Node* x = request.xs[i].node.get();
+  if (x) check_not_leaked(x, request.ys, who, text("xs[", static_cast<int64_t>(i), "]"));
+}
+
 py::object checked_gradients(PyObject* const* args) {
   Question question(args, "gradients", false);
   GradientRequest& request = question.request;
@@ -201,14 +208,19 @@ py::object checked_gradients(PyObject* const* args) {
   }
   std::vector<Ref<Node>> answers;
   if (!request.xs.empty()) answers = gradients(request);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) check_x(request, i, "gradients");
+  }
   return question.answer(std::move(answers), args[5] == Py_True);
 }
 
 py::object checked_tangents(PyObject* const* args) {
   Question question(args, "tangents", true);
   std::vector<Ref<Node>> answers(question.request.ys.size());
-  if (!question.request.xs.empty()) {
-    answers = tangents({std::move(question.request), std::move(question.seeds), {}});
+  GradientRequest& request = question.request;
+  if (!request.xs.empty()) answers = tangents({request, std::move(question.seeds), {}});
+  if (std::ranges::none_of(answers, [](const Ref<Node>& t) { return static_cast<bool>(t); })) {
+    for (size_t i = 0; i < request.xs.size(); ++i) check_x(request, i, "tangents");
   }
   return question.answer(std::move(answers), args[5] == Py_True);
 }

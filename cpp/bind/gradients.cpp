@@ -8,6 +8,7 @@
 #include "bind/no_pickle.h"
 #include "bind/rules.h"
 #include "bind/tensor.h"
+#include "bind/traced.h"
 #include "grad/forward.h"
 #include "grad/registry.h"
 #include "grad/reverse.h"
@@ -95,8 +96,15 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   request.tape = tape;
   request.integers = integers;
   request.rows = rows;
+  const std::vector<Ref<Node>> answers = gradients(request);
   py::list out;
-  for (const Ref<Node>& g : gradients(request)) out.append(g ? tensor_object(g) : py::none());
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const Node* x = request.xs[i].node.get();
+    if (tape && x && !answers[i]) {  // a question of the user's
+      check_not_leaked(x, request.ys, "gradient", text("sources[", static_cast<int64_t>(i), "]"));
+    }
+    out.append(answers[i] ? tensor_object(answers[i]) : py::none());
+  }
   return out;
 }
 

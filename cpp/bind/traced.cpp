@@ -5,10 +5,13 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "bind/once.h"
+#include "graph/walk.h"
 #include "plan/evaluate.h"
+#include "plan/trace.h"
 
 namespace pullback {
 
@@ -64,6 +67,44 @@ UserFrame user_frame() {
 std::string user_place() {
   const UserFrame frame = user_frame();
   return frame.level ? text(" (", frame.file, ":", frame.line, ")") : "";
+}
+
+namespace {
+
+// The traces that have ended and whose arguments the tensor was made from.
+std::vector<const TraceOrigin*> ended_traces(const Node* x) {
+  std::vector<const TraceOrigin*> out;
+  if (!(x->flags & kTraced)) return out;
+  std::vector<Node*> below;
+  Node* root = const_cast<Node*>(x);
+  walk({&root, 1}, &below, [](const Node* node) {
+    return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
+  });
+  for (const Node* leaf : below) {
+    if (leaf->op != Op::argument && !is_draw(leaf)) continue;
+    const auto* trace = dynamic_cast<const TraceOrigin*>(leaf->origin.get());
+    if (trace && !trace->open) out.push_back(trace);
+  }
+  return out;
+}
+
+}  // namespace
+
+void check_not_leaked(const Node* x, std::span<const Ref<Node>> ys, const char* who,
+                      const std::string& what) {
+  std::vector<const TraceOrigin*> traces = ended_traces(x);
+  for (const Ref<Node>& y : ys) {  // a rule that belongs to the trace differentiates inside
+    for (const TraceOrigin* trace : ended_traces(y.get())) std::erase(traces, trace);
+  }
+  if (traces.empty()) return;
+  const std::string name = traces[0]->name.empty() ? "a function" : traces[0]->name;
+  fail(ErrorKind::Runtime, who, ": expected a tensor that the ys were made from for ", what,
+       ", got an intermediate result of ", name, " (shape ", x->shape, ", ", x->dtype,
+       ") that exists only while that is traced; ",
+       traces[0]->body
+           ? "compute the gradient inside of it, or add an argument of zeros to the "
+             "intermediate and differentiate by that"
+           : "return it from the function, and differentiate by the result of the call");
 }
 
 void check_has_value(const Ref<Node>& x, const char* who, const char* advice) {

@@ -1,6 +1,7 @@
 // Refusals: looking at a tensor that has no value because a function is being traced.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "graph/node.h"
@@ -10,6 +11,12 @@ namespace pullback {
 // Raises RuntimeError for a traced tensor, with the user's file and line; `advice` says what to do
 // instead.
 void check_has_value(const Ref<Node>& x, const char* who, const char* advice);
+
+// Raises RuntimeError for an x that was made while a function or a body was traced, and cannot be
+// what `ys` were made from, because it left the trace without being returned. `who` and `what` name
+// the function that was called and the argument.
+void check_not_leaked(const Node* x, std::span<const Ref<Node>> ys, const char* who,
+                      const std::string& what);
 
 // The folder of this package, with a separator at the end.
 const std::string& package_folder();

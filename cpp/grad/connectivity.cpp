@@ -21,6 +21,11 @@ std::span<Node* const> rule_side(const Node* result) {
   return all.empty() ? all : all.last(1);
 }
 
+// The history that a result of a traced call has not been given yet, or null.
+History* deferred_history(const Node* node) {
+  return node->origin ? node->origin->history() : nullptr;
+}
+
 // A rule that comes too late, for what kept no history, must not be passed over in silence.
 [[noreturn]] void refuse_late_override(const char* name) {
   fail(ErrorKind::Value, "gradients: overrides: what came before ", name,
@@ -40,7 +45,7 @@ void refuse_late_overrides(const GradientRequest& request) {
 }  // namespace
 
 Connectivity::Connectivity(const GradientRequest& request)
-    : request_(request), made_from_(next_seq()) {
+    : request_(request), xs_(request.xs), made_from_(next_seq()) {
   refuse_late_overrides(request);
   collect();
   refuse_lost_histories(0);
@@ -98,10 +103,8 @@ bool Connectivity::differentiable(const Node* node) const {
 
 void Connectivity::collect() {
   // Nodes at least as old as the oldest x cannot depend on one. Variables are read at any time.
-  oldest_ = request_.xs.empty() ? Tape::kNever : Tape::kNever - 1;
-  for (const Source& x : request_.xs) {
-    oldest_ = std::min(oldest_, x.variable || !x.node ? 0 : x.node->seq);
-  }
+  oldest_ = xs_.empty() ? Tape::kNever : Tape::kNever - 1;
+  for (const Source& x : xs_) oldest_ = std::min(oldest_, oldest_of(x));
   if (request_.tape) oldest_ = 0;
   for (const Source& stop : request_.stop) {
     if (stop.node) stopped_nodes_.insert(stop.node.get());
@@ -110,6 +113,7 @@ void Connectivity::collect() {
   std::vector<Node*> roots;
   for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
   if (History::live) build_histories(roots);
+  share_results();
   walk(roots, &nodes_, [&](const Node* node) {
     return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
   });
@@ -127,6 +131,37 @@ bool Connectivity::ends(const Node* node) const {
          (request_.tape && !request_.tape->recorded(node));
 }
 
+// Another result of the same call may be older than x.
+uint64_t Connectivity::oldest_of(const Source& x) const {
+  if (x.variable || !x.node) return 0;
+  uint64_t oldest = x.node->seq;
+  if (const Node* inside = inside_of_result(x.node.get())) oldest = inside->seq;
+  if (const History* history = deferred_history(x.node.get())) {
+    oldest = std::min(oldest, history->first_seq);
+  }
+  return oldest;
+}
+
+// What was made inside of a call from what became its result `x` is made from x.
+void Connectivity::share_results() {
+  if (request_.tape) return;  // it watches the results themselves
+  const auto shared = [](const Ref<Node>& node) -> Ref<Node> {
+    if (!node) return nullptr;
+    History* history = deferred_history(node.get());
+    if (history && history->is_built()) history->build(node.get());
+    return Ref<Node>(inside_of_result(node.get()));
+  };
+  for (Source& x : xs_) {
+    if (const Ref<Node> inside = shared(x.node)) x.node = inside;
+  }
+  for (const Source& stop : request_.stop) {
+    if (const Ref<Node> inside = shared(stop.node)) {
+      stopped_nodes_.erase(stop.node.get());
+      stopped_nodes_.insert(inside.get());
+    }
+  }
+}
+
 // Histories that nobody has asked for yet. Not in the walk itself: making nodes may start another
 // one, whose marks would spoil it. Here they only make a node be seen twice.
 void Connectivity::build_histories(std::vector<Node*> pending) const {
@@ -136,9 +171,9 @@ void Connectivity::build_histories(std::vector<Node*> pending) const {
     pending.pop_back();
     if (node->mark == epoch || ends(node)) continue;
     node->mark = epoch;
-    if (node->origin) {
-      if (History* history = node->origin->history()) history->build(node);
-    }
+    const auto is_it = [node](const Source& x) { return x.node.get() == node; };
+    History* history = deferred_history(node);
+    if (history && std::ranges::none_of(xs_, is_it)) history->build(node);
     for (Node* input : exit_of(node).inputs) pending.push_back(input);
   }
 }
@@ -149,7 +184,7 @@ void Connectivity::refuse_lost_histories(size_t begin) const {
   const auto lost = [](const Source& x) {
     return history_lost(x.variable ? x.variable : x.node->variable);
   };
-  if (std::none_of(request_.xs.begin(), request_.xs.end(), lost)) return;
+  if (std::none_of(xs_.begin(), xs_.end(), lost)) return;
   for (const Node* node : std::span(nodes_).subspan(begin)) {
     if (!(node->flags & kHistoryLost) || node->flags & kTracked || stopped(node)) continue;
     if (node->seq <= oldest_) continue;  // than every x
@@ -238,7 +273,7 @@ void Connectivity::connect(size_t begin) {
   watched_.resize(n, request_.tape == nullptr);
   std::unordered_set<uint64_t> variables;
   std::unordered_set<const Node*> tensors;
-  for (const Source& x : request_.xs) {
+  for (const Source& x : xs_) {
     if (x.variable) variables.insert(x.variable);
     if (x.node) tensors.insert(x.node.get());
   }

@@ -39,6 +39,10 @@ class Connectivity {
 
   Exit exit_of(const Node* node) const;
 
+  // The xs of the request. A result of a traced call that other results are made from is replaced
+  // by its node inside of the call, which all of them share.
+  const std::vector<Source>& xs() const { return xs_; }
+
   // What is below ys, inputs first.
   const std::vector<Node*>& nodes() const { return nodes_; }
   // The number of a node; kAbsent where the walk ended above it: older than every x, or stopped.
@@ -74,10 +78,13 @@ class Connectivity {
   bool ends(const Node* node) const;
   void collect();
   void build_histories(std::vector<Node*> pending) const;
+  uint64_t oldest_of(const Source& x) const;
+  void share_results();
   void refuse_lost_histories(size_t begin) const;
   void connect(size_t begin);
 
   const GradientRequest& request_;
+  std::vector<Source> xs_;
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, size_t> position_;
   std::unique_ptr<Twins> twins_;  // once it has been extended

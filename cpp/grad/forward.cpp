@@ -108,8 +108,8 @@ class ForwardPass : public NodeTangents {
         reads[graph_.nodes()[i]->variable].push_back(i);
       }
     }
-    for (size_t k = 0; k < request_.of.xs.size(); ++k) {
-      const Source& x = request_.of.xs[k];
+    for (size_t k = 0; k < graph_.xs().size(); ++k) {
+      const Source& x = graph_.xs()[k];
       std::vector<size_t> places;
       if (x.variable) {
         places = reads[x.variable];

@@ -223,7 +223,7 @@ class ReversePass {
       if (graph_.is_x(i) && graph_.nodes()[i]->variable)
         reads[graph_.nodes()[i]->variable].push_back(i);
     }
-    for (const Source& x : request_.xs) {
+    for (const Source& x : graph_.xs()) {
       std::vector<size_t> places;
       if (x.variable) {
         places = reads[x.variable];

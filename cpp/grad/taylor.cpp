@@ -85,8 +85,8 @@ class AlongPath {
         first_{request.of, {}, {}},
         pass_(NodeTangents::of(first_)),
         graph_(pass_->graph()) {
-    for (size_t k = 0; k < request.of.xs.size(); ++k) {
-      const Source& x = request.of.xs[k];
+    for (size_t k = 0; k < graph_.xs().size(); ++k) {
+      const Source& x = graph_.xs()[k];
       if (x.node) tensors_[x.node.get()] = &request.terms[k];
       if (x.variable) variables_[x.variable] = &request.terms[k];
     }

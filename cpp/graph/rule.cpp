@@ -39,6 +39,11 @@ void give_history(Node* node, Node* origin) {
   node->origin = nullptr;  // last: the history may go with it
 }
 
+Node* inside_of_result(const Node* node) {
+  const bool given = node->op == Op::custom && !node->rule && node->inputs_count == 1;
+  return given ? node->in[0] : nullptr;
+}
+
 bool ends_history(const Node* node) {
   return ends_gradients(node->op) && !node->rule &&
          !(has_registered_rule && has_registered_rule(name_of(node->op)));

@@ -69,8 +69,14 @@ struct History : Origin {
   History* history() override { return this; }
   // Must call give_history(node, …).
   virtual void build(Node* node) = 0;
-  static int64_t live;  // where it is 0, nobody needs to look for histories to build
+  // Whether the nodes of the call exist, because a gradient asked for another result.
+  virtual bool is_built() const = 0;
+  uint64_t first_seq = 0;  // of these nodes
+  static int64_t live;     // where it is 0, nobody needs to look for histories to build
 };
+// The node inside of the call that a result has got its history from, and that other results of the
+// call are made from; null for other nodes and for a result whose history was not built.
+Node* inside_of_result(const Node* node);
 // The value node is `output` of the call that `history` is about.
 void defer_history(Node* node, History* history, size_t output);
 // Gives it what is behind `origin`, an older node of the same value. No operation stands between

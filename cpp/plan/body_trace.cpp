@@ -11,6 +11,7 @@ namespace pullback {
 BodyTrace::BodyTrace(std::string who, std::string name)
     : who_(std::move(who)), origin_(new TraceOrigin) {
   origin_->name = std::move(name);
+  origin_->body = true;
 }
 
 BodyTrace::~BodyTrace() { abandon(); }

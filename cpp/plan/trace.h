@@ -24,7 +24,8 @@ namespace pullback {
 
 // Which trace an argument node belongs to, for errors about tensors that have no value.
 struct TraceOrigin : Origin {
-  bool open = true;  // still being traced
+  bool open = true;   // still being traced
+  bool body = false;  // of a loop or a branch, whose inside no call returns
 };
 
 class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {

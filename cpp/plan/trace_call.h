@@ -29,9 +29,9 @@ class Trace::Call : public History {
  public:
   explicit Call(std::shared_ptr<const Trace> trace) : trace(std::move(trace)) {}
   void build(Node* result) override;
+  bool is_built() const override { return !built.empty(); }
 
   std::shared_ptr<const Trace> trace;
-  uint64_t first_seq = 0;
   uint32_t scope = current_scope();  // of the caller
   std::vector<Ref<Node>> inputs;     // as in CallInputs
   std::vector<Ref<Node>> watched;    // by tapes only, when the call was made
