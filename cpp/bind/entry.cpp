@@ -36,7 +36,7 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   std::vector<py::object> leaves;
   std::vector<Tree> trees;
   for (Py_ssize_t i = 0; i < count; ++i)
-    trees.push_back(Tree::flatten(args[i], &leaves));
+    trees.push_back(Tree::flatten(args[i], &leaves, "evaluate"));
   std::vector<Ref<Node>> held;
   std::vector<Node*> roots;
   for (const py::object& leaf : leaves) {

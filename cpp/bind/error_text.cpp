@@ -2,8 +2,11 @@
 // once there is an error.
 #include "bind/error_text.h"
 
+#include <algorithm>
+
 #include "bind/once.h"
 #include "bind/tensor.h"
+#include "bind/traced.h"
 
 namespace pullback {
 
@@ -55,6 +58,28 @@ std::string running_function() {
   const auto code =
       py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   return py::cast<std::string>(code.attr("co_name")) + ": ";
+}
+
+// Helpers that serve several functions have the name of the public function as `who`; what a
+// decorator or a transform returns is local to it, as `grad.<locals>.call`.
+std::string package_function() {
+  std::string found;
+  auto frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
+    const py::object code = frame.attr("f_code");
+    const std::string file = py::str(code.attr("co_filename"));
+    if (!file.starts_with(package_folder())) break;
+    const py::object who = frame.attr("f_locals").attr("get")("who");
+    if (py::isinstance<py::str>(who)) {
+      found = py::str(who);
+      continue;
+    }
+    std::string name = py::str(py::getattr(code, "co_qualname", code.attr("co_name")));
+    name.resize(std::min(name.size(), name.find(".<locals>")));
+    name.erase(0, name.rfind('.') + 1);
+    if (found.empty() || name[0] != '_') found = name;
+  }
+  return found.substr(0, found.find(':'));
 }
 
 std::string error_text(const Error& error) {

@@ -13,6 +13,9 @@ namespace py = pybind11;
 
 // "name: " of the Python function that is running, for errors.
 std::string running_function();
+// The function of this package that the program called, by the frames of the package above the
+// core; empty if there is none.
+std::string package_function();
 // The text of an error, which names the public function that was called where that is one of ours
 // and made of others: `zeros`, not `full`.
 std::string error_text(const Error& error);

@@ -96,7 +96,7 @@ void TracedFunction::read_signature(const CallArguments& arguments, Signature* s
       if (is_static(arguments, i)) {
         signature->fixed(arguments.values[i]);
       } else {
-        visit_nest(arguments.values[i], *signature);
+        visit_nest(arguments.values[i], *signature, name_.c_str());
       }
     } catch (const Unhashable& problem) {
       refuse(arguments, i, problem.value);
@@ -338,7 +338,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
       },
       &record->arguments);
   std::vector<py::object> leaves;
-  record->results = Tree::flatten(result.ptr(), &leaves);
+  record->results = Tree::flatten(result.ptr(), &leaves, name_.c_str());
   std::vector<Ref<Node>> outputs;
   for (py::object& leaf : leaves) {
     if (is_tensor(leaf.ptr())) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "bind/error_text.h"
 #include "bind/no_pickle.h"
 #include "bind/once.h"
 #include "bind/tensor.h"
@@ -131,9 +132,21 @@ struct TreeBuilder {
   }
 };
 
-Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves) {
+void refuse_endless_nest(PyObject* object, const char* who) {
+  std::string name = who ? who : package_function();
+  if (name.empty()) name = "flatten";
+  const std::string message =
+      text(name, ": expected a finite nest of containers, got a ", Py_TYPE(object)->tp_name,
+           " that contains itself or is nested deeper than sys.getrecursionlimit(), ",
+           static_cast<int64_t>(Py_GetRecursionLimit()),
+           "; pass containers that do not contain themselves");
+  PyErr_SetString(PyExc_RecursionError, message.c_str());
+  throw py::error_already_set();
+}
+
+Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves, const char* who) {
   TreeBuilder builder{{}, leaves};
-  visit_nest(object, builder);
+  visit_nest(object, builder, who);
   return std::move(builder.tree);
 }
 

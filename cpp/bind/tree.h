@@ -38,21 +38,28 @@ struct DictKeys {
 };
 DictKeys keys_of(PyObject* dict, Nest nest);
 
+// Thrown by Nesting.
+struct EndlessNest {};
+
 // Guards against nests that contain themselves.
 class Nesting {
  public:
   Nesting() {
-    if (Py_EnterRecursiveCall(" in a nest of containers")) throw py::error_already_set();
+    if (!Py_EnterRecursiveCall("")) return;
+    PyErr_Clear();
+    throw EndlessNest{};
   }
   ~Nesting() { Py_LeaveRecursiveCall(); }
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;
 };
 
-// Visits a nest depth first: visitor.open(nest, object, count) for a container, then
-// visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for everything else.
+// Raises the RecursionError for it, above the recursion, where Python code can run. `who` is the
+// function that was called; null: it has a Python frame.
+[[noreturn]] void refuse_endless_nest(PyObject* object, const char* who);
+
 template <class Visitor>
-void visit_nest(PyObject* object, Visitor& visitor) {
+void visit_entries(PyObject* object, Visitor& visitor) {
   const Nest nest = nest_of(object);
   if (nest == Nest::Leaf) {
     visitor.leaf(object);
@@ -69,7 +76,7 @@ void visit_nest(PyObject* object, Visitor& visitor) {
         if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, key.ptr());
         throw py::error_already_set();
       }
-      visit_nest(py::reinterpret_borrow<py::object>(value).ptr(), visitor);
+      visit_entries(py::reinterpret_borrow<py::object>(value).ptr(), visitor);
     }
   } else if (nest == Nest::Dataclass) {
     const py::tuple names = field_names(Py_TYPE(object));
@@ -78,23 +85,35 @@ void visit_nest(PyObject* object, Visitor& visitor) {
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
       if (!value) throw py::error_already_set();
-      visit_nest(py::reinterpret_steal<py::object>(value).ptr(), visitor);
+      visit_entries(py::reinterpret_steal<py::object>(value).ptr(), visitor);
     }
   } else {
     // A leaf's code may change the list meanwhile, so its length is asked for every time.
     visitor.open(nest, object, PySequence_Fast_GET_SIZE(object));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
       const auto entry = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(object, i));
-      visit_nest(entry.ptr(), visitor);
+      visit_entries(entry.ptr(), visitor);
     }
+  }
+}
+
+// Visits a nest depth first: visitor.open(nest, object, count) for a container, then
+// visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for everything else.
+template <class Visitor>
+void visit_nest(PyObject* object, Visitor& visitor, const char* who = nullptr) {
+  try {
+    visit_entries(object, visitor);
+  } catch (const EndlessNest&) {
+    refuse_endless_nest(object, who);
   }
 }
 
 // The structure of a nest without its leaves.
 class Tree {
  public:
-  // Appends the leaves of `object`, borrowed from it, and describes it.
-  static Tree flatten(PyObject* object, std::vector<py::object>* leaves);
+  // Appends the leaves of `object`, borrowed from it, and describes it. `who`: see
+  // refuse_endless_nest().
+  static Tree flatten(PyObject* object, std::vector<py::object>* leaves, const char* who = nullptr);
 
   size_t leaves() const { return leaves_; }
   bool is_leaf() const { return entries_.size() == 1 && leaves_ == 1; }

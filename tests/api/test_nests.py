@@ -1,6 +1,7 @@
 """Nests of tensors go through everything in their own structure: gradients, tapes, transforms,
 clipping, optimizers."""
 
+import sys
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 from typing import Any
@@ -318,3 +319,66 @@ def test_a_tensor_watched_too_late_is_still_an_error():
         tape.watch(x)
         with pytest.raises(ValueError, match="none of the ys is tracked"):
             pb.gradients(y, x)
+
+
+# --- containers that contain themselves
+
+ENDLESS_ARGUMENT = {
+    "grad": lambda nest: pb.grad(pb.sum)(nest),
+    "value_and_grad": lambda nest: pb.value_and_grad(pb.sum)(nest),
+    "gradients": lambda nest: pb.gradients(nest, pb.Variable(1.0)),
+    "jvp": lambda nest: pb.jvp(pb.sum, (nest,), (nest,)),
+    "vjp": lambda nest: pb.vjp(pb.sum, nest),
+    "vmap": lambda nest: pb.vmap(pb.sum)(nest),
+    "jacobian": lambda nest: pb.jacobian(pb.sum)(nest),
+    "hessian": lambda nest: pb.hessian(pb.sum)(nest),
+    "custom_gradient": lambda nest: pb.custom_gradient(lambda x: (x, lambda g: g))(nest),
+    "gradient": lambda nest: pb.GradientTape().__enter__().gradient(pb.constant(1.0), nest),
+    "watch": lambda nest: pb.GradientTape().__enter__().watch(nest),
+    "scan": lambda nest: pb.scan(lambda c, e: (c, e), nest, pb.ones(3)),
+    "map": lambda nest: pb.map(lambda x: x, nest),
+    "cond": lambda nest: pb.cond(pb.constant(True), lambda x: x, lambda x: x, nest),
+    "while_loop": lambda nest: pb.while_loop(lambda x: True, lambda x: x, nest),
+    "fori_loop": lambda nest: pb.fori_loop(0, 2, lambda i, x: x, nest),
+    "odeint": lambda nest: pb.integrate.odeint(lambda y, t: y, nest, [0.0, 1.0]),
+    "root": lambda nest: pb.implicit.root(lambda z, t: z, lambda f, z, t: z)(nest, 1.0),
+    "global_norm": lambda nest: pb.global_norm(nest),
+    "explain": lambda nest: pb.explain(pb.constant(1.0), nest),
+    "evaluate": lambda nest: pb.evaluate(nest),
+    "pb_sum": lambda nest: pb.function(pb_sum)(nest),
+    "of_itself": lambda nest: pb.function(of_itself)(nest[:0]),
+}
+
+
+def pb_sum(x):
+    return x
+
+
+def of_itself(x):
+    return endless("list")
+
+
+def endless(kind):
+    nest = [] if kind == "list" else {}
+    nest.append(nest) if kind == "list" else nest.update(a=nest)
+    return nest
+
+
+@each("name", ENDLESS_ARGUMENT)
+def test_nests_that_contain_themselves(name):
+    with pytest.raises(RecursionError) as caught:
+        ENDLESS_ARGUMENT[name](endless("list"))
+    local = name in ("grad", "vmap", "jacobian", "hessian", "custom_gradient")
+    known = name if sys.version_info >= (3, 11) or not local else "call"  # co_qualname
+    text = str(caught.value)
+    assert text.startswith(f"{known}: expected a finite nest of containers, got a "), text
+    assert text.endswith("; pass containers that do not contain themselves")
+
+
+def test_dicts_that_contain_themselves():
+    with pytest.raises(RecursionError, match="got a dict that contains itself"):
+        pb.vjp(pb.sum, endless("dict"))
+    deep = 1.0
+    for _ in range(400):  # finite
+        deep = [deep]
+    assert len(pb._core.flatten(deep)[0]) == 1
