@@ -185,7 +185,10 @@ PyMethodDef variable_methods[] = {
      "assign_sub($self, value)\n--\n\nassign_sub(self, value: typing.Any) -> Variable\n\n"
      "Subtracts from the value; returns the variable."},
     {"read", read_method, METH_NOARGS,
-     "read($self)\n--\n\nread(self) -> Tensor\n\nThe present value as a tensor (a snapshot)."},
+     "read($self)\n--\n\nread(self) -> Tensor\n\nReturn the present value as a tensor (a "
+     "snapshot).\n\nUntil the next assignment each read, also by an operation on the variable, is "
+     "the same tensor:\nthe gradient by it counts all uses of the variable in that time. Use "
+     "identity(v) for a tensor that\ncounts its own uses only."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef variable_attributes[] = {

@@ -116,6 +116,15 @@ def test_variable_is_the_sum_over_its_reads():
     assert listed(pb.gradients([y, z], first)) == [4.0]
 
 
+def test_reads_of_a_variable_are_one_tensor_until_it_is_assigned():
+    v = var(2.0)
+    first, second, own, other = v.read(), v.read(), pb.identity(v), pb.identity(v)
+    y = first * 3.0 + v * 5.0 + own * 7.0
+    assert listed(pb.gradients(y, [first, second, own, other, v])) == [15.0, 15.0, 7.0, None, 15.0]
+    v.assign(10.0)
+    assert listed(pb.gradients(y, v.read())) == [None]
+
+
 def test_assignment_is_not_differentiable():
     x, v = var(3.0), var(1.0)
     v.assign(x * x)
