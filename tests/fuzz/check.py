@@ -168,9 +168,31 @@ def _same_bits(program: Program, expected: Expected, mode: str) -> None:
             found = MODES[mode](program, expected).arrays().flat()
         return [None if x is None else x.tobytes() for x in found]
 
-    if bits(1) == bits(3):
-        return
-    # What is computed together with what, and so the order of a sum, may change between first runs.
-    settled = [bits(1) for _ in range(4)]
-    if bits(3) not in settled:
+    if bits(1) != bits(3):
         raise Failure(mode, "other bits on three threads")
+
+
+def check_bits(program: Program) -> None:
+    """Compare the bits of runs that evaluate other values together: all as one plan, three times;
+    the results before the gradients; each line by itself."""
+    expected = judge(program)
+    if expected is None:
+        return
+    before = pb.num_threads()
+    try:
+        _same_in_all(program, expected)
+    finally:
+        pb.set_num_threads(before)
+
+
+def _same_in_all(program: Program, expected: Expected) -> None:
+    alive, first = [], None
+    for k, mode in enumerate(("lazy", "lazy", "in_steps", "line_by_line", "lazy")):
+        pb.set_num_threads(THREADS[k % len(THREADS)])
+        with np.errstate(all="ignore"):
+            alive.append(MODES[mode](program, expected))
+            found = [None if x is None else x.tobytes() for x in alive[-1].arrays().flat()]
+        if first is None:
+            first = found
+        elif found != first:
+            raise Failure(mode, "other bits than a lazy run")

@@ -143,7 +143,7 @@ Compiled compile_step(const Plan&, const Work& work) {
   return work;
 }
 
-int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes(); }
+int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes; }
 int64_t scratch_of(const GemmStep& step) {
   return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
 }

@@ -1,5 +1,6 @@
 // How a group is cut: see GroupProgram.
 #include <algorithm>
+#include <numeric>
 
 #include "backend/cpu/group_run.h"
 #include "backend/cpu/widen.h"
@@ -11,6 +12,7 @@ constexpr int64_t kFlushRows = 128;
 constexpr int64_t kSmallestBlock = 16 * 1024;  // elements,
 constexpr double kBlockNanoseconds = 20000;    // or fewer if they cost so much
 constexpr int64_t kLargestFold = 2048;         // elements that are folded within a tile
+constexpr int64_t kStrip = 2048;               // columns at most that determine a span
 
 // A reduction of another form than everything or columns: its group has nothing else to reduce.
 bool is_general(const TileGroup& group) {
@@ -18,6 +20,9 @@ bool is_general(const TileGroup& group) {
   const Reduction& r = group.reductions.front();
   return r.outer != 1 || r.inner != 1;
 }
+
+// Whether the order of its operations shows in the result.
+bool is_ordered(const Reduction& r) { return r.op == Op::sum && is_float(r.dtype); }
 
 void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, GroupProgram* p) {
   GroupProgram::Reduce out;
@@ -39,10 +44,80 @@ void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, Gro
     out.width = r.inner;
   } else {
     out.length = from.row ? 1 : p->tiles.length;
+    out.leaves = is_ordered(r);
   }
-  out.accumulators = p->set_bytes;
-  p->set_bytes += round_up(out.width * size_of(out.fold.accumulator), out.width > 1 ? 64 : 8);
+  out.value = size_of(r.dtype);
+  if (out.columns) out.lanes = column_lanes(r.inner);
+  if (out.leaves) {
+    out.leaf_count = ceil_div(p->reduced * out.length, kLeaf);
+    out.total = kernels().folds.of[fold_index(r.op)][static_cast<int>(DType::Float64)];
+  } else {
+    const int64_t width = out.lanes * out.width;
+    out.accumulators = p->set_bytes;
+    p->set_bytes += round_up(width * size_of(out.fold.accumulator), width > 1 ? 64 : 8);
+  }
   p->reductions.push_back(out);
+}
+
+// Memory of the leaves, after all sets.
+void place_leaves(GroupProgram* p) {
+  p->scratch_bytes = p->spans > 1 ? p->outer * p->strips * p->spans * p->set_bytes : 0;
+  const auto place = [](int64_t* bytes, int64_t more) {
+    const int64_t at = *bytes;
+    *bytes += round_up(more, 64);
+    return at;
+  };
+  for (auto& r : p->reductions) {
+    if (!r.leaves) continue;
+    const int64_t sums = r.leaf_count * size_of(r.fold.accumulator);
+    if (p->spans > 1) {
+      r.sums = place(&p->scratch_bytes, p->outer * sums);
+      if (p->blocks > 1 && p->block * r.length % kLeaf != 0) {
+        r.shared = place(&p->scratch_bytes, p->outer * p->blocks * kLeaf * r.value);
+      }
+    } else {
+      r.accumulators = 2 * p->set_bytes + place(&p->leaf_bytes, sums);
+    }
+    r.state = 2 * p->set_bytes + place(&p->leaf_bytes, kLeafState * size_of(r.fold.accumulator));
+  }
+}
+
+// Rows with about kStrip values of columns.
+int64_t few_rows(const Reduction& r) { return kStrip / std::min(r.inner, kStrip); }
+
+int64_t flush_of(const Reduction& r) {
+  return round_up(kFlushRows * column_lanes(r.inner), few_rows(r));
+}
+
+// The rows of each span of columns; 0 if the order of no sum of columns depends on them.
+int64_t span_of(const TileGroup& group) {
+  for (const Reduction& r : group.reductions) {
+    if (!is_ordered(r) || r.inner <= 1) continue;
+    const int64_t width = std::min(r.inner, kStrip);
+    const int64_t strips = r.outer * ceil_div(r.inner, width);
+    const int64_t most = r.reduced * width / kSmallestBlock;
+    const int64_t enough = std::max(ceil_div(kChunks, std::max<int64_t>(1, strips)),
+                                    r.reduced * width / kLargestChunk);
+    const int64_t spans = std::clamp<int64_t>(most, 1, enough);
+    return std::max<int64_t>(1, round_up(ceil_div(r.reduced, spans), few_rows(r)));
+  }
+  return 0;
+}
+
+// Rounds blocks to whole leaves, if these are much smaller.
+void cut_at_leaves(GroupProgram* p) {
+  const int64_t leaf = kLeaf / std::gcd(p->tiles.length, kLeaf);  // rows
+  const int64_t step = std::lcm(leaf, p->steps);
+  if (4 * step > p->block) return;
+  p->block = round_up(p->block, step);
+  p->blocks = ceil_div(p->reduced, p->block);
+}
+
+// Rounds blocks to whole spans, and to rows at which a tile may begin.
+void cut_at_spans(int64_t span, GroupProgram* p) {
+  const int64_t step = std::lcm(span, p->tiles.align);
+  p->block = std::max<int64_t>(1, p->block / step) * step;
+  p->blocks = ceil_div(p->reduced, p->block);
 }
 
 void cut(GroupProgram* p) {
@@ -61,16 +136,21 @@ void cut(GroupProgram* p) {
   p->blocks = ceil_div(p->reduced, p->block);
 }
 
-void finish_compiling(const TileGroup& group, GroupProgram* p) {
+void finish_compiling(const TileGroup& group, int64_t span, GroupProgram* p) {
+  p->span = span ? std::min(span, p->block) : p->block;
+  p->spans = ceil_div(p->reduced, p->span);
   const auto rows = static_cast<double>(p->tiles.rows);
   p->nanoseconds = p->tiles.cost * rows;
   bool columns = false;
+  int64_t flush = 1;
   for (size_t i = 0; i < p->tiles.reduced.size(); ++i) {
     compile_reduction(group.reductions[i], p->tiles.reduced[i], p);
     columns |= p->reductions.back().columns;
+    if (group.reductions[i].inner > 1) flush = flush_of(group.reductions[i]);
   }
   p->set_bytes = round_up(p->set_bytes, 64);
-  p->flush = columns ? std::max<int64_t>(1, kFlushRows / p->steps) : 16;
+  p->flush = columns ? flush : p->span;
+  place_leaves(p);
 }
 
 GroupProgram compile_whole(const TileGroup& group) {
@@ -88,7 +168,13 @@ GroupProgram compile_whole(const TileGroup& group) {
   p.tiles = compile_tiles(group, order);
   p.reduced = order == TileOrder::Any ? group.reductions.front().reduced : p.tiles.rows;
   cut(&p);
-  finish_compiling(group, &p);
+  const int64_t span = order == TileOrder::Blocks ? 0 : span_of(group);
+  if (span) {
+    cut_at_spans(span, &p);
+  } else if (std::ranges::any_of(group.reductions, is_ordered)) {
+    cut_at_leaves(&p);
+  }
+  finish_compiling(group, span, &p);
   return p;
 }
 
@@ -100,8 +186,9 @@ bool cut_in_pieces(const TileGroup& group, int64_t elements, GroupProgram* out) 
   cut(&p);
   p.block = elements / group.length;
   p.blocks = ceil_div(p.reduced, p.block);
-  if (p.block % p.tiles.align && p.blocks > 1) return false;
-  finish_compiling(group, &p);
+  const int64_t span = span_of(group);
+  if (p.blocks > 1 && (p.block % p.tiles.align || (span && p.block % span))) return false;
+  finish_compiling(group, span, &p);
   *out = std::move(p);
   return true;
 }

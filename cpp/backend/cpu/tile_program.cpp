@@ -135,8 +135,12 @@ void TileCompiler::choose_tile() {
   for (const auto& r : program_.repeats) bytes += per_row(r.source.row, r.source.element);
   for (const auto& s : program_.splats) bytes += per_row(s.row, size_of(s.scalar.dtype));
   const int64_t length = program_.length;
-  int64_t tile = std::max<int64_t>(1, kLargestTile / length);
-  while (tile > 1 && tile * length > kSmallestTile && tile * bytes > kTileFootprint) tile /= 2;
+  // Folds alone keep nothing in the cache.
+  const bool alone = order_ == TileOrder::Rows && program_.code.empty() &&
+                     program_.repeats.empty() && program_.splats.empty();
+  int64_t tile = std::max<int64_t>(1, (alone ? 4 : 1) * kLargestTile / length);
+  while (!alone && tile > 1 && tile * length > kSmallestTile && tile * bytes > kTileFootprint)
+    tile /= 2;
   tile = std::max(tile / program_.align, int64_t{1}) * program_.align;
   program_.tile = std::min(tile, std::max<int64_t>(program_.rows, 1));
 

@@ -1,11 +1,11 @@
 // Folds of one tile into accumulators: sum, max, min, all, any.
 //
-// The order of the additions depends on the sizes alone, never on the instruction set: a row runs
-// in kLanes lanes that are combined as a tree, the rest of it in smaller trees; columns run row by
-// row (narrow ones several rows at a time). float32 sums accumulate in float64, bool and int32 in
-// int64, where they wrap. Where no order matters, rows are plain loops that the compiler cuts into
-// lanes. How tiles are cut and combined is in group_run.cpp. Compiled once per instruction set,
-// flags as elementwise.h.
+// The order of the additions depends on the sizes alone, never on the instruction set: a row is cut
+// into leaves, each of which runs in kLanes lanes that are combined as a tree, the rest of it in
+// smaller trees; columns run row by row (narrow ones in column_lanes). float32 sums accumulate in
+// float64, bool and int32 in int64, where they wrap. Where no order matters, rows are plain loops
+// that the compiler cuts into lanes. How tiles are cut and combined is in group_run.cpp. Compiled
+// once per instruction set, flags as elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -17,7 +17,6 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kNarrow = 64;  // columns are folded at least this many values at a time
 
 template <bool first, class T, class>
 struct Choose {
@@ -54,13 +53,44 @@ struct SumFold {
       for (int64_t j = 0; j < kLanes; ++j) lane[j] += lift(x[i + j]);
     }
     Sum sum = tree<kLanes>(lane);
-    // The rest in trees of fixed size: lanes whose number is unknown would be kept in memory.
-    const int64_t rest = n - i;
-    x += i;
+    return add_rest(sum, x + i, n - i);
+  }
+  // In trees of fixed size: lanes whose number is unknown would be kept in memory.
+  template <class U>
+  PULLBACK_INLINE static Sum add_rest(Sum sum, const U* x, int64_t rest) {
     if (rest & 8) sum += piece<8>(x), x += 8;
     if (rest & 4) sum += piece<4>(x), x += 4;
     if (rest & 2) sum += piece<2>(x), x += 2;
-    return rest & 1 ? sum + lift(x[0]) : sum;
+    return rest & 1 ? sum + static_cast<Sum>(x[0]) : sum;
+  }
+  // To the lanes of a leaf, and then to its rest.
+  PULLBACK_INLINE static void add_part(const T* x, int64_t n, int64_t at, int64_t length,
+                                       Sum* state) {
+    const int64_t whole = length - length % kLanes;
+    int64_t i = 0;
+    if (at == 0) {
+      for (int64_t j = 0; j < kLanes; ++j) state[j] = kIdentity;
+    }
+    for (; at % kLanes != 0 && at < whole && i < n; ++i, ++at) state[at % kLanes] += lift(x[i]);
+    const int64_t end = i + (n - i < whole - at ? n - i : whole - at) / kLanes * kLanes;
+    if (i < end) {
+      at += end - i;
+      Sum lane[kLanes];
+      for (int64_t j = 0; j < kLanes; ++j) lane[j] = state[j];
+      for (; i < end; i += kLanes) {
+        for (int64_t j = 0; j < kLanes; ++j) lane[j] += lift(x[i + j]);
+      }
+      for (int64_t j = 0; j < kLanes; ++j) state[j] = lane[j];
+    }
+    for (; i < n && at < whole; ++i, ++at) state[at % kLanes] += lift(x[i]);
+    for (; i < n; ++i, ++at) state[kLanes + at - whole] = lift(x[i]);
+  }
+  static Sum sum_of(Sum* state, int64_t length) {
+    const Sum* rest = state + kLanes;
+    if (length >= kLanes) return add_rest(tree<kLanes>(state), rest, length % kLanes);
+    Sum sum = kIdentity;
+    for (int64_t i = 0; i < length; ++i) sum += rest[i];
+    return sum;
   }
   template <int64_t lanes>
   PULLBACK_INLINE static Sum tree(Sum* lane) {
@@ -69,10 +99,10 @@ struct SumFold {
     }
     return lane[0];
   }
-  template <int64_t lanes>
-  PULLBACK_INLINE static Sum piece(const T* x) {
+  template <int64_t lanes, class U>
+  PULLBACK_INLINE static Sum piece(const U* x) {
     Sum lane[lanes];
-    for (int64_t j = 0; j < lanes; ++j) lane[j] = lift(x[j]);
+    for (int64_t j = 0; j < lanes; ++j) lane[j] = static_cast<Sum>(x[j]);
     return tree<lanes>(lane);
   }
   // Of bools, in pieces whose count fits 16 bits.
@@ -180,11 +210,31 @@ PULLBACK_INLINE void fold_short_rows(const typename Fold::Value* x, int64_t leng
   for (int64_t j = 0; j < kLanes; ++j) sum[j] = Fold::merge(sum[j], lane[j]);
 }
 
+// Of a sum of floats: rows of several leaves, but no more than kLeaf.
+template <class Fold>
+[[gnu::noinline]] void fold_long_rows(const typename Fold::Value* x, int64_t count, int64_t length,
+                                      typename Fold::Accumulator* sum) {
+  using Sum = typename Fold::Accumulator;
+  Sum sums[kLeaf];
+  for (int64_t r = 0; r < count; ++r) {
+    int64_t leaves = 0;
+    for (int64_t left = length; left > 0; left -= kLeaf) {
+      const int64_t n = left < kLeaf ? left : kLeaf;
+      sums[leaves++] = Fold::row(x, n);
+      x += n;
+    }
+    sum[r] += SumFold<Sum, Sum, Fold::kType>::row(sums, leaves);
+  }
+}
+
 template <class Fold>
 void rows(const void* values, int64_t count, int64_t length, void* accumulator) noexcept {
   const auto* x = static_cast<const typename Fold::Value*>(values);
   auto* sum = static_cast<typename Fold::Accumulator*>(accumulator);
   int64_t r = 0;
+  if constexpr (Fold::kMerge == Op::add && m::kFloat<typename Fold::Value>) {
+    if (length > kLeaf) return fold_long_rows<Fold>(x, count, length, sum);
+  }
   if (Fold::kSideBySide && length < kLanes) {
     for (; r + kLanes <= count; r += kLanes) {
       fold_short_rows<Fold>(x + r * length, length, sum + r);
@@ -195,10 +245,19 @@ void rows(const void* values, int64_t count, int64_t length, void* accumulator) 
   }
 }
 
+template <class Fold>
+void leaf(const void* values, int64_t n, int64_t at, int64_t length, void* state,
+          void* accumulator) noexcept {
+  auto* sum = static_cast<typename Fold::Accumulator*>(accumulator);
+  auto* lanes = static_cast<typename Fold::Accumulator*>(state);
+  Fold::add_part(static_cast<const typename Fold::Value*>(values), n, at, length, lanes);
+  if (at + n == length) *sum += Fold::sum_of(lanes, length);
+}
+
 // Of many rows, some columns at a time, whose sums stay in registers.
 template <class Fold>
-void add_rows(const typename Fold::Value* x, int64_t count, int64_t width,
-              typename Fold::Accumulator* sum) {
+[[gnu::noinline]] void add_rows(const typename Fold::Value* x, int64_t count, int64_t width,
+                                typename Fold::Accumulator* sum) {
   constexpr int64_t kSome = 32;
   constexpr int64_t kMany = 8;
   const bool in_registers = Fold::kInRegisters && count >= kMany && width % kSome == 0;
@@ -218,22 +277,40 @@ void add_rows(const typename Fold::Value* x, int64_t count, int64_t width,
 }
 
 template <class Fold>
+void lanes_of_columns(const void* values, int64_t count, int64_t width, int64_t lanes,
+                      int64_t first, void* accumulator) noexcept {
+  const auto* x = static_cast<const typename Fold::Value*>(values);
+  auto* sum = static_cast<typename Fold::Accumulator*>(accumulator);
+  if (lanes == 1) return add_rows<Fold>(x, count, width, sum);
+  if (const int64_t at = first % lanes) {
+    const int64_t some = lanes - at < count ? lanes - at : count;
+    add_rows<Fold>(x, 1, some * width, sum + at * width);
+    x += some * width;
+    count -= some;
+  }
+  const int64_t turns = count / lanes;
+  add_rows<Fold>(x, turns, lanes * width, sum);
+  add_rows<Fold>(x + turns * lanes * width, 1, (count - turns * lanes) * width, sum);
+}
+
+template <class Fold>
 void columns(const void* values, int64_t count, int64_t width, void* accumulator) noexcept {
   const auto* x = static_cast<const typename Fold::Value*>(values);
   auto* sum = static_cast<typename Fold::Accumulator*>(accumulator);
-  const int64_t group = kNarrow / width;
-  if (group >= 2 && count >= 2 * group) {
-    typename Fold::Accumulator wide[kNarrow];
-    for (auto& w : wide) w = Fold::kIdentity;
-    const int64_t groups = count / group;
-    add_rows<Fold>(x, groups, group * width, wide);
-    x += groups * group * width;
-    count -= groups * group;
-    for (int64_t g = 0; g < group; ++g) {
-      for (int64_t j = 0; j < width; ++j) sum[j] = Fold::merge(sum[j], wide[g * width + j]);
-    }
+  const int64_t lanes = column_lanes(width);
+  if (count <= lanes || lanes == 1) return add_rows<Fold>(x, count, width, sum);
+  typename Fold::Accumulator wide[64];
+  for (auto& w : wide) w = Fold::kIdentity;
+  lanes_of_columns<Fold>(values, count, width, lanes, 0, wide);
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    for (int64_t j = 0; j < width; ++j) sum[j] = Fold::merge(sum[j], wide[lane * width + j]);
   }
-  add_rows<Fold>(x, count, width, sum);
+}
+
+template <class F>
+constexpr auto leaf_of() -> decltype(Fold::leaf) {
+  if constexpr (F::kMerge == Op::add && m::kFloat<typename F::Value>) return &leaf<F>;
+  return nullptr;
 }
 
 template <class F>
@@ -244,7 +321,7 @@ constexpr Fold entry() {
   } else {
     identity.i = F::kIdentity;
   }
-  return {F::kType, F::kMerge, identity, &rows<F>, &columns<F>};
+  return {F::kType, F::kMerge, identity, &rows<F>, leaf_of<F>(), &columns<F>, &lanes_of_columns<F>};
 }
 
 }  // namespace

@@ -35,6 +35,15 @@ struct CastTable {
   TileKernel of[kDTypes][kDTypes];
 };
 
+// Values in a leaf. A sum of floats adds the values of each leaf, and then the sums of the leaves
+// in the same way. So a row that is cut at leaves has the bits of the whole.
+constexpr int64_t kLeaf = 2048;
+constexpr int64_t kLeafState = 32;  // accumulators
+
+// Narrow columns are summed in lanes: row r of `width` values goes to lane r % column_lanes(width),
+// and the lanes are added in order at the end.
+constexpr int64_t column_lanes(int64_t width) { return width > 32 ? 1 : 64 / width; }
+
 // A fold adds to accumulators that hold its identity at first. Two sets of accumulators are merged
 // by an elementwise operation.
 struct Fold {
@@ -43,8 +52,15 @@ struct Fold {
   Scalar identity;
   // accumulator[r] gets the `length` values of row r.
   void (*rows)(const void* values, int64_t rows, int64_t length, void* accumulator) noexcept;
+  // Of a sum of floats: values at + i of a leaf of `length` values, which are given in order. The
+  // state is between the calls of one leaf, the last of which adds its sum to *accumulator.
+  void (*leaf)(const void* values, int64_t n, int64_t at, int64_t length, void* state,
+               void* accumulator) noexcept;
   // accumulator[j] gets values[r, j] of each row r of `width` values.
   void (*columns)(const void* values, int64_t rows, int64_t width, void* accumulator) noexcept;
+  // Of rows `first` and on, part of more: accumulator[r % lanes, j] gets values[r, j].
+  void (*lanes)(const void* values, int64_t rows, int64_t width, int64_t lanes, int64_t first,
+                void* accumulator) noexcept;
 };
 
 constexpr int kFolds = 5;  // sum, max, min, all, any

@@ -1,0 +1,69 @@
+"""A sum has the same bits whatever is computed together with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from support.each import each
+
+import pullback as pb
+
+SHAPES = [
+    (99_991,), (513,), (8192,), (300, 7), (7, 300), (1000, 50), (333, 99), (99, 1000),
+    (5000, 3), (3, 5000), (50, 20_000), (20_000, 33), (7, 33, 50), (40, 3000, 2), (4, 1, 9),
+]  # fmt: skip
+
+
+def stored(y: Any) -> list[Any]:
+    pb.evaluate([y])
+    return []
+
+
+def expensive(y: Any) -> list[Any]:
+    return [pb.exp(pb.sin(y)) + pb.tanh(y) ** 3.1]
+
+
+def many_live(y: Any) -> list[Any]:
+    terms = [pb.exp(y * k) for k in range(12)]
+    return [*terms, pb.sum(sum(terms))]
+
+
+def rows(y: Any) -> list[Any]:
+    return [pb.nn.softmax(y, axis=-1), pb.mean(y), pb.sum(y, axis=-1)]
+
+
+def columns(y: Any) -> list[Any]:
+    return [pb.sum(y, axis=0), pb.max(y, axis=0), y + y[0]]
+
+
+def sums(x: Any, axis: Any, company: Callable[[Any], list[Any]]) -> bytes:
+    y = pb.constant(x) * 1.5
+    others = company(y)
+    total = pb.sum(y, axis=axis)
+    pb.evaluate([*others, total])
+    return bytes(total.numpy().tobytes())
+
+
+@each("dtype, shape", [(d, s) for d in ("float32", "float64") for s in SHAPES])
+def test_a_sum_does_not_depend_on_its_company(dtype: str, shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    axes = range(len(shape))
+    for axis in [None, *(c for n in axes for c in combinations(axes, n) if c)]:
+        alone = sums(x, axis, lambda y: [])
+        for company in (stored, expensive, many_live, rows, columns):
+            assert sums(x, axis, company) == alone, (axis, company.__name__)
+
+
+@each("n", [7, 64, 99, 257])
+def test_a_sum_does_not_depend_on_the_product_that_it_follows(n: int) -> None:
+    random = np.random.default_rng(1)
+    a, b = random.standard_normal((999, n)), random.standard_normal((n, n))
+    for axis in (None, 0, 1):
+        product = pb.matmul(pb.constant(a), pb.constant(b))
+        fused = pb.sum(product * 1.5, axis=axis).numpy()
+        product = pb.matmul(pb.constant(a), pb.constant(b))
+        pb.evaluate([product])
+        assert pb.sum(product * 1.5, axis=axis).numpy().tobytes() == fused.tobytes()
