@@ -8,6 +8,7 @@
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
 #pragma once
 
+#include "backend/cpu/kernels/vec_error.h"
 #include "backend/cpu/kernels/vec_gamma.h"
 #include "backend/cpu/kernels/vec_sigmoid.h"
 #include "backend/cpu/kernels/vec_slopes.h"
@@ -183,66 +184,6 @@ PULLBACK_INLINE float softplus(float a) {
   const double e = mad(parts.scale, parts.p, parts.scale);
   const double log = rough_log(1.0 + e);
   return static_cast<float>(relu(a) + (e < 0x1p-27 ? e : log));
-}
-
-// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.9, else 1 - exp(-z) (g + t G(t)) with
-// t = (a - 2) / (a + 2); what the larger sums lose is added last.
-PULLBACK_INLINE double erf(double x) {
-  const double a = magnitude(x) > 6.0 ? 6.0 : magnitude(x);
-  const double z = a * a;
-  constexpr double c = 0x1.06eba8214db68p-3, c_low = 0x1.1ae3a914fed80p-56;  // 2 / sqrt(pi) - 1
-  constexpr double k = -0x1.812746b0379e4p-2;
-  const double zp =
-      z * polynomial(z, 0x1.ce2f21a0428cfp-4, -0x1.b82ce312759c4p-6, 0x1.565bcd0ab56c4p-8,
-                     -0x1.c02db329d6727p-11, 0x1.f9a30872cb471p-14, -0x1.f4cf8163b10bep-17,
-                     0x1.b9b926b4f7b3dp-20, -0x1.5d90071412447p-23, 0x1.e3045a1df0884p-27,
-                     -0x1.d3affd6b7530ap-31);
-  const double slope = k + zp;
-  const double shift = mad(z, slope, c);
-  const double shift_low = mad(z, zp - (slope - k), c_low);
-  const double near = a + mad(a, shift, a * shift_low);
-  const double t = (a - 2.0) / (a + 2.0);
-  constexpr double g = 0x1.058671b52c776p-2;
-  const double tg =
-      t * polynomial(t, -0x1.b57034efd3f7dp-2, 0x1.eeea7dc8a7619p-3, -0x1.437f0b68bfb43p-4,
-                     0x1.e94715a19e2f4p-9, 0x1.ca95ed6cd7f27p-8, -0x1.bc25abd545d8ap-11,
-                     -0x1.016b822bc4a88p-10, 0x1.6d5b53c295f1bp-15, 0x1.6dc1c1787f4f7p-13,
-                     0x1.d0c72cddfe296p-16, -0x1.cebe0071077f8p-16, -0x1.02d15a2ac2ac7p-16,
-                     -0x1.388272592731bp-19);
-  const double factor = g + tg;
-  const ExpParts p = exp_parts(-z, -product_rest(a, a, z));
-  const TwoPart e = one_plus(p);
-  const double scale = power_of_two(p.shifted);
-  const double rest = e.high * factor;
-  const double rest_low =
-      product_rest(e.high, factor, rest) + mad(e.high, tg - (factor - g), e.low * factor);
-  const double far = 1.0 - scale * rest;
-  const double far_low = ((1.0 - far) - scale * rest) - scale * rest_low;
-  return with_sign_of(a < 0.9 ? near : far + far_low, x);
-}
-// 2 / sqrt(pi) exp(-x^2); what x^2 loses would cost up to x^2 ulp.
-PULLBACK_INLINE double erf_slope(double x) {
-  const double a = magnitude(x) > 28.0 ? 28.0 : magnitude(x);
-  const double z = a * a;
-  const ExpParts p = exp_parts(-z, -product_rest(a, a, z));
-  return scaled(0x1.20dd750429b6dp0 * one_plus(p).high, p.shifted);
-}
-PULLBACK_INLINE float erf_slope(float x) {
-  const double a = clamped(x, -11.0f, 11.0f);
-  const RoughExp e = rough_exp(-a * a);
-  return static_cast<float>(0x1.20dd750429b6dp0 * mad(e.scale, e.p, e.scale));
-}
-
-PULLBACK_INLINE float erf(float x) {
-  const double a = clamped(x, -3.95f, 3.95f);
-  const double z = a * a;
-  const double top = polynomial(z, 0x1.20dd750d58d85p+0, 0x1.7b3a92016ad9fp-3, 0x1.bc9e152b004c2p-5,
-                                0x1.f7c25280a7862p-9, 0x1.8c47f2b2df9b1p-12, 0x1.376355953491p-18,
-                                -0x1.bd7a9fc789ec2p-27);
-  const double bottom =
-      polynomial(z, 1.0, 0x1.fd5ff276796d1p-2, 0x1.d294927413cf7p-4, 0x1.fa0f044c251c5p-7,
-                 0x1.55d8fb4fac04dp-10, 0x1.06ef8f743e0abp-14);
-  return static_cast<float>(a * top / bottom);
 }
 
 // --- integers and Python's division. The kernel has rejected b == 0 and b < 0 before it comes
