@@ -77,6 +77,7 @@ constexpr TwoPart kPerRootPi = {0x1.20dd750429b6dp-1, 0x1.1ae3a914fed80p-57};
 constexpr TwoPart kTwicePerRootPi = {0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56};
 constexpr TwoPart kHalfPerRootPi = {0x1.20dd750429b6dp-2, 0x1.1ae3a914fed80p-58};
 constexpr TwoPart kPerRootTwoPi = {0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56};
+constexpr TwoPart kRootTwo = {0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54};
 constexpr TwoPart kRootHalf = {0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55};
 
 // --- double, in two parts
@@ -187,6 +188,54 @@ PULLBACK_INLINE double ndtr_slope(double x) {
   return rounded(exp_times(kPerRootTwoPi, minus_half_square(size_up_to(40.0, x))));
 }
 
+// log(ndtr(x)): for x < 0 the exponent is added to the logarithm of the other factor.
+PULLBACK_INLINE double log_ndtr(double x) {
+  const bool below = x < 0.0;
+  const TwoPart exponent = minus_half_square(below ? x : size_up_to(40.0, x));
+  const double a = size_up_to(below ? 0x1p450 : 40.0, x);
+  const Tail at = tail(product({a, 0.0}, kRootHalf));
+  const bool far = a > 40.0;
+  const ScaledTwo e =
+      exp_times(kHalfPerRootPi, {far ? 0.0 : exponent.high, far ? 0.0 : exponent.low});
+  const TwoPart factor = {below ? kHalfPerRootPi.high : e.y.high,
+                          below ? kHalfPerRootPi.low : e.y.low};
+  const TwoPart y = quotient(product(factor, at.top), at.bottom);
+  const double part = scaled(y.high, e.shifted), u = 1.0 - part;
+  const double lost = ((1.0 - u) - part) - scaled(y.low, e.shifted);
+  const double of = below ? y.high : u;
+  const TwoPart log = log_two(of, (below ? y.low : lost) / of, 0.0);
+  const TwoPart sum = two_sum(below ? exponent.high : 0.0, log.high);
+  const double low = (below ? exponent.low : 0.0) + (sum.low + log.low);
+  const double found = sum.high + (low == low ? low : 0.0);  // at infinity it is none
+  return x == x ? found : x;
+}
+
+// `base` plus a quotient: for x < 0 sqrt(2) Q(t), else the density over ndtr(x).
+PULLBACK_INLINE double log_ndtr_ratio(double x, double base) {
+  const bool below = x < 0.0;
+  const double a = size_up_to(below ? 0x1.fffffffffffffp1023 : 40.0, x);
+  const Tail at = tail(product({a, 0.0}, kRootHalf));
+  const ScaledTwo density = exp_times(kPerRootTwoPi, minus_half_square(size_up_to(40.0, x)));
+  const TwoPart lower = product(product(density.y, kRootHalf), at.top);  // of bottom
+  const double part = scaled(lower.high, density.shifted);
+  TwoPart rest = two_sum(at.bottom.high, -part);
+  rest.low += at.bottom.low - scaled(lower.low, density.shifted);
+  const TwoPart first = {below ? kRootTwo.high : density.y.high,
+                         below ? kRootTwo.low : density.y.low};
+  const TwoPart second = {below ? at.rest.high : at.bottom.high,
+                          below ? at.rest.low : at.bottom.low};
+  const TwoPart bottom = {below ? at.top.high : rest.high, below ? at.top.low : rest.low};
+  const TwoPart y = quotient(product(first, second), bottom);
+  const uint64_t shifted = below ? 0 : density.shifted;
+  const TwoPart sum = two_sum(base, scaled(y.high, shifted));
+  const double low = sum.low + scaled(y.low, shifted);
+  const double more = low == low ? low : 0.0;  // beyond the range of its terms
+  return magnitude(x) == kInfinity<double> ? base : sum.high + more;
+}
+// The slope of log_ndtr, and x more than it: the second derivative is minus the product of both.
+PULLBACK_INLINE double log_ndtr_slope(double x) { return log_ndtr_ratio(x, x > 0.0 ? 0.0 : -x); }
+PULLBACK_INLINE double log_ndtr_rest(double x) { return log_ndtr_ratio(x, x < 0.0 ? 0.0 : x); }
+
 // --- float, in double
 
 struct RoughTail {
@@ -227,6 +276,39 @@ PULLBACK_INLINE float ndtr(float x) {
 PULLBACK_INLINE float ndtr_slope(float x) {
   const double a = size_up_to(15.0, x);
   return static_cast<float>(kPerRootTwoPi.high * rough_value(rough_exp(-0.5 * a * a)));
+}
+
+// log(1 - y) for 0 <= y <= 1/2
+PULLBACK_INLINE double rough_log_complement(double y) {
+  const double near = -y * polynomial(y, 1.0, 0x1p-1, 0x1.5555555555555p-2, 0x1p-2);
+  return y < 0x1p-10 ? near : rough_log(1.0 - y);
+}
+PULLBACK_INLINE float log_ndtr(float x) {
+  const bool below = x < 0.0f;
+  const double a = size_up_to(0x1p128, x);
+  const RoughTail at = rough_tail(kRootHalf.high * a);
+  const double square = -0.5 * a * a, ratio = kHalfPerRootPi.high * at.top / at.bottom;
+  const double e = rough_value(rough_exp(square > -112.5 ? square : -112.5));
+  const double y = below ? square + rough_log(ratio) : rough_log_complement(ratio * e);
+  return x == x ? static_cast<float>(y) : x;
+}
+PULLBACK_INLINE float log_ndtr_ratio(float x, double base) {
+  const bool below = x < 0.0f;
+  const double a = size_up_to(below ? 0x1p152 : 40.0, x);
+  const RoughTail at = rough_tail(kRootHalf.high * a);
+  const double square = -0.5 * a * a;
+  const double e = rough_value(rough_exp(square > -112.5 ? square : -112.5));
+  const double density = kPerRootTwoPi.high * e;
+  const double top = below ? kRootTwo.high * at.rest : density * at.bottom;
+  const double bottom = below ? at.top : mad(-kRootHalf.high * density, at.top, at.bottom);
+  const double y = base + top / bottom;
+  return x == x ? static_cast<float>(y) : x;
+}
+PULLBACK_INLINE float log_ndtr_slope(float x) {
+  return log_ndtr_ratio(x, x > 0.0f ? 0.0 : -static_cast<double>(x));
+}
+PULLBACK_INLINE float log_ndtr_rest(float x) {
+  return log_ndtr_ratio(x, x < 0.0f ? 0.0 : static_cast<double>(x));
 }
 
 }  // namespace m

@@ -197,8 +197,8 @@ PULLBACK_INLINE LogParts log_parts(double x) {
   return {n, bits_as<double>((moved & 0xfffffffffffffu) + root_half) - 1.0};
 }
 
-// log(u + c) for normal u > 0 and a c below half an ulp of u, given as c / u.
-PULLBACK_INLINE double log_sum(double u, double ratio, double exponent_bias) {
+// log(u + c) for normal u > 0 and a c below half an ulp of u, given as c / u; not rounded yet.
+PULLBACK_INLINE TwoPart log_two(double u, double ratio, double exponent_bias) {
   const LogParts p = log_parts(u);
   const double n = p.n - exponent_bias;
   // With s = f / (2 + f): log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)); R from FreeBSD's e_log.c.
@@ -216,7 +216,11 @@ PULLBACK_INLINE double log_sum(double u, double ratio, double exponent_bias) {
   const double high = n * kLn2High;  // exact
   const double sum = high + head;
   const double lost = (head - (sum - high)) + head_low;
-  return sum + mad(s, half + r, lost + mad(n, kLn2Low, ratio));
+  return {sum, mad(s, half + r, lost + mad(n, kLn2Low, ratio))};
+}
+PULLBACK_INLINE double log_sum(double u, double ratio, double exponent_bias) {
+  const TwoPart y = log_two(u, ratio, exponent_bias);
+  return y.high + y.low;
 }
 
 // What the logarithm is where the formulas do not hold: at 0, below it, at infinity and NaN.
