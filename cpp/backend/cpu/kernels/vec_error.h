@@ -73,6 +73,7 @@ PULLBACK_INLINE float erf(float x) {
   return static_cast<float>(a * top / bottom);
 }
 
+constexpr TwoPart kRootPi = {0x1.c5bf891b4ef6bp+0, -0x1.618f13eb7ca89p-54};
 constexpr TwoPart kPerRootPi = {0x1.20dd750429b6dp-1, 0x1.1ae3a914fed80p-57};
 constexpr TwoPart kTwicePerRootPi = {0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56};
 constexpr TwoPart kHalfPerRootPi = {0x1.20dd750429b6dp-2, 0x1.1ae3a914fed80p-58};

@@ -8,7 +8,7 @@
 // The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
 #pragma once
 
-#include "backend/cpu/kernels/vec_error.h"
+#include "backend/cpu/kernels/vec_error_inverse.h"
 #include "backend/cpu/kernels/vec_gamma.h"
 #include "backend/cpu/kernels/vec_sigmoid.h"
 #include "backend/cpu/kernels/vec_slopes.h"

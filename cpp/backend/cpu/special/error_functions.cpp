@@ -1,4 +1,4 @@
-// Relatives of erf: scaled, inverse, and the normal distribution, with their slopes.
+// The scaled complement of erf with its derivatives, the normal distribution and its inverse.
 
 #include "backend/cpu/special/error_functions.h"
 
@@ -122,16 +122,7 @@ Real tail(Real q) {
   return polynomial((s - 18.75L) / 8.75L, kTail3);
 }
 
-// exp(y^2) where erfc(y) is q: errors of y are not magnified.
-Real tail_slope(Real q) { return q == 0 ? kInfinity : scaled_erfc(tail(q)) / q; }
-Real centre_slope(Real x) { return gauss(centre(x), -1); }
-
 }  // namespace
-
-double erfc(double x) noexcept {
-  const Real small = gauss(x, 1) * scaled_erfc(std::fabs(x));
-  return static_cast<double>(x < 0 ? 2 - small : x == x ? small : Real{x});
-}
 
 double erfcx(double x, double order) noexcept {
   if (!(order >= 0 && order <= 64)) return static_cast<double>(kNaN);
@@ -141,69 +132,15 @@ double erfcx(double x, double order) noexcept {
   return static_cast<double>(n % 2 ? -size : size);
 }
 
-double erfinv(double x) noexcept {
-  const Real size = std::fabs(x);
-  if (!(size <= 1)) return static_cast<double>(kNaN);
-  return static_cast<double>(size <= 0.5L ? centre(x) : std::copysign(tail(1 - size), Real{x}));
-}
-double erfinv_slope(double x) noexcept {
-  const Real size = std::fabs(x);
-  if (!(size <= 1)) return static_cast<double>(kNaN);
-  return static_cast<double>(kSqrtPi / 2 * (size <= 0.5L ? centre_slope(x) : tail_slope(1 - size)));
-}
-double erfcinv(double x) noexcept {
-  if (!(x >= 0 && x <= 2)) return static_cast<double>(kNaN);
-  if (x <= 0.5) return static_cast<double>(tail(x));
-  return static_cast<double>(x < 1.5 ? centre(1 - Real{x}) : -tail(2 - Real{x}));
-}
-double erfcinv_slope(double x) noexcept {
-  if (!(x >= 0 && x <= 2)) return static_cast<double>(kNaN);
-  Real growth = x < 1.5 ? centre_slope(1 - Real{x}) : tail_slope(2 - Real{x});
-  if (x <= 0.5) growth = tail_slope(x);
-  return static_cast<double>(-kSqrtPi / 2 * growth);
-}
-
 double ndtr(double x) noexcept {
   if (x != x) return x;
   const Real small = gauss(x, 0.5L) * scaled_erfc(std::fabs(x) / kSqrt2) / 2;
   return static_cast<double>(x < 0 ? small : 1 - small);
 }
-double ndtr_slope(double x) noexcept {
-  return static_cast<double>(x == x ? gauss(x, 0.5L) / (kSqrt2 * kSqrtPi) : Real{x});
-}
 double ndtri(double p) noexcept {
   if (!(p >= 0 && p <= 1)) return static_cast<double>(kNaN);
   if (p <= 0.25) return static_cast<double>(-kSqrt2 * tail(2 * Real{p}));
   return static_cast<double>(kSqrt2 * (p < 0.75 ? centre(2 * Real{p} - 1) : tail(2 - 2 * Real{p})));
-}
-double ndtri_slope(double p) noexcept {
-  if (!(p >= 0 && p <= 1)) return static_cast<double>(kNaN);
-  Real growth = p < 0.75 ? centre_slope(2 * Real{p} - 1) : tail_slope(2 - 2 * Real{p});
-  if (p <= 0.25) growth = tail_slope(2 * Real{p});
-  return static_cast<double>(kSqrt2 * kSqrtPi * growth);
-}
-
-double log_ndtr(double x) noexcept {
-  if (x != x) return x;
-  const Real scaled = scaled_erfc(std::fabs(x) / kSqrt2) / 2;
-  if (x < -1) return static_cast<double>(std::log(scaled) - Real{x} * x / 2);
-  const Real small = gauss(x, 0.5L) * scaled;
-  return static_cast<double>(x < 0 ? std::log(small) : std::log1p(-small));
-}
-double log_ndtr_slope(double x) noexcept {
-  if (x != x) return x;
-  const Real scaled = scaled_erfc(std::fabs(x) / kSqrt2);
-  if (x < 0) return static_cast<double>(kSqrt2 / (kSqrtPi * scaled));
-  const Real density = gauss(x, 0.5L);
-  return static_cast<double>(density / (kSqrt2 * kSqrtPi * (1 - density * scaled / 2)));
-}
-double log_ndtr_rest(double x) noexcept {
-  if (x != x) return x;
-  if (x >= 0) return static_cast<double>(x + Real{log_ndtr_slope(x)});
-  const Real t = -x / kSqrt2;
-  if (t > 1e25L) return static_cast<double>(1 / (kSqrt2 * t));
-  return static_cast<double>(t >= 2 ? kSqrt2 * ratio(t, 1)
-                                    : erfcx_derivative(t, 1) / (kSqrt2 * scaled_erfc(t)));
 }
 
 }  // namespace pullback::special

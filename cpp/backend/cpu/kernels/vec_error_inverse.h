@@ -1,0 +1,139 @@
+// The inverses of erf, erfc and ndtr with their slopes. All are y with erfc(y) = q and the sign of
+// x = erf(y): for q >= 1/2 by a polynomial in x^2, else from q. Start at erf_inverse().
+//
+// There y begins as s times a quotient of polynomials in s = sqrt(-log(q)), right to 2e-9. That is
+// enough for float. For double a step of Halley's method on erfc follows, whose function Q
+// (vec_error.h) gives the value and the slope.
+#pragma once
+
+#include "backend/cpu/kernels/vec_error.h"
+
+namespace pullback {
+namespace {
+namespace m {
+
+PULLBACK_INLINE double inverse_from_log(double minus_log) {
+  const double s = __builtin_sqrt(minus_log);
+  return s * polynomial_of(kStartTop, s) / polynomial_of(kStartBottom, s);
+}
+PULLBACK_INLINE double inverse_start(double q) {
+  const double least = q > 0x1p-1074 ? q : 0x1p-1074;
+  const bool subnormal = least < 0x1p-1022;
+  const double log = rough_log(subnormal ? least * 0x1p54 : least);
+  return inverse_from_log((subnormal ? 54.0 * kLn2 : 0.0) - log);
+}
+
+// A number y >= 0 in two parts, and exp(y.high^2).
+struct ErfInverse {
+  TwoPart y;
+  ScaledTwo growth;
+};
+// The y with erf(y) = |x| and erfc(y) = q: q is exact below 1/2, else x is.
+PULLBACK_INLINE ErfInverse erf_inverse(double x, double q) {
+  const double size = magnitude(x), square = size * size;
+  const bool central = q >= 0.5;
+  const double curve = square * polynomial_of<1>(kCentre, square);
+  const TwoPart ratio = quick_sum(kCentre[0], curve);
+  const TwoPart centre = quick_sum(size, mad(size, ratio.high, size * (ratio.low + kCentreLow)));
+  const double y = central ? centre.high : inverse_start(q);
+  const double z = y * y;
+  const ScaledTwo growth = exp_times({1.0, 0.0}, {z, product_rest(y, y, z)});
+  // Halley's step on erfc(y) - q: with e = (1 - q / erfc(y)) / (2 (y + Q)), e + y e^2
+  const Tail at = tail({y, 0.0});
+  const TwoPart scaled_q = {scaled(q, growth.shifted), 0.0};  // exact
+  const TwoPart ours = product(product(product(kRootPi, growth.y), at.bottom), scaled_q);
+  const double apart = (ours.high - at.top.high) + (ours.low - at.top.low);
+  const double newton = -0.5 * apart / at.bottom.high;
+  const double step = mad(y * newton, newton, newton);
+  return {{y, central ? centre.low : step}, growth};
+}
+
+// What an inverse is at the ends of the domain, and outside it. (Slopes overflow at the ends.)
+template <class F>
+PULLBACK_INLINE F inverse_checked(double y, double x, double q) {
+  const double end = q == 0.0 ? kInfinity<double> : y;
+  return q >= 0.0 ? static_cast<F>(with_sign_of(end, x)) : kNaN<F>;
+}
+template <class F>
+  requires(sizeof(F) == 8)
+PULLBACK_INLINE F inverse_value(TwoPart factor, double x, double q) {
+  const TwoPart y = product(factor, erf_inverse(x, q).y);
+  return inverse_checked<double>(y.high + y.low, x, q);
+}
+// factor exp(y^2)
+template <class F>
+  requires(sizeof(F) == 8)
+PULLBACK_INLINE F inverse_growth(TwoPart factor, double x, double q) {
+  const ErfInverse at = erf_inverse(x, q);
+  const double more = at.y.low * (2.0 * at.y.high + at.y.low);
+  TwoPart growth = product(factor, at.growth.y);
+  growth.low += growth.high * mad(0.5 * more, more, more);
+  const double size = rounded({growth, at.growth.shifted});
+  return q >= 0.0 ? size : kNaN<F>;
+}
+
+PULLBACK_INLINE double smaller(double a, double b) { return a < b ? a : b; }
+
+constexpr TwoPart kOne = {1.0, 0.0};
+constexpr TwoPart kHalfRootPi = {0x1.c5bf891b4ef6bp-1, -0x1.618f13eb7ca89p-55};
+constexpr TwoPart kMinusHalfRootPi = {-kHalfRootPi.high, -kHalfRootPi.low};
+constexpr TwoPart kRootTwoPi = {0x1.40d931ff62706p+1, -0x1.a6a0d6f814637p-53};
+
+// --- float, in double
+
+PULLBACK_INLINE double rough_erf_inverse(double x, double q) {
+  const double size = magnitude(x);
+  const double centre = mad(size, polynomial_of(kRoughCentre, size * size), size);
+  const double least = q > 0x1p-149 ? q : 0x1p-149;
+  return q >= 0.5 ? centre : inverse_from_log(-rough_log(least));
+}
+template <class F>
+  requires(sizeof(F) == 4)
+PULLBACK_INLINE F inverse_value(TwoPart factor, double x, double q) {
+  return inverse_checked<F>(factor.high * rough_erf_inverse(x, q), x, q);
+}
+// factor exp(y^2) = factor / (sqrt(pi) q (y + Q(y)))
+template <class F>
+  requires(sizeof(F) == 4)
+PULLBACK_INLINE F inverse_growth(TwoPart factor, double x, double q) {
+  const RoughTail at = rough_tail(rough_erf_inverse(x, q));
+  const double size = factor.high * kPerRootPi.high * at.top / magnitude(q * at.bottom);
+  return q >= 0.0 ? static_cast<F>(size) : kNaN<F>;
+}
+
+// --- the functions
+
+template <class F>
+PULLBACK_INLINE F erfinv(F a) {
+  const double x = a;
+  return inverse_value<F>(kOne, x, 1.0 - magnitude(x));
+}
+template <class F>
+PULLBACK_INLINE F erfinv_slope(F a) {
+  const double x = a;
+  return inverse_growth<F>(kHalfRootPi, x, 1.0 - magnitude(x));
+}
+template <class F>
+PULLBACK_INLINE F erfcinv(F a) {
+  const double q = a;
+  return inverse_value<F>(kOne, 1.0 - q, smaller(q, 2.0 - q));
+}
+template <class F>
+PULLBACK_INLINE F erfcinv_slope(F a) {
+  const double q = a;
+  return inverse_growth<F>(kMinusHalfRootPi, 1.0 - q, smaller(q, 2.0 - q));
+}
+template <class F>
+PULLBACK_INLINE F ndtri(F a) {
+  const double p = a;
+  return inverse_value<F>(kRootTwo, 2.0 * p - 1.0, smaller(2.0 * p, 2.0 - 2.0 * p));
+}
+template <class F>
+PULLBACK_INLINE F ndtri_slope(F a) {
+  const double p = a;
+  return inverse_growth<F>(kRootTwoPi, 2.0 * p - 1.0, smaller(2.0 * p, 2.0 - 2.0 * p));
+}
+
+}  // namespace m
+}  // namespace
+}  // namespace pullback
