@@ -18,6 +18,7 @@ FAMILIES = [
     "formulas",
     "everyday",
     "vocabulary",
+    "error_functions",
     "matrices",
     "draws",
     "recompute",

@@ -58,7 +58,7 @@ def _bytes(random: Any, small: bool) -> list[Any]:
     return [random.integers(-100, 100, size).astype(np.int8) for _ in range(2)]
 
 
-def _special(name: str) -> Callable[..., Any]:
+def special_function(name: str) -> Callable[..., Any]:
     """A function of pullback.special, jax.scipy.special or SciPy."""
 
     def call(xp: Any, x: Any) -> Any:
@@ -255,12 +255,16 @@ OPERATIONS = {
         gradient=True,  # a scatter with repeated rows
     ),
     "erf": Operation(
-        "erf of 10⁶ float32", _vector, _special("erf"), lambda torch, x: torch.erf(x), gradient=True
+        "erf of 10⁶ float32",
+        _vector,
+        special_function("erf"),
+        lambda torch, x: torch.erf(x),
+        gradient=True,
     ),
     "gammaln": Operation(
         "gammaln of 10⁶ float32 between 0 and 10",
         lambda random, small: [np.abs(3 * _normal(random, small, MILLION)) + np.float32(0.01)],
-        _special("gammaln"),
+        special_function("gammaln"),
         lambda torch, x: torch.lgamma(x),
         gradient=True,
     ),

@@ -17,6 +17,7 @@ import pullback as pb
 from bench import (
     attention,
     draws,
+    error_functions,
     everyday,
     goals,
     limits,
@@ -84,6 +85,7 @@ def test_rows():
         *transforms.ROWS,
         *loops.ROWS,
         *vocabulary.ROWS,
+        *error_functions.ROWS,
         *matrices.ROWS,
         *draws.ROWS,
         *attention.ROWS,
@@ -114,6 +116,7 @@ AT_PAR = [
     *(name for name, row in transforms.ROWS.items() if row.goal),
     *loops.ROWS,
     *vocabulary.ROWS,
+    *error_functions.ROWS,
     *matrices.ROWS,
     *draws.ROWS,
     "session",
@@ -127,7 +130,7 @@ def test_goals_of_rows():
         if name in RATIOS:
             assert (row.goal.most, set(PEERS) <= set(row.goal.over)) == (RATIOS[name], True)
             assert ("C++" in row.goal.over) == name.startswith("lse")
-            measured = {**vocabulary.ROWS, **matrices.ROWS, **draws.ROWS}
+            measured = {**vocabulary.ROWS, **error_functions.ROWS, **matrices.ROWS, **draws.ROWS}
             beside_numpy = name.startswith("argmax") or name in measured
             assert ("numpy" in row.goal.over) == beside_numpy
         elif name in ABSOLUTE:
