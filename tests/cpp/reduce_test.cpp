@@ -134,6 +134,40 @@ void test_rows() {
   }
 }
 
+// Sums in any parts have the bits of the whole.
+void test_parts() {
+  for (const DType dtype : {DType::Float32, DType::Float64}) {
+    const Fold& fold = kernels().folds.of[fold_index(Op::sum)][int(dtype)];
+    const int64_t element = size_of(dtype);
+    for (int64_t length : {1, 9, 16, 17, 100, 1999, 2047, 2048}) {
+      const Array x = random_array(dtype, length);
+      double whole = 0, parts = 0, state[kLeafState];
+      fold.rows(x.bytes.data(), 1, length, &whole);
+      for (int64_t at = 0; at < length;) {
+        const int64_t n = 1 + pick(std::min<int64_t>(length - at, 1 + pick(200)));
+        fold.leaf(x.bytes.data() + at * element, n, at, length, state, &parts);
+        at += n;
+      }
+      check(whole == parts, text("parts of a leaf of ", length, ", ", dtype));
+    }
+    for (int64_t width : {1, 2, 3, 7, 31, 32, 33, 100}) {
+      const int64_t rows = 1 + pick(90);
+      const int64_t lanes = column_lanes(width);
+      const Array x = random_array(dtype, rows * width);
+      std::vector<double> whole(width), parts(lanes * width);
+      fold.columns(x.bytes.data(), rows, width, whole.data());
+      for (int64_t at = 0; at < rows;) {
+        const int64_t n = 1 + pick(rows - at);
+        fold.lanes(x.bytes.data() + at * width * element, n, width, lanes, at, parts.data());
+        at += n;
+      }
+      for (int64_t i = width; i < lanes * width; ++i) parts[i % width] += parts[i];
+      parts.resize(width);
+      check(whole == parts, text("parts of columns of ", width, ", ", dtype));
+    }
+  }
+}
+
 void test_arg_reduce() {
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 5, 1},     {3, 67, 1},   {1, 300001, 1},
                                {2, 9, 5}, {3, 40, 1000}, {500, 10, 1}, {0, 4, 1}};
@@ -182,6 +216,7 @@ int main() {
   using namespace pullback::test;
   test_reductions();
   test_rows();
+  test_parts();
   test_arg_reduce();
   return report();
 }

@@ -115,7 +115,7 @@ void cut_at_leaves(GroupProgram* p) {
 
 // Rounds blocks to whole spans, and to rows at which a tile may begin.
 void cut_at_spans(int64_t span, GroupProgram* p) {
-  const int64_t step = std::lcm(span, p->tiles.align);
+  const int64_t step = std::max<int64_t>(1, std::lcm(span, p->tiles.align));
   p->block = std::max<int64_t>(1, p->block / step) * step;
   p->blocks = ceil_div(p->reduced, p->block);
 }
