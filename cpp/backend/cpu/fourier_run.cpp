@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
 
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/fourier_parts.h"
@@ -51,9 +52,8 @@ class Run {
     }
     if (n_ > 1 || needs_ends_before()) return columns();
     if (!long_ones) return rows();
-    const Chirp made(*this, long_ones, chirp);
-    if (chirp && !made.ready) return failure(Problem::Memory);
-    chirp_ = &made;
+    chirp_ = std::make_unique<Chirp>(*this, long_ones, chirp);
+    if (chirp && !chirp_->ready) return failure(Problem::Memory);
     return is_whole(transform_) ? long_whole() : points_ % 2 ? long_odd() : long_real();
   }
 
@@ -382,7 +382,7 @@ class Run {
   const FourierForm& form_;
   Transform transform_;
   int64_t batch_, n_, points_, half_;
-  const Chirp* chirp_ = nullptr;
+  std::unique_ptr<Chirp> chirp_;  // of a long transform
   char *in_, *out_;
 };
 
