@@ -9,6 +9,7 @@
 #include "bind/once.h"
 #include "bind/tensor.h"
 #include "bind/traced.h"
+#include "bind/ufunc.h"
 #include "graph/make.h"
 #include "graph/recorder.h"
 #include "ops/expr.h"
@@ -296,6 +297,12 @@ PyMethodDef shared_methods[] = {
      "__array_function__(self, function: collections.abc.Callable[..., typing.Any], types: "
      "typing.Any, args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any], /) -> typing.Any\n\n"
      "NumPy's protocol for functions: what has a derivative is refused for a tracked tensor."},
+    {"__array_ufunc__",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc_method)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "__array_ufunc__(self, ufunc: typing.Any, method: str, /, *inputs: typing.Any, **options: "
+     "typing.Any) -> typing.Any\n\n"
+     "NumPy's protocol for universal functions: operators are ours, others are refused."},
     {"__format__", format_method, METH_O,
      "__format__(self, specification: str, /) -> str\n\nThat of the number that it holds."},
     {nullptr, nullptr, 0, nullptr}};

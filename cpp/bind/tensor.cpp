@@ -212,11 +212,6 @@ PyMemberDef tensor_members[] = {
 
 }  // namespace
 
-void leave_operators_to(PyTypeObject* type) {
-  // NumPy looks this up on the type, so a getter would not do.
-  py::setattr(py::handle(reinterpret_cast<PyObject*>(type)), "__array_ufunc__", py::none());
-}
-
 void bind_tensor(py::module_& m) {
   static std::vector<PyMethodDef> all_methods;  // the type keeps pointers to them
   std::vector<PyType_Slot> slots = shared_slots();
@@ -237,7 +232,8 @@ void bind_tensor(py::module_& m) {
                          "the value is computed when\nsomebody looks at it.\n\n"
                          "NumPy's operators give tensors. Its functions take the value of "
                          "a tensor that is not tracked;\nwhere a tracked one would lose its "
-                         "gradient they are a TypeError, as its ufuncs always are.")});
+                         "gradient they are a TypeError, as its ufuncs always are but for those of "
+                         "operators.")});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
@@ -246,7 +242,6 @@ void bind_tensor(py::module_& m) {
   array_type = py::detail::npy_api::get().PyArray_Type_;
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
-  leave_operators_to(tensor_type);
   m.add_object("Tensor", py::handle(reinterpret_cast<PyObject*>(tensor_type)));
   m.def("view_as", [](const py::object& type, const Ref<Node>& node) {
     return py::reinterpret_steal<py::object>(wrap_as(type.ptr(), node));

@@ -75,9 +75,6 @@ Result guarded(Result failed, F&& f) noexcept {
 // A function as the entry of a PyType_Slot.
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
-// Sets __array_ufunc__ = None, with which NumPy arrays on the left leave operators to the type.
-void leave_operators_to(PyTypeObject* type);
-
 // The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
 std::vector<PyType_Slot> shared_slots();
 std::vector<PyType_Slot> operator_slots();  // a part of them

@@ -267,7 +267,6 @@ void bind_variable(py::module_& m) {
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!variable_type) throw py::error_already_set();
-  leave_operators_to(variable_type);
   m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
   // A variable of an optimizer: one that is not there yet may be made while a function is traced,
   // because nobody makes it twice.

@@ -3,6 +3,7 @@ is lost silently."""
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -155,8 +156,32 @@ def test_traced_tensors_have_no_value() -> None:
 
 def test_ufuncs_are_refused_and_operators_are_tensors() -> None:
     v = pb.Variable([1.0, 2.0])
-    with pytest.raises(TypeError):
-        np.sin(v)
+    for wrong, text in (
+        (lambda: np.sin(v), "^sin: expected NumPy arrays, got a Variable; use pb.sin$"),
+        (lambda: np.maximum(np.ones(2), v.read()), "^maximum: .* a Tensor; use pb.maximum$"),
+        (lambda: np.spacing(v), r"^spacing: .*; use operations of pullback, or its numpy\(\)$"),
+        (lambda: np.add.reduce(v), "^add.reduce: expected NumPy arrays"),
+        (
+            lambda: np.multiply(np.ones(2), v, out=np.ones(2)),
+            r"^multiply: .*got out; .* x = x \* y",
+        ),
+    ):
+        with pytest.raises(TypeError, match=text):
+            wrong()
+    x = np.array([2.0, 5.0])
+    with pytest.raises(TypeError, match="expected no option beside a tensor, got out"):
+        x += v
+    assert isinstance(np.add(x, v), pb.Tensor)  # NumPy's own operators call it, too
+    for f in (
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+        operator.pow, operator.matmul, operator.lt, operator.le, operator.eq, operator.ne,
+        operator.gt, operator.ge,
+    ):  # fmt: skip
+        assert f(x, v).numpy().tolist() == f(x, v.numpy()).tolist(), f
+    n, m = np.array([6, 3]), pb.constant([3, 1], "int64")
+    for f in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
+        assert f(n, m).numpy().tolist() == f(n, m.numpy()).tolist(), f
+    assert [y.numpy().tolist() for y in divmod(x, v)] == [[2.0, 2.0], [0.0, 1.0]]
     for y in (np.ones(2) * v, np.float64(3.0) - v, np.ones((2, 2)) @ v, np.array([1.0, 5.0]) < v):
         assert isinstance(y, pb.Tensor)
 
