@@ -17,13 +17,17 @@ namespace pullback {
 namespace {
 namespace m {
 
-// The polynomial of a table's coefficients, from `first` on.
+// The polynomial of a table's coefficients, from `first` on: those of even and of odd powers, so
+// that two chains of operations run side by side.
 template <int first = 0, int n>
 PULLBACK_INLINE double polynomial_of(const double (&c)[n], double x) {
-  double sum = c[n - 1];
+  const double square = x * x;
+  double sum = c[n - 1], other = c[n - 2];
 #pragma GCC unroll 32
-  for (int k = n - 2; k >= first; --k) sum = mad(sum, x, c[k]);
-  return sum;
+  for (int k = n - 3; k >= first; k -= 2) sum = mad(sum, square, c[k]);
+#pragma GCC unroll 32
+  for (int k = n - 4; k >= first; k -= 2) other = mad(other, square, c[k]);
+  return (n - first) % 2 ? mad(other, x, sum) : mad(sum, x, other);
 }
 
 // erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.9, else 1 - exp(-z) (g + t G(t)) with
@@ -87,6 +91,10 @@ PULLBACK_INLINE TwoPart product(TwoPart a, TwoPart b) {
   const double high = a.high * b.high;
   return {high, product_rest(a.high, b.high, high) + (a.high * b.low + a.low * b.high)};
 }
+PULLBACK_INLINE TwoPart product(double a, TwoPart b) {
+  const double high = a * b.high;
+  return {high, product_rest(a, b.high, high) + a * b.low};
+}
 PULLBACK_INLINE TwoPart quotient(TwoPart top, TwoPart bottom) {
   const double inverse = 1.0 / bottom.high, q = top.high * inverse;
   const double rest = division_rest(top.high, bottom.high, q) + (top.low - q * bottom.low);
@@ -128,7 +136,7 @@ struct Tail {
 PULLBACK_INLINE Tail tail(TwoPart t) {
   const double u = (t.high - 3.0) / (t.high + 3.0);
   const double curve = u * polynomial_of<2>(kTailRest, u);
-  const TwoPart slope = quick_sum(kTailRest[1], curve), more = product({u, 0.0}, slope);
+  const TwoPart slope = quick_sum(kTailRest[1], curve), more = product(u, slope);
   TwoPart rest = quick_sum(kTailRest[0], more.high);
   rest.low += more.low + (u * kTailRestLow[1] + kTailRestLow[0]);
   TwoPart top = two_sum(1.5, t.high);
@@ -180,8 +188,7 @@ PULLBACK_INLINE double erfcx(double x) {
 
 PULLBACK_INLINE double ndtr(double x) {
   const double a = size_up_to(40.0, x);
-  const ScaledTwo lower =
-      upper_tail(kHalfPerRootPi, product({a, 0.0}, kRootHalf), minus_half_square(a));
+  const ScaledTwo lower = upper_tail(kHalfPerRootPi, product(a, kRootHalf), minus_half_square(a));
   return x < 0.0 ? rounded(lower) : complement(1.0, lower);
 }
 // exp(-x^2 / 2) / sqrt(2 pi)
@@ -194,7 +201,7 @@ PULLBACK_INLINE double log_ndtr(double x) {
   const bool below = x < 0.0;
   const TwoPart exponent = minus_half_square(below ? x : size_up_to(40.0, x));
   const double a = size_up_to(below ? 0x1p450 : 40.0, x);
-  const Tail at = tail(product({a, 0.0}, kRootHalf));
+  const Tail at = tail(product(a, kRootHalf));
   const bool far = a > 40.0;
   const ScaledTwo e =
       exp_times(kHalfPerRootPi, {far ? 0.0 : exponent.high, far ? 0.0 : exponent.low});
@@ -215,7 +222,7 @@ PULLBACK_INLINE double log_ndtr(double x) {
 PULLBACK_INLINE double log_ndtr_ratio(double x, double base) {
   const bool below = x < 0.0;
   const double a = size_up_to(below ? 0x1.fffffffffffffp1023 : 40.0, x);
-  const Tail at = tail(product({a, 0.0}, kRootHalf));
+  const Tail at = tail(product(a, kRootHalf));
   const ScaledTwo density = exp_times(kPerRootTwoPi, minus_half_square(size_up_to(40.0, x)));
   const TwoPart lower = product(product(density.y, kRootHalf), at.top);  // of bottom
   const double part = scaled(lower.high, density.shifted);

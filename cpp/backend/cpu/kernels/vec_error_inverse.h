@@ -12,15 +12,12 @@ namespace pullback {
 namespace {
 namespace m {
 
-PULLBACK_INLINE double inverse_from_log(double minus_log) {
-  const double s = __builtin_sqrt(minus_log);
-  return s * polynomial_of(kStartTop, s) / polynomial_of(kStartBottom, s);
-}
+// A logarithm of q 2^54: of a subnormal number there would be none, and a constant that is one
+// slows down lanes to which it means nothing.
 PULLBACK_INLINE double inverse_start(double q) {
-  const double least = q > 0x1p-1074 ? q : 0x1p-1074;
-  const bool subnormal = least < 0x1p-1022;
-  const double log = rough_log(subnormal ? least * 0x1p54 : least);
-  return inverse_from_log((subnormal ? 54.0 * kLn2 : 0.0) - log);
+  const double wide = q * 0x1p54, least = wide > 0x1p-1020 ? wide : 0x1p-1020;
+  const double s = __builtin_sqrt(54.0 * kLn2 - rough_log(least));
+  return s * polynomial_of(kStartTop, s) / polynomial_of(kStartBottom, s);
 }
 
 // A number y >= 0 in two parts, and exp(y.high^2).
@@ -37,11 +34,12 @@ PULLBACK_INLINE ErfInverse erf_inverse(double x, double q) {
   const TwoPart centre = quick_sum(size, mad(size, ratio.high, size * (ratio.low + kCentreLow)));
   const double y = central ? centre.high : inverse_start(q);
   const double z = y * y;
-  const ScaledTwo growth = exp_times({1.0, 0.0}, {z, product_rest(y, y, z)});
+  const ExpParts p = exp_parts(z, product_rest(y, y, z));
+  const ScaledTwo growth = {one_plus(p), p.shifted};
   // Halley's step on erfc(y) - q: with e = (1 - q / erfc(y)) / (2 (y + Q)), e + y e^2
   const Tail at = tail({y, 0.0});
-  const TwoPart scaled_q = {scaled(q, growth.shifted), 0.0};  // exact
-  const TwoPart ours = product(product(product(kRootPi, growth.y), at.bottom), scaled_q);
+  const double scaled_q = scaled(q, growth.shifted);  // exact
+  const TwoPart ours = product(scaled_q, product(product(kRootPi, growth.y), at.bottom));
   const double apart = (ours.high - at.top.high) + (ours.low - at.top.low);
   const double newton = -0.5 * apart / at.bottom.high;
   const double step = mad(y * newton, newton, newton);
@@ -84,8 +82,7 @@ constexpr TwoPart kRootTwoPi = {0x1.40d931ff62706p+1, -0x1.a6a0d6f814637p-53};
 PULLBACK_INLINE double rough_erf_inverse(double x, double q) {
   const double size = magnitude(x);
   const double centre = mad(size, polynomial_of(kRoughCentre, size * size), size);
-  const double least = q > 0x1p-149 ? q : 0x1p-149;
-  return q >= 0.5 ? centre : inverse_from_log(-rough_log(least));
+  return q >= 0.5 ? centre : inverse_start(q);
 }
 template <class F>
   requires(sizeof(F) == 4)
