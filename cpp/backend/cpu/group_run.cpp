@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "base/threads.h"
 
@@ -23,11 +25,11 @@ constexpr double kSlowTile = 2000;
 
 // Memory that a thread keeps, and the run whose frame is in it.
 struct ThreadMemory {
-  char* data = nullptr;
+  std::unique_ptr<char, decltype(&std::free)> data{nullptr, &std::free};
   int64_t bytes = 0;
   int64_t stamp = 0;
-  ~ThreadMemory() { std::free(data); }
 };
+thread_local ThreadMemory kept;
 
 int64_t new_stamp() {
   static std::atomic<int64_t> last{0};
@@ -39,20 +41,6 @@ int64_t new_stamp() {
 GroupRun::GroupRun(const GroupProgram& program, const Slots& slots, char* scratch)
     : program_(program), slots_(slots), scratch_(scratch), stamp_(0) {
   if (program_.units() > 1 || memory_bytes() > kStackBytes) stamp_ = new_stamp();
-}
-
-char* GroupRun::thread_memory(bool* fill) const {
-  thread_local ThreadMemory memory;
-  const int64_t bytes = memory_bytes();
-  *fill = stamp_ == 0 || memory.stamp != stamp_;
-  if (bytes > memory.bytes) {
-    const int64_t size = round_up(bytes, 4096);
-    std::free(memory.data);
-    memory.data = static_cast<char*>(std::aligned_alloc(64, static_cast<size_t>(size)));
-    memory.bytes = memory.data ? size : 0;
-  }
-  memory.stamp = memory.data ? stamp_ : 0;
-  return memory.data;
 }
 
 // The rows [begin, end) of a block, and its accumulators.
@@ -232,12 +220,22 @@ Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
 
 void GroupRun::run_unit(int64_t unit) {
   if (first_.before(unit)) return;
-  bool fill;
-  char* memory = thread_memory(&fill);
-  if (!memory) return first_.report(unit, failure(Problem::Memory));
-  TileFrame frame(program_.tiles, slots_, memory, fill);
-  const Problem problem = run_unit(frame, memory + TileFrame::frame_bytes(program_.tiles), unit);
+  // Taken as long as the unit runs: a signal's handler may run in it, and evaluate.
+  ThreadMemory memory = std::exchange(kept, {});
+  if (memory.bytes < memory_bytes()) {
+    const int64_t size = round_up(memory_bytes(), 4096);
+    memory.data.reset(static_cast<char*>(std::aligned_alloc(64, static_cast<size_t>(size))));
+    memory.bytes = memory.data ? size : 0;
+    memory.stamp = 0;
+  }
+  if (!memory.data) return first_.report(unit, failure(Problem::Memory));
+  const bool fill = stamp_ == 0 || memory.stamp != stamp_;
+  memory.stamp = stamp_;
+  TileFrame frame(program_.tiles, slots_, memory.data.get(), fill);
+  char* sets = memory.data.get() + TileFrame::frame_bytes(program_.tiles);
+  const Problem problem = run_unit(frame, sets, unit);
   if (problem != Problem::None) first_.report(unit, frame.status());
+  kept = std::move(memory);
 }
 
 void GroupRun::combine() const {

@@ -80,7 +80,6 @@ class GroupRun {
   int64_t memory_bytes() const {
     return TileFrame::frame_bytes(program_.tiles) + 2 * program_.set_bytes + program_.leaf_bytes;
   }
-  char* thread_memory(bool* fill) const;
   Problem run_unit(TileFrame& frame, char* sets, int64_t unit) const;
   struct Block;
   struct Part;
