@@ -20,13 +20,17 @@ thread_local TapeEntries tapes_of_thread;
 uint32_t last_scope = 0;
 int recording_tapes = 0;  // in all contexts
 
-// Calls visit(tape), innermost first, for the tapes that record in this context until one returns
-// false.
+const TapeEntries& entries_here() {
+  static const TapeEntries none;
+  const TapeEntries* found = recording_tapes ? current_tapes() : nullptr;
+  return found ? *found : none;
+}
+
+// Calls visit(tape), innermost first, for those of the entries that record until one returns false.
 template <class Visit>
-void each_recording(Visit&& visit) {
-  const TapeEntries* entries = recording_tapes ? current_tapes() : nullptr;
-  for (size_t i = entries ? entries->size() : 0; i-- > 0;) {
-    const TapeEntry& entry = *(*entries)[i];
+void each_recording(const TapeEntries& entries, Visit&& visit) {
+  for (size_t i = entries.size(); i-- > 0;) {
+    const TapeEntry& entry = *entries[i];
     if (entry.records() && !visit(*entry.tape)) return;
   }
 }
@@ -81,7 +85,7 @@ Tape::~Tape() {
 
 void Tape::observe(Variable* variable) {
   if (!variable->trainable) return;
-  each_recording([&](Tape& tape) {
+  each_recording(entries_here(), [&](Tape& tape) {
     if (tape.accessed_) tape.watch(Ref<Variable>(variable));
     return true;
   });
@@ -144,7 +148,7 @@ void Tape::forget_intervals() {
 
 bool Tape::any_recording() {
   bool any = false;
-  each_recording([&](const Tape&) { return !(any = true); });
+  each_recording(entries_here(), [&](const Tape&) { return !(any = true); });
   return any;
 }
 
@@ -173,7 +177,8 @@ const Tape* Tape::differentiating(const Ref<Node>& node) {
   GradientRequest request;
   request.ys = {node};
   const Tape* found = nullptr;
-  each_recording([&](const Tape& tape) {
+  const TapeEntries entries = entries_here();  // a visit may run code that enters and leaves tapes
+  each_recording(entries, [&](const Tape& tape) {
     for (const Ref<Node>& input : tape.exempt_) request.stop.push_back({input});
     if (tape.transform_.empty()) return true;
     request.xs.clear();

@@ -149,6 +149,33 @@ def test_in_eager_mode() -> None:
     np.testing.assert_allclose(v.numpy(), [0.9, 1.8], rtol=1e-6)
 
 
+@pytest.mark.usefixtures("eager")
+def test_subclasses_of_the_library_in_eager_mode() -> None:
+    class Doubled(tf.train.AdamOptimizer):
+        def _apply_dense(self, grad: Any, var: Any) -> Any:
+            return super()._apply_dense(grad * 2.0, var)
+
+    class Plain(tf.train.AdamOptimizer):
+        def _apply_dense(self, grad: Any, var: Any) -> Any:
+            return var.assign_sub(grad)
+
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0])
+    doubled, adam = Doubled(0.1), tf.train.AdamOptimizer(0.1)
+    for _ in range(3):
+        doubled.minimize(lambda: tf.reduce_sum(v * v))
+        adam.minimize(lambda: 2.0 * tf.reduce_sum(w * w))
+    np.testing.assert_array_equal(v.numpy(), w.numpy())
+    Plain(0.1).minimize(lambda: tf.reduce_sum(w * w), var_list=[w])
+    np.testing.assert_allclose(w.numpy(), -v.numpy(), rtol=1e-6)
+
+
+@pytest.mark.usefixtures("eager")
+def test_constraints_in_eager_mode() -> None:
+    v = tf.Variable([1.0, 2.0], constraint=lambda x: tf.maximum(x, 0.5))
+    Heavy(0.7).minimize(lambda: tf.reduce_sum(v * v) / 2)
+    np.testing.assert_allclose(v.numpy(), [0.5, 0.6], rtol=1e-6)
+
+
 def test_no_rule_at_all() -> None:
     v = tf.Variable(1.0)
     with pytest.raises(NotImplementedError, match="Optimizer has no update rule: define _apply"):

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/slots.h"
+#include "backend/cpu/thread_memory.h"
 
 namespace pullback {
 
@@ -106,8 +107,8 @@ bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece,
                     const float* weights, const float* tile, int64_t rows, int64_t width,
                     float* memory, float* out);
 
-// A thread's own memory for a tile, as long as the thread lives; null where there is none.
-char* thread_tile(int64_t bytes);
+// A thread's own memory for a tile.
+using ConvolutionTile = ThreadMemory<struct ConvolutionTiles>;
 
 // `count` entries of an axis from entry `first` on (may lie outside: zeros) with `channels` each,
 // at `from` for entry 0, packed to `to`.

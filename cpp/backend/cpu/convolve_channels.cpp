@@ -132,11 +132,9 @@ struct Channels {
     const int64_t per_chunk = ceil_div(units, 4 * kChunks);
     FirstProblem problem;
     parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
-      T* line = nullptr;
-      if (p.to > 1) {
-        line = reinterpret_cast<T*>(thread_tile(piece.tile * static_cast<int64_t>(sizeof(T))));
-        if (!line) return problem.report(chunk, Problem::Memory);
-      }
+      const ConvolutionTile tile(p.to > 1 ? piece.tile * static_cast<int64_t>(sizeof(T)) : 0);
+      T* line = reinterpret_cast<T*>(tile.data());
+      if (p.to > 1 && !line) return problem.report(chunk, Problem::Memory);
       for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
         const int64_t g = u % strips * kStrip;
         const int64_t t1 = u / strips % middle.out;

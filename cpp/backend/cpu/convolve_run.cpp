@@ -9,28 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/threads.h"
 
 namespace pullback {
-
-char* thread_tile(int64_t bytes) {
-  struct Memory {
-    char* data = nullptr;
-    int64_t bytes = 0;
-    ~Memory() { std::free(data); }
-  };
-  thread_local Memory memory;
-  if (bytes > memory.bytes) {
-    const int64_t size = round_up(bytes, 4096);
-    std::free(memory.data);
-    memory.data = static_cast<char*>(std::aligned_alloc(64, static_cast<size_t>(size)));
-    memory.bytes = memory.data ? size : 0;
-  }
-  return memory.data;
-}
 
 template <class T>
 void pack_entries(const T* from, int64_t in, int64_t stride, int64_t channel, int64_t channels,
@@ -183,10 +166,10 @@ struct Positions {
     const int64_t per_chunk = ceil_div(units, 4 * kChunks);
     FirstProblem problem;
     parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
-      char* tile = thread_tile(piece.tile * static_cast<int64_t>(sizeof(T)));
-      if (!tile) return problem.report(chunk, Problem::Memory);
+      const ConvolutionTile tile(piece.tile * static_cast<int64_t>(sizeof(T)));
+      if (!tile.data()) return problem.report(chunk, Problem::Memory);
       for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
-        each(u, reinterpret_cast<T*>(tile));
+        each(u, reinterpret_cast<T*>(tile.data()));
       }
     });
     return problem.status();

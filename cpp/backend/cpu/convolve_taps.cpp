@@ -135,15 +135,15 @@ struct Taps {
   Status run() const {
     FirstProblem problem;
     parallel_for(piece.parts * p.groups * across, piece.worth, [&](int64_t unit) {
-      char* tile = thread_tile(piece.tile * static_cast<int64_t>(sizeof(T)));
-      if (!tile) return problem.report(unit, Problem::Memory);
+      const ConvolutionTile tile(piece.tile * static_cast<int64_t>(sizeof(T)));
+      if (!tile.data()) return problem.report(unit, Problem::Memory);
       const int64_t n = unit % across * piece.width;
       const int64_t g = unit / across % p.groups;
       const int64_t part = unit / across / p.groups;
       const int64_t begin = part * bands / piece.parts;
       const int64_t end = (part + 1) * bands / piece.parts;
       for (int64_t b = begin; b < end; ++b) {
-        band(part, g, n, b, b > begin, reinterpret_cast<T*>(tile));
+        band(part, g, n, b, b > begin, reinterpret_cast<T*>(tile.data()));
       }
     });
     if (!problem.status()) return problem.status();

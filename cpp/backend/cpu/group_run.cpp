@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <utility>
 
+#include "backend/cpu/thread_memory.h"
 #include "base/threads.h"
 
 namespace pullback {
@@ -22,14 +20,6 @@ constexpr int64_t kStackBytes = 16 * 1024;
 // A unit of slow functions may take 0.1 s. It reads the flag of an interrupt after each tile, if
 // that takes so many nanoseconds by estimate that reading costs less than 1 %.
 constexpr double kSlowTile = 2000;
-
-// Memory that a thread keeps, and the run whose frame is in it.
-struct ThreadMemory {
-  std::unique_ptr<char, decltype(&std::free)> data{nullptr, &std::free};
-  int64_t bytes = 0;
-  int64_t stamp = 0;
-};
-thread_local ThreadMemory kept;
 
 int64_t new_stamp() {
   static std::atomic<int64_t> last{0};
@@ -220,22 +210,15 @@ Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
 
 void GroupRun::run_unit(int64_t unit) {
   if (first_.before(unit)) return;
-  // Taken as long as the unit runs: a signal's handler may run in it, and evaluate.
-  ThreadMemory memory = std::exchange(kept, {});
-  if (memory.bytes < memory_bytes()) {
-    const int64_t size = round_up(memory_bytes(), 4096);
-    memory.data.reset(static_cast<char*>(std::aligned_alloc(64, static_cast<size_t>(size))));
-    memory.bytes = memory.data ? size : 0;
-    memory.stamp = 0;
-  }
-  if (!memory.data) return first_.report(unit, failure(Problem::Memory));
-  const bool fill = stamp_ == 0 || memory.stamp != stamp_;
-  memory.stamp = stamp_;
-  TileFrame frame(program_.tiles, slots_, memory.data.get(), fill);
-  char* sets = memory.data.get() + TileFrame::frame_bytes(program_.tiles);
+  ThreadMemory<GroupRun> memory(memory_bytes());
+  if (!memory.data()) return first_.report(unit, failure(Problem::Memory));
+  // Whether the frame of this run is in it.
+  const bool fill = stamp_ == 0 || memory.stamp() != stamp_;
+  memory.stamp() = stamp_;
+  TileFrame frame(program_.tiles, slots_, memory.data(), fill);
+  char* sets = memory.data() + TileFrame::frame_bytes(program_.tiles);
   const Problem problem = run_unit(frame, sets, unit);
   if (problem != Problem::None) first_.report(unit, frame.status());
-  kept = std::move(memory);
 }
 
 void GroupRun::combine() const {

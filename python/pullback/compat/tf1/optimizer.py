@@ -270,6 +270,16 @@ class Optimizer(OptimizerHooks):
         for variable, value in run.new.items():
             variable.assign(value)
 
+    def _update_now(self, v: Any, g: Any) -> None:
+        hyper = {
+            key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
+            for key, x in (self._now | self._powers_of(None)).items()
+        }
+        run = _AtOnce()
+        self._update(run, v, [as_core(part) for part in _parts(g)], hyper)
+        for variable, value in run.new.items():
+            variable.assign(value)
+
     def _apply_in_graph(
         self, graph: Graph, pairs: list[tuple[Any, Any]], global_step: Any, scope: str
     ) -> Operation:
@@ -304,8 +314,12 @@ class Optimizer(OptimizerHooks):
         return self._record(var, grad)
 
     def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
-        updates, graph = [*update_ops], get_default_graph()
-        if self.powers:
+        updates = [*update_ops]
+        if mode.executing_eagerly():
+            for key, power in self._powers_of(None).items():
+                power.assign(power * _core.cast(self._now[self.powers[key]], power.dtype))
+        elif self.powers:
+            graph = get_default_graph()
             with graph.control_dependencies(updates):
                 for key, power in self._powers_of(graph).items():
                     number = _as(self._now[self.powers[key]], power.dtype, self.powers[key])
@@ -331,7 +345,10 @@ class Optimizer(OptimizerHooks):
             "_resource_apply_sparse", "_finish",
         )  # fmt: skip
 
-    def _record(self, v: Any, g: Any) -> Operation:
+    def _record(self, v: Any, g: Any) -> Operation | None:
+        if mode.executing_eagerly():
+            self._update_now(v, g)
+            return None
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
         numbers = {key: _as(x, v.dtype, key) for key, x in hyper.items() if key not in flags}

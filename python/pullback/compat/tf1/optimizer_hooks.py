@@ -59,7 +59,7 @@ class OptimizerHooks:
 
     def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
         """The operation of the whole step."""
-        return group(*update_ops, name=name_scope)
+        return None if mode.executing_eagerly() else group(*update_ops, name=name_scope)
 
     # --- what it calls
 
@@ -119,4 +119,9 @@ class OptimizerHooks:
         assert mode.executing_eagerly()
         self._create_slots([v for _, v in pairs])
         self._prepare()
-        self._finish([self._applied(g, v) for g, v in pairs], name)
+        updates = []
+        for g, v in pairs:
+            updates.append(self._applied(g, v))
+            if v.constraint is not None:
+                v.assign(v.constraint(v))
+        self._finish(updates, name)
