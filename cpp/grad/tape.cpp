@@ -177,7 +177,8 @@ const Tape* Tape::differentiating(const Ref<Node>& node) {
   GradientRequest request;
   request.ys = {node};
   const Tape* found = nullptr;
-  const TapeEntries entries = entries_here();  // a visit may run code that enters and leaves tapes
+  const TapeEntries& here = entries_here();  // a visit may run code that enters and leaves tapes
+  const TapeEntries entries(here.begin(), here.end());
   each_recording(entries, [&](const Tape& tape) {
     for (const Ref<Node>& input : tape.exempt_) request.stop.push_back({input});
     if (tape.transform_.empty()) return true;
