@@ -248,18 +248,16 @@ class Optimizer(OptimizerHooks):
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]]) -> None:
         for _, v in pairs:
             self._make_state(v)
-        powers = self._powers_of(None)
-        numbers, run = self._numbers(), _AtOnce()
+        self._prepare()
+        powers, run = self._powers_of(None), _AtOnce()
         for g, v in pairs:
-            hyper = {
-                key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
-                for key, x in (numbers | powers).items()
-            }
-            self._update(run, v, [as_core(part) for part in _parts(g)], hyper)
+            self._update_at_once(run, v, g)
             if v.constraint is not None:
                 run.assign(v, v.constraint(run.current(v)))
         for name, number in self.powers.items():
-            run.assign(powers[name], powers[name] * _core.cast(numbers[number], powers[name].dtype))
+            run.assign(
+                powers[name], powers[name] * _core.cast(self._now[number], powers[name].dtype)
+            )
         for variable, value in run.new.items():
             if value.shape != variable.shape or value.dtype != variable.dtype:
                 old, new = (as_dtype(x.dtype).name for x in (variable, value))
@@ -270,15 +268,12 @@ class Optimizer(OptimizerHooks):
         for variable, value in run.new.items():
             variable.assign(value)
 
-    def _update_now(self, v: Any, g: Any) -> None:
+    def _update_at_once(self, run: _AtOnce, v: Any, g: Any) -> None:
         hyper = {
             key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
             for key, x in (self._now | self._powers_of(None)).items()
         }
-        run = _AtOnce()
         self._update(run, v, [as_core(part) for part in _parts(g)], hyper)
-        for variable, value in run.new.items():
-            variable.assign(value)
 
     def _apply_in_graph(
         self, graph: Graph, pairs: list[tuple[Any, Any]], global_step: Any, scope: str
@@ -347,7 +342,10 @@ class Optimizer(OptimizerHooks):
 
     def _record(self, v: Any, g: Any) -> Operation | None:
         if mode.executing_eagerly():
-            self._update_now(v, g)
+            run = _AtOnce()
+            self._update_at_once(run, v, g)
+            for variable, value in run.new.items():
+                variable.assign(value)
             return None
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
