@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
-from . import growth, native_bench, peers, plot
+from . import native_bench, peers, plot
 from .case import all_rows
-from .harness import Report, Setting, run_row
+from .harness import Report, Setting
 from .report import content_of, machine, render, write_json
+from .run import run
 
 SMOKE_ROWS = 2  # that run at a time
 
@@ -59,22 +64,19 @@ def main() -> int:
         setting = Setting(cache, repetitions=1, smoke=True)
     about = machine(pb._core.build_info())
     blas = pb._core.build_info()["blas"]["path"]
-
-    def run(name: str) -> Report:
-        report = Report()
-        if name in rows:
-            run_row(report, setting, name, rows[name])
-        elif name == "growth":
-            growth.run(report, setting)
-        else:
-            native_bench.run(report, setting, name, blas)
-        return report
-
+    run_one = partial(run, setting, blas)
     report = Report()
-    with ThreadPoolExecutor(SMOKE_ROWS) as pool:
-        # Rows that are timed have the machine to themselves.
-        for one in (pool.map if options.smoke else map)(run, options.rows):
-            report.add(one)
+    reports: Iterable[Report]
+    if options.smoke:
+        # A fork for each row, of a process that has imported what all rows need.
+        context = get_context("forkserver" if hasattr(os, "fork") else "spawn")
+        context.set_forkserver_preload(["bench.run", "pullback"])
+        with ProcessPoolExecutor(SMOKE_ROWS, context, max_tasks_per_child=1) as pool:
+            reports = [*pool.map(run_one, options.rows)]
+    else:
+        reports = map(run_one, options.rows)  # each has the machine to itself
+    for one in reports:
+        report.add(one)
     content = content_of(report, rows, about, options.smoke)
     print(render(content))
     if options.json:

@@ -23,6 +23,7 @@ from typing import Any
 
 from .case import Row
 from .peers import built, interpreter
+from .worker import Answer, answers
 
 ROOT = Path(__file__).resolve().parent.parent
 RATES = ("GB/s", "GFLOP/s")  # billions of Case.work a second; other rows are in µs
@@ -68,7 +69,15 @@ class WorkerError(Exception):
     """A worker that said why it cannot, or died."""
 
 
+def without_error(answer: Answer) -> Answer:
+    if "error" in answer:
+        raise WorkerError(answer["error"])
+    return answer
+
+
 class Worker:
+    """A process of its own."""
+
     def __init__(self, python: str, result: Result, setting: Setting) -> None:
         self.result = result
         self._work = 0.0
@@ -91,23 +100,20 @@ class Worker:
             encoding="utf-8",
         )
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> Answer:
         assert self._process.stdout
         watchdog = Timer(PATIENCE, self._process.kill)
         watchdog.start()
         line = self._process.stdout.readline()
         watchdog.cancel()
         if line:
-            answer: dict[str, Any] = json.loads(line)
-            if "error" in answer:
-                raise WorkerError(answer["error"])
-            return answer
+            return without_error(json.loads(line))
         code = self._process.wait()
         self._errors.seek(0)
         last = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
         raise WorkerError(f"died with code {code} {''.join(last)}")
 
-    def open(self) -> dict[str, Any]:
+    def open(self) -> Answer:
         """The first call, or the figure itself; only `missing` where there is no such module."""
         hello = self.answer()
         if "missing" in hello:
@@ -122,11 +128,18 @@ class Worker:
         each = self.seconds(loops) / loops
         return self._work / each / 1e9 if self.result.unit in RATES else 1e6 * each
 
-    def seconds(self, loops: int) -> float:
+    def ask(self, loops: int) -> None:
         assert self._process.stdin
         with suppress(BrokenPipeError):  # the answer will say why
             self._process.stdin.write(f"{loops}\n")
             self._process.stdin.flush()
+
+    def ask_no_more(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+
+    def seconds(self, loops: int) -> float:
+        self.ask(loops)
         return float(self.answer()["seconds"])
 
     def warm_up(self, setting: Setting) -> int:
@@ -137,8 +150,7 @@ class Worker:
         return loops
 
     def finish(self) -> None:
-        assert self._process.stdin
-        self._process.stdin.close()
+        self.ask_no_more()
         self.result.peak_mb = self.answer()["peak"] / 1e6
 
     def close(self) -> None:
@@ -148,6 +160,28 @@ class Worker:
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             if stream:
                 stream.close()
+
+
+class WorkerInside(Worker):
+    """Work in this process, for a smoke run: starting Python would take most of its time."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self._requests: list[str] = []
+        requests = iter(lambda: self._requests.pop() if self._requests else None, None)
+        self._answers = answers(result.row, result.library, result.style, True, requests)
+
+    def answer(self) -> Answer:
+        return without_error(next(self._answers))
+
+    def ask(self, loops: int) -> None:
+        self._requests.append(str(loops))
+
+    def ask_no_more(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._answers.close()
 
 
 def miss(report: Report, what: str) -> None:
@@ -170,10 +204,11 @@ def _start(report: Report, setting: Setting, name: str, row: Row) -> list[Result
     return results
 
 
-def _open(report: Report, setting: Setting, result: Result) -> tuple[Worker, dict[str, Any]] | None:
+def _open(report: Report, setting: Setting, result: Result) -> tuple[Worker, Answer] | None:
     python = interpreter(setting.cache, result.library)
     assert python
-    worker = Worker(python, result, setting)
+    inside = setting.smoke and python == sys.executable
+    worker = WorkerInside(result) if inside else Worker(python, result, setting)
     with _reporting(report, result):
         first = worker.open()
         if "missing" not in first:

@@ -13,10 +13,13 @@ import os
 import sys
 import time
 import timeit
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .case import Case, all_rows
 from .package import PARTS
+
+Answer = dict[str, Any]
 
 
 def peak_bytes() -> int:
@@ -42,7 +45,7 @@ def version_of(library: str) -> str:
         return ""
 
 
-def serve(case: Case, say: Any) -> None:
+def serve(case: Case, requests: Iterable[str]) -> Iterator[Answer]:
     call = None if isinstance(case.run, str) else case.run
     names = {"run": call, **case.names}
     # Programs run with the collector on; timeit would turn it off.
@@ -51,33 +54,37 @@ def serve(case: Case, say: Any) -> None:
     began = time.perf_counter()
     result = call() if call else None
     first = time.perf_counter() - began if call else timer.timeit(1)
-    say(first=first, check=case.check(result) if case.check else None, work=case.work)
+    yield {"first": first, "check": case.check(result) if case.check else None, "work": case.work}
     del result
-    for line in sys.stdin:
+    for line in requests:
         loops = int(line)
         timer.timeit(max(1, loops // 20))  # whoever ran meanwhile has emptied the caches
-        say(seconds=timer.timeit(loops))
-    say(peak=peak_bytes())
+        yield {"seconds": timer.timeit(loops)}
+    yield {"peak": peak_bytes()}
+
+
+def answers(
+    row: str, library: str, style: str, small: bool, requests: Iterable[str]
+) -> Iterator[Answer]:
+    """What a worker says; `requests` are numbers of loops."""
+    try:
+        made = all_rows()[row].make[library, style](small)
+        yield {"version": version_of(library)}
+        if isinstance(made, Case):
+            yield from serve(made, requests)
+        else:
+            yield {"value": made, "peak": peak_bytes()}
+    except ImportError as error:
+        yield {"missing": str(error)}
+    except Exception as error:
+        yield {"error": f"{type(error).__name__}: {error}"}
 
 
 def main(row: str, library: str, style: str, *options: str) -> None:
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # whatever a library prints is not an answer
-
-    def say(**answer: Any) -> None:
+    for answer in answers(row, library, style, "--small" in options, sys.stdin):
         print(json.dumps(answer), file=out, flush=True)
-
-    try:
-        made = all_rows()[row].make[library, style]("--small" in options)
-        say(version=version_of(library))
-        if isinstance(made, Case):
-            serve(made, say)
-        else:
-            say(value=made, peak=peak_bytes())
-    except ImportError as error:
-        say(missing=str(error))
-    except Exception as error:
-        say(error=f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":
