@@ -142,13 +142,16 @@ uint64_t Connectivity::oldest_of(const Source& x) const {
   return oldest;
 }
 
-// What was made inside of a call from what became its result `x` is made from x.
+// What was made inside of a call from what became its result `x` is made from x. A result that is
+// an argument of the call is that argument, as it would be without the trace.
 void Connectivity::share_results() {
   if (request_.tape) return;  // it watches the results themselves
   const auto shared = [](const Ref<Node>& node) -> Ref<Node> {
     if (!node) return nullptr;
     History* history = deferred_history(node.get());
-    if (history && history->is_built()) history->build(node.get());
+    if (history && (history->is_built() || history->passes_on(node.get()))) {
+      history->build(node.get());
+    }
     return Ref<Node>(inside_of_result(node.get()));
   };
   for (Source& x : xs_) {

@@ -71,6 +71,8 @@ struct History : Origin {
   virtual void build(Node* node) = 0;
   // Whether the nodes of the call exist, because a gradient asked for another result.
   virtual bool is_built() const = 0;
+  // Whether the call returned what it was given: one of its inputs, or a captured tensor.
+  virtual bool passes_on(const Node* node) const = 0;
   uint64_t first_seq = 0;  // of these nodes
   static int64_t live;     // where it is 0, nobody needs to look for histories to build
 };

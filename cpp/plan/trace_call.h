@@ -30,6 +30,7 @@ class Trace::Call : public History {
   explicit Call(std::shared_ptr<const Trace> trace) : trace(std::move(trace)) {}
   void build(Node* result) override;
   bool is_built() const override { return !built.empty(); }
+  bool passes_on(const Node* result) const override;
 
   std::shared_ptr<const Trace> trace;
   uint32_t scope = current_scope();  // of the caller

@@ -112,6 +112,12 @@ void Trace::Call::build(Node* result) {
   give_history(result, built[result->output].get());
 }
 
+bool Trace::Call::passes_on(const Node* result) const {
+  const Subgraph& record = trace->record_;
+  const int32_t at = record.root_at(result->output);
+  return at == Subgraph::kOutside || record[static_cast<size_t>(at)].input >= 0;
+}
+
 // The outputs and what is below them, on the inputs of one call; those that depend on an input that
 // was not kept are null. With `call`, as of that call.
 std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call* call) const {

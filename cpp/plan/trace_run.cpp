@@ -164,10 +164,10 @@ bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> 
     pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
   }
   if (lost) {
-    fail(
-        ErrorKind::Runtime, "function: variable \"", lost->name,
-        "\" was assigned by another thread while a call was updating it and others; the call's own "
-        "update of it is lost, the others are made. Assign it under a lock");
+    fail(ErrorKind::Runtime, "function: variable \"", lost->name,
+         "\" was assigned by another thread, or by a signal handler, while a call was updating it "
+         "and others; the call's own "
+         "update of it is lost, the others are made. Assign it under a lock");
   }
   return true;
 }

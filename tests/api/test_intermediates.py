@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.check import Check
 from support.each import each
 
 import pullback as pb
@@ -54,6 +55,33 @@ def test_by_results_of_a_call(name: str) -> None:
     assert [g is None for g in got] == [g is None for g in expected]
     known = [(g, e) for g, e in zip(got, expected, strict=True) if g is not None]
     np.testing.assert_allclose(*zip(*known, strict=True), rtol=1e-5) if known else None
+
+
+def test_by_what_a_call_passes_on() -> None:
+    # An argument, a captured tensor or a variable's value that is returned is that tensor, whatever
+    # was asked before: the answers are those of the function without a trace.
+    v = pb.Variable(3.0)
+    captured = v * 5.0
+    check = Check()
+    for function in (
+        lambda x: (x, x * 2),
+        lambda x: (captured, captured * 2 * x),
+        lambda x: (v.read(), v * 2 * x),
+    ):
+        for asked in (None, 0, 1):
+            answers = []
+            for called in (function, pb.function(function)):
+                w = v * 1.0
+                results = [called(w) for _ in range(3)][-1]
+                if asked is not None:
+                    pb.gradients(results[asked], w)
+                a, b = results
+                grads = pb.gradients(a * 2 + w * 3 + b, [a, w, v]) + pb.gradients(b, [a])
+                answers.append(numbers(grads))
+            check.that(
+                answers[0] == answers[1], f"asked {asked}: {answers[0]}, traced {answers[1]}"
+            )
+    check.done()
 
 
 def test_a_result_by_which_only_later_operations_are_asked_keeps_its_call_unbuilt() -> None:
