@@ -250,6 +250,36 @@ def test_the_program_may_do_anything(place: str, action: str) -> None:
         np.testing.assert_array_equal(world.counter, np.full(3, world.done))
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+def test_a_handler_computes_what_is_being_computed() -> None:
+    """A convolution with a slow function after it, whose tile in the thread's memory must not be
+    the one of a convolution in a handler that runs between two of its units."""
+    rng = np.random.default_rng(3)
+    weights = rng.normal(size=(3, 3, 4, 8))
+    small, large = (pb.Variable(rng.normal(size=(1, n, n, 4))) for n in (160, 200))
+
+    def program(x: Any) -> Any:
+        return pb.special.gammaln(pb.square(pb.nn.conv2d(x, weights, padding="SAME")) + 0.5)
+
+    expected = [program(x).numpy() for x in (small, large)]
+    wrong, handled = 0, 0
+
+    def handler(*_: Any) -> None:
+        nonlocal wrong, handled
+        handled += 1
+        wrong += not np.array_equal(program(large).numpy(), expected[1])
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for _ in range(20):
+            signal.setitimer(signal.ITIMER_REAL, 0.004)
+            wrong += not np.array_equal(program(small).numpy(), expected[0])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert handled and not wrong
+
+
 def test_a_destructor_finds_no_node_that_is_about_to_end() -> None:
     """Nodes with large inputs are listed for an early evaluation; a node that waits for its end is
     not."""
