@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from . import nn, shape_functions
@@ -10,19 +10,11 @@ from .array_ops import ones_like, squeeze, zeros_like
 from .array_ops import shape as shape_of
 from .choice_ops import where
 from .complex_ops import abs as absolute
-from .create import cast, convert_to_tensor, operation, scope_of
+from .create import cast, convert_to_tensor, known_dims, operation, scope_of
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
-from .math_ops import (
-    add_n,
-    log,
-    maximum,
-    minimum,
-    not_equal,
-    reduce_sum,
-    squared_difference,
-)
-from .names import absent, public_names
+from .math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
+from .names import absent, bind, public_names, signature_of
 from .shapes import TensorShape
 
 
@@ -105,112 +97,101 @@ def _ratio(total: Any, count: Any) -> Any:
     return where(empty, zeros_like(total), ratio, name="value")
 
 
-def _loss(name: str, scope: Any, given: Sequence[Any], rest: tuple[Any, Any, str], f: Any) -> Any:
-    """A loss of two tensors of one shape, weighted and reduced."""
-    weights, collection, reduction = rest
-    with scope_of(scope or name, *given) as opened:
-        if any(x is None for x in given):
-            raise ValueError(f"{name}: labels and predictions must not be None")
-        prediction = _floats(given[1])
-        label = cast(convert_to_tensor(given[0]), as_dtype(prediction.dtype))
-        if not _compatible(prediction, label):
-            raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
-        values = f(label, prediction)
-    return compute_weighted_loss(values, weights, opened, collection, reduction)
-
-
 def _compatible(x: Any, y: Any) -> bool:
     return bool(TensorShape(x.shape).is_compatible_with(y.shape))
 
 
-def absolute_difference(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """|predictions - labels|."""
-    rest = (weights, loss_collection, reduction)
-    return _loss("absolute_difference", scope, (labels, predictions), rest,
-                 lambda y, p: absolute(p - y))  # fmt: skip
+def _loss(
+    name: str, arguments: str, formula: Any, doc: str, default: str | None = None
+) -> Callable[..., Any]:
+    """A loss of two tensors of one shape, weighted and reduced: of `formula(labels, predictions)`,
+    which also gets those arguments that are not the same in all losses."""
+    end = f"scope=None loss_collection='{GraphKeys.LOSSES}' reduction='{_DEFAULT}'"
+    signature = signature_of(arguments.replace("|", end))
+
+    def loss(*args: Any, **keywords: Any) -> Any:
+        given = bind(signature, name, args, keywords)
+        pair = [given.pop(key) for key in list(given)[:2]]
+        weights, scope, collection, reduction = (
+            given.pop(key) for key in ("weights", "scope", "loss_collection", "reduction")
+        )
+        with scope_of(scope or default or name, *pair) as opened:
+            if any(x is None for x in pair):
+                raise ValueError(f"{name}: labels and predictions must not be None")
+            prediction = _floats(pair[1])
+            label = cast(convert_to_tensor(pair[0]), as_dtype(prediction.dtype))
+            if not _compatible(prediction, label):
+                raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
+            values = formula(label, prediction, **given)
+        return compute_weighted_loss(values, weights, opened, collection, reduction)
+
+    loss.__name__ = loss.__qualname__ = name
+    loss.__doc__ = doc
+    loss.__signature__ = signature  # type: ignore[attr-defined]
+    return loss
 
 
-def mean_squared_error(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """(predictions - labels)²."""
-    rest = (weights, loss_collection, reduction)
-    return _loss("mean_squared_error", scope, (labels, predictions), rest,
-                 lambda y, p: squared_difference(p, y))  # fmt: skip
+def _huber(y: Any, p: Any, delta: float) -> Any:
+    error = absolute(p - y)
+    near = minimum(error, delta)
+    return 0.5 * near * near + delta * (error - near)
 
 
-def huber_loss(
-    labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0,
-    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """½ d² where d = |predictions - labels| is at most delta, else delta (d - ½ delta)."""
-
-    def formula(y: Any, p: Any) -> Any:
-        error = absolute(p - y)
-        near = minimum(error, delta)
-        return 0.5 * near * near + delta * (error - near)
-
-    rest = (weights, loss_collection, reduction)
-    return _loss("huber_loss", scope, (labels, predictions), rest, formula)
+def _sigmoid_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
+    smooth = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
+    return nn.sigmoid_cross_entropy_with_logits(labels=smooth, logits=x)
 
 
-def log_loss(
-    labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float = 1e-7,
-    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """-labels log(p + ε) - (1 - labels) log(1 - p + ε)."""
-    rest = (weights, loss_collection, reduction)
-    return _loss("log_loss", scope, (labels, predictions), rest,
-                 lambda y, p: -y * log(p + epsilon) - (1 - y) * log(1 - p + epsilon))  # fmt: skip
+def _softmax_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
+    if label_smoothing > 0:
+        classes = cast(shape_of(x)[-1], as_dtype(x.dtype))
+        y = y * (1 - label_smoothing) + label_smoothing / classes
+    return nn.softmax_cross_entropy_with_logits(labels=y, logits=x)
 
 
-def hinge_loss(
-    labels: Any, logits: Any, weights: Any = 1.0, scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1."""
-    rest = (weights, loss_collection, reduction)
-    return _loss("hinge_loss", scope, (labels, logits), rest,
-                 lambda y, p: maximum(1 - (2 * y - 1) * p, 0.0))  # fmt: skip
+def _cosine_distance(y: Any, p: Any, axis: int | None, dim: int | None) -> Any:
+    if axis is None and dim is None:
+        raise ValueError("cosine_distance: give axis")
+    return 1 - reduce_sum(y * p, dim if axis is None else axis, keepdims=True)
 
 
-def sigmoid_cross_entropy(
-    multi_class_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0,
-    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """The cross entropy of each entry by itself; smoothing moves the labels towards ½."""
-
-    def formula(y: Any, x: Any) -> Any:
-        smooth = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
-        return nn.sigmoid_cross_entropy_with_logits(labels=smooth, logits=x)
-
-    rest = (weights, loss_collection, reduction)
-    return _loss("sigmoid_cross_entropy_loss", scope, (multi_class_labels, logits), rest, formula)
-
-
-def softmax_cross_entropy(
-    onehot_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0,
-    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Any:  # fmt: skip
-    """The cross entropy of rows of classes; smoothing moves the labels towards 1 / classes."""
-
-    def formula(y: Any, x: Any) -> Any:
-        smooth = y
-        if label_smoothing > 0:
-            classes = cast(shape_of(x)[-1], as_dtype(x.dtype))
-            smooth = y * (1 - label_smoothing) + label_smoothing / classes
-        return nn.softmax_cross_entropy_with_logits(labels=smooth, logits=x)
-
-    rest = (weights, loss_collection, reduction)
-    return _loss("softmax_cross_entropy_loss", scope, (onehot_labels, logits), rest, formula)
+absolute_difference = _loss(
+    "absolute_difference", "labels predictions weights=1.0 |",
+    lambda y, p: absolute(p - y), "|predictions - labels|.",
+)  # fmt: skip
+mean_squared_error = _loss(
+    "mean_squared_error", "labels predictions weights=1.0 |",
+    lambda y, p: squared_difference(p, y), "(predictions - labels)².",
+)  # fmt: skip
+huber_loss = _loss(
+    "huber_loss", "labels predictions weights=1.0 delta=1.0 |", _huber,
+    "½ d² where d = |predictions - labels| is at most delta, else delta (d - ½ delta).",
+)  # fmt: skip
+log_loss = _loss(
+    "log_loss", "labels predictions weights=1.0 epsilon=1e-07 |",
+    lambda y, p, epsilon: -y * log(p + epsilon) - (1 - y) * log(1 - p + epsilon),
+    "-labels log(p + ε) - (1 - labels) log(1 - p + ε).",
+)  # fmt: skip
+hinge_loss = _loss(
+    "hinge_loss", "labels logits weights=1.0 |", lambda y, p: maximum(1 - (2 * y - 1) * p, 0.0),
+    "max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1.",
+)  # fmt: skip
+sigmoid_cross_entropy = _loss(
+    "sigmoid_cross_entropy", "multi_class_labels logits weights=1.0 label_smoothing=0 |",
+    _sigmoid_cross_entropy,
+    "The cross entropy of each entry by itself; smoothing moves the labels towards ½.",
+    "sigmoid_cross_entropy_loss",
+)  # fmt: skip
+softmax_cross_entropy = _loss(
+    "softmax_cross_entropy", "onehot_labels logits weights=1.0 label_smoothing=0 |",
+    _softmax_cross_entropy,
+    "The cross entropy of rows of classes; smoothing moves the labels towards 1 / classes.",
+    "softmax_cross_entropy_loss",
+)  # fmt: skip
+cosine_distance = _loss(
+    "cosine_distance", "labels predictions axis=None weights=1.0 | dim=None", _cosine_distance,
+    "1 - sum(labels · predictions) along an axis, of vectors of length 1.", "cosine_distance_loss",
+)  # fmt: skip
 
 
 def sparse_softmax_cross_entropy(
@@ -220,30 +201,13 @@ def sparse_softmax_cross_entropy(
     """The cross entropy of rows of classes with integer labels."""
     with scope_of(scope or "sparse_softmax_cross_entropy_loss", labels, logits) as opened:
         x, y, w = convert_to_tensor(logits), convert_to_tensor(labels), convert_to_tensor(weights)
-        rank = len(x.shape) - 1
-        y, w = (squeeze(t, [-1]) if _is_column(t, rank) else t for t in (y, w))
+        # Labels and weights may have one axis more than the losses, of length 1.
+        y, w = (
+            squeeze(t, [-1]) if len(known_dims(t) or ()) == len(x.shape) and known_dims(t)[-1] == 1
+            else t for t in (y, w)
+        )  # fmt: skip
         values = nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)
     return compute_weighted_loss(values, w, opened, loss_collection, reduction)
-
-
-def _is_column(x: Any, rank: int) -> bool:
-    """Whether a tensor has an axis of length 1 more than the losses."""
-    dims = TensorShape(x.shape).dims
-    return dims is not None and len(dims) == rank + 1 and dims[-1] == 1
-
-
-def cosine_distance(
-    labels: Any, predictions: Any, axis: int | None = None, weights: Any = 1.0,
-    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT, dim: int | None = None,
-) -> Any:  # fmt: skip
-    """1 - sum(labels · predictions) along an axis, of vectors of length 1."""
-    along = dim if axis is None else axis
-    if along is None:
-        raise ValueError("cosine_distance: give axis")
-    rest = (weights, loss_collection, reduction)
-    return _loss("cosine_distance_loss", scope, (labels, predictions), rest,
-                 lambda y, p: 1 - reduce_sum(y * p, along, keepdims=True))  # fmt: skip
 
 
 # --- what was collected
