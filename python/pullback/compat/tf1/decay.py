@@ -1,6 +1,6 @@
 """Learning rates that fall with the global step: `tf.train.exponential_decay` and its like.
 
-Each is a tensor in graph mode. In eager mode, where the step is a number that changes, it is a
+Each is one operation in graph mode. In eager mode, where the step is a number that changes, it is a
 function without arguments, as the optimizers take it.
 """
 
@@ -10,143 +10,124 @@ from collections.abc import Callable, Sequence
 from math import pi
 from typing import Any
 
-import numpy as np
-
-from . import mode
-from .array_ops import ones_like
+from ... import _core
+from . import mode, shape_functions
 from .choice_ops import where
-from .create import cast, convert_to_tensor, dtype_of, scope_of
+from .create import apply, convert_to_tensor, dtype_of, scope_of
 from .dtypes import as_dtype
-from .math_ops import ceil, cos, equal, exp, floor, less_equal, log, minimum, pow
-from .names import public_names
+from .math_ops import less_equal
+from .names import bind, public_names, signature_of
+from .opdef import define
 
 
-def _decaying(
-    who: str, name: str | None, rate: Any, step: Any, formula: Callable[[Any, Any], Any]
-) -> Any:
-    if step is None:
-        raise ValueError(f"{who}: global_step is required")
+def _decay(name: str, type: str, arguments: str, formula: Any, doc: str) -> Callable[..., Any]:
+    """The function of a rate, a step, numbers and flags. The formula gets numbers in the dtype of
+    the rate, and flags by keywords."""
+    signature = signature_of(arguments + " name=None")
+    switches = ("staircase", "cycle")
 
-    def at() -> Any:
-        with scope_of(name or who, rate, step):
-            first = convert_to_tensor(rate, name="learning_rate")
-            return formula(first, cast(convert_to_tensor(step), as_dtype(first.dtype)))
+    def compute(rate: Any, *numbers: Any, **flags: Any) -> Any:
+        return formula(rate, *(_core.cast(x, rate.dtype) for x in numbers), **flags)
 
-    return at if mode.executing_eagerly() else at()
+    define(type, compute, labels=tuple(signature.parameters), shape=shape_functions.unchanged)
 
+    def decay(*args: Any, **keywords: Any) -> Any:
+        given = bind(signature, name, args, keywords)
+        label, flags = given.pop("name"), {k: bool(given.pop(k)) for k in switches if k in given}
+        if given["global_step"] is None:
+            raise ValueError(f"{name}: global_step is required")
 
-def exponential_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any,
-    staircase: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
-    """learning_rate · decay_rate^(global_step / decay_steps), the exponent rounded down where it is
-    a `staircase`."""
+        def at() -> Any:
+            return apply(type, *given.values(), name=label, **flags)
 
-    def formula(rate: Any, step: Any) -> Any:
-        exponent = step / _as(decay_steps, rate)
-        return rate * pow(_as(decay_rate, rate), floor(exponent) if staircase else exponent)
+        return at if mode.executing_eagerly() else at()
 
-    return _decaying("exponential_decay", name, learning_rate, global_step, formula)
-
-
-def natural_exp_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any,
-    staircase: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
-    """learning_rate · exp(-decay_rate · global_step / decay_steps)."""
-
-    def formula(rate: Any, step: Any) -> Any:
-        exponent = step / _as(decay_steps, rate)
-        return rate * exp(-_as(decay_rate, rate) * (floor(exponent) if staircase else exponent))
-
-    return _decaying("natural_exp_decay", name, learning_rate, global_step, formula)
+    decay.__name__ = decay.__qualname__ = name
+    decay.__doc__ = doc
+    decay.__signature__ = signature  # type: ignore[attr-defined]
+    return decay
 
 
-def inverse_time_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any,
-    staircase: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
-    """learning_rate / (1 + decay_rate · global_step / decay_steps)."""
-
-    def formula(rate: Any, step: Any) -> Any:
-        share = step / _as(decay_steps, rate)
-        return rate / (1 + _as(decay_rate, rate) * (floor(share) if staircase else share))
-
-    return _decaying("inverse_time_decay", name, learning_rate, global_step, formula)
+def _share(step: Any, steps: Any, staircase: bool) -> Any:
+    return _core.floor(step / steps) if staircase else step / steps
 
 
-def polynomial_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: Any = 0.0001,
-    power: Any = 1.0, cycle: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
-    """(learning_rate - end) (1 - step / decay_steps)^power + end, with a step of at most
-    `decay_steps`; or, in a `cycle`, with decay_steps times as often as needed."""
-
-    def formula(rate: Any, step: Any) -> Any:
-        steps, end = _as(decay_steps, rate), _as(end_learning_rate, rate)
-        if cycle:
-            times = ceil(step / steps)
-            steps = steps * where(equal(step, _as(0, rate)), ones_like(times), times)
-        else:
-            step = minimum(step, steps)
-        return (rate - end) * pow(1 - step / steps, _as(power, rate)) + end
-
-    return _decaying("polynomial_decay", name, learning_rate, global_step, formula)
+def _polynomial(rate: Any, step: Any, steps: Any, end: Any, power: Any, cycle: bool) -> Any:
+    if cycle:
+        times = _core.ceil(step / steps)
+        steps = steps * _core.where(step == 0, 1, times)
+    else:
+        step = _core.minimum(step, steps)
+    return (rate - end) * _core.pow(1 - step / steps, power) + end
 
 
-def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), with a step of at
-    most `decay_steps`. Source: Loshchilov and Hutter, SGDR, 2017."""
-
-    def formula(rate: Any, step: Any) -> Any:
-        steps, low = _as(decay_steps, rate), _as(alpha, rate)
-        wave = (1 + cos(pi * (minimum(step, steps) / steps))) / 2
-        return rate * ((1 - low) * wave + low)
-
-    return _decaying("cosine_decay", name, learning_rate, global_step, formula)
+def _wave(share: Any) -> Any:
+    return (1 + _core.cos(pi * share)) / 2
 
 
-def cosine_decay_restarts(
-    learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: float = 2.0,
-    m_mul: float = 1.0, alpha: Any = 0.0, name: str | None = None,
-) -> Any:  # fmt: skip
-    """`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and
-    begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017."""
-
-    def formula(rate: Any, step: Any) -> Any:
-        share, low = step / _as(first_decay_steps, rate), _as(alpha, rate)
-        if t_mul == 1.0:
-            period = floor(share)
-            share = share - period
-        else:
-            ratio = _as(t_mul, rate)
-            period = floor(log(1 - share * (1 - ratio)) / log(ratio))
-            length = pow(ratio, period)
-            share = (share - (1 - length) / (1 - ratio)) / length
-        wave = (1 + cos(pi * share)) / 2 * pow(_as(m_mul, rate), period)
-        return rate * ((1 - low) * wave + low)
-
-    return _decaying("SGDRDecay", name, learning_rate, global_step, formula)
+def _cosine(rate: Any, step: Any, steps: Any, low: Any) -> Any:
+    return rate * ((1 - low) * _wave(_core.minimum(step, steps) / steps) + low)
 
 
-def linear_cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: float = 0.5,
-    alpha: Any = 0.0, beta: Any = 0.001, name: str | None = None,
-) -> Any:  # fmt: skip
-    """learning_rate ((alpha + 1 - share) (1 + cos(2π periods share)) / 2 + beta), where share is
-    that of `decay_steps` which has passed, at most 1. Source: Bello et al., Neural optimizer
-    search, 2017."""
+def _restarts(rate: Any, step: Any, steps: Any, ratio: Any, lower: Any, low: Any) -> Any:
+    share, equal = step / steps, ratio == 1
+    other = _core.where(equal, 2, ratio)
+    long = _core.floor(_core.log(1 - share * (1 - other)) / _core.log(other))
+    period = _core.where(equal, _core.floor(share), long)
+    length = _core.pow(other, period)
+    share = _core.where(equal, share - period, (share - (1 - length) / (1 - other)) / length)
+    return rate * ((1 - low) * _wave(share) * _core.pow(lower, period) + low)
 
-    def formula(rate: Any, step: Any) -> Any:
-        steps = _as(decay_steps, rate)
-        share = minimum(step, steps) / steps
-        wave = (1 + cos(2 * pi * num_periods * share)) / 2
-        return rate * ((_as(alpha, rate) + 1 - share) * wave + _as(beta, rate))
 
-    return _decaying("LinearCosineDecay", name, learning_rate, global_step, formula)
+def _linear_cosine(rate: Any, step: Any, steps: Any, periods: Any, alpha: Any, beta: Any) -> Any:
+    share = _core.minimum(step, steps) / steps
+    return rate * ((alpha + 1 - share) * _wave(2 * periods * share) + beta)
+
+
+_STEPS = "learning_rate global_step decay_steps"
+exponential_decay = _decay(
+    "exponential_decay", "ExponentialDecay", f"{_STEPS} decay_rate staircase=False",
+    lambda rate, step, steps, factor, staircase:
+    rate * _core.pow(factor, _share(step, steps, staircase)),
+    "learning_rate · decay_rate^(global_step / decay_steps), the exponent rounded down where it is "
+    "a `staircase`.",
+)  # fmt: skip
+natural_exp_decay = _decay(
+    "natural_exp_decay", "NaturalExpDecay", f"{_STEPS} decay_rate staircase=False",
+    lambda rate, step, steps, factor, staircase:
+    rate * _core.exp(-factor * _share(step, steps, staircase)),
+    "learning_rate · exp(-decay_rate · global_step / decay_steps).",
+)  # fmt: skip
+inverse_time_decay = _decay(
+    "inverse_time_decay", "InverseTimeDecay", f"{_STEPS} decay_rate staircase=False",
+    lambda rate, step, steps, factor, staircase:
+    rate / (1 + factor * _share(step, steps, staircase)),
+    "learning_rate / (1 + decay_rate · global_step / decay_steps).",
+)  # fmt: skip
+polynomial_decay = _decay(
+    "polynomial_decay", "PolynomialDecay",
+    f"{_STEPS} end_learning_rate=0.0001 power=1.0 cycle=False", _polynomial,
+    "(learning_rate - end) (1 - step / decay_steps)^power + end, with a step of at most "
+    "`decay_steps`; or, in a `cycle`, with decay_steps times as often as needed.",
+)  # fmt: skip
+cosine_decay = _decay(
+    "cosine_decay", "CosineDecay", f"{_STEPS} alpha=0.0", _cosine,
+    "learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), with a step of at "
+    "most `decay_steps`. Source: Loshchilov and Hutter, SGDR, 2017.",
+)  # fmt: skip
+cosine_decay_restarts = _decay(
+    "cosine_decay_restarts", "SGDRDecay",
+    "learning_rate global_step first_decay_steps t_mul=2.0 m_mul=1.0 alpha=0.0", _restarts,
+    "`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and "
+    "begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017.",
+)  # fmt: skip
+linear_cosine_decay = _decay(
+    "linear_cosine_decay", "LinearCosineDecay", f"{_STEPS} num_periods=0.5 alpha=0.0 beta=0.001",
+    _linear_cosine,
+    "learning_rate ((alpha + 1 - share) (1 + cos(2π periods share)) / 2 + beta), where share is "
+    "that of `decay_steps` which has passed, at most 1. Source: Bello et al., Neural optimizer "
+    "search, 2017.",
+)  # fmt: skip
 
 
 def piecewise_constant(
@@ -162,12 +143,9 @@ def piecewise_constant(
 
     def at() -> Any:
         with scope_of(name or "PiecewiseConstant", x):
-            place = convert_to_tensor(x)
-            dtype = dtype_of(*values)
-            levels = [convert_to_tensor(value, dtype) for value in values]
-            out = levels[-1]
-            pairs = list(zip(boundaries, levels[:-1], strict=True))
-            for boundary, level in reversed(pairs):
+            place, dtype = convert_to_tensor(x), dtype_of(*values)
+            *levels, out = (convert_to_tensor(value, dtype) for value in values)
+            for boundary, level in reversed(list(zip(boundaries, levels, strict=True))):
                 limit = convert_to_tensor(boundary, as_dtype(place.dtype))
                 out = where(less_equal(place, limit), level, out)
             return out
@@ -176,13 +154,4 @@ def piecewise_constant(
 
 
 piecewise_constant_decay = piecewise_constant
-
-
-def _as(number: Any, like: Any) -> Any:
-    """A number or a tensor in the dtype of another."""
-    if isinstance(number, (int, float, np.number)):
-        return convert_to_tensor(number, as_dtype(like.dtype))
-    return cast(number, as_dtype(like.dtype))
-
-
 __all__ = public_names(globals())

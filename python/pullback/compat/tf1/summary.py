@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,9 @@ import numpy as np
 from ... import _core
 from . import mode
 from .graph import GraphKeys, get_default_graph
-from .names import absent
+from .names import absent, bind, public_names, signature_of
 from .opdef import define
 from .texts import text_tensor
-
-__all__ = [
-    "FileWriter", "FileWriterCache", "audio", "histogram", "image", "merge", "merge_all", "scalar",
-    "tensor_summary", "text",
-]  # fmt: skip
 
 _warned = False
 
@@ -48,39 +43,28 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
     return made
 
 
-def scalar(name: str, tensor: Any, collections: Any = None, family: Any = None) -> Any:
-    """Dropped; run, it is an empty text."""
-    return _summary(name, "scalar", collections)
+def _dropping(kind: str, arguments: str) -> Callable[..., Any]:
+    signature = signature_of(arguments)
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        given = bind(signature, f"summary.{kind}", args, keywords)
+        return _summary(given["name"], kind, given["collections"])
+
+    function.__name__ = function.__qualname__ = kind
+    function.__doc__ = "Dropped; run, it is an empty text."
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
-def histogram(name: str, values: Any, collections: Any = None, family: Any = None) -> Any:
-    """Dropped; run, it is an empty text."""
-    return _summary(name, "histogram", collections)
-
-
-def image(name: str, tensor: Any, max_outputs: int = 3, collections: Any = None,
-          family: Any = None) -> Any:  # fmt: skip
-    """Dropped; run, it is an empty text."""
-    return _summary(name, "image", collections)
-
-
-def audio(name: str, tensor: Any, sample_rate: Any, max_outputs: int = 3, collections: Any = None,
-          family: Any = None) -> Any:  # fmt: skip
-    """Dropped; run, it is an empty text."""
-    return _summary(name, "audio", collections)
-
-
-def text(name: str, tensor: Any, collections: Any = None) -> Any:
-    """Dropped; run, it is an empty text."""
-    return _summary(name, "text", collections)
-
-
-def tensor_summary(
-    name: str, tensor: Any, summary_description: Any = None, collections: Any = None,
-    summary_metadata: Any = None, family: Any = None, display_name: Any = None,
-) -> Any:  # fmt: skip
-    """Dropped; run, it is an empty text."""
-    return _summary(name, "tensor_summary", collections)
+scalar = _dropping("scalar", "name tensor collections=None family=None")
+histogram = _dropping("histogram", "name values collections=None family=None")
+image = _dropping("image", "name tensor max_outputs=3 collections=None family=None")
+audio = _dropping("audio", "name tensor sample_rate max_outputs=3 collections=None family=None")
+text = _dropping("text", "name tensor collections=None")
+tensor_summary = _dropping(
+    "tensor_summary", "name tensor summary_description=None collections=None summary_metadata=None "
+    "family=None display_name=None",
+)  # fmt: skip
 
 
 def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
@@ -123,11 +107,7 @@ class FileWriter:
     def flush(self) -> None:
         """Does nothing."""
 
-    def close(self) -> None:
-        """Does nothing."""
-
-    def reopen(self) -> None:
-        """Does nothing."""
+    close = reopen = flush
 
     def __enter__(self) -> FileWriter:
         return self
@@ -152,4 +132,5 @@ class FileWriterCache:
         cls._writers.clear()
 
 
+__all__ = public_names(globals())
 __getattr__ = absent(__name__)
