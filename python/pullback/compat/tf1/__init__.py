@@ -77,18 +77,7 @@ from .random_ops import *
 from .recompute import *
 from .registry import *
 from .scalar_ops import *
-from .scaled_initializers import (
-    glorot_normal_initializer as glorot_normal_initializer,
-)
-from .scaled_initializers import (
-    orthogonal_initializer as orthogonal_initializer,
-)
-from .scaled_initializers import (
-    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
-)
-from .scaled_initializers import (
-    variance_scaling_initializer as variance_scaling_initializer,
-)
+from .scaled_initializers import *
 from .scatter_ops import *
 from .script_ops import *
 from .session import *

@@ -12,6 +12,7 @@ from .bodies import argument_of, piece_of, recorded
 from .choice_ops import concat, stack
 from .create import convert_to_tensor, graph_of, scope_of
 from .dtypes import as_dtype
+from .names import named
 from .nested import Nest, callable_or_raise
 from .shapes import TensorShape
 
@@ -200,12 +201,8 @@ def _fold(who: str, reverse: bool, text: str) -> Callable[..., Any]:
         return _along(who, lambda state, entry: (fn(state, entry), ()), elems, initializer,
                       back_prop, reverse, name, True)[0]  # fmt: skip
 
-    fold.__name__ = fold.__qualname__ = who
-    fold.__doc__ = (
-        f"The last state of state = fn(state, entry) {text}; without an initializer the first one "
-        "is an entry. See `scan`."
-    )
-    return fold
+    doc = f"The last state of state = fn(state, entry) {text}; without an initializer the first "
+    return named(fold, who, f"{doc}one is an entry. See `scan`.")
 
 
 foldl = _fold("foldl", False, "for each entry of elems")

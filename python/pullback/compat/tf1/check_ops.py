@@ -26,7 +26,7 @@ from .math_ops import (
     not_equal,
     reduce_all,
 )
-from .names import public_names
+from .names import public_names, taking
 from .opdef import define
 from .operation import Operation
 from .printing import print as print_values
@@ -65,71 +65,57 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
 define("Assert", execute=_execute, flows=False, host=True)
 
 
-def _asserting(name: str, holds: Callable[..., Any], text: str) -> Callable[..., Any]:
-    def function(
-        x: Any, y: Any, data: Any = None, summarize: Any = None, message: str | None = None,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
+_REST = "data=None summarize=None message=None name=None"
+
+
+def _asserting(public: str, holds: Callable[..., Any], text: str, right: str = "y") -> Any:
+    """The assertion that a comparison with y, or with 0, holds in every element."""
+
+    @taking(public, f"x {'y ' if right == 'y' else ''}{_REST}",
+            f"`Assert` that x {text} {right} in every element.")  # fmt: skip
+    def function(x: Any, data: Any, summarize: Any, message: Any, name: Any, y: Any = 0) -> Any:
         a, b = together(x, y)
-        words = [message or "", f"Condition x {text} y did not hold element-wise:", "x =", a]
-        shown = [*words, "y =", b] if data is None else [message or "", *data]
-        return Assert(reduce_all(holds(a, b)), shown, summarize, name or public)
+        words = [f"Condition x {text} {right} did not hold element-wise:", "x =", a]
+        shown = words + (["y =", b] if right == "y" else []) if data is None else data
+        test = reduce_all(holds(a, b))
+        return Assert(test, [message or "", *shown], summarize, name or public)
 
-    public = f"assert_{name}"
-    function.__name__ = function.__qualname__ = public
-    function.__doc__ = f"`Assert` that x {text} y in every element."
     return function
 
 
-assert_equal = _asserting("equal", equal, "==")
-assert_none_equal = _asserting("none_equal", not_equal, "!=")
-assert_less = _asserting("less", less, "<")
-assert_less_equal = _asserting("less_equal", less_equal, "<=")
-assert_greater = _asserting("greater", greater, ">")
-assert_greater_equal = _asserting("greater_equal", greater_equal, ">=")
+assert_equal = _asserting("assert_equal", equal, "==")
+assert_none_equal = _asserting("assert_none_equal", not_equal, "!=")
+assert_less = _asserting("assert_less", less, "<")
+assert_less_equal = _asserting("assert_less_equal", less_equal, "<=")
+assert_greater = _asserting("assert_greater", greater, ">")
+assert_greater_equal = _asserting("assert_greater_equal", greater_equal, ">=")
+assert_positive = _asserting("assert_positive", greater, ">", "0")
+assert_negative = _asserting("assert_negative", less, "<", "0")
+assert_non_negative = _asserting("assert_non_negative", greater_equal, ">=", "0")
+assert_non_positive = _asserting("assert_non_positive", less_equal, "<=", "0")
 
 
-def _asserting_sign(name: str, holds: Callable[..., Any], text: str) -> Callable[..., Any]:
-    def function(
-        x: Any, data: Any = None, summarize: Any = None, message: str | None = None,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
-        a = convert_to_tensor(x)
-        shown = [message or "", f"Condition x {text} 0 did not hold element-wise:", "x =", a]
-        return Assert(reduce_all(holds(a, 0)), data or shown, summarize, name or public)
-
-    public = f"assert_{name}"
-    function.__name__ = function.__qualname__ = public
-    function.__doc__ = f"`Assert` that x {text} 0 in every element."
-    return function
-
-
-assert_positive = _asserting_sign("positive", greater, ">")
-assert_negative = _asserting_sign("negative", less, "<")
-assert_non_negative = _asserting_sign("non_negative", greater_equal, ">=")
-assert_non_positive = _asserting_sign("non_positive", less_equal, "<=")
-
-
-def _of_rank(name: str, fits: Callable[[int, Any], bool], text: str) -> Callable[..., Any]:
-    def function(
-        x: Any, rank: Any, data: Any = None, summarize: Any = None, message: str | None = None,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
+def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
+    @taking(public, f"x rank {_REST}", f"ValueError unless the rank of x is {text} `rank`.")
+    def function(x: Any, rank: Any, message: Any, name: Any, **_: Any) -> Any:
         dims = known_dims(convert_to_tensor(x))
         if dims is None:
             raise NotImplementedError(f"{public}: the rank of {x!r} must be known")
         if not fits(len(dims), rank):
             raise ValueError(f"{message or public}: {x!r} has rank {len(dims)}, {text} {rank}")
-        return None if mode.executing_eagerly() else no_op(name or public)
+        return _nothing(name or public)
 
-    public = f"assert_{name}"
-    function.__name__ = function.__qualname__ = public
-    function.__doc__ = f"ValueError unless the rank of x is {text} `rank`."
     return function
 
 
-assert_rank = _of_rank("rank", lambda have, rank: have == rank, "not")
-assert_rank_at_least = _of_rank("rank_at_least", lambda have, rank: have >= rank, "less than")
+def _nothing(name: str) -> Any:
+    """What an assertion that holds before a run answers."""
+    return None if mode.executing_eagerly() else no_op(name)
+
+
+assert_rank = _of_rank("assert_rank", lambda have, rank: have == rank, "not")
+assert_rank_at_least = _of_rank("assert_rank_at_least", lambda have, rank: have >= rank,
+                                "less than")  # fmt: skip
 
 
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Any:
@@ -146,7 +132,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None,
     x, wish = convert_to_tensor(tensor), as_dtype(tf_type)
     if x.dtype != wish:
         raise TypeError(f"{message or 'assert_type'}: {x!r} must be {wish.name}")
-    return None if mode.executing_eagerly() else no_op(name or "assert_type")
+    return _nothing(name or "assert_type")
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
@@ -154,7 +140,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     x = convert_to_tensor(x)
     if not as_dtype(x.dtype).is_integer:
         raise TypeError(f"{message or 'assert_integer'}: expected integers, got {x!r}")
-    return None if mode.executing_eagerly() else no_op(name or "assert_integer")
+    return _nothing(name or "assert_integer")
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:

@@ -24,7 +24,7 @@ from .dtypes import DType, as_dtype, int32, int64
 from .errors import InvalidArgumentError, WrongDtypeError
 from .graph import Graph, get_default_graph
 from .inference import FAILURES, described, infer, known_of
-from .names import bind, signature_of
+from .names import bind, named, signature_of
 from .opdef import DOMAINS, OPS, OpDef, define
 from .shapes import as_dims
 from .tensor import EagerTensor, SymbolicTensor, as_eager
@@ -279,11 +279,8 @@ def operation(
         values = [given[name] for name in inputs]
         return apply(type, *values, name=given["name"] or default_name, **attrs)
 
-    call.__name__ = call.__qualname__ = who
-    call.__doc__ = doc
-    call.__signature__ = signature  # type: ignore[attr-defined]
     call.type = type  # type: ignore[attr-defined]
-    return call
+    return named(call, who, doc, signature)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:

@@ -6,7 +6,7 @@ function without arguments, as the optimizers take it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import pi
 from typing import Any
 
@@ -16,35 +16,31 @@ from .choice_ops import where
 from .create import apply, convert_to_tensor, dtype_of, scope_of
 from .dtypes import as_dtype
 from .math_ops import less_equal
-from .names import bind, public_names, signature_of
+from .names import public_names, taking
 from .opdef import define
 
 
-def _decay(name: str, type: str, arguments: str, formula: Any, doc: str) -> Callable[..., Any]:
+def _decay(public: str, type: str, arguments: str, formula: Any, doc: str) -> Any:
     """The function of a rate, a step, numbers and flags. The formula gets numbers in the dtype of
     the rate, and flags by keywords."""
-    signature = signature_of(arguments + " name=None")
-    switches = ("staircase", "cycle")
 
     def compute(rate: Any, *numbers: Any, **flags: Any) -> Any:
         return formula(rate, *(_core.cast(x, rate.dtype) for x in numbers), **flags)
 
-    define(type, compute, labels=tuple(signature.parameters), shape=shape_functions.unchanged)
+    labels = tuple(entry.partition("=")[0] for entry in arguments.split())
+    define(type, compute, labels=labels, shape=shape_functions.unchanged)
 
-    def decay(*args: Any, **keywords: Any) -> Any:
-        given = bind(signature, name, args, keywords)
-        label, flags = given.pop("name"), {k: bool(given.pop(k)) for k in switches if k in given}
+    @taking(public, f"{arguments} name=None", doc)
+    def decay(name: str | None, **given: Any) -> Any:
+        flags = {k: bool(given.pop(k)) for k in ("staircase", "cycle") if k in given}
         if given["global_step"] is None:
-            raise ValueError(f"{name}: global_step is required")
+            raise ValueError(f"{public}: global_step is required")
 
         def at() -> Any:
-            return apply(type, *given.values(), name=label, **flags)
+            return apply(type, *given.values(), name=name, **flags)
 
         return at if mode.executing_eagerly() else at()
 
-    decay.__name__ = decay.__qualname__ = name
-    decay.__doc__ = doc
-    decay.__signature__ = signature  # type: ignore[attr-defined]
     return decay
 
 

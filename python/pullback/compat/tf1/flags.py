@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .names import absent, near
+from .names import absent, named, near
 
 __all__ = [
     "FLAGS",
@@ -103,9 +103,8 @@ def _defining(kind: str, parse: Callable[[str], Any]) -> Callable[..., None]:
     ) -> None:
         flag_values._define(name, default, help, parse)
 
-    function.__name__ = function.__qualname__ = f"DEFINE_{kind}"
-    function.__doc__ = f"An option `--name` of the kind {kind}."
-    return function
+    doc = f"An option `--name` of the kind {kind}."
+    return named(function, f"DEFINE_{kind}", doc)
 
 
 DEFINE_string = _defining("string", str)

@@ -19,7 +19,7 @@ from copy import copy
 from typing import Any
 
 from ... import _core
-from .names import near, public_names
+from .names import near, public_names, taking
 from .opdef import ALIASES, OPS, OpDef
 from .operation import Operation, operation_of
 from .tensor import SymbolicTensor as Tensor
@@ -39,29 +39,16 @@ class GraphKeys:
     SUMMARIES = "summaries"
     UPDATE_OPS = "update_ops"
     REGULARIZATION_LOSSES = "regularization_losses"
-    ACTIVATIONS = "activations"
-    ASSET_FILEPATHS = "asset_filepaths"
-    BIASES = "biases"
-    CONCATENATED_VARIABLES = "concatenated_variables"
-    COND_CONTEXT = "cond_context"
-    EVAL_STEP = "eval_step"
-    INIT_OP = "init_op"
-    LOCAL_INIT_OP = "local_init_op"
-    LOCAL_RESOURCES = "local_resources"
-    METRIC_VARIABLES = "metric_variables"
     MODEL_VARIABLES = "model_variables"
     MOVING_AVERAGE_VARIABLES = "moving_average_variables"
-    QUEUE_RUNNERS = "queue_runners"
-    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
-    READY_OP = "ready_op"
-    RESOURCES = "resources"
-    SAVEABLE_OBJECTS = "saveable_objects"
-    SAVERS = "savers"
-    SUMMARY_OP = "summary_op"
     TABLE_INITIALIZERS = "table_initializer"
-    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
-    WEIGHTS = "weights"
-    WHILE_CONTEXT = "while_context"
+
+
+_OTHERS = """ACTIVATIONS ASSET_FILEPATHS BIASES CONCATENATED_VARIABLES COND_CONTEXT EVAL_STEP INIT_OP
+LOCAL_INIT_OP LOCAL_RESOURCES METRIC_VARIABLES QUEUE_RUNNERS READY_FOR_LOCAL_INIT_OP READY_OP
+RESOURCES SAVEABLE_OBJECTS SAVERS SUMMARY_OP TRAINABLE_RESOURCE_VARIABLES WEIGHTS WHILE_CONTEXT"""
+for _key in _OTHERS.split():
+    setattr(GraphKeys, _key, _key.lower())
 
 
 class Graph:
@@ -374,24 +361,15 @@ def name_scope(
         yield scope
 
 
-def add_to_collection(name: str, value: Any) -> None:
-    """`Graph.add_to_collection` of the default graph."""
-    get_default_graph().add_to_collection(name, value)
+def _of_default(name: str, arguments: str) -> Any:
+    def function(**given: Any) -> Any:
+        return getattr(get_default_graph(), name)(*given.values())
+
+    return taking(name, arguments, f"`Graph.{name}` of the default graph.")(function)
 
 
-def add_to_collections(names: Any, value: Any) -> None:
-    """`Graph.add_to_collections` of the default graph."""
-    get_default_graph().add_to_collections(names, value)
-
-
-def get_collection(key: str, scope: str | None = None) -> list[Any]:
-    """`Graph.get_collection` of the default graph."""
-    return get_default_graph().get_collection(key, scope)
-
-
-def get_collection_ref(key: str) -> list[Any]:
-    """`Graph.get_collection_ref` of the default graph."""
-    return get_default_graph().get_collection_ref(key)
-
-
+add_to_collection = _of_default("add_to_collection", "name value")
+add_to_collections = _of_default("add_to_collections", "names value")
+get_collection = _of_default("get_collection", "key scope=None")
+get_collection_ref = _of_default("get_collection_ref", "key")
 __all__ = public_names(globals())

@@ -2,18 +2,14 @@
 
 from .names import absent
 from .random_ops import constant_initializer as constant
-from .random_ops import glorot_uniform_initializer as glorot_uniform
 from .random_ops import ones_initializer as ones
 from .random_ops import random_normal_initializer as random_normal
 from .random_ops import random_uniform_initializer as random_uniform
 from .random_ops import truncated_normal_initializer as truncated_normal
 from .random_ops import zeros_initializer as zeros
 from .scaled_initializers import glorot_normal_initializer as glorot_normal
-from .scaled_initializers import he_normal_initializer as he_normal
-from .scaled_initializers import he_uniform_initializer as he_uniform
-from .scaled_initializers import identity_initializer as identity
-from .scaled_initializers import lecun_normal_initializer as lecun_normal
-from .scaled_initializers import lecun_uniform_initializer as lecun_uniform
+from .scaled_initializers import glorot_uniform_initializer as glorot_uniform
+from .scaled_initializers import he_normal, he_uniform, identity, lecun_normal, lecun_uniform
 from .scaled_initializers import orthogonal_initializer as orthogonal
 from .scaled_initializers import uniform_unit_scaling_initializer as uniform_unit_scaling
 from .scaled_initializers import variance_scaling_initializer as variance_scaling
@@ -22,24 +18,9 @@ from .variables import local_variables_initializer as local_variables
 from .variables import variables_initializer as variables
 
 __all__ = [
-    "constant",
-    "global_variables",
-    "glorot_normal",
-    "glorot_uniform",
-    "he_normal",
-    "he_uniform",
-    "identity",
-    "lecun_normal",
-    "lecun_uniform",
-    "local_variables",
-    "ones",
-    "orthogonal",
-    "random_normal",
-    "random_uniform",
-    "truncated_normal",
-    "uniform_unit_scaling",
-    "variables",
-    "variance_scaling",
-    "zeros",
-]
+    "constant", "global_variables", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform",
+    "identity", "lecun_normal", "lecun_uniform", "local_variables", "ones", "orthogonal",
+    "random_normal", "random_uniform", "truncated_normal", "uniform_unit_scaling", "variables",
+    "variance_scaling", "zeros",
+]  # fmt: skip
 __getattr__ = absent(__name__)

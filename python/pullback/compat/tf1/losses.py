@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from . import nn, shape_functions
@@ -14,7 +13,7 @@ from .create import cast, convert_to_tensor, known_dims, operation, scope_of
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
 from .math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
-from .names import absent, bind, public_names, signature_of
+from .names import absent, public_names, taking
 from .shapes import TensorShape
 
 
@@ -101,20 +100,14 @@ def _compatible(x: Any, y: Any) -> bool:
     return bool(TensorShape(x.shape).is_compatible_with(y.shape))
 
 
-def _loss(
-    name: str, arguments: str, formula: Any, doc: str, default: str | None = None
-) -> Callable[..., Any]:
+def _loss(name: str, arguments: str, formula: Any, doc: str, default: str | None = None) -> Any:
     """A loss of two tensors of one shape, weighted and reduced: of `formula(labels, predictions)`,
     which also gets those arguments that are not the same in all losses."""
     end = f"scope=None loss_collection='{GraphKeys.LOSSES}' reduction='{_DEFAULT}'"
-    signature = signature_of(arguments.replace("|", end))
 
-    def loss(*args: Any, **keywords: Any) -> Any:
-        given = bind(signature, name, args, keywords)
+    @taking(name, arguments.replace("|", end), doc)
+    def loss(weights: Any, scope: Any, loss_collection: Any, reduction: str, **given: Any) -> Any:
         pair = [given.pop(key) for key in list(given)[:2]]
-        weights, scope, collection, reduction = (
-            given.pop(key) for key in ("weights", "scope", "loss_collection", "reduction")
-        )
         with scope_of(scope or default or name, *pair) as opened:
             if any(x is None for x in pair):
                 raise ValueError(f"{name}: labels and predictions must not be None")
@@ -123,11 +116,8 @@ def _loss(
             if not _compatible(prediction, label):
                 raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
             values = formula(label, prediction, **given)
-        return compute_weighted_loss(values, weights, opened, collection, reduction)
+        return compute_weighted_loss(values, weights, opened, loss_collection, reduction)
 
-    loss.__name__ = loss.__qualname__ = name
-    loss.__doc__ = doc
-    loss.__signature__ = signature  # type: ignore[attr-defined]
     return loss
 
 

@@ -7,9 +7,12 @@ import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["absent", "bind", "near", "public_names", "signature_of"]
+__all__ = ["absent", "bind", "named", "near", "public_names", "signature_of", "taking"]
+
+
+F = TypeVar("F")
 
 
 def absent(module: str) -> Callable[[str], Any]:
@@ -64,6 +67,30 @@ def signature_of(arguments: str) -> Signature:
         value = ast.literal_eval(default) if default else Parameter.empty
         parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
     return Signature(parameters)
+
+
+def named(function: F, name: str, doc: str | None, signature: Signature | None = None) -> F:
+    """The function under the name, docstring and signature that a program sees."""
+    made: Any = function
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = doc
+    if signature is not None:
+        made.__signature__ = signature
+    return function
+
+
+def taking(name: str, arguments: str, doc: str | None) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates a function of keywords: it becomes `name`, with the arguments of one string."""
+    signature = signature_of(arguments)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        def call(*args: Any, **keywords: Any) -> Any:
+            return function(**bind(signature, name, args, keywords))
+
+        call.__module__ = function.__module__
+        return named(call, name, doc, signature)
+
+    return decorate
 
 
 def bind(signature: Signature, who: str, args: Any, keywords: Any) -> dict[str, Any]:

@@ -37,6 +37,17 @@ from .variables import Variable
 __all__ = ["Optimizer"]
 
 
+def slots_of(text: str) -> Mapping[str, tuple[str, float | str]]:
+    """The slots that `v:s=1` describes: TensorFlow's name, the rule's where it differs, and the
+    start, 0 unless given."""
+    slots: dict[str, tuple[str, float | str]] = {}
+    for entry in text.split():
+        names, _, start = entry.partition("=")
+        name, _, inner = names.partition(":")
+        slots[name] = inner or name, start if start.isidentifier() else float(start or 0)
+    return MappingProxyType(slots)
+
+
 class Optimizer(OptimizerHooks):
     """The base of all optimizers.
 
@@ -53,6 +64,7 @@ class Optimizer(OptimizerHooks):
     rule: Rule | None = None
     arguments = "use_locking name"
     slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
+    positive = ""  # an argument that must be above 0
     powers: Mapping[str, str] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
@@ -73,6 +85,8 @@ class Optimizer(OptimizerHooks):
         }
         self._slots: dict[str, dict[Any, Any]] = {}
         self._non_slots = {}
+        if self.positive:
+            self._check(self.positive, "above 0", lambda x: x > 0)
 
     def get_name(self) -> str:
         return str(self._name)

@@ -7,12 +7,7 @@ from .random_ops import random_shuffle as shuffle
 from .random_ops import random_uniform as uniform
 
 __all__ = [
-    "categorical",
-    "multinomial",
-    "normal",
-    "set_random_seed",
-    "shuffle",
-    "truncated_normal",
+    "categorical", "multinomial", "normal", "set_random_seed", "shuffle", "truncated_normal",
     "uniform",
-]
+]  # fmt: skip
 __getattr__ = absent(__name__)

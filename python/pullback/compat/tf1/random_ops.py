@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _core, random
-from ..._array.initializers import scaled
 from . import mode, shape_functions
 from .array_ops import constant, ones, zeros
 from .create import apply, convert_to_tensor, scope_of
@@ -210,21 +209,6 @@ class random_uniform_initializer(Initializer):
     """Draws between two bounds, all equally likely."""
 
     arguments, make = "minval=0 maxval=None seed=None dtype='float32'", random_uniform
-
-
-class glorot_uniform_initializer(Initializer):
-    """Draws between ±√(6 / (inputs + outputs)), the default for variables of floats.
-
-    Source: Glorot and Bengio, Understanding the difficulty of training deep feedforward neural
-    networks, 2010.
-    """
-
-    arguments = "seed=None dtype='float32'"
-
-    @staticmethod
-    def make(shape: Any, dtype: Any, seed: Any) -> Any:
-        limit = scaled([int(d) for d in shape], 1.0, "fan_avg", "uniform")
-        return random_uniform(shape, -limit, limit, dtype, seed)
 
 
 __all__ = [name for name in public_names(globals()) if name != "categorical"]

@@ -13,21 +13,11 @@ from .array_ops import eye
 from .create import apply
 from .names import public_names
 from .opdef import define
-from .random_ops import (
-    Initializer,
-    _seeded,
-    random_normal,
-    random_uniform,
-    truncated_normal,
-)
+from .random_ops import Initializer, _seeded, random_normal, random_uniform, truncated_normal
 
 # By TensorFlow's names those of the library.
-_DISTRIBUTIONS = {
-    "truncated_normal": "truncated_normal",
-    "untruncated_normal": "normal",
-    "normal": "truncated_normal",
-    "uniform": "uniform",
-}
+_DISTRIBUTIONS = {"truncated_normal": "truncated_normal", "untruncated_normal": "normal",
+                  "normal": "truncated_normal", "uniform": "uniform"}  # fmt: skip
 
 
 class variance_scaling_initializer(Initializer):
@@ -39,13 +29,12 @@ class variance_scaling_initializer(Initializer):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        if self.given["scale"] <= 0:
-            raise ValueError(f"variance_scaling_initializer: scale is {self.given['scale']}")
-        if self.given["mode"] not in MODES:
-            raise ValueError(f"variance_scaling_initializer: mode is {self.given['mode']!r}")
-        if self.given["distribution"] not in _DISTRIBUTIONS:
-            kind = self.given["distribution"]
-            raise ValueError(f"variance_scaling_initializer: distribution is {kind!r}")
+        scale, mode, kind = (self.given[key] for key in ("scale", "mode", "distribution"))
+        if scale <= 0 or mode not in MODES or kind not in _DISTRIBUTIONS:
+            raise ValueError(
+                f"variance_scaling_initializer: expected scale > 0, mode of {', '.join(MODES)} and "
+                f"distribution of {', '.join(_DISTRIBUTIONS)}, got {scale}, {mode!r} and {kind!r}"
+            )
 
     @staticmethod
     def make(shape: Any, dtype: Any, scale: float, mode: str, distribution: str, seed: Any) -> Any:
@@ -62,28 +51,23 @@ def _scaled(name: str, scale: float, fan: str, distribution: str, source: str) -
         return variance_scaling_initializer.make(shape, dtype, scale, fan, distribution, seed)
 
     text = f"Variance {scale:g} / {fan}, {distribution}. Source: {source}"
-    members = {
-        "arguments": "seed=None dtype='float32'",
-        "make": staticmethod(make),
-        "__doc__": text,
-    }
-    return type(name, (Initializer,), members | {"__module__": __name__})
+    members = {"arguments": "seed=None dtype='float32'", "make": staticmethod(make),
+               "__doc__": text, "__module__": __name__}  # fmt: skip
+    return type(name, (Initializer,), members)
 
 
 _GLOROT = "Glorot and Bengio, Understanding the difficulty of training deep networks, 2010."
 _HE = "He et al., Delving deep into rectifiers, 2015."
 _LECUN = "LeCun et al., Efficient backprop, 1998."
-glorot_normal_initializer = _scaled(
-    "glorot_normal_initializer", 1.0, "fan_avg", "truncated_normal", _GLOROT
+_NORMAL = "truncated_normal"
+glorot_uniform_initializer = _scaled(
+    "glorot_uniform_initializer", 1.0, "fan_avg", "uniform", _GLOROT
 )
-he_normal_initializer = _scaled("he_normal_initializer", 2.0, "fan_in", "truncated_normal", _HE)
-he_uniform_initializer = _scaled("he_uniform_initializer", 2.0, "fan_in", "uniform", _HE)
-lecun_normal_initializer = _scaled(
-    "lecun_normal_initializer", 1.0, "fan_in", "truncated_normal", _LECUN
-)
-lecun_uniform_initializer = _scaled(
-    "lecun_uniform_initializer", 1.0, "fan_in", "uniform", _LECUN
-)  # fmt: skip
+glorot_normal_initializer = _scaled("glorot_normal_initializer", 1.0, "fan_avg", _NORMAL, _GLOROT)
+he_normal = _scaled("he_normal_initializer", 2.0, "fan_in", _NORMAL, _HE)
+he_uniform = _scaled("he_uniform_initializer", 2.0, "fan_in", "uniform", _HE)
+lecun_normal = _scaled("lecun_normal_initializer", 1.0, "fan_in", _NORMAL, _LECUN)
+lecun_uniform = _scaled("lecun_uniform_initializer", 1.0, "fan_in", "uniform", _LECUN)
 
 
 class uniform_unit_scaling_initializer(Initializer):
@@ -119,7 +103,7 @@ class orthogonal_initializer(Initializer):
         return apply("RandomOrthogonal", dims, name="Orthogonal", gain=gain, dtype=dtype, seed=seed)
 
 
-class identity_initializer(Initializer):
+class identity(Initializer):
     """The identity matrix, times `gain`."""
 
     arguments = "gain=1.0 dtype='float32'"
@@ -127,8 +111,8 @@ class identity_initializer(Initializer):
     @staticmethod
     def make(shape: Any, dtype: Any, gain: float) -> Any:
         if len(shape) != 2:
-            raise ValueError(f"identity_initializer: expected two axes, got {shape}")
+            raise ValueError(f"identity: expected two axes, got {shape}")
         return eye(int(shape[0]), int(shape[1]), dtype=dtype) * gain
 
 
-__all__ = public_names(globals())
+__all__ = [name for name in public_names(globals()) if name.endswith("_initializer")]

@@ -9,7 +9,7 @@ from ... import _core
 from . import mode
 from .create import apply, convert_to_tensor, operation, scope_of
 from .dtypes import as_dtype
-from .names import public_names
+from .names import named, public_names
 from .opdef import define
 from .operation import Operation
 from .order_ops import flat_places
@@ -53,9 +53,8 @@ def _scattering(name: str, method: str, text: str) -> Callable[..., Any]:
 
     public = f"scatter_{name}"
     kind = f"Scatter{name.capitalize()}"
-    function.__name__ = function.__qualname__ = public
-    function.__doc__ = f"An operation that {text} rows of a variable; its output is the new value."
-    return function
+    doc = f"An operation that {text} rows of a variable; its output is the new value."
+    return named(function, public, doc)
 
 
 scatter_update = _scattering("update", "set", "replaces")
@@ -132,9 +131,8 @@ def _sorted_segments(name: str, function: Callable[..., Any]) -> Callable[..., A
             return function(data, ids, apply("AddV2", last, 1), name=scope)
 
     public = f"segment_{name}"
-    segments.__name__ = segments.__qualname__ = public
-    segments.__doc__ = f"`unsorted_segment_{name}` of segments that are sorted."
-    return segments
+    doc = f"`unsorted_segment_{name}` of segments that are sorted."
+    return named(segments, public, doc)
 
 
 segment_sum = _sorted_segments("sum", unsorted_segment_sum)

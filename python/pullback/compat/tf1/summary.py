@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,18 @@ import numpy as np
 from ... import _core
 from . import mode
 from .graph import GraphKeys, get_default_graph
-from .names import absent, bind, public_names, signature_of
+from .names import absent, public_names, taking
 from .opdef import define
 from .texts import text_tensor
 
 _warned = False
 
 
-def _warn() -> None:
+def _warn(level: int) -> None:
     global _warned
     if not _warned:
-        warnings.warn(
-            "pullback writes no summaries: tf.summary is accepted and dropped", stacklevel=4
-        )
+        text = "pullback writes no summaries: tf.summary is accepted and dropped"
+        warnings.warn(text, stacklevel=level)
     _warned = True
 
 
@@ -33,7 +32,7 @@ define("Summary", execute=lambda run, op, inputs: [_core.constant(np.bool_(False
 
 
 def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> Any:
-    _warn()
+    _warn(5)
     if mode.executing_eagerly():
         raise RuntimeError(f"tf.summary.{kind} does not exist in eager mode")
     tag = re.sub(r"[^-/\w.]", "_", name or kind, flags=re.ASCII).lstrip("/")  # as TensorFlow's
@@ -43,16 +42,11 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
     return made
 
 
-def _dropping(kind: str, arguments: str) -> Callable[..., Any]:
-    signature = signature_of(arguments)
+def _dropping(kind: str, arguments: str) -> Any:
+    @taking(kind, arguments, "Dropped; run, it is an empty text.")
+    def function(name: str | None, collections: Any = None, **_: Any) -> Any:
+        return _summary(name, kind, collections)
 
-    def function(*args: Any, **keywords: Any) -> Any:
-        given = bind(signature, f"summary.{kind}", args, keywords)
-        return _summary(given["name"], kind, given["collections"])
-
-    function.__name__ = function.__qualname__ = kind
-    function.__doc__ = "Dropped; run, it is an empty text."
-    function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
@@ -67,8 +61,8 @@ tensor_summary = _dropping(
 )  # fmt: skip
 
 
-def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
-    """Dropped; run, it is an empty text."""
+@taking("merge", "inputs collections=None name=None", "Dropped; run, it is an empty text.")
+def merge(name: str | None, collections: Any, **_: Any) -> Any:
     return _summary(name, "merge", collections or [])
 
 
@@ -85,7 +79,7 @@ class FileWriter:
         self, logdir: str, graph: Any = None, max_queue: int = 10, flush_secs: int = 120,
         graph_def: Any = None, filename_suffix: str | None = None, session: Any = None,
     ) -> None:  # fmt: skip
-        _warn()
+        _warn(3)
         self._folder = os.fspath(logdir)
 
     def get_logdir(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import mode
 from .graph import get_default_graph
-from .names import public_names
+from .names import named, public_names
 
 VERSION = "1.15.0"
 
@@ -18,9 +18,7 @@ def _no_op(name: str, text: str) -> Callable[[], None]:
     def function() -> None:
         pass
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return named(function, name, text)
 
 
 _SO = "Does nothing: it is so."

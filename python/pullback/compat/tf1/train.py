@@ -1,3 +1,4 @@
+# ruff: noqa: F403 (the names of a whole namespace)
 """`tf.train`: optimizers, and the global step, an integer variable that counts the updates of a
 graph. What optimizers share is in optimizer.py."""
 
@@ -10,32 +11,15 @@ from typing import Any
 from ... import _core
 from ..._training import update_rules as rules
 from ..._training.rows import adam_by_rows
-from . import mode
+from . import decay, mode, saver
 from .array_ops import zeros
-from .decay import (
-    cosine_decay,
-    cosine_decay_restarts,
-    exponential_decay,
-    inverse_time_decay,
-    linear_cosine_decay,
-    natural_exp_decay,
-    piecewise_constant,
-    polynomial_decay,
-)
+from .decay import *
 from .dtypes import as_dtype, int64
 from .graph import Graph, GraphKeys, get_default_graph
-from .moving_averages import ExponentialMovingAverage
+from .moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .names import absent, public_names
-from .optimizer import Optimizer, check_rows
-from .saver import (
-    CheckpointState,
-    Saver,
-    checkpoint_exists,
-    get_checkpoint_state,
-    latest_checkpoint,
-    list_variables,
-    load_variable,
-)
+from .optimizer import Optimizer, check_rows, slots_of
+from .saver import *
 from .variables import Variable
 
 
@@ -61,7 +45,7 @@ class MomentumOptimizer(Optimizer):
 
     rule = staticmethod(rules.momentum)
     arguments = "learning_rate momentum use_locking=False name='Momentum' use_nesterov=False"
-    slots = MappingProxyType({"momentum": ("momentum", 0.0)})
+    slots = slots_of("momentum")
 
 
 class AdamOptimizer(Optimizer):
@@ -71,7 +55,7 @@ class AdamOptimizer(Optimizer):
     arguments = (
         "learning_rate=0.001 beta1=0.9 beta2=0.999 epsilon=1e-08 use_locking=False name='Adam'"
     )
-    slots = MappingProxyType({"m": ("m", 0.0), "v": ("s", 0.0)})
+    slots = slots_of("m v:s")
     powers = MappingProxyType({"beta1_power": "beta1", "beta2_power": "beta2"})
 
     def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
@@ -95,12 +79,7 @@ class RMSPropOptimizer(Optimizer):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        centered = self._hyper["centered"]
-        self.slots = {
-            "rms": ("rms", 1.0),
-            **({"mg": ("mean", 0.0)} if centered else {}),
-            "momentum": ("momentum", 0.0),
-        }
+        self.slots = slots_of(f"rms=1 {'mg:mean ' * self._hyper['centered']}momentum")
 
 
 class AdagradOptimizer(Optimizer):
@@ -108,11 +87,8 @@ class AdagradOptimizer(Optimizer):
 
     rule = staticmethod(rules.adagrad)
     arguments = "learning_rate initial_accumulator_value=0.1 use_locking=False name='Adagrad'"
-    slots = MappingProxyType({"accumulator": ("accumulator", "initial_accumulator_value")})
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        self._check("initial_accumulator_value", "above 0", lambda x: x > 0)
+    slots = slots_of("accumulator=initial_accumulator_value")
+    positive = "initial_accumulator_value"
 
 
 class AdadeltaOptimizer(Optimizer):
@@ -120,7 +96,7 @@ class AdadeltaOptimizer(Optimizer):
 
     rule = staticmethod(rules.adadelta)
     arguments = "learning_rate=0.001 rho=0.95 epsilon=1e-08 use_locking=False name='Adadelta'"
-    slots = MappingProxyType({"accum": ("accumulator", 0.0), "accum_update": ("updates", 0.0)})
+    slots = slots_of("accum:accumulator accum_update:updates")
 
 
 class _Regularized(Optimizer):
@@ -150,16 +126,11 @@ class FtrlOptimizer(_Regularized):
         "name='Ftrl' accum_name=None linear_name=None l2_shrinkage_regularization_strength=0.0 "
         "beta=None"
     )
-    slots = MappingProxyType(
-        {"accum": ("accumulator", "initial_accumulator_value"), "linear": ("linear", 0.0)}
-    )
+    slots = slots_of("accum:accumulator=initial_accumulator_value linear")
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        self._names = {
-            "accum": self._hyper.pop("accum_name"),
-            "linear": self._hyper.pop("linear_name"),
-        }
+        self._names = {slot: self._hyper.pop(f"{slot}_name") for slot in self.slots}
         if self._hyper["beta"] is None:
             self._hyper["beta"] = 0.0
         self._check("initial_accumulator_value", "at least 0", lambda x: x >= 0)
@@ -191,11 +162,8 @@ class ProximalAdagradOptimizer(_Regularized):
         "learning_rate initial_accumulator_value=0.1 l1_regularization_strength=0.0 "
         "l2_regularization_strength=0.0 use_locking=False name='ProximalAdagrad'"
     )
-    slots = MappingProxyType({"accumulator": ("accumulator", "initial_accumulator_value")})
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        self._check("initial_accumulator_value", "above 0", lambda x: x > 0)
+    slots = slots_of("accumulator=initial_accumulator_value")
+    positive = "initial_accumulator_value"
 
 
 class AdagradDAOptimizer(_Regularized):
@@ -208,19 +176,11 @@ class AdagradDAOptimizer(_Regularized):
         "l1_regularization_strength=0.0 l2_regularization_strength=0.0 use_locking=False "
         "name='AdagradDA'"
     )
-    slots = MappingProxyType(
-        {
-            "gradient_accumulator": ("gradients", 0.0),
-            "gradient_squared_accumulator": (
-                "squares",
-                "initial_gradient_squared_accumulator_value",
-            ),
-        }
+    slots = slots_of(
+        "gradient_accumulator:gradients "
+        "gradient_squared_accumulator:squares=initial_gradient_squared_accumulator_value"
     )
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        self._check("initial_gradient_squared_accumulator_value", "above 0", lambda x: x > 0)
+    positive = "initial_gradient_squared_accumulator_value"
 
     def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
         return super()._derived(hyper) | {"step": hyper["global_step"] + 1}
@@ -250,9 +210,6 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
-piecewise_constant_decay = piecewise_constant
-
-
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of a global step in a session."""
     return int(sess.run(global_step_tensor))
@@ -264,30 +221,7 @@ def assert_global_step(global_step_tensor: Any) -> None:
         raise TypeError(f"global_step: expected a scalar of integers, got {global_step_tensor!r}")
 
 
-_SAVED = (
-    CheckpointState,
-    ExponentialMovingAverage,
-    Saver,
-    checkpoint_exists,
-    get_checkpoint_state,
-    latest_checkpoint,
-    list_variables,
-    load_variable,
-)
-_DECAYS = (
-    cosine_decay,
-    cosine_decay_restarts,
-    exponential_decay,
-    inverse_time_decay,
-    linear_cosine_decay,
-    natural_exp_decay,
-    piecewise_constant,
-    polynomial_decay,
-)
 __all__ = public_names(
-    globals(),
-    "Optimizer",
-    "piecewise_constant_decay",
-    *(thing.__name__ for thing in (*_DECAYS, *_SAVED)),
+    globals(), "ExponentialMovingAverage", "Optimizer", *decay.__all__, *saver.__all__
 )
 __getattr__ = absent(__name__)
