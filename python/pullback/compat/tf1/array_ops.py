@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+import pullback as pb
+
 from ... import _core
 from . import inference, mode, shape_functions
 from .arrays import as_array, as_static
@@ -132,21 +134,18 @@ def range(
         return apply("Range", *values, name=scope, dtype=wish)
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Any:
-    """`num` numbers from `start` to `stop`, both among them, equally far apart."""
-    with scope_of(name or "linspace", start, stop) as scope:
-        first = convert_to_tensor(start, dtype_of(start, stop))
-        kind = as_dtype(first.dtype)
-        last, count = convert_to_tensor(stop, kind), as_static(num)
-        if count < 1:
-            raise ValueError(f"linspace: num is 1 or more, got {count}")
-        share = np.arange(count) / max(count - 1, 1)
-        weight = constant(share.astype(kind.dtype))
-        rest = constant((1 - share).astype(kind.dtype))
-        parts = apply("Mul", first, rest), apply("Mul", last, weight)
-        return apply("AddV2", *parts, name=scope)
+def _linspace(start: Any, stop: Any, num: int) -> Any:
+    if num < 1:
+        raise ValueError(f"linspace: num is 1 or more, got {num}")
+    return pb.linspace(start, stop, num)
 
 
+linspace = operation(
+    "LinSpace", _linspace, "start stop #num",
+    "`num` numbers from `start` to `stop`, both among them, equally far apart.", "linspace",
+    default_name="linspace", domain="float", same=True, shape=lambda start, stop, num: (num,),
+    labels=("start", "stop", "num"),
+)  # fmt: skip
 lin_space = linspace
 
 # --- the same values
@@ -267,16 +266,12 @@ squeeze = operation(
 
 
 def _tile(x: Any, multiples: list[int]) -> Any:
-    if len(multiples) != len(x.shape):
-        raise ValueError(f"{len(multiples)} multiples for a tensor of shape {x.shape}")
-    for axis, count in enumerate(multiples):
-        if count < 0:
-            raise ValueError(f"multiples must not be negative, got {multiples}")
-        if count != 1:  # a new axis in front, repeated, joins the old one
-            dims = x.shape
-            x = _core.broadcast_to(_core.expand_dims(x, axis), (*dims[:axis], count, *dims[axis:]))
-            x = _core.reshape(x, (*dims[:axis], count * dims[axis], *dims[axis + 1 :]))
-    return x
+    if len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
+        raise ValueError(
+            f"expected {len(x.shape)} multiples, none negative, for shape {x.shape}; got "
+            f"{multiples}"
+        )
+    return pb.tile(x, multiples)
 
 
 tile = operation(
@@ -286,33 +281,16 @@ tile = operation(
 
 
 def _pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
-    if np.shape(paddings) != (len(tensor.shape), 2):
+    if np.shape(paddings) != (len(tensor.shape), 2) or np.min(paddings, initial=0) < 0:
         raise ValueError(
-            f"expected paddings of shape ({len(tensor.shape)}, 2), got {np.shape(paddings)}"
+            f"expected paddings of shape ({len(tensor.shape)}, 2), none negative, got {paddings}"
         )
-    for axis, (before, after) in enumerate(paddings):
-        parts = [tensor]
-        for count, at in ((before, 0), (after, len(parts) + 1)):
-            if count < 0:
-                raise ValueError(f"paddings must not be negative, got {paddings}")
-            dims = (*tensor.shape[:axis], count, *tensor.shape[axis + 1 :])
-            if count:
-                if mode == "CONSTANT":
-                    part = _core.full(dims, like(tensor, constant_values))
-                else:
-                    part = _mirrored(tensor, axis, count, mode == "REFLECT", at == 0)
-                parts.insert(at, part)
-        tensor = _core.concat(parts, axis) if len(parts) > 1 else tensor
-    return tensor
-
-
-def _mirrored(x: Any, axis: int, count: int, skips: bool, first: bool) -> Any:
-    """The nearest slices in reverse order; REFLECT leaves out the edge itself."""
-    if count > x.shape[axis] - skips:
-        raise ValueError(f"cannot mirror {count} of {x.shape[axis]} entries along axis {axis}")
-    at = np.arange(count) + skips
-    at = at[::-1] if first else x.shape[axis] - 1 - at
-    return _core.take(x, at, axis)
+    if mode == "CONSTANT":
+        return pb.pad(tensor, paddings, constant_values=like(tensor, constant_values))
+    for n, pair in zip(tensor.shape, paddings, strict=True):
+        if max(pair) > n - (mode == "REFLECT"):
+            raise ValueError(f"cannot mirror {max(pair)} of {n} entries")
+    return pb.pad(tensor, paddings, mode.lower())
 
 
 def _checked_mode(given: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from . import eager, mode
+from . import eager, mode, shape_functions
 from .arrays import as_array, as_static
 from .dtypes import DType, as_dtype, int32, int64
 from .errors import InvalidArgumentError, WrongDtypeError
@@ -281,6 +281,24 @@ def operation(
 
     call.type = type  # type: ignore[attr-defined]
     return named(call, who, doc, signature)
+
+
+def unary(
+    public: str, type: str, function: Any, doc: str, domain: str = "inexact", arguments: str = "x",
+    **fields: Any,
+) -> Callable[..., Any]:  # fmt: skip
+    """A row of one input, of whose shape and dtype the output is, and its public function."""
+    fields = {"shape": shape_functions.unchanged, "fresh": True, **fields}
+    return operation(type, function, arguments, doc, public, domain=domain, **fields)
+
+
+def binary(
+    public: str, type: str, function: Any, doc: str, domain: str = "number", **fields: Any
+) -> Callable[..., Any]:
+    """A row of two inputs that broadcast, and its public function."""
+    fields = {"shape": shape_functions.broadcast, "fresh": True, **fields}
+    doc = f"{doc}, element by element; shapes broadcast."
+    return operation(type, function, "x y", doc, public, domain=domain, same=True, **fields)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:

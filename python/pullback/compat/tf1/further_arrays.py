@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+import pullback as pb
+
 from ... import _core
 from . import shape_functions
 from .array_ops import reshape
 from .arrays import as_static
 from .create import apply, cast, convert_to_tensor, is_tensor, known_dims, operation, scope_of
-from .dtypes import as_dtype, int32, int64
+from .dtypes import as_dtype, int32
 from .math_ops import argmax, argmin, matmul
-from .names import public_names
-from .opdef import like
+from .names import public_names, taking
+from .opdef import define
 from .shapes import TensorShape
 
 _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
@@ -62,6 +64,10 @@ def strided_slice(
         return convert_to_tensor(input_)[tuple(key)]
 
 
+define("Meshgrid", lambda *xs, indexing: list(pb.meshgrid(*xs, indexing=indexing)), fresh=True,
+       shape=lambda *xs, indexing: [(None,) * len(xs)] * len(xs), labels=())  # fmt: skip
+
+
 def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     """Grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
@@ -71,47 +77,25 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
     with scope_of(name, *args):
         xs = [reshape(convert_to_tensor(x), [-1]) for x in args]
-        axes = [*range(len(xs))]
-        if indexing == "xy" and len(xs) > 1:
-            axes[:2] = [1, 0]
-        sizes = [apply("Size", x, out_type="int32") for x in xs]
-        target = apply("Pack", *(sizes[a] for a in axes), axis=0)
-        grids = []
-        for i, x in enumerate(xs):
-            dims = [-1 if axes[k] == i else 1 for k in range(len(xs))]
-            grids.append(apply("BroadcastTo", reshape(x, dims), target))
-        return grids
-
-
-def _rolled(x: Any, shift: Any, axis: Any) -> Any:
-    pairs = zip(np.ravel(shift).tolist(), np.ravel(axis).tolist(), strict=True)
-    for count, a in pairs:
-        n = x.shape[a]
-        if n:
-            # Never along the first axis: the gradient is dense, not an IndexedSlices.
-            places, axis = np.roll(np.arange(n), count), a + 1 if a >= 0 else a
-            x = _core.squeeze(_core.take(_core.expand_dims(x, 0), places, axis), (0,))
-    return x
+        made = apply("Meshgrid", *xs, indexing=indexing)
+        return made if isinstance(made, list) else [made]
 
 
 roll = operation(
-    "Roll", _rolled, "input #shift #axis", "The entries moved along axes, round the end.",
-    shape=lambda x, *_: x.dims, fresh=True,
+    "Roll", lambda x, shift, axis: pb.roll(x, shift, axis), "input #shift #axis",
+    "The entries moved along axes, round the end.", shape=shape_functions.unchanged, fresh=True,
 )  # fmt: skip
 
 
 def _band(x: Any, num_lower: int, num_upper: int) -> Any:
-    rows, columns = np.indices(x.shape[-2:])
-    inside = ((num_lower < 0) | (rows - columns <= num_lower)) & (
-        (num_upper < 0) | (columns - rows <= num_upper)
-    )
-    return _core.where(_core.constant(inside), x, like(x, 0))
+    x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
+    return x if num_upper < 0 else pb.tril(x, k=num_upper)
 
 
 matrix_band_part = operation(
     "MatrixBandPart", _band, "input #num_lower #num_upper",
     "Matrices with zeros outside a band around the diagonal; -1 for a whole triangle.",
-    "matrix_band_part", domain="number", shape=lambda x, *_: x.dims, fresh=True,
+    "matrix_band_part", domain="number", shape=shape_functions.unchanged,
 )  # fmt: skip
 
 
@@ -145,14 +129,15 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
         return [apply("Shape", x, out_type=out_type) for x in input]
 
 
-def arg_max(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Any:
-    """`argmax`."""
-    return argmax(input, dimension, name=name, output_type=output_type)
+def _older(public: str, function: Any) -> Any:
+    def position(input: Any, dimension: Any, **given: Any) -> Any:
+        return function(input, dimension, **given)
+
+    arguments = "input dimension output_type='int64' name=None"
+    return taking(public, arguments, f"`{function.__name__}`.")(position)
 
 
-def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Any:
-    """`argmin`."""
-    return argmin(input, dimension, name=name, output_type=output_type)
+arg_max, arg_min = _older("arg_max", argmax), _older("arg_min", argmin)
 
 
 def confusion_matrix(

@@ -13,58 +13,47 @@ from ... import _core
 from ..._array.norms import euclidean_norm
 from . import shape_functions
 from .array_ops import zeros_like
-from .complex_ops import abs as absolute
 from .create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
 from .dtypes import as_dtype, int64
-from .math_ops import _all_axes, not_equal, reduce_max, reduce_sum
-from .math_ops import pow as power
+from .math_ops import not_equal, reduce_sum
 from .names import public_names
 from .opdef import define, like
 
-define("EuclideanNorm", euclidean_norm, static=(1,), domain="float", fresh=True,
-       shape=shape_functions.reduced, labels=("input", "reduction_indices"))  # fmt: skip
+
+def _norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    if isinstance(axis, list) and len(axis) == 2 and ord not in ("euclidean", "fro"):
+        return pb.linalg.norm(x, ord, tuple(axis), keepdims)
+    if ord in ("euclidean", "fro", 2):
+        axes = list(range(len(x.shape))) if axis is None else axis
+        return euclidean_norm(x, axes, keepdims=keepdims)
+    return pb.linalg.vector_norm(x, axis=None if axis is None else tuple(axis), ord=ord,
+                                 keepdims=keepdims)  # fmt: skip
 
 
-def norm(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
-    name: str | None = None, keep_dims: bool | None = None,
-) -> Any:  # fmt: skip
-    """The norm of a vector, over one axis or all, or of matrices, over a pair of axes.
-
-    `ord` is 'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient
-    at a zero vector is 0.
-    """
-    keep = bool(keepdims if keep_dims is None else keep_dims)
-    with scope_of(name or "norm", tensor) as scope:
-        x = convert_to_tensor(tensor)
-        matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
-        if isinstance(axis, (list, tuple)) and len(axis) not in (1, 2):
-            raise ValueError(f"norm: axis is None, an integer or two of them, got {axis}")
-        given = {"axis": [axis] if isinstance(axis, int) else axis, "input_tensor": x}
-        _all_axes(given)
-        axes = given["axis"]
-        if ord in ("euclidean", "fro") or (ord == 2 and not matrix):
-            if ord == "fro" and not matrix and axis is not None:
-                raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
-            return apply("EuclideanNorm", x, axes, keepdims=keep, name=scope)
-        if not isinstance(ord, (int, float)) or ord <= 0:
-            raise ValueError(f"norm: ord is 'euclidean', 'fro' or a positive number, got {ord!r}")
-        if matrix:
-            if ord not in (1, inf):
-                raise ValueError(f"norm: ord {ord} of matrices is not part of pullback")
-            rank = len(known_dims(x))
-            rows, columns = (a % rank for a in axis)
-            inner, outer = (rows, columns) if ord == 1 else (columns, rows)
-            sums = reduce_sum(absolute(x), inner, keepdims=True)
-            out = reduce_max(sums, outer, keepdims=True)
-            return out if keep else apply("Squeeze", out, axis=[rows, columns], name=scope)
-        if ord == inf:
-            return reduce_max(absolute(x), axes, keep, name=scope)
-        if ord == 1:
-            return reduce_sum(absolute(x), axes, keep, name=scope)
-        return power(reduce_sum(power(absolute(x), ord), axes, keep), 1 / ord, name=scope)
+def _checked_norm(given: dict[str, Any]) -> None:
+    axis, ord = given["axis"], given["ord"]
+    given["keepdims"] = bool(given["keepdims"])
+    given["axis"] = axis = None if axis is None else [axis] if isinstance(axis, int) else [*axis]
+    if axis is not None and len(axis) not in (1, 2):
+        raise ValueError(f"norm: axis is None, an integer or two of them, got {axis}")
+    if ord == "fro" and axis is not None and len(axis) == 1:
+        raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
+    if ord not in ("euclidean", "fro") and (not isinstance(ord, (int, float)) or ord <= 0):
+        raise ValueError(f"norm: ord is 'euclidean', 'fro' or a positive number, got {ord!r}")
+    if axis is not None and len(axis) == 2 and ord not in ("euclidean", "fro", 1, 2, inf):
+        raise ValueError(f"norm: ord {ord} is no norm of matrices")
 
 
+norm = operation(
+    "Norm", _norm, "tensor ord='euclidean' axis=None keepdims=None name=None",
+    "The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is "
+    "'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a "
+    "zero vector is 0.", aliases={"keep_dims": "keepdims"}, prepare=_checked_norm,
+    default_name="norm", domain="float", fresh=True,
+    shape=lambda x, ord, axis, keepdims: shape_functions.reduced(
+        x, shape_functions.ALL if axis is None else axis, keepdims
+    ),
+)  # fmt: skip
 trace = operation(
     "Trace", lambda x: _core.sum(pb.diagonal(x, 0, -2, -1), -1, False), "x",
     "The sum of the diagonal of the last two axes.", domain="number", fresh=True,
@@ -143,16 +132,10 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     return apply("Tensordot", a, b, axes=_axes(axes), name=name or "Tensordot")
 
 
-def cross(a: Any, b: Any, name: str | None = None) -> Any:
-    """The vector product over the last axis, which has length 3."""
-    with scope_of(name or "Cross", a, b):
-        x, y = convert_to_tensor(a), convert_to_tensor(b)
-        before, after = [1, 2, 0], [2, 0, 1]
-
-        def turned(t: Any, order: list[int]) -> Any:
-            return apply("GatherV2", t, order, -1)
-
-        return turned(x, before) * turned(y, after) - turned(x, after) * turned(y, before)
+cross = operation(
+    "Cross", pb.linalg.cross, "a b", "The vector product over the last axis, which has length 3.",
+    domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
+)  # fmt: skip
 
 
 # --- cumulated

@@ -7,6 +7,7 @@ its dtype; tensors of different dtypes are a TypeError, shapes that do not fit a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .complex_ops import abs as abs  # operators.py finds it here
 from .complex_ops import conj
 from .create import (
     apply,
+    binary,
     cast,
     convert_to_tensor,
     dtype_of,
@@ -26,23 +28,14 @@ from .create import (
     operation,
     scope_of,
     together,
+    unary,
 )
-from .dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
+from .dtypes import as_dtype, float64, int32
 from .dtypes import bool as tf_bool
-from .names import public_names
+from .names import public_names, taking
 from .opdef import define, like, pulled_back, summed
 
-Function = Callable[..., Any]
-
-
 # --- one input
-
-
-def _unary(
-    public: str, type: str, function: Any, doc: str, domain: str = "inexact", **fields: Any
-) -> Function:
-    fields = {"shape": shape_functions.unchanged, "fresh": True, **fields}
-    return operation(type, function, "x", doc, public, domain=domain, **fields)
 
 
 def _sqrt_slope(g: Any, y: Any) -> Any:
@@ -52,67 +45,57 @@ def _sqrt_slope(g: Any, y: Any) -> Any:
     return g * like(g, 0.5) / _core.conj(_core.where(infinite, like(y, 1), y))
 
 
-negative = _unary("negative", "Neg", _core.negative, "-x.", "number", value=np.negative)
+negative = unary("negative", "Neg", _core.negative, "-x.", "number", value=np.negative)
 
-sign = _unary("sign", "Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
-square = _unary("square", "Square", _core.square, "x².", "number")
-exp = _unary(
+sign = unary("sign", "Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
+square = unary("square", "Square", _core.square, "x².", "number")
+exp = unary(
     "exp", "Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * _core.conj(y)
 )
-expm1 = _unary("expm1", "Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
-log = _unary("log", "Log", _core.log, "The natural logarithm.")
-log1p = _unary("log1p", "Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
-sqrt = _unary(
+expm1 = unary("expm1", "Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
+log = unary("log", "Log", _core.log, "The natural logarithm.")
+log1p = unary("log1p", "Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
+sqrt = unary(
     "sqrt", "Sqrt", _core.sqrt, "The square root.",
     from_output=_sqrt_slope, slopes={0: lambda g, ins, y: _sqrt_slope(g, y)},
 )  # fmt: skip
-rsqrt = _unary(
+rsqrt = unary(
     "rsqrt", "Rsqrt", _core.rsqrt, "1 divided by the square root.",
     from_output=lambda g, y: g * like(g, -0.5) * _core.conj(y * y * y),
 )  # fmt: skip
-sin = _unary("sin", "Sin", _core.sin, "The sine.")
-cos = _unary("cos", "Cos", _core.cos, "The cosine.")
-tanh = _unary(
+sin = unary("sin", "Sin", _core.sin, "The sine.")
+cos = unary("cos", "Cos", _core.cos, "The cosine.")
+tanh = unary(
     "tanh", "Tanh", _core.tanh, "The hyperbolic tangent.",
     from_output=lambda g, y: g * _core.conj(like(y, 1) - y * y),
 )  # fmt: skip
-sigmoid = _unary(
+sigmoid = unary(
     "sigmoid", "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).", "float",
     from_output=lambda g, y: g * y * (like(y, 1) - y),
 )  # fmt: skip
-reciprocal = _unary(
+reciprocal = unary(
     "reciprocal", "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
     from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
-round = _unary("round", "Round", _core.round, "The nearest integer, ties to even; no gradient.",
+round = unary("round", "Round", _core.round, "The nearest integer, ties to even; no gradient.",
                "real", flows=False)  # fmt: skip
-floor = _unary(
+floor = unary(
     "floor", "Floor", _core.floor, "The integer below; no gradient.", "float", flows=False
 )
-ceil = _unary("ceil", "Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
+ceil = unary("ceil", "Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
-    _unary(public, type, function, text, "float", dtype=tf_bool, flows=False)
+    unary(public, type, function, text, "float", dtype=tf_bool, flows=False)
     for public, type, function, text in (
         ("is_nan", "IsNan", _core.isnan, "Whether x is NaN."),
         ("is_inf", "IsInf", _core.isinf, "Whether x is infinite."),
         ("is_finite", "IsFinite", _core.isfinite, "Whether x is neither infinite nor NaN."),
     )
 )
-logical_not = _unary("logical_not", "LogicalNot", _core.logical_not, "Not x.", "bool", flows=False)
-softplus = operation(
-    "Softplus", _core.softplus, "features", "log(1 + exp(x)), without overflow.", domain="float",
-    shape=shape_functions.unchanged, fresh=True,
-)  # fmt: skip
+logical_not = unary("logical_not", "LogicalNot", _core.logical_not, "Not x.", "bool", flows=False)
+softplus = unary("softplus", "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.",
+                 "float", "features")  # fmt: skip
 
 # --- two inputs
-
-
-def _binary(
-    public: str, type: str, function: Any, doc: str, domain: str = "number", **fields: Any
-) -> Function:
-    fields = {"shape": shape_functions.broadcast, "fresh": True, **fields}
-    doc = f"{doc}, element by element; shapes broadcast."
-    return operation(type, function, "x y", doc, public, domain=domain, same=True, **fields)
 
 
 def _first_if(holds: Any) -> Any:
@@ -149,32 +132,32 @@ def _pow(x: Any, y: Any) -> Any:
     return _core.custom([out], [x, y], _core.Rule(rule, "Pow"))[0] if floating else out
 
 
-add = _binary("add", "AddV2", _core.add, "x + y", value=np.add, default_name="Add")
-subtract = _binary("subtract", "Sub", _core.subtract, "x - y", value=np.subtract)
-multiply = _binary("multiply", "Mul", _core.multiply, "x y", value=np.multiply)
-realdiv = _binary("realdiv", "RealDiv", _core.divide, "x / y for floats", "inexact")
-floordiv = _binary(
+add = binary("add", "AddV2", _core.add, "x + y", value=np.add, default_name="Add")
+subtract = binary("subtract", "Sub", _core.subtract, "x - y", value=np.subtract)
+multiply = binary("multiply", "Mul", _core.multiply, "x y", value=np.multiply)
+realdiv = binary("realdiv", "RealDiv", _core.divide, "x / y for floats", "inexact")
+floordiv = binary(
     "floordiv", "FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)",
     "real", flows=False, value=np.floor_divide,
 )  # fmt: skip
-floormod = mod = _binary(
+floormod = mod = binary(
     "floormod", "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y",
     "real", value=np.mod,
 )  # fmt: skip
-pow = _binary("pow", "Pow", _pow, "x to the power of y")
+pow = binary("pow", "Pow", _pow, "x to the power of y")
 maximum, minimum = (
-    _binary(type.lower(), type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
+    binary(type.lower(), type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
             "goes to x", "real", value=value)
     for type, which, holds, value in (
         ("Maximum", "larger", _core.greater_equal, np.maximum),
         ("Minimum", "smaller", _core.less_equal, np.minimum),
     )
 )  # fmt: skip
-squared_difference = _binary(
+squared_difference = binary(
     "squared_difference", "SquaredDifference", lambda x, y: _core.square(x - y), "(x - y)²"
 )
 less, less_equal, greater, greater_equal, equal, not_equal = (
-    _binary(public, type, function, text, domain, dtype=tf_bool, flows=False)
+    binary(public, type, function, text, domain, dtype=tf_bool, flows=False)
     for public, type, function, text, domain in (
         ("less", "Less", _core.less, "Whether x < y", "real"),
         ("less_equal", "LessEqual", _core.less_equal, "Whether x <= y", "real"),
@@ -185,7 +168,7 @@ less, less_equal, greater, greater_equal, equal, not_equal = (
     )
 )
 logical_and, logical_or, logical_xor = (
-    _binary(public, type, function, text, "bool", flows=False)
+    binary(public, type, function, text, "bool", flows=False)
     for public, type, function, text in (
         ("logical_and", "LogicalAnd", _core.logical_and, "x and y"),
         ("logical_or", "LogicalOr", _core.logical_or, "x or y"),
@@ -222,12 +205,9 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
 
 
 def _sum_of(*xs: Any) -> Any:
-    total = xs[0]
-    for x in xs[1:]:
-        if x.shape != total.shape:
-            raise ValueError(f"AddN: shapes {total.shape} and {x.shape} differ")
-        total = total + x
-    return total
+    if len({x.shape for x in xs}) > 1:
+        raise ValueError(f"AddN: shapes {', '.join(str(x.shape) for x in xs)} differ")
+    return reduce(_core.add, xs)
 
 
 define("AddN", _sum_of, domain="number", same=True, shape=shape_functions.merged)
@@ -241,9 +221,8 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     return apply("AddN", *parts, name=name)
 
 
-def accumulate_n(inputs: Sequence[Any], shape: Any = None, tensor_dtype: Any = None,
-                 name: str | None = None) -> Any:  # fmt: skip
-    """`add_n`."""
+@taking("accumulate_n", "inputs shape=None tensor_dtype=None name=None", "`add_n`.")
+def accumulate_n(inputs: Sequence[Any], name: str | None, **_: Any) -> Any:
     return add_n(inputs, name or "AccumulateNV2")
 
 
@@ -257,7 +236,7 @@ def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
 define("Cast", _cast, dtype="DstT", shape=shape_functions.unchanged, value=lambda x, SrcT, DstT: x)
 
 
-def _converts(name: str, dtype: Any) -> Function:
+def _converts(name: str, dtype: Any) -> Callable[..., Any]:
     def function(x: Any, name: str = name) -> Any:
         return cast(x, dtype, name)
 
@@ -265,10 +244,12 @@ def _converts(name: str, dtype: Any) -> Function:
     return function
 
 
-to_float, to_double = _converts("ToFloat", float32), _converts("ToDouble", float64)
-to_complex64 = _converts("ToComplex64", complex64)
-to_complex128 = _converts("ToComplex128", complex128)
-to_int32, to_int64 = _converts("ToInt32", int32), _converts("ToInt64", int64)
+to_float, to_double, to_int32, to_int64, to_complex64, to_complex128 = (
+    _converts(f"To{name}", as_dtype(dtype))
+    for name, dtype in (("Float", "float32"), ("Double", "float64"), ("Int32", "int32"),
+                        ("Int64", "int64"), ("Complex64", "complex64"),
+                        ("Complex128", "complex128"))
+)  # fmt: skip
 
 # --- products
 
@@ -326,13 +307,13 @@ def _all_axes(given: dict[str, Any]) -> None:
 
 
 def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "number",
-               **fields: Any) -> Function:  # fmt: skip
-    def reduce(x: Any, axis: Any, keepdims: Any) -> Any:
+               **fields: Any) -> Callable[..., Any]:  # fmt: skip
+    def compute(x: Any, axis: Any, keepdims: Any) -> Any:
         # Sums of integers keep their dtype.
         return _core.cast(function(x, axis, bool(keepdims)), x.dtype)
 
     return operation(
-        type, reduce, "input_tensor #axis=None keepdims=None", f"{doc} over all axes, or over "
+        type, compute, "input_tensor #axis=None keepdims=None", f"{doc} over all axes, or over "
         "`axis` (also called `reduction_indices`): an integer or a list. `keepdims` leaves the "
         "axes in place with length 1.", public, domain=domain, prepare=_all_axes,
         aliases={"reduction_indices": "axis", "keep_dims": "keepdims"},
@@ -382,7 +363,7 @@ reduce_logsumexp = _reduction("reduce_logsumexp", "LogSumExp", _core.logsumexp,
                               "log(sum(exp(x))), without overflow,", "float")  # fmt: skip
 
 
-def _position(public: str, type: str, function: Any, which: str) -> Function:
+def _position(public: str, type: str, function: Any, which: str) -> Callable[..., Any]:
     def prepare(given: dict[str, Any]) -> None:
         given["axis"] = 0 if given["axis"] is None else given["axis"]
         given["output_type"] = as_dtype(given["output_type"])

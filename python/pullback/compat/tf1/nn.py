@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import pullback as pb
+
 from ... import _core
 from . import cross_entropies, shape_functions, windows
 from .array_ops import pad, squeeze, stop_gradient, zeros_like
@@ -15,8 +17,7 @@ from .array_ops import shape as shape_of
 from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from .choice_ops import concat, gather
-from .complex_ops import abs as absolute
-from .create import cast, convert_to_tensor, operation, scope_of
+from .create import cast, convert_to_tensor, operation, scope_of, unary
 from .cross_entropies import *
 from .dtypes import as_dtype
 from .math_ops import (
@@ -37,22 +38,20 @@ from .math_ops import (
 from .math_ops import sigmoid as sigmoid
 from .math_ops import softplus as softplus
 from .math_ops import tanh as tanh
-from .names import absent, public_names
+from .names import absent, public_names, taking
 from .opdef import like
 from .order_ops import in_top_k as in_top_k
 from .order_ops import top_k as top_k
 from .random_ops import random_uniform
 from .windows import *
 
-relu = operation(
-    "Relu", _core.relu, "features", "max(x, 0); its gradient at 0 is 0.", domain="number",
-    shape=shape_functions.unchanged, fresh=True,
+relu = unary(
+    "relu", "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",
     from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
 )  # fmt: skip
-leaky_relu = operation(
-    "LeakyRelu", lambda x, alpha: _core.where(x > like(x, 0), x, x * like(x, alpha)),
-    "features alpha=0.2", "x where it is positive, else alpha x.", "leaky_relu", domain="float",
-    shape=shape_functions.unchanged, fresh=True,
+leaky_relu = unary(
+    "leaky_relu", "LeakyRelu", lambda x, alpha: pb.leaky_relu(x, alpha),
+    "x where it is positive, else alpha x.", "float", "features alpha=0.2",
 )  # fmt: skip
 
 
@@ -106,29 +105,29 @@ def _relu6_slope(g: Any, y: Any) -> Any:
     return _core.where((y > like(y, 0)) & (y < like(y, 6)), g, like(g, 0))
 
 
-relu6 = operation(
-    "Relu6", lambda x: _core.clip(x, 0, 6), "features",
-    "min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "relu6",
-    domain="number", shape=shape_functions.unchanged, fresh=True,
+relu6 = unary(
+    "relu6", "Relu6", lambda x: _core.clip(x, 0, 6),
+    "min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "number", "features",
     from_output=_relu6_slope, slopes={0: lambda g, ins, y: _relu6_slope(g, y)},
 )  # fmt: skip
-elu = operation(
-    "Elu", lambda x: _core.where(x < like(x, 0), _core.expm1(_core.minimum(x, like(x, 0))), x),
-    "features", "x where it is positive, else exp(x) - 1.", "elu", domain="float",
-    shape=shape_functions.unchanged, fresh=True,
+elu = unary(
+    "elu", "Elu", pb.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
     from_output=lambda g, y: _core.where(y < like(y, 0), g * (y + like(y, 1)), g),
 )  # fmt: skip
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
-selu = operation(
-    "Selu", lambda x: like(x, _SCALE) * _core.where(
-        x < like(x, 0), like(x, _ALPHA) * _core.expm1(_core.minimum(x, like(x, 0))), x
-    ),
-    "features", "elu, scaled so that activations keep mean 0 and variance 1.", "selu",
-    domain="float", shape=shape_functions.unchanged, fresh=True,
-    from_output=lambda g, y: g * _core.where(
+selu = unary(
+    "selu", "Selu", pb.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
+    "features", from_output=lambda g, y: g * _core.where(
         y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
     ),
 )  # fmt: skip
+softsign = unary("softsign", "Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
+_swish = unary("swish", "swish_f32", pb.silu, "x sigmoid(x).", "float", "features")
+
+
+@taking("swish", "features", "x sigmoid(x).")
+def swish(features: Any) -> Any:
+    return _swish(features)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
@@ -233,19 +232,6 @@ def local_response_normalization(
 
 
 lrn = local_response_normalization
-
-
-def softsign(features: Any, name: str | None = None) -> Any:
-    """x / (1 + |x|)."""
-    with scope_of(name or "Softsign", features) as scope:
-        x = convert_to_tensor(features)
-        return divide(x, 1 + absolute(x), name=scope)
-
-
-def swish(features: Any) -> Any:
-    """x sigmoid(x)."""
-    x = convert_to_tensor(features)
-    return x * sigmoid(x)
 
 
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:

@@ -6,49 +6,36 @@ from typing import Any
 
 import numpy as np
 
+import pullback as pb
+
 from ... import _core
 from . import shape_functions
-from .create import apply, cast, convert_to_tensor, operation, scope_of
+from .create import apply, binary, cast, convert_to_tensor, operation, scope_of, unary
 from .dtypes import as_dtype
-from .math_ops import _binary, _unary, maximum, minimum
-from .names import public_names
-from .opdef import like
+from .math_ops import maximum, minimum
+from .names import public_names, taking
 from .slices import IndexedSlices
 
-
-def _divide_no_nan(x: Any, y: Any) -> Any:
-    # No path to a division by 0: neither value nor slope of it is NaN.
-    none = y == like(y, 0)
-    return _core.where(none, like(x, 0), x / _core.where(none, like(y, 1), y))
-
-
-div_no_nan = divide_no_nan = _binary(
-    "divide_no_nan", "DivNoNan", _divide_no_nan,
+# No path to a division by 0: neither value nor slope of it is NaN.
+div_no_nan = divide_no_nan = binary(
+    "divide_no_nan", "DivNoNan", lambda x, y: pb.where(y == 0, 0, x / pb.where(y == 0, 1, y)),
     "x / y, and 0 with no slope where y is 0", "inexact",
 )  # fmt: skip
-
-
-def _where_zero(x: Any, y: Any, function: Any) -> Any:
-    none = x == like(x, 0)
-    return _core.where(none, like(x, 0), function(x, _core.where(none, like(y, 1), y)))
-
-
-xlogy = _binary("xlogy", "Xlogy", lambda x, y: _where_zero(x, y, lambda a, b: a * _core.log(b)),
-                "x log(y), and 0 where x is 0", "float")  # fmt: skip
-xdivy = _binary("xdivy", "Xdivy", lambda x, y: _where_zero(x, y, lambda a, b: a / b),
-                "x / y, and 0 where x is 0", "float")  # fmt: skip
-erf = _unary("erf", "Erf", _core.erf, "The error function.", "float")
-rint = _unary("rint", "Rint", _core.round, "The nearest integer, ties to even; no gradient.",
+xlogy = binary("xlogy", "Xlogy", pb.xlogy, "x log(y), and 0 where x is 0", "float")
+xdivy = binary("xdivy", "Xdivy", lambda x, y: pb.where(x == 0, 0, x / pb.where(x == 0, 1, y)),
+               "x / y, and 0 where x is 0", "float")  # fmt: skip
+erf = unary("erf", "Erf", _core.erf, "The error function.", "float")
+rint = unary("rint", "Rint", _core.round, "The nearest integer, ties to even; no gradient.",
               "float", flows=False)  # fmt: skip
-tan = _unary("tan", "Tan", _core.tan, "The tangent.")
-sinh = _unary("sinh", "Sinh", _core.sinh, "The hyperbolic sine.")
-cosh = _unary("cosh", "Cosh", _core.cosh, "The hyperbolic cosine.")
-atan = _unary("atan", "Atan", _core.atan, "The angle whose tangent is x.")
-asin = _unary("asin", "Asin", _core.asin, "The angle whose sine is x.")
-acos = _unary("acos", "Acos", _core.acos, "The angle whose cosine is x.")
-asinh = _unary("asinh", "Asinh", _core.asinh, "The inverse of sinh.")
-acosh = _unary("acosh", "Acosh", _core.acosh, "The inverse of cosh.")
-atanh = _unary("atanh", "Atanh", _core.atanh, "The inverse of tanh.")
+tan = unary("tan", "Tan", _core.tan, "The tangent.")
+sinh = unary("sinh", "Sinh", _core.sinh, "The hyperbolic sine.")
+cosh = unary("cosh", "Cosh", _core.cosh, "The hyperbolic cosine.")
+atan = unary("atan", "Atan", _core.atan, "The angle whose tangent is x.")
+asin = unary("asin", "Asin", _core.asin, "The angle whose sine is x.")
+acos = unary("acos", "Acos", _core.acos, "The angle whose cosine is x.")
+asinh = unary("asinh", "Asinh", _core.asinh, "The inverse of sinh.")
+acosh = unary("acosh", "Acosh", _core.acosh, "The inverse of cosh.")
+atanh = unary("atanh", "Atanh", _core.atanh, "The inverse of tanh.")
 atan2 = operation(
     "Atan2", _core.atan2, "y x", "The angle of the point (x, y), from -π to π.", domain="float",
     same=True, fresh=True, shape=shape_functions.broadcast,
@@ -57,24 +44,18 @@ atan2 = operation(
 
 def _toward_zero(x: Any, y: Any) -> Any:
     sign = _core.sign(x) * _core.sign(y)
-    return _core.stop_gradient(sign * _core.floor_divide(_core.abs(x), _core.abs(y)))
+    whole = sign * _core.floor_divide(_core.abs(x), _core.abs(y))
+    return _core.cast(_core.stop_gradient(whole), x.dtype)
 
 
-truncatediv, truncatemod = (
-    _binary(public, type, function, text, flows=flows)
-    for public, type, function, text, flows in (
-        ("truncatediv", "TruncateDiv",
-         lambda x, y: _core.cast(_toward_zero(x, y), x.dtype),
-         "x / y rounded towards 0; no gradient (None)", False),
-        ("truncatemod", "TruncateMod",
-         lambda x, y: x - _core.cast(_toward_zero(x, y), x.dtype) * y,
-         "The remainder of x / y, with the sign of x", True),
-    )
-)  # fmt: skip
+truncatediv = binary("truncatediv", "TruncateDiv", _toward_zero,
+                     "x / y rounded towards 0; no gradient (None)", flows=False)  # fmt: skip
+truncatemod = binary("truncatemod", "TruncateMod", lambda x, y: x - _toward_zero(x, y) * y,
+                     "The remainder of x / y, with the sign of x")  # fmt: skip
 
 
-def floor_div(x: Any, y: Any, name: str | None = None) -> Any:
-    """x // y."""
+@taking("floor_div", "x y name=None", "x // y.")
+def floor_div(x: Any, y: Any, name: str | None) -> Any:
     return apply("FloorDiv", x, y, name=name)
 
 
