@@ -14,7 +14,7 @@ from .create import cast, constant_of, convert_to_tensor, scope_of
 from .dtypes import as_dtype, float32, int64
 from .graph import get_default_graph
 from .math_ops import equal, expm1, log, log1p, matmul, multiply, reduce_any, reduce_sum
-from .names import public_names
+from .names import public_names, taking
 from .opdef import define
 from .order_ops import where
 
@@ -79,23 +79,24 @@ def _candidates(
         return sampled, expected(true), expected(sampled)
 
 
-def log_uniform_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seed: int | None = None, name: str | None = None,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Classes drawn with P(c) = (log(c + 2) - log(c + 1)) / log(range_max + 1), for classes in the
-    order of how frequent they are; and how often the true and the sampled ones are expected."""
-    return _candidates("LogUniformCandidateSampler", _log_uniform, true_classes, num_true,
-                       num_sampled, unique, range_max, seed, name)  # fmt: skip
+_ARGUMENTS = "true_classes num_true num_sampled unique range_max seed=None name=None"
 
 
-def uniform_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
-    seed: int | None = None, name: str | None = None,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Classes that are all equally likely; and how often the true and the sampled are expected."""
-    return _candidates("UniformCandidateSampler", _uniform, true_classes, num_true, num_sampled,
-                       unique, range_max, seed, name)  # fmt: skip
+@taking(
+    "log_uniform_candidate_sampler", _ARGUMENTS,
+    "Classes drawn with P(c) = (log(c + 2) - log(c + 1)) / log(range_max + 1), for classes in the "
+    "order of how frequent they are; and how often the true and the sampled ones are expected.",
+)  # fmt: skip
+def log_uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
+    return _candidates("LogUniformCandidateSampler", _log_uniform, **given)
+
+
+@taking(
+    "uniform_candidate_sampler", _ARGUMENTS,
+    "Classes that are all equally likely; and how often the true and the sampled are expected.",
+)  # fmt: skip
+def uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
+    return _candidates("UniformCandidateSampler", _uniform, **given)
 
 
 def _sampled_logits(

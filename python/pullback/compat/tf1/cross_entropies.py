@@ -11,17 +11,12 @@ from .candidates import _sampled_logits
 from .create import apply, convert_to_tensor, is_tensor, scope_of
 from .dtypes import as_dtype
 from .math_ops import add, multiply, reduce_sum, softplus
-from .names import public_names
+from .names import public_names, taking
 from .opdef import define, like
 
-
-def _cross_entropy(logits: Any, labels: Any) -> Any:
-    return _core.softmax_cross_entropy(logits, labels)
-
-
 define(
-    "SoftmaxCrossEntropyWithLogits", _cross_entropy, labels=("logits", "labels"), domain="float",
-    same=True, shape=shape_functions.without_last, fresh=True,
+    "SoftmaxCrossEntropyWithLogits", _core.softmax_cross_entropy, labels=("logits", "labels"),
+    domain="float", same=True, shape=shape_functions.without_last, fresh=True,
     slopes={1: lambda g, ins, y: -_core.expand_dims(g, -1) * _core.log_softmax(ins[0])},
 )  # fmt: skip
 define(
@@ -106,38 +101,34 @@ def weighted_cross_entropy_with_logits(
         return add((1 - y) * x, multiply(weight, softplus(-x)), name=scope)
 
 
-def sampled_softmax_loss(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-    num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
-    partition_strategy: str = "mod", name: str = "sampled_softmax_loss", seed: int | None = None,
-) -> Any:  # fmt: skip
+_SAMPLED = "weights biases labels inputs num_sampled num_classes num_true=1 sampled_values=None "
+
+
+@taking(
+    "sampled_softmax_loss", _SAMPLED + "remove_accidental_hits=True partition_strategy='mod' "
+    "name='sampled_softmax_loss' seed=None",
     """The cross entropy of each row of inputs over its true classes and a sample of the others, an
     estimate of that over all classes.
 
     `weights` has a row and `biases` an entry for each of `num_classes`; the sample is drawn by
     `log_uniform_candidate_sampler`, unless it is given. Only the rows that are looked at get a
     gradient that is not 0.
-    """
-    with scope_of(name, weights, biases, inputs, labels):
-        logits, truths = _sampled_logits(
-            weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
-            remove_accidental_hits, seed,
-        )  # fmt: skip
+    """,
+)  # fmt: skip
+def sampled_softmax_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
+    with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
+        logits, truths = _sampled_logits(**given)
         return softmax_cross_entropy_with_logits_v2(labels=stop_gradient(truths), logits=logits)
 
 
-def nce_loss(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-    num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
-    partition_strategy: str = "mod", name: str = "nce_loss",
-) -> Any:  # fmt: skip
-    """Noise-contrastive estimation: whether a class is the true one or one of a sample, as a sum of
-    logistic losses for each row."""
-    with scope_of(name, weights, biases, inputs, labels):
-        logits, truths = _sampled_logits(
-            weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
-            remove_accidental_hits, None,
-        )  # fmt: skip
+@taking(
+    "nce_loss", _SAMPLED + "remove_accidental_hits=False partition_strategy='mod' name='nce_loss'",
+    "Noise-contrastive estimation: whether a class is the true one or one of a sample, as a sum of "
+    "logistic losses for each row.",
+)  # fmt: skip
+def nce_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
+    with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
+        logits, truths = _sampled_logits(**given, seed=None)
         return reduce_sum(sigmoid_cross_entropy_with_logits(labels=truths, logits=logits), 1)
 
 

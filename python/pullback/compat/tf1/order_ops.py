@@ -162,25 +162,18 @@ def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) ->
 # --- gathered and scattered
 
 
-def flat_places(indices: Any, dims: Any) -> Any:
-    """Rows of positions as positions in the flattened axes that they name; each is checked."""
-    flat = _core.constant(0, indices.dtype)
-    for axis, length in enumerate(dims):
-        along = _core.constant(np.arange(length, dtype=indices.dtype))
-        # An error where there is none.
-        place = _core.take(along, from_start(indices[..., axis], length), 0)
-        flat = flat * _core.constant(length, indices.dtype) + place
-    return flat
+def places(indices: Any, dims: Any) -> tuple[Any, ...]:
+    """Rows of positions as an index of the axes that they name, in which none counts from the
+    end."""
+    depth = indices.shape[-1] if indices.shape else 0
+    if depth > len(dims) or not indices.shape:
+        raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {tuple(dims)}")
+    return tuple(from_start(indices[..., k], dims[k]) for k in np.arange(depth).tolist())
 
 
 def _gather_nd(params: Any, indices: Any) -> Any:
-    depth = indices.shape[-1] if indices.shape else 0
-    if depth > len(params.shape) or not indices.shape:
-        raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {params.shape}")
-    if depth == 0:
-        return _core.broadcast_to(params, (*indices.shape[:-1], *params.shape))
-    flat = _core.reshape(params, (-1, *params.shape[depth:]))
-    return _core.take(flat, flat_places(indices, params.shape[:depth]), 0)
+    at = places(indices, params.shape)
+    return params[at] if at else _core.broadcast_to(params, indices.shape[:-1] + params.shape)
 
 
 def _gathered_shape(params: Any, indices: Any) -> Any:
@@ -200,16 +193,8 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
 
 
 def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    depth = indices.shape[-1]
-    size = int(np.prod(shape[:depth]))
-    rows = _core.reshape(flat_places(indices, shape[:depth]), (-1,))
-    parts = _core.reshape(updates, (-1, *shape[depth:]))
-    empty = _core.full((size, *shape[depth:]), _core.constant(0, updates.dtype))
-    return _core.reshape(_add_rows(empty, rows, parts), tuple(shape))
-
-
-def _add_rows(x: Any, rows: Any, parts: Any) -> Any:
-    return x.at[rows].add(parts)
+    empty = _core.full(tuple(shape), _core.constant(0, updates.dtype))
+    return empty.at[places(indices, shape)].add(updates)
 
 
 define("ScatterNd", _scatter_nd, static=(2,), labels=("indices", "updates", "shape"), fresh=True,
@@ -253,18 +238,10 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
         return cast(less(places, apply("ExpandDims", n, -1)), dtype)
 
 
-def _reversed(x: Any, axis: Any) -> Any:
-    for a in [axis] if isinstance(axis, int) else axis:
-        if not -len(x.shape) <= a < len(x.shape):
-            raise ValueError(f"axis {a} of a tensor of rank {len(x.shape)}")
-        key = (*(slice(None),) * (a % len(x.shape)), slice(None, None, -1))
-        x = x[key]
-    return x
-
-
 reverse = operation(
-    "ReverseV2", _reversed, "tensor #axis", "The entries along these axes from the end.", "reverse",
-    shape=lambda x, axis: x.dims, fresh=True,
+    "ReverseV2", lambda x, axis: pb.flip(x, axis), "tensor #axis",
+    "The entries along these axes from the end.", "reverse", shape=lambda x, axis: x.dims,
+    fresh=True,
 )  # fmt: skip
 reverse_v2 = reverse
 
@@ -274,4 +251,4 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
     return argsort(x, name=name or "InvertPermutation")
 
 
-__all__ = [name for name in public_names(globals()) if name != "flat_places"]
+__all__ = [name for name in public_names(globals()) if name != "places"]

@@ -12,7 +12,7 @@ from .dtypes import as_dtype
 from .names import named, public_names
 from .opdef import define
 from .operation import Operation
-from .order_ops import flat_places
+from .order_ops import places
 from .tensor import as_core
 
 
@@ -66,20 +66,10 @@ scatter_max = _scattering("max", "max", "takes the larger of new ones and")
 scatter_min = _scattering("min", "min", "takes the smaller of new ones and")
 
 
-def _flat(tensor: Any, indices: Any, updates: Any, method: str) -> Any:
-    depth = indices.shape[-1]
-    rest = tensor.shape[depth:]
-    place = flat_places(indices, tensor.shape[:depth])
-    rows = _core.reshape(tensor, (-1, *rest))
-    given = _core.reshape(updates, (-1, *rest))
-    out = _at(rows, _core.reshape(place, (-1,)), given, method)
-    return _core.reshape(out, tensor.shape)
-
-
 def _tensor_scattering(name: str, method: str, text: str) -> Callable[..., Any]:
     return operation(
         f"TensorScatter{name.capitalize()}",
-        lambda x, indices, updates: _flat(x, indices, updates, method),
+        lambda x, indices, updates: _at(x, places(indices, x.shape), updates, method),
         "tensor indices updates", f"A tensor with updates {text} at rows of positions.",
         f"tensor_scatter_{name}", shape=lambda x, *rest: x.dims, fresh=True,
     )  # fmt: skip

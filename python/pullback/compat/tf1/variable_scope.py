@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from itertools import count
 from typing import Any
 
@@ -194,20 +195,18 @@ def get_variable(
     return (made if getter is None else partial(getter, made))(_inside(scope, name), **given)
 
 
-def get_local_variable(
-    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
-    regularizer: Any = None, trainable: bool = False, collections: Any = None,
-    caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
-    use_resource: bool | None = None, custom_getter: Any = None, constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
-) -> Any:  # fmt: skip
+def get_local_variable(*args: Any, **keywords: Any) -> Any:
     """`get_variable` of a local variable: in `GraphKeys.LOCAL_VARIABLES`, and not trainable."""
-    where = [GraphKeys.LOCAL_VARIABLES, *(collections or ())]
-    return get_variable(
-        name, shape, dtype, initializer, regularizer, False, where, validate_shape=validate_shape,
-        custom_getter=custom_getter, constraint=constraint,
-    )  # fmt: skip
+    given = _LOCAL.bind(*args, **keywords).arguments
+    where = [GraphKeys.LOCAL_VARIABLES, *(given.pop("collections", None) or ())]
+    return get_variable(**{**given, "trainable": False, "collections": where})
+
+
+_LOCAL = signature(get_variable)
+_LOCAL = _LOCAL.replace(parameters=[
+    p.replace(default=False) if p.name == "trainable" else p for p in _LOCAL.parameters.values()
+])  # fmt: skip
+get_local_variable.__signature__ = _LOCAL  # type: ignore[attr-defined]
 
 
 def _get(

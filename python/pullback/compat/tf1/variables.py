@@ -26,7 +26,7 @@ from .dtypes import as_dtype
 from .errors import InvalidArgumentError
 from .graph import GraphKeys, get_default_graph
 from .grouping import group
-from .names import public_names
+from .names import public_names, taking
 from .opdef import define
 from .operation import Operation
 from .shapes import as_dims, shape_text
@@ -47,22 +47,13 @@ def _assigning(type: str, verb: str) -> Callable[..., Any]:
     return method
 
 
-class VariableSynchronization(Enum):
-    """Accepted; a variable is in one place."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(Enum):
-    """Accepted; a variable is in one place."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
+# Both are accepted; a variable is in one place.
+VariableSynchronization = Enum(
+    "VariableSynchronization", "AUTO NONE ON_WRITE ON_READ", start=0, module=__name__
+)
+VariableAggregation = Enum(
+    "VariableAggregation", "NONE SUM MEAN ONLY_FIRST_REPLICA", start=0, module=__name__
+)
 
 
 class Variable(Operators):
@@ -299,20 +290,16 @@ for _type in ("Assign", "AssignAdd", "AssignSub"):
 # --- functions
 
 
-def assign(ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None,
-           name: Any = None) -> Any:  # fmt: skip
-    """`ref.assign(value)`."""
-    return ref.assign(value, name=name)
+def _assigned(method: str, arguments: str = "") -> Any:
+    def function(ref: Any, value: Any, name: Any, **_: Any) -> Any:
+        return getattr(ref, method)(value, name=name)
+
+    arguments = f"ref value {arguments} use_locking=None name=None"
+    return taking(method, arguments, f"`ref.{method}(value)`.")(function)
 
 
-def assign_add(ref: Any, value: Any, use_locking: Any = None, name: Any = None) -> Any:
-    """`ref.assign_add(value)`."""
-    return ref.assign_add(value, name=name)
-
-
-def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: Any = None) -> Any:
-    """`ref.assign_sub(value)`."""
-    return ref.assign_sub(value, name=name)
+assign = _assigned("assign", "validate_shape=None")
+assign_add, assign_sub = _assigned("assign_add"), _assigned("assign_sub")
 
 
 def _collected(key: str, which: str) -> Callable[..., list[Any]]:
