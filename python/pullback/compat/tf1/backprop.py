@@ -72,16 +72,11 @@ def set_integer_gradients(on: bool) -> None:
 
 
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
-    name: str = "gradients",
-    colocate_gradients_with_ops: bool = False,
-    gate_gradients: bool = False,
-    aggregation_method: int | None = None,
-    stop_gradients: Any = None,
+    ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
+    colocate_gradients_with_ops: bool = False, gate_gradients: bool = False,
+    aggregation_method: int | None = None, stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> list[Any]:
+) -> list[Any]:  # fmt: skip
     """The sum over ys of their derivatives with respect to each x, as a list of tensors.
 
     An entry is an `IndexedSlices` where x is only read by `gather` and `embedding_lookup`, with the
@@ -265,11 +260,9 @@ def _spread(weights: list[Any], ys: list[Any]) -> list[Any]:
 
 
 def _record(
-    pairs: list[tuple[Tensor, Any]],
-    xs: list[Tensor],
-    stops: Sequence[Tensor],
+    pairs: list[tuple[Tensor, Any]], xs: list[Tensor], stops: Sequence[Tensor],
     users: dict[Tensor, list[tuple[Operation, int]]],
-) -> list[tuple[Tensor, Any]]:
+) -> list[tuple[Tensor, Any]]:  # fmt: skip
     """One SymbolicGradient; pairs of x and its gradient where there is a path."""
     ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
     answers = _ask(ys, seeds, xs, stops)
@@ -280,12 +273,10 @@ def _record(
     given = [g for g in seeds if g is not None]
     rows = [_core.rows_of(g) for _, g in live]
     attrs = {
-        "ys": len(ys),
-        "xs": len(live),
-        "seeded": tuple(g is not None for g in seeds),
+        "ys": len(ys), "xs": len(live), "seeded": tuple(g is not None for g in seeds),
         "integers": _integer_gradients,
         "rows": tuple(None if r is None else as_dtype(r[1].dtype) for r in rows),
-    }
+    }  # fmt: skip
     inputs = [*ys, *(x for x, _ in live), *stops, *given]
     made = []
     for (x, g), parts in zip(live, rows, strict=True):

@@ -82,12 +82,9 @@ def graph_of(values: Any) -> Graph:
 
 
 def convert_to_tensor(
-    value: Any,
-    dtype: Any = None,
-    name: str | None = None,
-    preferred_dtype: Any = None,
+    value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None,
     dtype_hint: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """A tensor for a tensor, variable, number, list or array; with `dtype`, of that dtype.
 
     TypeError where the dtype would have to change or the value is not numbers, ValueError for None
@@ -236,16 +233,10 @@ def _tensors(inputs: Sequence[Any]) -> str:
 
 
 def operation(
-    type: str,
-    function: Callable[..., Any],
-    arguments: str,
-    doc: str,
-    public: str | None = None,
-    aliases: dict[str, str] | None = None,
-    prepare: Callable[[dict[str, Any]], None] | None = None,
-    default_name: str | None = None,
-    **fields: Any,
-) -> Callable[..., Any]:
+    type: str, function: Callable[..., Any], arguments: str, doc: str, public: str | None = None,
+    aliases: dict[str, str] | None = None, prepare: Callable[[dict[str, Any]], None] | None = None,
+    default_name: str | None = None, **fields: Any,
+) -> Callable[..., Any]:  # fmt: skip
     """A row and its public function, whose arguments are named in one string.
 
     `x` is a tensor, `#axis` is read while building (an integer or a list of them), `flag=False` is

@@ -10,14 +10,8 @@ from typing import Any
 from .names import absent, named, near
 
 __all__ = [
-    "FLAGS",
-    "DEFINE_bool",
-    "DEFINE_boolean",
-    "DEFINE_enum",
-    "DEFINE_float",
-    "DEFINE_integer",
-    "DEFINE_list",
-    "DEFINE_string",
+    "FLAGS", "DEFINE_bool", "DEFINE_boolean", "DEFINE_enum", "DEFINE_float", "DEFINE_integer",
+    "DEFINE_list", "DEFINE_string",
 ]  # fmt: skip
 
 

@@ -36,12 +36,9 @@ def why_apart(question: GraphQuestion, ancestry: Ancestry) -> Finding:
     else:
         found = _made_later(question, ancestry)
     return (
-        found
-        or _through_run(question, ancestry)
-        or _through_assignment(question)
-        or _only_waits(question, ancestry)
-        or _unused(question, ancestry)
-    )
+        found or _through_run(question, ancestry) or _through_assignment(question)
+        or _only_waits(question, ancestry) or _unused(question, ancestry)
+    )  # fmt: skip
 
 
 def _made_later(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
@@ -94,10 +91,8 @@ def _of_like_name(x: Any, ancestry: Ancestry) -> Finding | None:
                 f"{{y}} reads variable '{step.variable_name}', which is not '{x.op.name}': the "
                 "name was taken, so what made it a second time made another variable",
                 "ask about that one; to share it use get_variable, and variable_scope with "
-                "reuse=tf.AUTO_REUSE",
-                step,
-                place_of(x.op),
-            )
+                "reuse=tf.AUTO_REUSE", step, place_of(x.op),
+            )  # fmt: skip
     return None
 
 
@@ -142,12 +137,9 @@ def _through_assignment(question: GraphQuestion) -> Finding | None:
         first = op is variable.initializer
         how = "as its initial value" if first else f"by {op.name}: {op.type}"
         return Finding(
-            "assignment",
-            f"{{x}} goes into {read} {how}, and no gradient passes an assignment",
-            "make {y} from the value itself, and assign it beside that",
-            read,
-            place_of(op),
-        )
+            "assignment", f"{{x}} goes into {read} {how}, and no gradient passes an assignment",
+            "make {y} from the value itself, and assign it beside that", read, place_of(op),
+        )  # fmt: skip
     return None
 
 
@@ -161,10 +153,8 @@ def _only_waits(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
             return Finding(
                 "control_dependency",
                 f"{step} waits for what {{x}} is needed for, by control_dependencies, and was not "
-                "made from it",
-                "use {x} in its value: an order is no path",
-                step,
-            )
+                "made from it", "use {x} in its value: an order is no path", step,
+            )  # fmt: skip
     return None
 
 
@@ -175,8 +165,6 @@ def _unused(question: GraphQuestion, ancestry: Ancestry) -> Finding:
     rerun = "" if _core.recording() else "; set_debug(True) before the program shows values that "
     rerun += "" if _core.recording() else "a run has answered and that were fed again"
     return Finding(
-        "unused",
-        f"{{y}} was not made from {{x}}: it depends on {found}",
-        f"use {{x}} where {{y}} is made{rerun}",
-        place=question.x_place(),
-    )
+        "unused", f"{{y}} was not made from {{x}}: it depends on {found}",
+        f"use {{x}} where {{y}} is made{rerun}", place=question.x_place(),
+    )  # fmt: skip

@@ -88,11 +88,9 @@ class GraphQuestion(Question):
         handles = [getattr(x, "handle", x) for x in xs]
         answers = pull_back([target], [weight], handles, [*self.stops, *stops])
         return [
-            None
-            if g is None or (handle is self.source and not self.counts)
-            else convert_to_tensor(g)
-            for handle, g in zip(handles, answers, strict=True)
-        ]
+            None if g is None or (handle is self.source and not self.counts)
+            else convert_to_tensor(g) for handle, g in zip(handles, answers, strict=True)
+        ]  # fmt: skip
 
     @cached_property
     def ancestry(self) -> Ancestry:
@@ -158,11 +156,9 @@ class GraphQuestion(Question):
             return None
         if not self.counts:
             return Finding(
-                "not_watched",
-                f"the tape does not watch {{x}}, {self.x_title()}",
-                "call tape.watch() with it before it is used",
-                place=self.x_place(),
-            )
+                "not_watched", f"the tape does not watch {{x}}, {self.x_title()}",
+                "call tape.watch() with it before it is used", place=self.x_place(),
+            )  # fmt: skip
         return not_seen(self, self.ancestry, self.ancestry.descending())
 
     def why_apart(self) -> Finding | None:
@@ -182,24 +178,20 @@ class GraphQuestion(Question):
             )
         if op.type == "SymbolicGradient":
             return Finding(
-                "linear",
-                f"{step} is a gradient that does not depend on {{x}} any more: what was "
+                "linear", f"{step} is a gradient that does not depend on {{x}} any more: what was "
                 "differentiated there is linear in {x}, or knows it as a constant",
                 "a second derivative that is zero everywhere is None; stop_gradient in the first "
-                "one, or in its grad_ys, does the same",
-                step,
-            )
+                "one, or in its grad_ys, does the same", step,
+            )  # fmt: skip
         if op.rule is not None and "results" in op.attrs:
             return self._behind_custom(step, op)
         if step.rule is not None and rule_of(op) is None:
             return Finding(
                 "not_differentiable",
                 f"gradient_override_map gave {step} the rule {step.rule}, which is registered as "
-                "not differentiable",
-                "leave the override out, or map to a rule",
-                step,
+                "not differentiable", "leave the override out, or map to a rule", step,
                 rule=step.rule,
-            )
+            )  # fmt: skip
         return None
 
     def _behind_custom(self, step: Step, op: Operation) -> Finding | None:
@@ -211,10 +203,8 @@ class GraphQuestion(Question):
             "not_an_argument",
             f"{step} is of a custom_gradient whose function uses {{x}} without having it as an "
             f"argument; its rule {step.rule} speaks of the arguments",
-            "pass {x} as an argument, and return a gradient for it",
-            step,
-            rule=step.rule,
-        )
+            "pass {x} as an argument, and return a gradient for it", step, rule=step.rule,
+        )  # fmt: skip
 
 
 def _session_of(who: str, graph: Any, session: Any, feed_dict: Any) -> Session | None:

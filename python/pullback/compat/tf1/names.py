@@ -43,12 +43,9 @@ def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
     """The public names of a module: the functions and classes that it makes itself, and others."""
     own = namespace["__name__"]
     made = {
-        name
-        for name, value in namespace.items()
-        if not name.startswith("_")
-        and callable(value)
+        name for name, value in namespace.items() if not name.startswith("_") and callable(value)
         and (getattr(value, "__module__", None) == own or hasattr(value, "type"))
-    }
+    }  # fmt: skip
     return sorted(made.union(others))
 
 

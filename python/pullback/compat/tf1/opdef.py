@@ -88,25 +88,17 @@ OPS: dict[str, OpDef] = {}
 
 # Other names under which gradient_override_map and RegisterGradient know a type.
 ALIASES = {
-    "Add": "AddV2",
-    "SelectV2": "Select",
-    "Concat": "ConcatV2",
-    "Gather": "GatherV2",
-    "BatchMatMul": "BatchMatMulV2",
-    "Variable": "VariableV2",
-    "VarHandleOp": "VariableV2",
-}
+    "Add": "AddV2", "SelectV2": "Select", "Concat": "ConcatV2", "Gather": "GatherV2",
+    "BatchMatMul": "BatchMatMulV2", "Variable": "VariableV2", "VarHandleOp": "VariableV2",
+}  # fmt: skip
 
 DOMAINS = {
     "any": ("bool", "int32", "int64", "float32", "float64", "complex64", "complex128"),
     "number": ("int32", "int64", "float32", "float64", "complex64", "complex128"),
     "real": ("int32", "int64", "float32", "float64"),
-    "inexact": ("float32", "float64", "complex64", "complex128"),
-    "float": ("float32", "float64"),
-    "complex": ("complex64", "complex128"),
-    "integer": ("int32", "int64"),
-    "bool": ("bool",),
-}
+    "inexact": ("float32", "float64", "complex64", "complex128"), "float": ("float32", "float64"),
+    "complex": ("complex64", "complex128"), "integer": ("int32", "int64"), "bool": ("bool",),
+}  # fmt: skip
 
 
 def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:

@@ -46,24 +46,17 @@ class GradientTape(pullback.GradientTape):
         return super().__new__(EagerTape if mode.executing_eagerly() else GraphTape)
 
     def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
+        self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """The gradient of the sum of the targets, in the structure of the sources."""
         choice = unconnected(unconnected_gradients)
         return self._answer(target, sources, output_gradients, choice)
 
     def jacobian(
-        self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """The derivative of each element of the target, which is one tensor, by each of the
         sources, in their structure, of shape target.shape + source.shape.
 
@@ -74,13 +67,9 @@ class GradientTape(pullback.GradientTape):
         return self._jacobians(target, sources, choice is UnconnectedGradients.ZERO, False)
 
     def batch_jacobian(
-        self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
+        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """The jacobian of each row of the target by the same row of the source, of shape
         target.shape + source.shape[1:]; zeros where there is no path.
 

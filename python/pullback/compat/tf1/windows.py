@@ -252,11 +252,9 @@ def _pool(type: str, who: str, x: Any, ksize: Any, strides: Any, padding: Any, d
           name: str | None) -> Any:  # fmt: skip
     last = _last(data_format, who)
     attrs = {
-        "size": _pair(ksize, who, "ksize", last),
-        "strides": _pair(strides, who, "strides", last),
-        "padding": _scheme(padding, who, last),
-        "last": last,
-    }
+        "size": _pair(ksize, who, "ksize", last), "strides": _pair(strides, who, "strides", last),
+        "padding": _scheme(padding, who, last), "last": last,
+    }  # fmt: skip
     return apply(type, x, name=name or type, **attrs)
 
 
