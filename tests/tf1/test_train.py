@@ -304,7 +304,7 @@ def test_names_of_slots_in_scopes():
         v = tf.Variable(1.0, name="v")
         momentum = tf.train.MomentumOptimizer(0.1, 0.9)
         momentum.minimize(v * v)
-        assert momentum.get_slot(v, "momentum").name == "s/s/v/Momentum:0"
+        assert momentum.get_slot(v, "momentum").name == "s/v/Momentum:0"
     with tf.variable_scope("net"):
         w = tf.get_variable("w", [])
     adam = tf.train.AdamOptimizer()

@@ -98,6 +98,8 @@ class Graph:
                 )
         held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
         kind, full = type or definition.type, self.unique_name(name)
+        if full in self._by_name:
+            raise ValueError(f"duplicate node name in the graph: '{full}'; give another name")
         override = self.override_of(kind)
         op = Operation(self, definition, kind, full, tuple(inputs), attrs, held, override)
         op.place = _core.current_site()

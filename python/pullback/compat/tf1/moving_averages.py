@@ -14,7 +14,9 @@ from .graph import GraphKeys, get_default_graph
 from .grouping import group
 from .math_ops import minimum
 from .math_ops import pow as power
-from .variables import Variable, moving_average_variables, trainable_variables
+from .optimizer_hooks import slot_variable
+from .variable_scope import get_variable, variable_scope
+from .variables import moving_average_variables, trainable_variables
 
 __all__ = ["ExponentialMovingAverage", "assign_moving_average"]
 
@@ -53,13 +55,11 @@ def _debiasing(variable: Any) -> tuple[Any, Any]:
     found = getattr(variable, "_debiasing", None)
     if found is None:
         name, dtype = variable.name.partition(":")[0], as_dtype(variable.dtype)
-        graph = get_default_graph()
-        with graph.name_scope(None), graph.control_dependencies(None):
-            found = (
-                Variable(zeros(variable.shape, dtype), trainable=False, name=f"{name}/biased"),
-                Variable(zeros([], dtype), trainable=False, name=f"{name}/local_step"),
+        with get_default_graph().control_dependencies(None), variable_scope(name):
+            found = variable._debiasing = tuple(
+                get_variable(key, initializer=zeros(shape, dtype), trainable=False)
+                for key, shape in (("biased", variable.shape), ("local_step", []))
             )
-        variable._debiasing = found
     pair: tuple[Any, Any] = found
     return pair
 
@@ -125,13 +125,12 @@ class ExponentialMovingAverage:
         return minimum(_as(self._decay, as_dtype("float32")), (1.0 + n) / (10.0 + n))
 
     def _made(self, x: Any) -> Any:
-        name = self.average_name(x)
         graph = get_default_graph()
-        with graph.name_scope(None), graph.control_dependencies(None):
+        with graph.control_dependencies(None):
             if not _is_variable(x):
-                return Variable(zeros(x.shape, as_dtype(x.dtype)), trainable=False, name=name)
+                return slot_variable(x, zeros(x.shape, as_dtype(x.dtype)), self._name)
             start = x.value() if mode.executing_eagerly() else x.initialized_value()
-            made = Variable(start, trainable=False, name=name)
+            made = slot_variable(x, start, self._name)
         if not mode.executing_eagerly():
             graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, x)
         return made

@@ -202,19 +202,19 @@ class Optimizer(OptimizerHooks):
 
     def _make_state(self, v: Any) -> None:
         graph = getattr(v, "graph", None)
-        for i, (slot, (_, start)) in enumerate(self.slots.items()):
-            if v not in self._slot_dict(slot):
-                initial = self._hyper[start] if isinstance(start, str) else start
-                value = fill(v.shape, constant(initial, as_dtype(v.dtype)))
-                self._get_or_make_slot(v, value, slot, self._slot_name(slot, i))
         for power, number in self.powers.items():
             if self._get_non_slot_variable(power, graph) is None:
                 initial = _as(self._numbers()[number], v.dtype, "initial_value")
                 self._create_non_slot_variable(initial, power, v)
+        for slot, (_, start) in self.slots.items():
+            if v not in self._slot_dict(slot):
+                initial = self._hyper[start] if isinstance(start, str) else start
+                value = fill(v.shape, constant(initial, as_dtype(v.dtype)))
+                self._get_or_make_slot(v, value, slot, self._slot_name(slot))
 
-    def _slot_name(self, slot: str, i: int) -> str:
-        """What follows the variable's name in that of its i-th slot."""
-        return f"{self._name}_{i}" if i else self._name
+    def _slot_name(self, slot: str) -> str:
+        """What follows the variable's name in that of its slot."""
+        return str(self._name)
 
     def _numbers(self) -> dict[str, Any]:
         """The hyper-parameters now; functions are called."""

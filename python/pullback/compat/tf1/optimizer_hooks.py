@@ -18,9 +18,20 @@ from .grouping import group
 from .order_ops import unique
 from .scatter_ops import unsorted_segment_sum
 from .slices import IndexedSlices
+from .variable_scope import get_variable, variable_scope
 from .variables import Variable
 
-__all__ = ["OptimizerHooks"]
+__all__ = ["OptimizerHooks", "slot_variable"]
+
+
+def slot_variable(x: Any, value: Any, name: str) -> Any:
+    """A variable named after another variable or tensor. As in TensorFlow, variable scopes prefix
+    its name and say whether it exists already; name scopes do not."""
+    full = f"{x.name.partition(':')[0]}/{name}"
+    if mode.executing_eagerly():
+        return Variable(value, trainable=False, name=full)
+    with variable_scope(None, full):
+        return get_variable("", initializer=value, trainable=False)
 
 
 class OptimizerHooks:
@@ -70,8 +81,7 @@ class OptimizerHooks:
         """The slot of a variable, with this value at first."""
         slots = self._slot_dict(slot_name)
         if var not in slots:
-            name = f"{var.name.partition(':')[0]}/{op_name}"
-            slots[var] = Variable(val, trainable=False, name=name)
+            slots[var] = slot_variable(var, val, op_name)
         return slots[var]
 
     def _get_or_make_slot_with_initializer(

@@ -20,7 +20,7 @@ from .moving_averages import ExponentialMovingAverage as ExponentialMovingAverag
 from .names import absent, public_names
 from .optimizer import Optimizer, check_rows, slots_of
 from .saver import *
-from .variables import Variable
+from .variable_scope import get_variable
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -136,8 +136,8 @@ class FtrlOptimizer(_Regularized):
         self._check("initial_accumulator_value", "at least 0", lambda x: x >= 0)
         self._check("learning_rate_power", "at most 0", lambda x: x <= 0)
 
-    def _slot_name(self, slot: str, i: int) -> str:
-        return str(self._names[slot] or super()._slot_name(slot, i))
+    def _slot_name(self, slot: str) -> str:
+        return str(self._names[slot] or self._name)
 
     def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
         shrinkage = hyper["l2_shrinkage_regularization_strength"]
@@ -198,10 +198,10 @@ def create_global_step(graph: Graph | None = None) -> Any:
     if get_global_step(graph) is not None:
         raise ValueError("create_global_step: the graph has a global step already")
     context = nullcontext() if mode.executing_eagerly() else graph.as_default()
+    where = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
     with context, graph.name_scope(None), graph.control_dependencies(None):
-        step = Variable(zeros([], int64), trainable=False, name="global_step")
-    graph.add_to_collection(GraphKeys.GLOBAL_STEP, step)
-    return step
+        return get_variable("global_step", initializer=zeros([], int64), trainable=False,
+                            collections=where)  # fmt: skip
 
 
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
