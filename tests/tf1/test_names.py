@@ -7,7 +7,10 @@ have, so that what is missing is known: a name that comes or goes changes that f
 from __future__ import annotations
 
 import ast
+import fnmatch
 import inspect
+import re
+import sys
 import warnings
 from enum import Enum
 from pathlib import Path
@@ -17,7 +20,9 @@ import pytest
 from support.each import each
 from support.tf1 import fresh_graph  # noqa: F401
 
+import pullback as pb
 import pullback.compat.tf1 as tf
+from pullback.compat.tf1.names import absent, advice_of, table
 
 FOLDER = Path(__file__).parent
 LINES = [
@@ -111,11 +116,59 @@ def test_a_near_name_or_another_place_is_named():
     for name, text in (
         ("tf.reduce_summ", "did you mean 'reduce_sum'"), ("tf.softmax", "it is compat.tf1.nn.sof"),
         ("tf.AdamOptimizer", "it is compat.tf1.train.AdamOptimizer"),
-        ("tf.train.Sever", "did you mean 'Saver'"), ("tf.layers.Dense", "did you mean 'dense'"),
+        ("tf.train.Saber", "did you mean 'Saver'"), ("tf.layers.dens", "did you mean 'dense'"),
+        ("tf.trian", "did you mean 'train'"), ("tf.Grahp", "did you mean 'Graph'"),
+        ("tf.Constant", "part of pullback$"), ("tf.placeholdr", "did you mean 'placeholder'[?]$"),
     ):  # fmt: skip
         with pytest.raises(AttributeError, match=text):
             found(name)
     assert not hasattr(tf.nn, "__wrapped__")
+
+
+PATTERNS = [pattern for pattern, _ in table()]
+SPACES = [
+    module for name, module in sorted(sys.modules.items())
+    if name.startswith(tf.__name__) and "__getattr__" in vars(module)
+]  # fmt: skip
+
+
+@each("pattern", PATTERNS)
+def test_well_known_names_are_absent_and_say_what_to_use(pattern):
+    for space in SPACES:
+        names = getattr(space, "__all__", [n for n in vars(space) if n[0] != "_"])
+        paths = [f"{space.__name__}.{name}".removeprefix(f"{tf.__name__}.") for name in names]
+        assert not fnmatch.filter(paths, pattern)
+    name = pattern.replace("*", "x").replace("?", "")
+    module, _, last = f"{tf.__name__}.{name}".rpartition(".")
+    with pytest.raises(AttributeError) as caught:
+        absent(module)(last)
+    assert str(caught.value).endswith(f"part of pullback; {advice_of(name)}")
+
+
+def test_what_is_advised_exists():
+    assert len(PATTERNS) == len(set(PATTERNS)) > 200
+    advice = " ".join(text for _, text in table())
+    for name in re.findall(r"`((?:tf|pb|np)\.[^`]*)`", advice):
+        thing = {"tf": tf, "pb": pb, "np": np}[name[:2]]
+        for part in name.split(".")[1:]:
+            thing = getattr(thing, part)
+
+
+@each(
+    "statement",
+    {
+        "from pullback.compat.tf1.python.framework import ops": "tf1.python'.*tf.RegisterGradient",
+        "import pullback.compat.tf1.python.ops.nn_ops": "TensorFlow's internal modules",
+        "from pullback.compat.tf1 import gfile": "os.makedirs",
+        "import pullback.compat.tf1.trian": "no module named '.*trian'.*did you mean 'train'[?]$",
+        "from pullback.compat.tf1.keras.layers import Dense": "use `tf.layers`",
+        "import pullback.compat.tf1.conv99d": "it is not part of pullback$",
+    }.items(),
+)
+def test_modules_that_do_not_exist_say_what_to_use(statement):
+    program, text = statement
+    with pytest.raises(ModuleNotFoundError, match=text):
+        exec(program, {})
 
 
 def test_every_name_that_is_announced_is_there():

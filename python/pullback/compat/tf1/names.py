@@ -4,39 +4,85 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cache
 from inspect import Parameter, Signature
+from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
-__all__ = ["absent", "bind", "named", "near", "public_names", "signature_of", "taking"]
+__all__ = [
+    "absent", "advice_of", "bind", "named", "near", "public_names", "signature_of", "taking"
+]  # fmt: skip
 
 
 F = TypeVar("F")
 
 
-def absent(module: str) -> Callable[[str], Any]:
-    """`__getattr__` of a module: says where else a name is, which one is near, or that there is
-    nothing of the kind."""
+ROOT = __name__.rpartition(".")[0]
+
+
+@cache
+def table() -> list[tuple[str, str]]:
+    """Patterns of well-known names that are absent, each with what to use in their place."""
+    lines = Path(__file__).with_name("absent.txt").read_text(encoding="utf-8").splitlines()
+    entries = (line.split(" :: ") for line in lines if line and line[0] != "#")
+    return [(pattern, advice) for names, advice in entries for pattern in names.split()]
+
+
+def advice_of(path: str) -> str | None:
+    """The advice for a name as programs write it after `tf.`; None if it is not well known."""
+    return next((advice for pattern, advice in table() if fnmatchcase(path, pattern)), None)
+
+
+def _kind(thing: Any) -> str:
+    if isinstance(thing, ModuleType):  # only namespaces are public
+        return "module" if "__getattr__" in vars(thing) else "internal"
+    return "class" if isinstance(thing, type) else ""
+
+
+def absent(module: str, kinds: Sequence[str] = ("", "module")) -> Callable[[str], Any]:
+    """`__getattr__` of a module: an error that says what to use in the place of a well-known name,
+    where else a name is, or which one of the same kind is near."""
     where = module.removeprefix("pullback.")
 
     def missing(name: str) -> Any:
-        root = module.split(".tf1")[0] + ".tf1"
+        advice = advice_of(f"{module}.{name}".removeprefix(f"{ROOT}."))
         spaces = {
             n: vars(m)
             for n, m in sorted(sys.modules.items(), key=lambda entry: len(entry[0]))
-            if n.startswith(root) and "__getattr__" in vars(m)
+            if n.startswith(ROOT) and "__getattr__" in vars(m)
         }
-        text = next(
-            (f"; it is {n.removeprefix('pullback.')}.{name}" for n, v in spaces.items()
-             if name in v.get("__all__", v) and name[0] != "_"), "",
-        )  # fmt: skip
-        if not text:
-            close = near(name, [n for n in spaces.get(module, ()) if n[0] != "_"])
-            text = f": it is not part of pullback{close}"
+        text = f": it is not part of pullback{(advice and f'; {advice}') or ''}"
+        for n, v in spaces.items() if advice is None else ():
+            if name in v.get("__all__", v) and name[0] != "_":
+                text = f"; it is {n.removeprefix('pullback.')}.{name}"
+                break
+        else:
+            wanted = kinds if name[:1].islower() else ("class",)
+            known = spaces.get(module, {}) if advice is None else {}
+            text += near(name, [n for n, v in known.items() if n[0] != "_" and _kind(v) in wanted])
         raise AttributeError(f"{where} has no {name}{text}")
 
     return missing
+
+
+class _Finder:
+    """The last of the finders of `import`: modules that do not exist say what there is."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name.startswith(f"{ROOT}."):
+            module, _, last = name.rpartition(".")
+            try:
+                absent(module, ("module",))(last)
+            except AttributeError as error:
+                raise ModuleNotFoundError(f"no module named '{name}': {error}") from None
+
+
+sys.meta_path.append(_Finder)
 
 
 def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
