@@ -1,4 +1,5 @@
-"""`python -m pullback demo` trains on real digits, `doctor` describes the setup."""
+"""`python -m pullback demo` trains on real digits, `doctor` describes the setup, `report` lists the
+names of TensorFlow that programs use and those that `pullback.compat.tf1` has."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="swap in a custom gradient and compare it with the plain one",
     )
     commands.add_parser("doctor", help="print what pullback found on this machine")
+    names = commands.add_parser("report", help="list the names of TensorFlow in programs")
+    names.add_argument("path", metavar="PATH", help="a program, or a folder of programs")
 
     options = parser.parse_args(argv)
     if options.command == "doctor":
@@ -28,6 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         doctor()
         return 0
+    if options.command == "report":
+        from ._cli.report import report
+
+        try:
+            found = report(options.path)
+        except FileNotFoundError as error:
+            parser.error(str(error))
+        print(found)
+        return 1 if found.absent or found.unread else 0
     if options.epochs < 1:
         parser.error(f"--epochs: expected at least 1, got {options.epochs}")
 

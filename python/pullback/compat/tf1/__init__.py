@@ -26,6 +26,7 @@ gradients; `mode` about eager execution, `traced` about `tf.function`.
 
 from __future__ import annotations
 
+from ..._cli.report import report as report
 from . import app as app
 from . import debugging as debugging
 from . import errors as errors
