@@ -78,7 +78,6 @@ from .random_ops import *
 from .recompute import *
 from .registry import *
 from .scalar_ops import *
-from .scaled_initializers import *
 from .scatter_ops import *
 from .script_ops import *
 from .session import *

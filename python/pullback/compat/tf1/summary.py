@@ -86,28 +86,13 @@ class FileWriter:
         """The folder that it was made for."""
         return self._folder
 
-    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+    def add_summary(self, *_: Any, **__: Any) -> None:
         """Does nothing."""
 
-    def add_event(self, event: Any) -> None:
-        """Does nothing."""
-
-    def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
-        """Does nothing."""
-
-    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
-        """Does nothing."""
-
-    def flush(self) -> None:
-        """Does nothing."""
-
-    close = reopen = flush
+    add_event = add_graph = add_run_metadata = flush = close = reopen = __exit__ = add_summary
 
     def __enter__(self) -> FileWriter:
         return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
 
 
 class FileWriterCache:

@@ -20,8 +20,7 @@ from .create import convert_to_tensor
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
 from .names import public_names
-from .random_ops import zeros_initializer
-from .scaled_initializers import glorot_uniform_initializer
+from .random_ops import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
 from .variables import Variable, VariableAggregation, VariableSynchronization
 
