@@ -298,3 +298,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     x = convert_to_tensor(x)
     have = as_dtype(x.dtype)
     return x if have == wish else apply("Cast", x, name=name, SrcT=have, DstT=wish)
+
+
+def in_dtype(value: Any, dtype: Any, name: str | None = None) -> Any:
+    """A number or a tensor in a dtype."""
+    return cast(value, dtype) if is_tensor(value) else convert_to_tensor(value, dtype, name)

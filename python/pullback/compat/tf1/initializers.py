@@ -8,7 +8,7 @@ _found = {
     name.removesuffix("_initializer"): getattr(module, name)
     for module in (_classes, _variables)
     for name in (*vars(module),)
-    if name.endswith("_initializer")
+    if name.endswith("_initializer") and name[0] != "_"
 }
 globals().update(_found)
 __all__ = sorted(_found)

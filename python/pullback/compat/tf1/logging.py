@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging as _logging
-from typing import Any
 
 from .names import absent
 
@@ -16,16 +15,7 @@ DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
 _logger = _logging.getLogger("pullback")
 debug, info, error, fatal = _logger.debug, _logger.info, _logger.error, _logger.critical
 warn = warning = _logger.warning
-
-
-def log(level: int, msg: str, *args: Any) -> None:
-    """Logs a message at a level."""
-    _logger.log(level, msg, *args)
-
-
-def get_verbosity() -> int:
-    """The level from which on messages are shown."""
-    return _logger.getEffectiveLevel()
+log, get_verbosity = _logger.log, _logger.getEffectiveLevel
 
 
 def set_verbosity(v: int) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import mode
 from .array_ops import zeros
-from .create import cast, convert_to_tensor, scope_of
+from .create import cast, convert_to_tensor, in_dtype, scope_of
 from .dtypes import as_dtype
 from .graph import GraphKeys, get_default_graph
 from .grouping import group
@@ -33,7 +31,7 @@ def assign_moving_average(
     with scope_of(name or "AssignMovingAvg", variable, value) as scope:
         dtype = as_dtype(variable.dtype)
         value = convert_to_tensor(value, dtype)
-        rate = _as(1.0 - decay, dtype)
+        rate = in_dtype(1.0 - decay, dtype)
         if not zero_debias:
             return variable.assign_sub((variable - value) * rate, name=scope)
         biased, step = _debiasing(variable)
@@ -42,12 +40,6 @@ def assign_moving_average(
         if mode.executing_eagerly():
             new, count = biased.value(), step.value()
         return variable.assign(new / (1 - power(1 - rate, cast(count, dtype))), name=scope)
-
-
-def _as(number: Any, dtype: Any) -> Any:
-    if isinstance(number, (int, float, np.number)):
-        return convert_to_tensor(number, dtype)
-    return cast(number, dtype)
 
 
 def _debiasing(variable: Any) -> tuple[Any, Any]:
@@ -121,8 +113,8 @@ class ExponentialMovingAverage:
     def _decay_now(self) -> Any:
         if self._updates is None:
             return self._decay
-        n = _as(_now(self._updates), as_dtype("float32"))
-        return minimum(_as(self._decay, as_dtype("float32")), (1.0 + n) / (10.0 + n))
+        n = in_dtype(_now(self._updates), "float32")
+        return minimum(in_dtype(self._decay, as_dtype("float32")), (1.0 + n) / (10.0 + n))
 
     def _made(self, x: Any) -> Any:
         graph = get_default_graph()

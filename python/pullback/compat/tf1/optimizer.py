@@ -20,7 +20,7 @@ from ..._training.update_rules import Rule
 from . import mode
 from .array_ops import constant, fill
 from .backprop import gradients
-from .create import cast, convert_to_tensor, is_tensor
+from .create import convert_to_tensor, in_dtype, is_tensor
 from .dtypes import as_dtype
 from .graph import Graph, GraphKeys, get_default_graph
 from .grouping import tuple as gated
@@ -204,7 +204,7 @@ class Optimizer(OptimizerHooks):
         graph = getattr(v, "graph", None)
         for power, number in self.powers.items():
             if self._get_non_slot_variable(power, graph) is None:
-                initial = _as(self._numbers()[number], v.dtype, "initial_value")
+                initial = in_dtype(self._numbers()[number], v.dtype, "initial_value")
                 self._create_non_slot_variable(initial, power, v)
         for slot, (_, start) in self.slots.items():
             if v not in self._slot_dict(slot):
@@ -331,7 +331,7 @@ class Optimizer(OptimizerHooks):
             graph = get_default_graph()
             with graph.control_dependencies(updates):
                 for key, power in self._powers_of(graph).items():
-                    number = _as(self._now[self.powers[key]], power.dtype, self.powers[key])
+                    number = in_dtype(self._now[self.powers[key]], power.dtype, self.powers[key])
                     updates.append(power.assign(power * number).op)
         return super()._finish(updates, name_scope)
 
@@ -363,7 +363,7 @@ class Optimizer(OptimizerHooks):
             return None
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
-        numbers = {key: _as(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
+        numbers = {key: in_dtype(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
         attrs = {"optimizer": self, "variable": v, "hyper": [*numbers], "flags": flags}
         parts = _parts(g)
         inputs = [*parts, *numbers.values()]
@@ -384,13 +384,6 @@ class _AtOnce:
 
     def assign(self, variable: Any, value: Any) -> None:
         self.new[variable] = value
-
-
-def _as(number: Any, dtype: Any, name: str) -> Any:
-    """A hyper-parameter in the dtype of a variable."""
-    if is_tensor(number):
-        return cast(number, dtype)
-    return convert_to_tensor(number, as_dtype(dtype), name)
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:

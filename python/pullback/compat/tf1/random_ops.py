@@ -175,16 +175,25 @@ class Initializer:
         return type(self).make(shape, dtype=wish, **self.given)
 
 
-class zeros_initializer(Initializer):
-    """Zeros."""
+def _initializer(name: str, doc: str, make: Any, arguments: str = Initializer.arguments) -> Any:
+    members = {"arguments": arguments, "make": staticmethod(make), "__doc__": doc}
+    return type(name, (Initializer,), {**members, "__module__": __name__})
 
-    make = zeros
 
-
-class ones_initializer(Initializer):
-    """Ones."""
-
-    make = ones
+_NUMBERS = "mean=0.0 stddev=1.0 seed=None dtype='float32'"
+zeros_initializer = _initializer("zeros_initializer", "Zeros.", zeros)
+ones_initializer = _initializer("ones_initializer", "Ones.", ones)
+random_normal_initializer = _initializer(
+    "random_normal_initializer", "Draws from the normal distribution.", random_normal, _NUMBERS
+)
+truncated_normal_initializer = _initializer(
+    "truncated_normal_initializer", "Draws from the normal distribution within two deviations.",
+    truncated_normal, _NUMBERS,
+)  # fmt: skip
+random_uniform_initializer = _initializer(
+    "random_uniform_initializer", "Draws between two bounds, all equally likely.", random_uniform,
+    "minval=0 maxval=None seed=None dtype='float32'",
+)  # fmt: skip
 
 
 class constant_initializer(Initializer):
@@ -195,24 +204,6 @@ class constant_initializer(Initializer):
     @staticmethod
     def make(shape: Any, dtype: Any, value: Any, verify_shape: bool) -> Any:
         return constant(value, dtype, shape, verify_shape=verify_shape)
-
-
-class random_normal_initializer(Initializer):
-    """Draws from the normal distribution."""
-
-    arguments, make = "mean=0.0 stddev=1.0 seed=None dtype='float32'", random_normal
-
-
-class truncated_normal_initializer(Initializer):
-    """Draws from the normal distribution within two deviations."""
-
-    arguments, make = "mean=0.0 stddev=1.0 seed=None dtype='float32'", truncated_normal
-
-
-class random_uniform_initializer(Initializer):
-    """Draws between two bounds, all equally likely."""
-
-    arguments, make = "minval=0 maxval=None seed=None dtype='float32'", random_uniform
 
 
 # By TensorFlow's names those of the library.
@@ -251,9 +242,7 @@ def _scaled(name: str, scale: float, fan: str, distribution: str, source: str) -
         return variance_scaling_initializer.make(shape, dtype, scale, fan, distribution, seed)
 
     text = f"Variance {scale:g} / {fan}, {distribution}. Source: {source}"
-    members = {"arguments": "seed=None dtype='float32'", "make": staticmethod(make),
-               "__doc__": text, "__module__": __name__}  # fmt: skip
-    return type(name, (Initializer,), members)
+    return _initializer(name, text, make, "seed=None dtype='float32'")
 
 
 _GLOROT = "Glorot and Bengio, Understanding the difficulty of training deep networks, 2010."

@@ -17,7 +17,7 @@ import numpy as np
 
 from ... import _core
 from .array_ops import shape
-from .create import apply, constant_of, convert_to_tensor
+from .create import apply, cast, constant_of, convert_to_tensor
 from .dtypes import as_dtype, int32
 from .opdef import define
 from .shapes import TensorShape, as_dims
@@ -181,12 +181,7 @@ def total_of(parts: Sequence[Any]) -> Any:
     values = apply("ConcatV2", *(part.values for part in parts), 0, name="concat")
     wide = {as_dtype(part.indices.dtype) for part in parts}
     kind = wide.pop() if len(wide) == 1 else as_dtype("int64")
-    indices = [_as_kind(part.indices, kind) for part in parts]
+    indices = [cast(part.indices, kind) for part in parts]
     return IndexedSlices(
         values, apply("ConcatV2", *indices, 0, name="concat"), parts[0].dense_shape
     )
-
-
-def _as_kind(indices: Any, kind: Any) -> Any:
-    have = as_dtype(indices.dtype)
-    return indices if have == kind else apply("Cast", indices, SrcT=have, DstT=kind)

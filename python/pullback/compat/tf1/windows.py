@@ -61,9 +61,9 @@ def _format(last: bool) -> str:
     return "NHWC" if last else "NCHW"
 
 
-def _rank(x: Any, rank: int, who: str) -> None:
-    if len(x.shape) != rank:
-        raise ValueError(f"{who}: expected a tensor of rank {rank}, got shape {tuple(x.shape)}")
+def _rank(x: Any, who: str) -> None:
+    if len(x.shape) != 4:
+        raise ValueError(f"{who}: expected a tensor of rank 4, got shape {tuple(x.shape)}")
 
 
 def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
@@ -87,9 +87,7 @@ def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
 
 
 def _convolved(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
-    _rank(x, 4, "conv2d")
-    _rank(filters, 4, "conv2d")
-    _channels(x, filters, last)
+    _rank(x, "conv2d")
     return pb.nn.conv2d(x, filters, stride=strides, padding=padding, dilation=dilations,
                         data_format=_format(last))  # fmt: skip
 
@@ -181,7 +179,6 @@ def separable_conv2d(
 
 
 def _transposed(value: Any, filters: Any, output_shape: Any, **attrs: Any) -> Any:
-    _rank(value, 4, "conv2d_transpose")
     zeros = _core.full(tuple(output_shape), like(value, 0))
     made = _convolved(zeros, filters, **attrs)
     if made.shape != value.shape:
@@ -232,12 +229,12 @@ def conv1d(
 
 
 def _largest(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
-    _rank(x, 4, "max_pool")
+    _rank(x, "max_pool")
     return pb.nn.max_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
 
 
 def _average(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
-    _rank(x, 4, "avg_pool")
+    _rank(x, "avg_pool")
     return pb.nn.avg_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
 
 
