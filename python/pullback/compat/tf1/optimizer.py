@@ -27,7 +27,13 @@ from .grouping import tuple as gated
 from .names import bind, signature_of
 from .opdef import define
 from .operation import Operation, operation_of
-from .optimizer_checks import checked_loss, checked_pair, checked_variables, no_gradients
+from .optimizer_checks import (
+    check_rows,
+    checked_loss,
+    checked_pair,
+    checked_variables,
+    no_gradients,
+)
 from .optimizer_hooks import OptimizerHooks
 from .slices import IndexedSlices
 from .tape import GradientTape
@@ -35,17 +41,6 @@ from .tensor import as_core
 from .variables import Variable
 
 __all__ = ["Optimizer"]
-
-
-def slots_of(text: str) -> Mapping[str, tuple[str, float | str]]:
-    """The slots that `v:s=1` describes: TensorFlow's name, the rule's where it differs, and the
-    start, 0 unless given."""
-    slots: dict[str, tuple[str, float | str]] = {}
-    for entry in text.split():
-        names, _, start = entry.partition("=")
-        name, _, inner = names.partition(":")
-        slots[name] = inner or name, start if start.isidentifier() else float(start or 0)
-    return MappingProxyType(slots)
 
 
 class Optimizer(OptimizerHooks):
@@ -401,12 +396,3 @@ define("ApplyUpdate", execute=_execute, flows=False)
 
 def _parts(g: Any) -> list[Any]:
     return [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
-
-
-def check_rows(v: Any, values: Any, indices: Any) -> None:
-    """ValueError for a gradient of rows that are none of v's."""
-    if values.shape != (*indices.shape, *tuple(v.shape)[1:]) or len(indices.shape) != 1:
-        raise ValueError(
-            f"the gradient has rows of shape {values.shape} at indices of shape {indices.shape}, "
-            f"for a variable of shape {tuple(v.shape)}"
-        )

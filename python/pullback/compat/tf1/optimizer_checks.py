@@ -85,3 +85,12 @@ def _reason(v: Any, loss: Any) -> str:
         return "its gradient is None; pb.explain(loss, variable) says why"
     [(_, why)] = why_none_of(ys[0], [v])
     return why
+
+
+def check_rows(v: Any, values: Any, indices: Any) -> None:
+    """ValueError for a gradient of rows that are none of v's."""
+    if values.shape != (*indices.shape, *tuple(v.shape)[1:]) or len(indices.shape) != 1:
+        raise ValueError(
+            f"the gradient has rows of shape {values.shape} at indices of shape {indices.shape}, "
+            f"for a variable of shape {tuple(v.shape)}"
+        )

@@ -6,7 +6,8 @@ wants `_create_slots`, `_prepare` and `_finish`; the other methods here it calls
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from . import mode
@@ -21,7 +22,7 @@ from .slices import IndexedSlices
 from .variable_scope import get_variable, variable_scope
 from .variables import Variable
 
-__all__ = ["OptimizerHooks", "slot_variable"]
+__all__ = ["OptimizerHooks", "slot_variable", "slots_of"]
 
 
 def slot_variable(x: Any, value: Any, name: str) -> Any:
@@ -32,6 +33,17 @@ def slot_variable(x: Any, value: Any, name: str) -> Any:
         return Variable(value, trainable=False, name=full)
     with variable_scope(None, full):
         return get_variable("", initializer=value, trainable=False)
+
+
+def slots_of(text: str) -> Mapping[str, tuple[str, float | str]]:
+    """The slots that `v:s=1` describes: TensorFlow's name, the rule's where it differs, and the
+    start, 0 unless given."""
+    slots: dict[str, tuple[str, float | str]] = {}
+    for entry in text.split():
+        names, _, start = entry.partition("=")
+        name, _, inner = names.partition(":")
+        slots[name] = inner or name, start if start.isidentifier() else float(start or 0)
+    return MappingProxyType(slots)
 
 
 class OptimizerHooks:

@@ -18,7 +18,9 @@ from .dtypes import as_dtype, int64
 from .graph import Graph, GraphKeys, get_default_graph
 from .moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .names import absent, public_names
-from .optimizer import Optimizer, check_rows, slots_of
+from .optimizer import Optimizer
+from .optimizer_checks import check_rows
+from .optimizer_hooks import slots_of
 from .saver import *
 from .variable_scope import get_variable
 
