@@ -107,7 +107,7 @@ def test_the_last_checkpoints_stay(tmp_path):
     prefixes = [str(tmp_path / f"model-{k}") for k in (3, 4)]
     assert saver.last_checkpoints == prefixes
     assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "checkpoint", "model-3.npz", "model-4.npz"
+        "checkpoint", "model-3.meta", "model-3.npz", "model-4.meta", "model-4.npz"
     ]  # fmt: skip
     state = tf.train.get_checkpoint_state(str(tmp_path))
     assert state.model_checkpoint_path == prefixes[1] == tf.train.latest_checkpoint(str(tmp_path))

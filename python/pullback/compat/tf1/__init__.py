@@ -19,9 +19,10 @@ values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`,
 `array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
 `nn` with `windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`;
 `control_flow`, `choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and
-`loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay`, `saver` and
-`moving_averages`; `custom`, `recompute`, `registry`, `slices`, `jacobians` and `tape` about
-gradients; `mode` about eager execution, `traced` about `tf.function`.
+`loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay` and
+`moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`; `custom`,
+`recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about eager
+execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from . import math as math
 from . import nn as nn
 from . import random as random
 from . import raw_ops as raw_ops
+from . import saved_model as saved_model
 from . import summary as summary
 from . import train as train
 from .along import *

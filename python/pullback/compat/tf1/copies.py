@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ... import _core
 from .bodies import outputs_of, pieces
-from .inference import infer
+from .inference import infer, known_of
 from .operation import Operation
 from .registry import Rule
 from .tensor import SymbolicTensor as Tensor
 from .tensor import opaque
 
-__all__ = ["LEAVES", "Copies", "copied", "only_computes"]
+__all__ = ["LEAVES", "Copies", "copied", "only_computes", "outputs_like"]
 
 LEAVES = frozenset({"Const", "ReadVariableOp"})
 # Rows without a function that compute nevertheless.
@@ -39,14 +40,26 @@ def copied(
     made.override, made.rule = op.override, rule
     if as_original:
         made.name, made.place = op.name, op.place
-    outputs: Any
     if op.type in LEAVES:
-        outputs = [(y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs]
-    elif pieces(op):
-        outputs = outputs_of(made, [(y.dtype, y.dims) for y in op.outputs])
-    elif op.definition.execute is None and op.rule is None:
-        outputs = infer(made)
-    else:
-        stand_ins = [x.stand_in for x in inputs]
-        outputs = [(y.dtype, y.dims, opaque(stand_ins, y.dtype, y.dims)) for y in op.outputs]
+        kept = ((y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs)
+        return op.graph.complete(made, kept).outputs
+    outputs = outputs_like(made, [(y.dtype, y.dims) for y in op.outputs], op.rule)
     return op.graph.complete(made, outputs).outputs
+
+
+def outputs_like(
+    op: Operation, kinds: Sequence[tuple[Any, Any]], rule: Rule | None = None
+) -> list[Any]:
+    """What is known of the outputs of an operation that is made again, of these dtypes and
+    dimensions; `rule` is that of the first one."""
+    if op.type == "Const":
+        array = op.attrs["value"].numpy()
+        return [(op.attrs["dtype"], array.shape, None, known_of(array))]
+    if op.type == "ReadVariableOp":
+        return [(*kinds[0], _core.identity(op.inputs[0].stand_in))]
+    if pieces(op):
+        return outputs_of(op, kinds)
+    if op.definition.execute is None and rule is None:
+        return infer(op)
+    stand_ins = [x.stand_in for x in op.inputs]
+    return [(dtype, dims, opaque(stand_ins, dtype, dims)) for dtype, dims in kinds]

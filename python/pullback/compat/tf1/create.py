@@ -153,9 +153,13 @@ def _leaf_dtype(value: Any) -> DType | None:
     return dtype_of(value)
 
 
-def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
+def core_constant(array: np.ndarray[Any, Any]) -> Any:
     # A single number is an argument of the plan and no part of its structure.
-    core = _core.constant(array.item() if array.ndim == 0 else array, dtype.dtype)
+    return _core.constant(array.item() if array.ndim == 0 else array, array.dtype)
+
+
+def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
+    core = core_constant(array)
     if mode.executing_eagerly():
         return as_eager(core)
     attrs = {"value": core, "dtype": dtype}

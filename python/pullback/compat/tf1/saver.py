@@ -6,6 +6,7 @@ the file `checkpoint` beside it lists the prefixes, in TensorFlow's notation. No
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -20,12 +21,14 @@ import numpy as np
 from ... import _core
 from . import mode
 from .errors import InvalidArgumentError, NotFoundError
+from .graph import get_default_graph
 from .names import near
+from .stored_graph import Stored, rebuilt
 from .variables import Variable, global_variables
 
 __all__ = [
-    "CheckpointState", "Saver", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
-    "list_variables", "load_variable",
+    "CheckpointState", "Saver", "checkpoint_exists", "export_meta_graph", "get_checkpoint_state",
+    "import_meta_graph", "latest_checkpoint", "list_variables", "load_variable",
 ]  # fmt: skip
 
 
@@ -92,6 +95,8 @@ class Saver:
     ) -> str:  # fmt: skip
         """Writes the variables to `<save_path>[-global_step].npz`; returns the path without `.npz`.
 
+        In a graph, `<path>.meta` has the operations, for `import_meta_graph`.
+
         FailedPreconditionError if one has no value, ValueError if the folder does not exist.
         """
         prefix = os.fspath(save_path)
@@ -101,10 +106,14 @@ class Saver:
         folder = Path(prefix).parent
         if not folder.is_dir():
             raise ValueError(f"Saver.save: the folder '{folder}' of '{save_path}' does not exist")
-        _write(Path(f"{prefix}.npz"), self._values(sess))
+        write_checkpoint(prefix, self._values(sess))
         self._made = [p for p in self._made if p != prefix] + [prefix]
+        if write_meta_graph and not mode.executing_eagerly():
+            export_meta_graph(f"{prefix}.{meta_graph_suffix}", graph=sess.graph)
         while self._most and len(self._made) > self._most:
-            Path(f"{self._made.pop(0)}.npz").unlink(missing_ok=True)
+            oldest = self._made.pop(0)
+            for suffix in ("npz", meta_graph_suffix):
+                Path(f"{oldest}.{suffix}").unlink(missing_ok=True)
         if write_state:
             _write_state(folder / (latest_filename or "checkpoint"), self._made)
         return prefix
@@ -123,7 +132,7 @@ class Saver:
         """
         if save_path is None:
             raise ValueError("Saver.restore: can't load save_path when it is None")
-        saved = _read(os.fspath(save_path), "Saver.restore")
+        saved = read_checkpoint(os.fspath(save_path), "Saver.restore")
         values = {
             name: self._fitting(name, v, saved, save_path) for name, v in self._variables.items()
         }
@@ -176,11 +185,55 @@ def _number(sess: Any, step: Any) -> int:
     return int(step.numpy() if hasattr(step, "numpy") else sess.run(step))
 
 
+# --- graphs
+
+_META = "pullback graph, version 1 (not TensorFlow's)"
+
+
+def export_meta_graph(
+    filename: str | None = None, meta_info_def: Any = None, graph_def: Any = None,
+    saver_def: Any = None, collection_list: Any = None, as_text: bool = False,
+    graph: Any = None, export_scope: str | None = None, clear_devices: bool = False,
+    clear_extraneous_savers: bool = False, strip_default_attrs: bool = False,
+    save_debug_info: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """The operations of a graph as plain data, written to a file if one is named. What has a Python
+    function, such as a training step, is not among them."""
+    document = {"format": _META, "graph": Stored(graph or get_default_graph()).document}
+    if filename is not None:
+        Path(filename).write_text(json.dumps(document), encoding="utf-8")
+    return document
+
+
+def import_meta_graph(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
+    **kwargs: Any,
+) -> Saver | None:  # fmt: skip
+    """Adds to the default graph the operations that a `.meta` file has; gives a Saver of their
+    variables, or None without any. OSError if there is no such file."""
+    data = meta_graph_or_file
+    if not isinstance(data, Mapping):
+        if not Path(data).is_file():
+            raise OSError(f"import_meta_graph: File {data} does not exist")
+        text = Path(data).read_bytes()
+        data = json.loads(text) if text.startswith(b'{"format"') else {}
+    if data.get("format") != _META:
+        raise ValueError(
+            f"import_meta_graph: expected a file that pullback has written for meta_graph_or_file, "
+            f"got {meta_graph_or_file!s:.60}, which is not one; build the graph by the program"
+        )
+    variables = rebuilt(data["graph"], get_default_graph(), import_scope, "import_meta_graph")
+    kept = {v.op.name: v for v in global_variables()}
+    chosen = {name: v for name, v in variables.items() if v.op.name in kept}
+    return Saver(chosen, **kwargs) if chosen else None
+
+
 # --- files
 
 
-def _write(path: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+def write_checkpoint(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
     """Complete or not at all; any name may be an entry, which `np.savez` does not allow."""
+    path = Path(f"{prefix}.npz")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
@@ -193,7 +246,7 @@ def _write(path: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         raise
 
 
-def _read(prefix: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
+def read_checkpoint(prefix: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
     if not checkpoint_exists(prefix):
         raise ValueError(f"{who}: the passed save_path is not a valid checkpoint: {prefix}")
     with np.load(f"{prefix}.npz", allow_pickle=False) as archive:
@@ -249,7 +302,7 @@ def _found(ckpt_dir_or_file: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
     prefix = latest_checkpoint(ckpt_dir_or_file) if folder else ckpt_dir_or_file
     if prefix is None:
         raise ValueError(f"{who}: there is no checkpoint in '{ckpt_dir_or_file}'")
-    return _read(prefix, who)
+    return read_checkpoint(prefix, who)
 
 
 def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:

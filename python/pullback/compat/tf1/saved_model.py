@@ -1,0 +1,302 @@
+"""`tf.saved_model`: a graph with the values of its variables in a folder, to be loaded elsewhere.
+
+The format is pullback's own: `saved_model.json` has the graphs with their tags and signatures
+(stored_graph.py), `variables/variables.npz` is a checkpoint of the variables. TensorFlow's models
+are not read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from .graph import get_default_graph
+from .names import absent
+from .operation import operation_of
+from .saver import read_checkpoint, write_checkpoint
+from .shapes import TensorShape
+from .stored_graph import Stored, rebuilt
+from .tensor import SymbolicTensor
+from .variables import global_variables
+
+__all__ = [
+    "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
+    "PREDICT_METHOD_NAME",
+    "SERVING",
+    "TRAINING",
+    "Builder",
+    "build_signature_def",
+    "build_tensor_info",
+    "builder",
+    "contains_saved_model",
+    "get_tensor_from_tensor_info",
+    "load",
+    "loader",
+    "maybe_saved_model_directory",
+    "predict_signature_def",
+    "signature_constants",
+    "signature_def_utils",
+    "simple_save",
+    "tag_constants",
+    "utils",
+]  # fmt: skip
+
+_FORMAT = "pullback saved model, version 1 (not TensorFlow's)"
+_FILE, _VARIABLES = "saved_model.json", "variables/variables"
+SERVING, TRAINING = "serve", "train"
+DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
+PREDICT_METHOD_NAME = "tensorflow/serving/predict"
+
+
+@dataclass
+class TensorInfo:
+    """A tensor of a signature: its name in the graph, dtype and shape."""
+
+    name: str
+    dtype: Any
+    tensor_shape: TensorShape
+
+
+@dataclass
+class SignatureDef:
+    """Inputs and outputs by the names that a caller knows."""
+
+    inputs: dict[str, TensorInfo] = field(default_factory=dict)
+    outputs: dict[str, TensorInfo] = field(default_factory=dict)
+    method_name: str = ""
+
+
+@dataclass
+class MetaGraphDef:
+    """What `load` gives: the tags and signatures of a graph."""
+
+    tags: list[str]
+    signature_def: dict[str, SignatureDef]
+
+
+def build_tensor_info(tensor: Any) -> TensorInfo:
+    """What a signature says about a tensor."""
+    x = getattr(tensor, "_graph_element", tensor)
+    if not isinstance(x, SymbolicTensor):
+        raise TypeError(
+            f"build_tensor_info: expected a tensor of a graph for tensor, got {tensor!r:.60}"
+        )
+    return TensorInfo(x.name, x.dtype, x.shape)
+
+
+def get_tensor_from_tensor_info(
+    tensor_info: TensorInfo, graph: Any = None, import_scope: str | None = None
+) -> Any:
+    """The tensor of that name in a graph."""
+    scope = f"{import_scope}/" if import_scope else ""
+    return (graph or get_default_graph()).get_tensor_by_name(scope + tensor_info.name)
+
+
+def build_signature_def(
+    inputs: Mapping[str, TensorInfo] | None = None, outputs: Mapping[str, TensorInfo] | None = None,
+    method_name: str | None = None,
+) -> SignatureDef:  # fmt: skip
+    """A signature of tensors that `build_tensor_info` has described."""
+    return SignatureDef(dict(inputs or {}), dict(outputs or {}), method_name or "")
+
+
+def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> SignatureDef:
+    """The signature of a prediction, of tensors by name."""
+    for what, tensors in (("inputs", inputs), ("outputs", outputs)):
+        if not tensors:
+            raise ValueError(f"predict_signature_def: expected tensors for {what}, got {tensors!r}")
+    ins, outs = ({k: build_tensor_info(x) for k, x in t.items()} for t in (inputs, outputs))
+    return SignatureDef(ins, outs, PREDICT_METHOD_NAME)
+
+
+class Builder:
+    """Writes a model into a new folder, one graph after the other.
+
+    >>> import tempfile
+    >>> from pullback.compat import tf1 as tf
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tf.Graph().as_default(), tf.Session() as session:
+    ...         x = tf.placeholder(tf.float32, [None], name="x")
+    ...         y = tf.multiply(x, tf.Variable(3.0), name="y")
+    ...         session.run(tf.global_variables_initializer())
+    ...         tf.saved_model.simple_save(session, folder + "/model", {"x": x}, {"y": y})
+    ...     with tf.Session(graph=tf.Graph()) as session:
+    ...         model = tf.saved_model.loader.load(session, ["serve"], folder + "/model")
+    ...         session.run("y:0", {"x:0": [1.0, 2.0]})
+    array([3., 6.], dtype=float32)
+    """
+
+    def __init__(self, export_dir: Any) -> None:
+        self._folder = Path(os.fspath(export_dir))
+        if self._folder.exists() and (not self._folder.is_dir() or any(self._folder.iterdir())):
+            raise AssertionError(
+                f"SavedModelBuilder: expected a new or empty folder for export_dir, got "
+                f"'{export_dir}', which has files; delete it or give another one"
+            )
+        self._graphs: list[dict[str, Any]] = []
+
+    def add_meta_graph_and_variables(
+        self, sess: Any, tags: Sequence[str],
+        signature_def_map: Mapping[str, SignatureDef] | None = None, assets_collection: Any = None,
+        legacy_init_op: Any = None, clear_devices: bool = False, main_op: Any = None,
+        strip_default_attrs: bool = False, saver: Any = None,
+    ) -> None:  # fmt: skip
+        """Adds the graph of a session, and writes the values of its variables.
+
+        ValueError if a signature or `main_op` depends on something that cannot be stored.
+        """
+        if self._graphs:
+            raise AssertionError(
+                "SavedModelBuilder: expected one call of add_meta_graph_and_variables, got a "
+                "second one; add further graphs by add_meta_graph"
+            )
+        with sess.graph.as_default():
+            values = sess.run({v.op.name: v for v in global_variables()})
+            self._add(tags, signature_def_map, legacy_init_op if main_op is None else main_op)
+        path = self._folder / _VARIABLES
+        path.parent.mkdir(parents=True)
+        write_checkpoint(str(path), values)
+
+    def add_meta_graph(
+        self, tags: Sequence[str], signature_def_map: Mapping[str, SignatureDef] | None = None,
+        assets_collection: Any = None, legacy_init_op: Any = None, clear_devices: bool = False,
+        main_op: Any = None, strip_default_attrs: bool = False, saver: Any = None,
+    ) -> None:  # fmt: skip
+        """Adds the default graph, which has the same variables."""
+        if not self._graphs:
+            raise AssertionError(
+                "SavedModelBuilder: expected variables before add_meta_graph; call "
+                "add_meta_graph_and_variables first"
+            )
+        self._add(tags, signature_def_map, legacy_init_op if main_op is None else main_op)
+
+    def _add(self, tags: Sequence[str], signatures: Any, main_op: Any) -> None:
+        graph = get_default_graph()
+        stored = Stored(graph)
+
+        def check(name: str, what: str) -> None:
+            reason = stored.missing.get(graph.get_operation_by_name(name.partition(":")[0]))
+            if reason is not None:
+                raise ValueError(
+                    f"SavedModelBuilder: expected operations that can be stored for {what}, got "
+                    f"'{name}', which depends on one that cannot: {reason}; take a tensor that "
+                    "does not depend on it, or save the variables alone by tf.train.Saver"
+                )
+
+        written = {}
+        for key, signature in (signatures or {}).items():
+            sides = {"inputs": signature.inputs, "outputs": signature.outputs}
+            for side, infos in sides.items():
+                for label, info in infos.items():
+                    check(info.name, f"{side[:-1]} '{label}' of the signature '{key}'")
+            names = {side: {k: x.name for k, x in infos.items()} for side, infos in sides.items()}
+            written[key] = names | {"method_name": signature.method_name}
+        main = None if main_op is None else operation_of(main_op, "SavedModelBuilder").name
+        if main is not None:
+            check(main, "main_op")
+        tags = [tags] if isinstance(tags, str) else list(tags)
+        self._graphs.append(
+            {"tags": tags, "signatures": written, "main_op": main, "graph": stored.document}
+        )
+
+    def save(self, as_text: bool = False) -> bytes:
+        """Writes the graphs; gives the path of the file."""
+        path = self._folder / _FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        document = {"format": _FORMAT, "graphs": self._graphs}
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return os.fsencode(path)
+
+
+def simple_save(
+    session: Any, export_dir: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any],
+    legacy_init_op: Any = None,
+) -> None:  # fmt: skip
+    """Writes the graph and the variables of a session with one signature, for `loader.load` with
+    the tag `SERVING`."""
+    made = Builder(export_dir)
+    signature = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)}
+    made.add_meta_graph_and_variables(
+        session, [SERVING], signature, main_op=legacy_init_op, clear_devices=True
+    )
+    made.save()
+
+
+def load(
+    sess: Any, tags: Sequence[str], export_dir: Any, import_scope: str | None = None,
+    **saver_kwargs: Any,
+) -> MetaGraphDef:  # fmt: skip
+    """Adds a graph of a model to that of a session, and gives its variables their values.
+
+    What the model could not store, such as training steps, is not there. OSError if there is no
+    model, RuntimeError if none of its graphs has these tags, ValueError for a model of TensorFlow.
+    """
+    folder = Path(os.fspath(export_dir))
+    if not contains_saved_model(export_dir):
+        if any((folder / name).exists() for name in ("saved_model.pb", "saved_model.pbtxt")):
+            raise ValueError(
+                f"loader.load: expected a model that pullback has saved for export_dir, got "
+                f"'{export_dir}', a SavedModel of TensorFlow, whose format is not read; build its "
+                "graph by the program and load the variables' values by `Variable.load`"
+            )
+        raise OSError(f"loader.load: SavedModel file does not exist at: {folder / _FILE}")
+    document = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+    if document.get("format") != _FORMAT:
+        raise ValueError(
+            f"loader.load: expected '{_FORMAT}' in {folder / _FILE}, got "
+            f"{document.get('format')!r}; save the model with this version"
+        )
+    wanted = {tags} if isinstance(tags, str) else set(tags)
+    chosen = next((g for g in document["graphs"] if set(g["tags"]) == wanted), None)
+    if chosen is None:
+        known = [g["tags"] for g in document["graphs"]]
+        raise RuntimeError(
+            f"loader.load: MetaGraphDef associated with tags {sorted(wanted)} could not be found "
+            f"in '{export_dir}', which has {known}; give one of these"
+        )
+    variables = rebuilt(chosen["graph"], sess.graph, import_scope, "loader.load")
+    saved = read_checkpoint(str(folder / _VARIABLES), "loader.load")
+    for name, v in variables.items():
+        if name in saved:
+            v.load(saved[name], sess)
+    scope = f"{import_scope}/" if import_scope else ""
+    if chosen["main_op"] is not None:
+        sess.run(scope + chosen["main_op"])
+
+    def infos(names: Mapping[str, str]) -> dict[str, TensorInfo]:
+        return {
+            k: build_tensor_info(sess.graph.get_tensor_by_name(scope + n)) for k, n in names.items()
+        }
+
+    signatures = {
+        key: SignatureDef(infos(s["inputs"]), infos(s["outputs"]), s["method_name"])
+        for key, s in chosen["signatures"].items()
+    }
+    return MetaGraphDef(chosen["tags"], signatures)
+
+
+def contains_saved_model(export_dir: Any) -> bool:
+    """Whether a folder has a model that pullback has saved."""
+    return (Path(os.fspath(export_dir)) / _FILE).is_file()
+
+
+maybe_saved_model_directory = contains_saved_model
+builder = SimpleNamespace(SavedModelBuilder=Builder)
+loader = SimpleNamespace(load=load, maybe_saved_model_directory=contains_saved_model)
+utils = SimpleNamespace(
+    build_tensor_info=build_tensor_info, get_tensor_from_tensor_info=get_tensor_from_tensor_info
+)
+signature_def_utils = SimpleNamespace(
+    build_signature_def=build_signature_def, predict_signature_def=predict_signature_def
+)
+signature_constants = SimpleNamespace(
+    DEFAULT_SERVING_SIGNATURE_DEF_KEY=DEFAULT_SERVING_SIGNATURE_DEF_KEY,
+    PREDICT_METHOD_NAME=PREDICT_METHOD_NAME, PREDICT_INPUTS="inputs", PREDICT_OUTPUTS="outputs",
+)  # fmt: skip
+tag_constants = SimpleNamespace(SERVING=SERVING, TRAINING=TRAINING)
+__getattr__ = absent(__name__)
