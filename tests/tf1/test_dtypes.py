@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.each import each
-from support.tf1 import fresh_graph, graph_of_its_own, run  # noqa: F401
+from support.tf1 import eager, fresh_graph, graph_of_its_own, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -15,7 +15,7 @@ def test_constants():
     for value, dtype in (
         (1, "int32"), (1.5, "float32"), (True, "bool"), (2**40, "int64"), ([1, 2.5], "float32"),
         (np.float64(1), "float64"), (np.arange(3), "int64"), ([np.float64(1)], "float64"),
-        (np.float16(1), "float32"), (np.uint8(7), "int32"), ([], "float32"),
+        (np.float16(1), "float16"), (np.uint8(7), "uint8"), ([], "float32"), ("text", "string"),
     ):  # fmt: skip
         assert tf.constant(value).dtype.name == dtype, value
     assert tf.constant(1, tf.float64).dtype == tf.float64
@@ -32,7 +32,8 @@ def test_constants():
     [
         (None, None, ValueError, "None"),
         ([[1.0], [1.0, 2.0]], None, ValueError, "ragged"),
-        ("text", None, TypeError, "expected numbers"),
+        ("text", tf.int32, TypeError, "expected numbers"),
+        (1, tf.string, TypeError, "expected texts"),
         (object(), None, TypeError, "expected numbers"),
         ([1, "a"], None, TypeError, "expected numbers"),
         (1j, tf.float64, TypeError, "expected float64"),
@@ -79,3 +80,36 @@ def test_integer_reductions_keep_their_dtype():
         (tf.reduce_sum, 11), (tf.reduce_mean, 2), (tf.reduce_max, 5), (tf.reduce_prod, 30),
     ):  # fmt: skip
         assert run(f(n)) == expected and f(n).dtype == tf.int32
+
+
+def test_texts_that_cannot_be():
+    texts = tf.placeholder(tf.string, [None])
+    with tf.Session() as session, pytest.raises(TypeError, match="expected texts, got 1"):
+        session.run(texts, {texts: [1]})
+    for dtype in (tf.float32, tf.int64):
+        with pytest.raises(TypeError, match="string"):
+            tf.cast(texts, dtype)
+    with pytest.raises(TypeError, match="cast: expected a dtype of numbers"):
+        tf.cast(tf.constant(1), tf.string)
+    with pytest.raises(TypeError, match="string"):
+        texts + "a"
+
+
+@pytest.mark.usefixtures("eager")
+def test_no_texts_in_eager_mode():
+    with pytest.raises(TypeError, match="expected numbers in eager mode"):
+        tf.constant("a")
+
+
+def test_texts_are_saved_and_printed(tmp_path, capsys):
+    x = tf.placeholder(tf.string, [None], name="x")
+    y = tf.concat([x, tf.constant([b"\xffz", "é"])], 0, name="y")
+    z = tf.equal(tf.constant("a"), x, name="z")
+    with tf.Session() as session:
+        session.run(tf.print("x:", x, tf.constant("ab")), {x: ["a", "b"]})
+        tf.saved_model.simple_save(session, str(tmp_path / "m"), {"x": x}, {"y": y, "z": z})
+    assert capsys.readouterr().err == 'x: ["a" "b"] "ab"\n'
+    with tf.Session(graph=tf.Graph()) as session:
+        tf.saved_model.load(session, ["serve"], str(tmp_path / "m"))
+        y, z = session.run(["y:0", "z:0"], {"x:0": ["c", "a"]})
+        assert y.tolist() == [b"c", b"a", b"\xffz", "é".encode()] and z.tolist() == [False, True]

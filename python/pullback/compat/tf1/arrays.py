@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from .dtypes import DType, as_dtype, float32, int32
+from .dtypes import DType, as_dtype, float32, int32, string
 from .dtypes import bool as tf_bool
 from .shapes import Dimension, TensorShape
+from .texts import encoded, is_text
 
 __all__ = ["as_array", "as_static", "on_values"]
 
@@ -20,12 +21,15 @@ def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DTyp
     if value is None:
         raise ValueError("None is not a tensor: expected a number, a list or an array")
     value = _plain(value)
+    if wish in (None, string) and is_text(value):
+        return encoded(value), string
     try:
         array = np.asarray(value)
     except ValueError:
         raise ValueError("the nested lists are ragged: every level must have one length") from None
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"expected numbers, got {_described(value, array)}")
+    if array.dtype.kind not in "biufc" or wish == string:
+        wanted = "texts" if wish == string else "numbers"
+        raise TypeError(f"expected {wanted}, got {_described(value, array)}")
     natural = _natural_dtype(value, array)
     dtype = natural if wish is None else wish
     loses = (
@@ -47,13 +51,13 @@ def _natural_dtype(value: Any, array: np.ndarray[Any, Any]) -> DType:
     if kind == "b":
         return tf_bool
     if kind == "f":
-        own = size == 8 and _is_numpy(value)
-        return as_dtype("float64") if own else float32
+        return as_dtype(array.dtype) if _is_numpy(value) else float32
     if kind == "c":
         return as_dtype("complex64" if size == 8 else "complex128")
+    if _is_numpy(value):
+        return as_dtype(array.dtype)
     fits = not array.size or (abs(int(array.min())) < 2**31 and abs(int(array.max())) < 2**31)
-    wide = size == 8 if _is_numpy(value) else not fits
-    return as_dtype("int64") if wide or not fits else int32
+    return int32 if fits else as_dtype("int64")
 
 
 def _is_numpy(value: Any) -> bool:

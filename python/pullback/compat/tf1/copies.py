@@ -54,7 +54,7 @@ def outputs_like(
     dimensions; `rule` is that of the first one."""
     if op.type == "Const":
         array = op.attrs["value"].numpy()
-        return [(op.attrs["dtype"], array.shape, None, known_of(array))]
+        return [(op.attrs["dtype"], array.shape, None, known_of(array, op.attrs["dtype"]))]
     if op.type == "ReadVariableOp":
         return [(*kinds[0], _core.identity(op.inputs[0].stand_in))]
     if pieces(op):

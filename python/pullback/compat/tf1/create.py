@@ -20,7 +20,7 @@ import numpy as np
 from ... import _core
 from . import eager, mode, shape_functions
 from .arrays import as_array, as_static
-from .dtypes import DType, as_dtype, int32, int64
+from .dtypes import DType, as_dtype, int32, int64, string
 from .errors import InvalidArgumentError, WrongDtypeError
 from .graph import Graph, get_default_graph
 from .inference import FAILURES, described, infer, known_of
@@ -160,10 +160,12 @@ def core_constant(array: np.ndarray[Any, Any]) -> Any:
 
 def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
     core = core_constant(array)
+    if dtype == string and mode.executing_eagerly():
+        raise TypeError(f"constant: expected numbers in eager mode, got texts for '{name}'")
     if mode.executing_eagerly():
         return as_eager(core)
     attrs = {"value": core, "dtype": dtype}
-    output = (dtype, array.shape, None, known_of(array))
+    output = (dtype, array.shape, None, known_of(array, dtype))
     return get_default_graph().record("Const", (), attrs, name, output).outputs[0]
 
 
@@ -301,6 +303,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     wish = as_dtype(dtype)
     x = convert_to_tensor(x)
     have = as_dtype(x.dtype)
+    if wish == string != have:
+        raise TypeError(f"cast: expected a dtype of numbers for dtype, got {wish!r}; use py_func")
     return x if have == wish else apply("Cast", x, name=name, SrcT=have, DstT=wish)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "DType", "as_dtype", "bool", "complex64", "complex128", "double", "float32", "float64", "int32",
-    "int64",
+    "DType", "as_dtype", "bool", "complex64", "complex128", "double", "float16", "float32",
+    "float64", "half", "int8", "int16", "int32", "int64", "string", "uint8", "uint16", "uint32",
+    "uint64",
 ]  # fmt: skip
 
 
@@ -36,13 +37,15 @@ class DType:
     size: Any = property(attrgetter("dtype.itemsize"))  # bytes of an element
     base_dtype: Any = property(lambda self: self)
     is_floating: Any = property(lambda self: self.dtype.kind == "f")
-    is_integer: Any = property(lambda self: self.dtype.kind == "i")
+    is_integer: Any = property(lambda self: self.dtype.kind in "iu")
+    is_unsigned: Any = property(lambda self: self.dtype.kind == "u")
     is_bool: Any = property(lambda self: self.dtype.kind == "b")
     is_complex: Any = property(lambda self: self.dtype.kind == "c")
     is_inexact: Any = property(lambda self: self.dtype.kind in "fc")  # has gradients
     real_dtype: Any = property(lambda self: _REAL.get(self, self))  # of its real part
     min: Any = property(lambda self: self._limits.min)
     max: Any = property(lambda self: self._limits.max)
+    limits: Any = property(lambda self: (self.min, self.max))
 
     @property
     def _limits(self) -> Any:
@@ -67,11 +70,30 @@ class DType:
         return f"<dtype: {self.name!r}>"
 
 
-int32, int64, float32, float64 = map(DType, ("int32", "int64", "float32", "float64"))
+class _Text(DType):
+    """The dtype of texts, which the core has as numbers; see texts.py."""
+
+    __slots__ = ()
+    name, as_numpy_dtype, size = "string", object, 1
+    is_floating = is_integer = is_unsigned = is_bool = is_complex = is_inexact = False
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return other is self or (isinstance(other, str) and other == "string")
+
+
+int8, int16, int32, int64 = map(DType, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
+float16, float32, float64 = map(DType, ("float16", "float32", "float64"))
 complex64, complex128 = DType("complex64"), DType("complex128")
+string = _Text("int64")
 _SUPPORTED = {
-    d.name: d for d in (DType("bool"), int32, int64, float32, float64, complex64, complex128)
-}
+    d.name: d
+    for d in (
+        DType("bool"), int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32,
+        float64, complex64, complex128, string,
+    )
+}  # fmt: skip
 _REAL: dict[DType, DType] = {complex64: float32, complex128: float64}
 
 
@@ -86,6 +108,14 @@ def as_dtype(type_value: Any) -> DType:
         return value
     if value is float or (isinstance(value, str) and value == "float"):
         return float32  # as in TensorFlow
+    if (
+        value is object
+        or value is np.object_
+        or (isinstance(value, np.dtype) and value.kind in "OSU")
+    ):
+        return string
+    if isinstance(value, str) and value in ("string", "half"):
+        return string if value == "string" else float16
     if value is int:
         raise TypeError("int does not say which dtype; use tf.int32 or tf.int64")
     try:
@@ -97,5 +127,5 @@ def as_dtype(type_value: Any) -> DType:
     raise TypeError(f"unknown dtype {value!r}; expected one of {', '.join(_SUPPORTED)}")
 
 
-double = float64
+double, half = float64, float16
 bool = _SUPPORTED["bool"]  # last: it hides the builtin

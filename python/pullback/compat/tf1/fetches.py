@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from .dtypes import string
 from .graph import Graph
 from .operation import Operation
 from .slices import IndexedSlices, IndexedSlicesValue
 from .tensor import SymbolicTensor as Tensor
+from .texts import decoded, encoded
 
 __all__ = ["as_value", "fed_tensor", "feed_array", "feed_pairs", "flat_fetches", "mapped"]
 
@@ -63,8 +65,8 @@ def as_value(element: Tensor | Operation, result: Any) -> Any:
     if isinstance(element, Operation):
         return None
     array = result.numpy()
-    if element.dtype.name == "string":
-        return element.op.attrs["text"](array)
+    if element.dtype == string:
+        return decoded(array)
     return array[()] if array.ndim == 0 else array.copy()
 
 
@@ -112,6 +114,8 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
             "run it and feed the result"
         )
     wish = tensor.dtype.dtype
+    if tensor.dtype == string:
+        value = encoded(value)
     if isinstance(value, np.ndarray) and value.dtype == wish:
         array = value
     else:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import DType, as_dtype
+from .dtypes import DType, as_dtype, int64, string
 from .errors import InvalidArgumentError
 from .opdef import build
 from .operation import Operation
@@ -57,6 +57,10 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
     results = []
     for dims, out in zip(shapes, outs or [None] * len(shapes), strict=True):
         dtype = _dtype(op, tensors) if out is None else as_dtype(out.dtype)
+        if dtype == int64 and not isinstance(row.dtype, (str, DType)) and any(
+            x.dtype == string for x in tensors
+        ):  # fmt: skip
+            dtype = string  # as texts are in the core
         fits = out is not None and stands_for(out, dims)
         if not row.flows or op.has_own_rule:
             stand_in = argument(dtype, out.shape if fits else _whole(dims))
@@ -139,9 +143,9 @@ def as_python(known: Any) -> Any:
     return np.where(np.isnan(known), UNKNOWN, known).astype(np.int64).tolist()
 
 
-def known_of(array: Any) -> Any:
+def known_of(array: Any, dtype: DType) -> Any:
     """What is known of a constant."""
-    if array.dtype.kind != "i" or array.size > _LONGEST_VALUE:
+    if not dtype.is_integer or array.size > _LONGEST_VALUE:
         return None
     return array.astype(np.float64)
 

@@ -178,11 +178,12 @@ logical_and, logical_or, logical_xor = (
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y; integers are divided as float64."""
+    """x / y; integers are divided as float64, those of at most 16 bits as float32."""
     with scope_of(name or "truediv", x, y) as scope:
         x, y = together(x, y)
         if as_dtype(x.dtype).is_integer and as_dtype(x.dtype) == as_dtype(y.dtype):
-            x, y = (cast(v, float64) for v in (x, y))
+            wide = as_dtype(x.dtype).size > 2
+            x, y = (cast(v, float64 if wide else float32) for v in (x, y))
         return apply("RealDiv", x, y, name=scope)
 
 
@@ -233,7 +234,10 @@ def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
     return _core.cast(x if passes else _core.stop_gradient(x), DstT.dtype)
 
 
-define("Cast", _cast, dtype="DstT", shape=shape_functions.unchanged, value=lambda x, SrcT, DstT: x)
+define(
+    "Cast", _cast, domain="no text", dtype="DstT", shape=shape_functions.unchanged,
+    value=lambda x, SrcT, DstT: x,
+)  # fmt: skip
 
 
 def _converts(name: str, dtype: Any) -> Callable[..., Any]:

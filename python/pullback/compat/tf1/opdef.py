@@ -92,13 +92,19 @@ ALIASES = {
     "BatchMatMul": "BatchMatMulV2", "Variable": "VariableV2", "VarHandleOp": "VariableV2",
 }  # fmt: skip
 
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_FLOATS, _COMPLEX = ("float16", "float32", "float64"), ("complex64", "complex128")
 DOMAINS = {
-    "any": ("bool", "int32", "int64", "float32", "float64", "complex64", "complex128"),
-    "number": ("int32", "int64", "float32", "float64", "complex64", "complex128"),
-    "real": ("int32", "int64", "float32", "float64"),
-    "inexact": ("float32", "float64", "complex64", "complex128"), "float": ("float32", "float64"),
-    "complex": ("complex64", "complex128"), "integer": ("int32", "int64"), "bool": ("bool",),
-}  # fmt: skip
+    "any": ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX, "string"),
+    "no text": ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX),
+    "number": (*_INTEGERS, *_FLOATS, *_COMPLEX),
+    "real": (*_INTEGERS, *_FLOATS),
+    "inexact": (*_FLOATS, *_COMPLEX),
+    "float": _FLOATS,
+    "complex": _COMPLEX,
+    "integer": _INTEGERS,
+    "bool": ("bool",),
+}
 
 
 def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:

@@ -11,10 +11,12 @@ import numpy as np
 from ... import _core
 from . import mode
 from .create import convert_to_tensor, is_tensor
+from .dtypes import string
 from .graph import get_default_graph
 from .opdef import define
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
+from .texts import decoded
 
 __all__ = ["print"]
 
@@ -43,7 +45,10 @@ def print(*inputs: Any, **options: Any) -> Any:
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     def effect(*values: Any) -> None:
-        left = iter(values)
+        left = (
+            decoded(v.numpy()) if x.dtype == string else v
+            for x, v in zip(op.inputs, values, strict=True)
+        )
         template = op.attrs["template"]
         _write([next(left) if x is Ellipsis else x for x in template], op.attrs["settings"])
 
@@ -65,6 +70,8 @@ def _text(value: Any) -> str:
         value = value.numpy()
     if isinstance(value, Tensor):
         return repr(value)
+    if isinstance(value, bytes):
+        return f'"{value.decode(errors="replace")}"'
     if isinstance(value, (list, tuple)):
         left, right = ("[", "]") if isinstance(value, list) else ("(", ")")
         return left + ", ".join(_text(entry) for entry in value) + right
@@ -83,6 +90,8 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> str:
     """The fewest of 6, 9 or 17 digits that give the same number back."""
+    if isinstance(value, bytes):
+        return _text(value)
     if isinstance(value, (np.bool_, bool)):
         return str(int(value))
     if isinstance(value, np.integer):

@@ -14,7 +14,7 @@ from ... import _core
 from . import mode
 from .arrays import on_values
 from .create import apply, convert_to_tensor, scope_of
-from .dtypes import DType, as_dtype
+from .dtypes import DType, as_dtype, string
 from .errors import OutOfRangeError
 from .graph import get_default_graph
 from .names import near, public_names
@@ -24,6 +24,7 @@ from .registry import Rule
 from .shapes import TensorShape, as_dims, shape_text
 from .tape import GradientTape
 from .tensor import as_core, as_eager
+from .texts import decoded, encoded
 
 
 def _dtypes(Tout: Any) -> list[DType]:
@@ -40,6 +41,9 @@ def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
         raise ValueError(f"{who} returned {len(many)} values, Tout names {len(wanted)}")
     arrays = []
     for i, (value, dtype) in enumerate(zip(many, wanted, strict=True)):
+        if dtype == string:
+            arrays.append(encoded(value))
+            continue
         weak = isinstance(value, (bool, int, float, list, tuple))
         array = np.asarray(value, dtype.dtype if weak else None)
         if array.dtype != dtype.dtype:
@@ -54,9 +58,10 @@ def _name_of(function: Any) -> str:
     return f"the function {getattr(function, '__name__', function)!s:.60}"
 
 
-def _call(*arrays: Any, func: Any, Tout: Any) -> list[Any]:
+def _call(*arrays: Any, func: Any, Tin: Any, Tout: Any) -> list[Any]:
+    args = (decoded(a) if t == string else a.copy() for a, t in zip(arrays, Tin, strict=True))
     try:
-        return _converted(func(*(a.copy() for a in arrays)), Tout, _name_of(func))
+        return _converted(func(*args), Tout, _name_of(func))
     except StopIteration as error:
         raise OutOfRangeError(None, f"StopIteration: {error}".rstrip(": ")) from error
 
@@ -85,10 +90,15 @@ def py_func(
     type, wanted = "PyFunc" if stateful else "PyFuncStateless", _dtypes(Tout)
     with scope_of(name or type, *inp) as scope:
         inputs = [convert_to_tensor(x) for x in inp]
+        attrs: dict[str, Any] = {
+            "func": func,
+            "Tin": [as_dtype(x.dtype) for x in inputs],
+            "Tout": wanted,
+        }
         if mode.executing_eagerly():
-            outs = apply(type, *inputs, func=func, Tout=wanted)
+            outs = apply(type, *inputs, **attrs)
         else:
-            outs = _recorded(type, inputs, {"func": func, "Tout": wanted}, scope).outputs
+            outs = _recorded(type, inputs, attrs, scope).outputs
     return _shaped(outs, Tout)
 
 

@@ -20,13 +20,14 @@ from ... import _core
 from .bodies import Piece
 from .copies import outputs_like
 from .create import core_constant
-from .dtypes import DType, as_dtype
+from .dtypes import DType, as_dtype, string
 from .graph import Graph
 from .opdef import OPS
 from .operation import Operation
 from .script_ops import _raw
 from .shapes import TensorShape
 from .tensor import SymbolicTensor
+from .texts import decoded, encoded
 from .variables import Variable
 
 __all__ = ["Stored", "rebuilt"]
@@ -76,8 +77,11 @@ class Stored:
             "override": override,
             "outputs": [[y.dtype.name, y.dims] for y in op.outputs],
         }
+        attrs = dict(op.attrs)
+        if op.type == "Const" and attrs["dtype"] == string:
+            attrs["value"] = decoded(attrs["value"].numpy())
         try:
-            return row | {"attrs": {k: self.encode(v) for k, v in op.attrs.items()}}
+            return row | {"attrs": {k: self.encode(v) for k, v in attrs.items()}}
         except NotStorableError as error:
             raise NotStorableError(f"'{op.name}' ({op.type}) has {error}") from None
 
@@ -121,6 +125,9 @@ class Stored:
             return {"shape": value._dims}
         if isinstance(value, _core.Tensor):
             return {"constant": self.encode(value.numpy())}
+        if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype == object):
+            texts = np.vectorize(lambda b: b.decode("latin-1"), otypes=[object])(value)
+            return {"texts": texts.tolist()}
         if isinstance(value, (np.ndarray, np.generic)):
             data = base64.b64encode(value.tobytes()).decode()
             return {"array": [value.dtype.str, np.shape(value), data]}
@@ -143,6 +150,10 @@ class Stored:
             else (f"an object of type {type(value).__name__}")
         )
         raise NotStorableError(f"{text}, which cannot be stored")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1")
 
 
 class _Builder:
@@ -204,6 +215,7 @@ class _Builder:
         make: Any = {
             "array": lambda: np.frombuffer(base64.b64decode(data[2]), data[0]).reshape(data[1]),
             "constant": lambda: core_constant(self._decode(data)),
+            "texts": lambda: core_constant(encoded(np.vectorize(_bytes, otypes=[object])(data))),
             "tuple": lambda: tuple(map(self._decode, data)),
             "slice": lambda: slice(*map(self._decode, data)),
             "ellipsis": lambda: Ellipsis,

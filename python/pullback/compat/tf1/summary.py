@@ -8,14 +8,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ... import _core
 from . import mode
+from .dtypes import string
 from .graph import GraphKeys, get_default_graph
 from .names import absent, public_names, taking
 from .opdef import define
-from .texts import text_tensor
+from .texts import encoded
 
 _warned = False
 
@@ -28,7 +27,7 @@ def _warn(level: int) -> None:
     _warned = True
 
 
-define("Summary", execute=lambda run, op, inputs: [_core.constant(np.bool_(False))], flows=False)
+define("Summary", execute=lambda run, op, inputs: [_core.constant(encoded(b""))], flows=False)
 
 
 def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> Any:
@@ -36,7 +35,7 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
     if mode.executing_eagerly():
         raise RuntimeError(f"tf.summary.{kind} does not exist in eager mode")
     tag = re.sub(r"[^-/\w.]", "_", name or kind, flags=re.ASCII).lstrip("/")  # as TensorFlow's
-    made = text_tensor("Summary", tag, lambda _: b"", ())
+    made = get_default_graph().record("Summary", (), {}, tag, (string, ())).outputs[0]
     for key in [GraphKeys.SUMMARIES] if collections is None else collections:
         made.graph.add_to_collection(key, made)
     return made

@@ -1,60 +1,49 @@
-"""Tensors of texts, of which there are few: they can be fetched, and nothing else."""
+"""Tensors of texts: in the core they are numbers, places in one table of all texts of the process.
+
+So whatever moves elements, compares them or hands them on works for texts as well. Texts become
+numbers where a program gives them, `encoded`, and bytes where it fetches them, `decoded`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ... import _core
-from .dtypes import DType
-from .graph import get_default_graph
-from .opdef import define
-from .operation import Operation
-from .tensor import SymbolicTensor as Tensor
-from .tensor import argument
+__all__ = ["decoded", "encoded", "is_text"]
 
-__all__ = ["text_tensor"]
+_texts = [b""]  # of zeros
+_places = {b"": 0}
 
 
-class _Text(DType):
-    """The dtype of texts."""
-
-    __slots__ = ()
-    name = "string"
-    is_floating = is_integer = is_bool = is_complex = is_inexact = False
-
-
-string = _Text("object")
+def is_text(value: Any) -> bool:
+    """Whether a nest or an array begins with a text."""
+    if isinstance(value, np.ndarray):
+        value = value.reshape(-1)[:1].tolist()
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return isinstance(value, (str, bytes))
 
 
-def text_tensor(
-    type: str, name: str, text: Callable[[Any], Any], dims: Any, **attrs: Any
-) -> Tensor:
-    """A tensor whose value is `text` of the array that the row's `execute` gives."""
-    stand_in = argument("bool", ())
-    attrs = {"text": text, **attrs}
-    output = (string, dims, stand_in)
-    return get_default_graph().record(type, (), attrs, name, output).outputs[0]
+def encoded(value: Any) -> np.ndarray[Any, Any]:
+    """A nest of texts as an array of places."""
+    array = np.asarray(value, object)
+    found = np.empty(array.shape, np.int64)
+    for i, text in enumerate(array.reshape(-1)):
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"expected texts, got {text!r:.60}")
+        key = text.encode() if isinstance(text, str) else text
+        if key not in _places:
+            _places[key] = len(_texts)
+            _texts.append(key)
+        found.flat[i] = _places[key]
+    return found
 
 
-def _which(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
-    """Which variables have no value, as this operation finds them."""
-    found = [not (run.slot_of(v).initialized or v in run.behind[op]) for v in op.attrs["variables"]]
-    return [_core.constant(np.array(found, bool))]
-
-
-define("ReportUninitializedVariables", execute=_which, flows=False, host=True)
-define("IsVariableInitialized", execute=lambda run, op, inputs: [
-    _core.logical_not(_which(run, op, inputs)[0][0])
-], flows=False, host=True)  # fmt: skip
-
-
-def report_uninitialized(variables: Sequence[Any], name: str) -> Tensor:
-    """The names of those of these variables that have no value."""
-    names = np.array([v.op.name.encode() for v in variables], dtype=object)
-    return text_tensor(
-        "ReportUninitializedVariables", name, lambda missing: names[missing], (None,),
-        variables=list(variables),
-    )  # fmt: skip
+def decoded(places: np.ndarray[Any, Any]) -> Any:
+    """Bytes for a single place, an array of them for an array."""
+    if places.ndim == 0:
+        return _texts[int(places)]
+    made = np.empty(places.shape, object)
+    made.reshape(-1)[:] = [_texts[i] for i in places.reshape(-1)]
+    return made

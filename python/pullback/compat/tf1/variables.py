@@ -18,11 +18,13 @@ from inspect import signature
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from ... import _core
 from . import mode
 from .create import convert_to_tensor
 from .defaults import session_for
-from .dtypes import as_dtype
+from .dtypes import as_dtype, string
 from .errors import InvalidArgumentError
 from .graph import GraphKeys, get_default_graph
 from .grouping import group
@@ -32,7 +34,7 @@ from .operation import Operation
 from .shapes import as_dims, shape_text
 from .tensor import Operators, argument, as_core, as_eager
 from .tensor import SymbolicTensor as Tensor
-from .texts import report_uninitialized
+from .texts import encoded
 
 
 def _assigning(type: str, verb: str) -> Callable[..., Any]:
@@ -281,6 +283,23 @@ def _run_assign(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return [_core.stop_gradient(new)]
 
 
+def _which(run: Any, op: Operation) -> np.ndarray[Any, Any]:
+    """Which variables have no value, as this operation finds them."""
+    variables = op.attrs["variables"]
+    return np.array(
+        [not (run.slot_of(v).initialized or v in run.behind[op]) for v in variables], bool
+    )
+
+
+def _run_report(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    names = encoded([v.op.name for v in op.attrs["variables"]])
+    return [_core.constant(names[_which(run, op)])]
+
+
+define("ReportUninitializedVariables", execute=_run_report, flows=False, host=True)
+define("IsVariableInitialized", execute=lambda run, op, inputs: [
+    _core.constant(np.bool_(not _which(run, op)[0]))
+], flows=False, host=True)  # fmt: skip
 define("VariableV2", execute=_run_handle, flows=False)
 define("ReadVariableOp", execute=_run_read)
 for _type in ("Assign", "AssignAdd", "AssignSub"):
@@ -350,7 +369,9 @@ def report_uninitialized_variables(
     """A tensor with the names of those variables that have no value in the session; without a list,
     of all global and local ones."""
     chosen = global_variables() + local_variables() if var_list is None else list(var_list)
-    return report_uninitialized(chosen, name)
+    attrs, output = {"variables": chosen}, (string, (None,))
+    kind = "ReportUninitializedVariables"
+    return get_default_graph().record(kind, (), attrs, name, output).outputs[0]
 
 
 def is_variable_initialized(variable: Any) -> Any:
