@@ -20,9 +20,9 @@ values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`,
 `nn` with `windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`;
 `control_flow`, `choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and
 `loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay` and
-`moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`; `custom`,
-`recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about eager
-execution, `traced` about `tf.function`.
+`moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`; `coordinator`;
+`custom`, `recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about
+eager execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations

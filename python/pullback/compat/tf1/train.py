@@ -13,6 +13,8 @@ from ..._training import update_rules as rules
 from ..._training.rows import adam_by_rows
 from . import decay, mode, saver
 from .array_ops import zeros
+from .coordinator import Coordinator as Coordinator
+from .coordinator import start_queue_runners as start_queue_runners
 from .decay import *
 from .dtypes import as_dtype, int64
 from .graph import Graph, GraphKeys, get_default_graph
@@ -224,6 +226,7 @@ def assert_global_step(global_step_tensor: Any) -> None:
 
 
 __all__ = public_names(
-    globals(), "ExponentialMovingAverage", "Optimizer", *decay.__all__, *saver.__all__
+    globals(), "Coordinator", "ExponentialMovingAverage", "Optimizer", "start_queue_runners",
+    *decay.__all__, *saver.__all__,
 )
 __getattr__ = absent(__name__)
