@@ -86,6 +86,8 @@ class Machine:
     def _show(self, value: Any, feed: Any) -> Any:
         if value is None or isinstance(value, (bool, int, str)):
             return value
+        if isinstance(value, bytes):
+            return str(value)
         if hasattr(value, "_fields"):
             return self._show(value._asdict(), feed)
         if isinstance(value, (list, tuple)) and not isinstance(value, self.tf.TensorShape):

@@ -21,14 +21,15 @@ values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`,
 `control_flow`, `choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and
 `loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay` and
 `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`; `coordinator`;
-`custom`, `recompute`, `registry`, `slices`, `jacobians` and `tape` about gradients; `mode` about
-eager execution, `traced` about `tf.function`.
+`data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`, `jacobians` and
+`tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations
 
 from ..._cli.report import report as report
 from . import app as app
+from . import data as data
 from . import debugging as debugging
 from . import errors as errors
 from . import flags as flags

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import _core
 from . import mode
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, zeros_like
 from .choice_ops import concat, gather
@@ -17,6 +16,7 @@ from .math_ops import equal, expm1, log, log1p, matmul, multiply, reduce_any, re
 from .names import public_names, taking
 from .opdef import define
 from .order_ops import where
+from .random_ops import process_seed
 
 
 def _log_uniform(generator: Any, size: int, classes: int) -> Any:
@@ -28,7 +28,9 @@ def _uniform(generator: Any, size: int, classes: int) -> Any:
     return generator.integers(0, classes, size)
 
 
-def _sample(generator: Any, draw: Any, count: int, classes: int, unique: bool) -> list[Any]:
+def _sample(
+    session: Any, feeds: Any, generator: Any, draw: Any, count: int, classes: int, unique: bool
+) -> list[Any]:
     """Classes, and how many were drawn for them; each only once if `unique`."""
     if not unique:
         return [draw(generator, count, classes), np.float32(count)]
@@ -55,9 +57,9 @@ def _candidates(
     with scope_of(name or who, true_classes) as scope:
         attrs = {"draw": draw, "count": num_sampled, "classes": range_max, "unique": unique}
         if mode.executing_eagerly():
-            start = int(_core.random_uniform((), np.dtype("float64")).numpy() * 2**53)
+            start = process_seed()
             generator = np.random.default_rng(start if seed is None else [start, seed])
-            made = _sample(generator, **attrs)
+            made = _sample(None, [], generator, **attrs)
             sampled = constant_of(made[0], int64, "Const")
             tries = constant_of(np.asarray(made[1]), float32, "Const")
         else:

@@ -23,6 +23,7 @@ from .graph import _stack as modes
 from .math_ops import argmax, equal, less, logical_not, reduce_sum
 from .nested import Nest, callable_or_raise
 from .operation import Operation
+from .shapes import common_dims
 from .tensor import as_core, as_eager
 
 __all__ = ["case", "cond", "switch_case"]
@@ -98,15 +99,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
             pieces.append(piece_of(first, [], nest.tensors))
     kinds = []
     for xs in zip(*(nest.tensors for nest in nests), strict=True):
-        dims = xs[0].dims
-        for x in xs[1:]:
-            same = dims is not None and x.dims is not None and len(dims) == len(x.dims)
-            dims = (
-                tuple(a if a == b else None for a, b in zip(dims, x.dims, strict=True))
-                if same
-                else None
-            )
-        kinds.append((xs[0].dtype, dims))
+        kinds.append((xs[0].dtype, common_dims([x.dims for x in xs])))
     attrs = {"bodies": tuple(pieces), "arrays": tuple(nests[0].arrays)}
     inputs = [index, *(x for piece in pieces for x in piece.captured)]
     controls = [op for piece in pieces for op in piece.controls]

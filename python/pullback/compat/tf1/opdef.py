@@ -20,7 +20,8 @@ A row says how an operation is computed, and where TensorFlow's conventions are 
                 output: for an output that is fed, and for an override that names this rule
     random      it draws random numbers
     host        its function is Python's and wants values: a run that needs it is not traced
-    sampled     (NumPy generator, **attributes) -> arrays: what a session feeds it before each run
+    sampled     (session, its feeds, NumPy generator, **attributes) -> arrays: what a session feeds
+                it before each run
     fresh       the function never gives back the very tensor that it was given
 
 Rows with a public function are made by create.operation, others by define.

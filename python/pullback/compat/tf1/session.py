@@ -134,7 +134,7 @@ class Session:
             self._statics[which] = found
         static, wants_values, drawn = found
         if drawn:
-            pairs = pairs + self._sampled(drawn, {tensor for tensor, _ in pairs})
+            pairs = pairs + self._sampled(drawn, pairs)
         if wants_values:
             return self._computed(elements, pairs)
         signature = tuple(
@@ -166,16 +166,18 @@ class Session:
         feeds = [Feed(tensor, array.shape, array) for tensor, array in pairs]
         return self._drawn(lambda: run_now(elements, feeds, self._slot))
 
-    def _sampled(self, ops: list[Operation], fed: set[Tensor]) -> list[tuple[Tensor, Any]]:
-        """What NumPy draws for operations before a run: the next of the graph's seed."""
+    def _sampled(self, ops: list[Operation], feeds: list[Any]) -> list[tuple[Tensor, Any]]:
+        """What operations are fed before a run: draws of NumPy, the next of the graph's seed, and
+        the next elements of datasets."""
         seed = self.graph._random_seed()
         self._samples += 1
         generator = np.random.default_rng(None if seed is None else [seed, self._samples])
         pairs: list[tuple[Tensor, Any]] = []
         for op in ops:
-            values = op.definition.sampled(generator, **op.attrs)  # type: ignore[misc]
+            values = op.definition.sampled(self, feeds, generator, **op.attrs)  # type: ignore[misc]
             arrays = (np.asarray(value) for value in values)
             pairs.extend(zip(op.outputs, arrays, strict=True))
+        fed = {tensor for tensor, _ in feeds}
         return [(out, array) for out, array in pairs if out not in fed]
 
     def _drawn(self, function: Callable[[], list[Any]]) -> list[Any]:

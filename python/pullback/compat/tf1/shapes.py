@@ -189,3 +189,11 @@ def shape_text(dims: Dims) -> str:
         return "<unknown>"
     texts = ["?" if d is None else str(d) for d in dims]
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def common_dims(shapes: Sequence[Dims]) -> Dims:
+    """The dimensions that shapes share: None for one that differs, or for all."""
+    known = [s for s in shapes if s is not None]
+    if len(known) < len(shapes) or len({len(s) for s in known}) > 1:
+        return None
+    return tuple(ns[0] if len({*ns}) == 1 else None for ns in zip(*known, strict=True))

@@ -1,0 +1,222 @@
+"""Datasets in graphs and in eager mode: order, sessions, functions of elements, what fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.tf1 import eager, fresh_graph  # noqa: F401
+
+import pullback as pb
+import pullback.compat.tf1 as tf
+
+D = tf.data.Dataset
+
+
+def every(dataset, session=None):
+    """All elements of a finite dataset."""
+    n = dataset.make_one_shot_iterator().get_next()
+    found = []
+    with session or tf.Session() as session:
+        try:
+            while True:
+                found.append(session.run(n))
+        except tf.errors.OutOfRangeError:
+            return found
+
+
+# --- shuffling
+
+
+def test_a_shuffle_permutes_within_its_buffer():
+    order = every(D.range(100).shuffle(10))
+    assert sorted(order) == [*range(100)] and order != sorted(order)
+    assert all(n <= i + 9 for i, n in enumerate(order))
+    assert every(D.range(5).shuffle(1)) == [*range(5)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="buffer_size > 0, got 0"):
+        every(D.range(5).shuffle(0))
+
+
+def test_seeds_repeat_the_order():
+    def orders(seed, op_seed, **options):
+        with tf.Graph().as_default():
+            if seed is not None:
+                tf.set_random_seed(seed)
+            found = every(D.range(30).shuffle(30, op_seed, **options).repeat(2))
+            return found[:30], found[30:]
+
+    for seeds in ((1, None), (None, 2), (1, 2)):
+        first, second = orders(*seeds)
+        assert (first, second) == orders(*seeds) and first != second
+    assert len({str(orders(*s)) for s in ((1, None), (None, 2), (1, 2), (2, None))}) == 4
+    first, second = orders(None, None, reshuffle_each_iteration=False)
+    assert first == second
+    assert orders(None, None)[0] != orders(None, None)[0]
+
+
+# --- sessions
+
+
+def test_each_session_has_a_place_of_its_own():
+    n = D.range(3).make_one_shot_iterator().get_next()
+    with tf.Session() as one, tf.Session() as two:
+        assert [one.run(n), one.run(n), two.run(n), one.run(n)] == [0, 1, 0, 2]
+        for _ in range(2):
+            with pytest.raises(tf.errors.OutOfRangeError):
+                one.run(n)
+        assert two.run(n) == 1
+
+
+def test_training_and_test_sets_by_one_iterator():
+    random = np.random.default_rng(0)
+    xs = random.normal(size=(40, 2)).astype(np.float32)
+    ys = xs @ np.array([[1.0], [-2.0]], np.float32) + 0.5
+    train = D.from_tensor_slices((xs[:32], ys[:32])).shuffle(32, seed=1).batch(8)
+    test = D.from_tensor_slices((xs[32:], ys[32:])).batch(8)
+    iterator = tf.data.Iterator.from_structure(train.output_types, train.output_shapes)
+    x, y = iterator.get_next()
+    loss = tf.losses.mean_squared_error(y, tf.layers.dense(x, 1))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    begin_training, begin_test = map(iterator.make_initializer, (train, test))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(begin_test)
+        before = session.run(loss)
+        for _ in range(40):
+            session.run(begin_training)
+            steps = 0
+            while True:
+                try:
+                    session.run(step)
+                    steps += 1
+                except tf.errors.OutOfRangeError:
+                    break
+            assert steps == 4
+        session.run(begin_test)
+        assert session.run(loss) < 1e-3 * before
+
+
+def test_one_program_serves_all_batches_of_a_size():
+    x = D.range(8).batch(3).make_one_shot_iterator().get_next()
+    y = tf.reduce_sum(x * x)
+    with tf.Session() as session:
+        assert [session.run(y) for _ in range(3)] == [5, 50, 85]
+        assert len(session._programs) == 2
+
+
+def test_a_question_about_a_gradient_takes_no_element():
+    x = D.from_tensor_slices([1.0, 2.0]).make_one_shot_iterator().get_next()
+    v = tf.Variable(2.0)
+    y = tf.cast(tf.cast(v * x, tf.int32), tf.float32)
+    assert pb.explain(y, v).reason == "integer"
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(y) == 2.0
+
+
+# --- functions of elements
+
+
+def test_files_are_read_by_functions_of_names(tmp_path):
+    names = []
+    for i in range(3):
+        names.append(str(tmp_path / f"{i}.npy"))
+        np.save(names[-1], np.full([2], i, np.float32))
+
+    def load(name, label):
+        (values,) = tf.py_func(lambda n: [np.load(n.decode())], [name], [tf.float32])
+        values.set_shape([2])
+        return {"values": values, "label": label}
+
+    batches = D.from_tensor_slices((names, [5, 6, 7])).map(load, num_parallel_calls=4).batch(2)
+    assert batches.output_shapes["values"].as_list() == [None, 2]
+    first, second = every(batches)
+    assert first["values"].tolist() == [[0, 0], [1, 1]] and second["label"].tolist() == [7]
+
+
+def test_a_function_draws_anew_for_each_element():
+    tf.set_random_seed(4)
+    rows = D.range(3).map(lambda i: tf.random_uniform([2]))
+    first = np.array(every(rows))
+    assert len(np.unique(first)) == 6
+    assert ((first >= 0) & (first < 1)).all()
+
+
+def test_a_tensor_from_outside_is_an_error():
+    scale = tf.constant(2)
+    with pytest.raises(ValueError, match="same graph"):
+        D.from_tensor_slices([1, 2]).map(lambda x: x * scale)
+
+
+def test_augmented_generators():
+    def windows(length):
+        for i in range(3):
+            yield np.arange(i, i + length), {"last": i + length - 1}
+
+    rows = D.from_generator(
+        windows, (tf.int32, {"last": tf.int64}), ([None], {"last": []}), args=(2,)
+    )
+    rows = rows.map(lambda w, e: (tf.reverse(w, [0]), e["last"])).filter(lambda w, n: n > 1)
+    assert [(w.tolist(), n) for w, n in every(rows)] == [([2, 1], 2), ([3, 2], 3)]
+    with pytest.raises(TypeError, match="from_generator: expected a function"):
+        D.from_generator([1, 2], tf.int32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected elements like"):
+        every(D.from_generator(lambda: iter([(1, 2, 3)]), (tf.int32, tf.int32)))
+
+
+def test_padding_with_values():
+    rows = D.range(1, 4).map(lambda n: (tf.fill([n], n), n))
+    (batch, _), *_ = every(rows.padded_batch(3, ([None], []), (tf.constant(-1, tf.int64), None)))
+    assert batch.tolist() == [[1, -1, -1], [2, 2, -1], [3, 3, 3]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"padded_batch: expected shapes up"):
+        every(rows.padded_batch(3, ([2], [])))
+
+
+def test_a_cache_is_of_one_iterator():
+    calls = []
+
+    def generate():
+        calls.append(1)
+        yield from range(3)
+
+    rows = D.from_generator(generate, tf.int32, []).cache().repeat(3)
+    assert every(rows) == [0, 1, 2] * 3 and len(calls) == 1
+    assert every(rows) == [0, 1, 2] * 3 and len(calls) == 2
+
+
+def test_lengths_that_feeds_make_different():
+    x, y = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    iterator = D.from_tensor_slices((x, y)).make_initializable_iterator()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="lengths differ"):
+            session.run(iterator.initializer, {x: [1, 2], y: [1]})
+        with pytest.raises(ValueError, match="does not have an initializer"):
+            _ = D.range(3).make_one_shot_iterator().initializer
+
+
+# --- eager
+
+
+@pytest.mark.usefixtures("eager")
+def test_eager_programs_iterate():
+    rows = D.from_tensor_slices((np.arange(6, dtype=np.float32), [0, 1, 0, 1, 0, 1]))
+    rows = rows.map(lambda x, n: (x * x, n)).batch(4)
+    for _ in range(2):  # every loop begins anew
+        found = [(x.numpy().tolist(), n.numpy().tolist()) for x, n in rows]
+        assert found == [([0, 1, 4, 9], [0, 1, 0, 1]), ([16, 25], [0, 1])]
+    v = tf.Variable(1.0)
+    for x, _ in rows.take(1):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v * x)
+        assert tape.gradient(y, v).numpy() == 14.0
+    iterator = D.range(1).make_one_shot_iterator()
+    assert iterator.get_next().numpy() == 0
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+    with pytest.raises(RuntimeError, match="eager"):
+        D.range(1).make_initializable_iterator()
+    with pytest.raises(TypeError, match="texts"):
+        next(iter(D.from_tensor_slices(["a"])))
+    tf.set_random_seed(3)
+    order = [int(x) for x in D.range(20).shuffle(20)]
+    tf.set_random_seed(3)
+    assert order == [int(x) for x in D.range(20).shuffle(20)]
