@@ -236,3 +236,9 @@ def test_what_decays_need() -> None:
         tf.train.exponential_decay(0.1, None, 5, 0.5)
     with pytest.raises(ValueError, match="2 values for 2 boundaries"):
         tf.train.piecewise_constant(tf.constant(1), [1, 2], [0.1, 0.2])
+
+
+@pytest.mark.usefixtures("eager")
+def test_metrics_are_of_graphs():
+    with pytest.raises(RuntimeError, match="eager"):
+        tf.metrics.mean([1.0])

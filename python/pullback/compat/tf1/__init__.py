@@ -17,7 +17,7 @@ rows and `inference` finds out what is known of them before a run; `graph` holds
 differentiates, `session` runs: a traced program of `instantiate`, or where a Python function wants
 values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
 `array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
-`nn` with `windows` and `cross_entropies`, `losses`, `clip`, `check_ops`, `script_ops`;
+`nn` with `windows` and `cross_entropies`, `losses`, `metrics`, `clip`, `check_ops`, `script_ops`;
 `control_flow`, `choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and
 `loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay` and
 `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`; `coordinator`;
@@ -40,6 +40,7 @@ from . import linalg as linalg
 from . import logging as logging
 from . import losses as losses
 from . import math as math
+from . import metrics as metrics
 from . import nn as nn
 from . import random as random
 from . import raw_ops as raw_ops

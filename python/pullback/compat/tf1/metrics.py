@@ -1,0 +1,148 @@
+"""`tf.metrics`: running means and counts in local variables.
+
+A metric is a pair: the value of all updates since `local_variables_initializer`, and the update
+with the labels and predictions of a run, which gives the new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import mode
+from .array_ops import identity, ones_like, squeeze, zeros
+from .complex_ops import abs as absolute
+from .create import cast, convert_to_tensor
+from .dtypes import as_dtype, float32
+from .dtypes import bool as tf_bool
+from .graph import GraphKeys, get_default_graph
+from .losses import _weighted
+from .math_ops import equal, logical_and, logical_not, reduce_sum, sqrt, square
+from .names import absent
+from .scalar_ops import div_no_nan
+from .variable_scope import variable_scope
+from .variables import Variable
+
+__all__ = [
+    "accuracy", "false_negatives", "false_positives", "mean", "mean_absolute_error",
+    "mean_squared_error", "precision", "recall", "root_mean_squared_error", "true_negatives",
+    "true_positives",
+]  # fmt: skip
+
+_Pair = tuple[Any, Any]
+
+
+def _sum_of(name: str, values: Any, weights: Any) -> _Pair:
+    """A local variable, and its update by the weighted sum of values."""
+    if mode.executing_eagerly():
+        raise RuntimeError("tf.metrics does not exist in eager mode: compute the mean directly")
+    keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
+    total = Variable(zeros([]), trainable=False, collections=keys, name=name)
+    x = cast(convert_to_tensor(values), float32)
+    if weights is not None:
+        x = _weighted(x, cast(convert_to_tensor(weights), float32))
+    return total, total.assign_add(reduce_sum(x))
+
+
+def _collected(pair: _Pair, values: Any, updates: Any) -> _Pair:
+    for keys, item in zip((values, updates), pair, strict=True):
+        if keys:
+            get_default_graph().add_to_collections(keys, item)
+    return pair
+
+
+def _ratio(part: _Pair, whole: _Pair) -> _Pair:
+    return div_no_nan(part[0], whole[0], "value"), div_no_nan(part[1], whole[1], "update_op")
+
+
+def mean(
+    values: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> _Pair:  # fmt: skip
+    """The weighted mean of all values, 0 before the first."""
+    with variable_scope(name, "mean", (values, weights)):
+        x = convert_to_tensor(values)
+        parts = _sum_of("total", x, weights), _sum_of("count", ones_like(x), weights)
+        return _collected(_ratio(*parts), metrics_collections, updates_collections)
+
+
+def _alike(labels: Any, predictions: Any) -> _Pair:
+    """Both, without a last axis of length 1 that only one has."""
+    pair = [convert_to_tensor(labels), convert_to_tensor(predictions)]
+    ranks = [x.shape.ndims for x in pair]
+    for i in (0, 1):
+        if None not in ranks and ranks[i] == ranks[1 - i] + 1 and pair[i].shape[-1] == 1:
+            pair[i] = squeeze(pair[i], [-1])
+    pair[0].shape.assert_is_compatible_with(pair[1].shape)
+    return pair[0], pair[1]
+
+
+def _mean_of(public: str, function: Callable[[Any, Any], Any], doc: str, last: Any = None) -> Any:
+    def metric(
+        labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
+        updates_collections: Any = None, name: str | None = None,
+    ) -> _Pair:  # fmt: skip
+        y, p = _alike(labels, predictions)
+        values = function(y, cast(p, as_dtype(y.dtype)))
+        pair = mean(values, weights, name=name or public)
+        pair = (last(pair[0]), last(pair[1])) if last else pair
+        return _collected(pair, metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = public
+    metric.__doc__ = f"The weighted mean of {doc}, 0 before the first."
+    return metric
+
+
+accuracy = _mean_of("accuracy", equal, "whether predictions are equal to labels")
+mean_absolute_error = _mean_of(
+    "mean_absolute_error", lambda y, p: absolute(p - y), "|predictions - labels|"
+)
+mean_squared_error = _mean_of(
+    "mean_squared_error", lambda y, p: square(p - y), "(predictions - labels)²"
+)
+root_mean_squared_error = _mean_of(
+    "root_mean_squared_error", lambda y, p: square(p - y), "(predictions - labels)², its root", sqrt
+)
+
+
+def _count_of(public: str, label: bool, predicted: bool) -> Any:
+    def metric(
+        labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
+        updates_collections: Any = None, name: str | None = None,
+    ) -> _Pair:  # fmt: skip
+        with variable_scope(name, public, (labels, predictions, weights)):
+            y, p = (cast(x, tf_bool) for x in _alike(labels, predictions))
+            both = logical_and(y if label else logical_not(y), p if predicted else logical_not(p))
+            count, update = _sum_of("count", both, weights)
+            return _collected((identity(count), update), metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = public
+    metric.__doc__ = f"The weighted number of predictions {predicted} for labels {label}."
+    return metric
+
+
+true_positives = _count_of("true_positives", True, True)
+false_positives = _count_of("false_positives", False, True)
+true_negatives = _count_of("true_negatives", False, False)
+false_negatives = _count_of("false_negatives", True, False)
+
+
+def _share_of(public: str, other: Callable[..., _Pair], doc: str) -> Any:
+    def metric(
+        labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
+        updates_collections: Any = None, name: str | None = None,
+    ) -> _Pair:  # fmt: skip
+        with variable_scope(name, public, (labels, predictions, weights)):
+            right = true_positives(labels, predictions, weights)
+            wrong = other(labels, predictions, weights)
+            pair = _ratio(right, (right[0] + wrong[0], right[1] + wrong[1]))
+            return _collected(pair, metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = public
+    metric.__doc__ = f"True positives as a share of all {doc}, 0 before the first."
+    return metric
+
+
+precision = _share_of("precision", false_positives, "positive predictions")
+recall = _share_of("recall", false_negatives, "positive labels")
+__getattr__ = absent(__name__)
