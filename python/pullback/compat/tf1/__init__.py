@@ -17,12 +17,12 @@ rows and `inference` finds out what is known of them before a run; `graph` holds
 differentiates, `session` runs: a traced program of `instantiate`, or where a Python function wants
 values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
 `array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
-`nn` with `windows` and `cross_entropies`, `losses`, `metrics`, `clip`, `check_ops`, `script_ops`;
-`control_flow`, `choices`, `along` and `tensor_array`, whose loops `bodies`, `counted` and
-`loop_rows` run; `variables`, `variable_scope` and `layers`; `train`, `decay` and
-`moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`; `coordinator`;
-`data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`, `jacobians` and
-`tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
+`nn` with `windows` and `cross_entropies`, `losses`, `metrics`, `distributions`, `clip`,
+`check_ops`, `script_ops`; `control_flow`, `choices`, `along` and `tensor_array`, whose loops
+`bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope` and `layers`; `train`,
+`decay` and `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`;
+`coordinator`; `data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`,
+`jacobians` and `tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ..._cli.report import report as report
 from . import app as app
 from . import data as data
 from . import debugging as debugging
+from . import distributions as distributions
 from . import errors as errors
 from . import flags as flags
 from . import initializers as initializers

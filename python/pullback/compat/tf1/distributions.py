@@ -1,0 +1,373 @@
+"""`tf.distributions`: batches of distributions, on `pullback.stats` and `pullback.random`.
+
+A continuous family is a class with its entry of `_FAMILIES`: one row of the operation table
+computes its functions, one draws. Categorical and Bernoulli are formulas of their logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+from typing import Any
+
+from ... import _core, random, stats
+from . import shape_functions
+from .array_ops import expand_dims, ones_like, zeros_like
+from .array_ops import shape as shape_of
+from .array_ops import stop_gradient as _constant
+from .choice_ops import concat
+from .create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
+from .cross_entropies import sparse_softmax_cross_entropy_with_logits
+from .dtypes import as_dtype, float32, int32
+from .math_ops import argmax, exp, greater, less, log, reduce_sum, sigmoid, softplus, sqrt, square
+from .names import absent, bind, signature_of
+from .nn import log_softmax, softmax
+from .opdef import define
+from .order_ops import where
+from .random_ops import _seeded, random_uniform
+from .shapes import TensorShape, as_dims
+
+__all__ = [
+    "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Laplace", "Normal",
+    "StudentT", "Uniform", "kl_divergence",
+]  # fmt: skip
+
+# By class: the family of stats, its arguments for those of the class, and a draw.
+_FAMILIES: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[..., Any]]] = {
+    "Normal": (stats.norm, lambda m, s: {"loc": m, "scale": s},
+               lambda n, d, m, s: random.normal(n, d, loc=m, scale=s)),
+    "Uniform": (stats.uniform, lambda a, b: {"loc": a, "scale": b - a},
+                lambda n, d, a, b: random.uniform(n, d, low=a, high=b)),
+    "Laplace": (stats.laplace, lambda m, s: {"loc": m, "scale": s},
+                lambda n, d, m, s: random.laplace(n, d, loc=m, scale=s)),
+    "Exponential": (stats.expon, lambda r: {"scale": 1 / r},
+                    lambda n, d, r: random.exponential(n, d, scale=1 / r)),
+    "Gamma": (stats.gamma, lambda a, r: {"a": a, "scale": 1 / r},
+              lambda n, d, a, r: random.gamma(a, n, d, scale=1 / r)),
+    "Beta": (stats.beta, lambda a, b: {"a": a, "b": b}, lambda n, d, a, b: random.beta(a, b, n, d)),
+    "StudentT": (stats.t, lambda df, m, s: {"df": df, "loc": m, "scale": s},
+                 lambda n, d, df, m, s: random.student_t(df, n, d, loc=m, scale=s)),
+}  # fmt: skip
+
+
+def _statistic(*inputs: Any, kind: str, what: str, values: int) -> Any:
+    family, named, _ = _FAMILIES[kind]
+    given = named(*inputs[values:])
+    return getattr(family, what)(*inputs[:values], **given)
+
+
+def _draw(shape: Any, *params: Any, kind: str) -> Any:
+    return _FAMILIES[kind][2](tuple(shape), params[0].dtype, *params)
+
+
+define("Statistic", _statistic, domain="float", same=True, shape=shape_functions.broadcast)
+define("Draw", _draw, static=(0,), dtype=1, shape=shape_functions.of_value, random=True)
+define(
+    "DrawClass", lambda shape, x, dtype: _core.cast(random.categorical(x, shape), dtype.dtype),
+    static=(0,), flows=False, dtype="dtype", shape=shape_functions.of_value, random=True,
+)  # fmt: skip
+
+
+class Distribution:
+    """What all have in common: a batch of distributions of numbers, named like an operation."""
+
+    arguments = ""
+    __signature__ = signature_of("")
+    _params: list[Any]
+    _dtype: Any = None
+
+    def __init_subclass__(cls) -> None:
+        rest = f"validate_args=False allow_nan_stats=True name='{cls.__name__}'"
+        cls.__signature__ = signature_of(f"{cls.arguments} {rest}")
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        given = bind(self.__signature__, type(self).__name__, args, keywords)
+        self.parameters = dict(given)
+        with scope_of(given["name"]) as scope:
+            self.name = f"{scope.rstrip('/')}/"
+            self._begin({k: v for k, v in given.items() if k in self.arguments})
+
+    def _begin(self, given: dict[str, Any]) -> None:
+        """Makes the parameters tensors of one dtype, which are attributes."""
+        wish = dtype_of(*given.values())
+        for key, value in given.items():
+            x = convert_to_tensor(value, wish, key)
+            x = x if as_dtype(x.dtype).is_floating else cast(x, float32)
+            setattr(self, key, x)
+            wish = as_dtype(x.dtype)
+        self._params = [getattr(self, key) for key in given]
+
+    dtype: Any = property(lambda self: self._dtype or as_dtype(self._params[0].dtype))
+    event_shape: Any = property(lambda self: TensorShape([]))
+
+    @property
+    def batch_shape(self) -> TensorShape:
+        return TensorShape(self._each().shape)
+
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
+        """The shape of the batch, as known in a run."""
+        return shape_of(self._each())
+
+    def _each(self) -> Any:
+        """A tensor with the shape of the batch."""
+        return reduce(add, self._params)
+
+    def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample") -> Any:
+        """Draws `sample_shape` + `batch_shape` numbers."""
+        with scope_of(self.name + name):
+            _seeded(seed)
+            own = as_dims(self.batch_shape)
+            first = [sample_shape] if known_dims(sample_shape) == () else sample_shape
+            listed = isinstance(first, (list, tuple, TensorShape))
+            if listed and own is not None and None not in own:
+                return self._sample([*first, *own])
+            batch = self.batch_shape_tensor()
+            none = listed and not first
+            return self._sample(batch if none else concat([cast(first, int32), batch], 0))
+
+    def prob(self, value: Any, name: str = "prob") -> Any:
+        """The density, or the probability, of a value."""
+        return exp(self.log_prob(value))
+
+    def stddev(self, name: str = "stddev") -> Any:
+        """The standard deviation."""
+        return sqrt(self.variance())
+
+    def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Any:
+        """The divergence of another distribution from this one."""
+        return kl_divergence(self, other)
+
+    def cross_entropy(self, other: Distribution, name: str = "cross_entropy") -> Any:
+        """The entropy plus the divergence."""
+        return self.entropy() + kl_divergence(self, other)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in _METHODS:
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+        raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} "
+            f"event_shape=() dtype={self.dtype.name}>"
+        )
+
+
+_OF_VALUES = {
+    "log_prob": "logpdf", "prob": "pdf", "cdf": "cdf", "log_cdf": "logcdf", "quantile": "ppf",
+    "survival_function": "sf", "log_survival_function": "logsf",
+}  # fmt: skip
+_OF_NONE = {"entropy": "entropy", "mean": "mean", "stddev": "std", "variance": "var"}
+_METHODS = {*_OF_VALUES, *_OF_NONE, "mode"}
+
+
+class Family(Distribution):
+    """A continuous distribution: its functions are those of `pullback.stats`."""
+
+    def _sample(self, shape: Any) -> Any:
+        return apply("Draw", shape, *self._params, kind=type(self).__name__)
+
+
+def _method(public: str, what: str, values: int) -> Any:
+    def method(self: Family, *value: Any, name: str = public) -> Any:
+        if len(value) != values:
+            raise TypeError(f"{public}: expected {values} argument, got {len(value)}")
+        with scope_of(self.name + name):
+            given = [convert_to_tensor(x, self.dtype, "value") for x in value]
+            kind = type(self).__name__
+            return apply("Statistic", *given, *self._params, kind=kind, what=what, values=values)
+
+    method.__name__ = method.__qualname__ = public
+    method.__doc__ = f"`{what}` of the family in `pullback.stats`."
+    return method
+
+
+for _names, _count in ((_OF_VALUES, 1), (_OF_NONE, 0)):
+    for _public, _what in _names.items():
+        setattr(Family, _public, _method(_public, _what, _count))
+
+
+class Normal(Family):
+    """The normal distribution.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     pi = tf.distributions.Normal([0.0, 1.0], 2.0)
+    ...     session.run([pi.log_prob(0.0), pi.entropy()])
+    [array([-1.6120857, -1.7370857], dtype=float32), array([2.1120858, 2.1120858], dtype=float32)]
+    """
+
+    arguments = "loc scale"
+    mode = Family.mean  # type: ignore[attr-defined]
+
+
+class Laplace(Family):
+    """The double exponential distribution."""
+
+    arguments = "loc scale"
+    mode = Family.mean  # type: ignore[attr-defined]
+
+
+class StudentT(Family):
+    """Student's distribution of `df` degrees of freedom."""
+
+    arguments = "df loc scale"
+
+    def mode(self, name: str = "mode") -> Any:
+        """`loc`."""
+        return self.loc + zeros_like(self._each())
+
+
+class Uniform(Family):
+    """All numbers from `low` to `high`, equally likely."""
+
+    arguments = "low=0.0 high=1.0"
+
+
+class Exponential(Family):
+    """The exponential distribution of a rate."""
+
+    arguments = "rate"
+
+
+class Gamma(Family):
+    """The gamma distribution of a shape, `concentration`, and a rate."""
+
+    arguments = "concentration rate"
+
+
+class Beta(Family):
+    """The beta distribution on [0, 1]."""
+
+    arguments = "concentration1 concentration0"
+
+
+class OfLogits(Distribution):
+    """A discrete distribution, of logits or of probabilities."""
+
+    arguments = "logits=None probs=None dtype='int32'"
+    logits: Any
+    probs: Any
+
+    def _begin(self, given: dict[str, Any]) -> None:
+        logits, probs = given["logits"], given["probs"]
+        if (logits is None) == (probs is None):
+            raise ValueError(
+                f"{type(self).__name__}: Must pass probs or logits, but not both; got "
+                f"{'none' if logits is None else 'both'}"
+            )
+        self._dtype = as_dtype(given["dtype"])
+        super()._begin({"logits": logits} if probs is None else {"probs": probs})
+        self._complete()
+
+
+def _expected(probs: Any, logs: Any) -> Any:
+    none = zeros_like(logs)
+    p = probs + none
+    return reduce_sum(where(p > 0, p * logs, none), -1)
+
+
+class Categorical(OfLogits):
+    """A class, 0 to n - 1, by the probabilities along the last axis."""
+
+    def _complete(self) -> None:
+        if "probs" in vars(self):
+            self.logits = log(self.probs)
+        else:
+            self.probs = softmax(self.logits)
+        self.event_size = shape_of(self.logits)[-1]
+
+    def _each(self) -> Any:
+        return self.logits[..., 0]
+
+    def _sample(self, shape: Any) -> Any:
+        return apply("DrawClass", shape, self.logits, dtype=self._dtype)
+
+    def log_prob(self, value: Any, name: str = "log_prob") -> Any:
+        """The logarithm of the probability of a class; InvalidArgumentError for no class."""
+        with scope_of(self.name + name):
+            own = self.logits
+            k = cast(value, int32) + zeros_like(cast(own[..., 0], int32))
+            logits = own + expand_dims(zeros_like(cast(k, as_dtype(own.dtype))), -1)
+            return -sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
+
+    def entropy(self, name: str = "entropy") -> Any:
+        """The entropy; a class of probability 0 adds 0."""
+        logs = log_softmax(self.logits)
+        return -_expected(self.probs, logs)
+
+    def mode(self, name: str = "mode") -> Any:
+        """The most likely class."""
+        return cast(argmax(self.logits, -1), self._dtype)
+
+
+class Bernoulli(OfLogits):
+    """1 with a probability, else 0."""
+
+    def _complete(self) -> None:
+        if "probs" in vars(self):
+            self.logits = log(self.probs) - log(1 - self.probs)
+        else:
+            self.probs = sigmoid(self.logits)
+
+    def _sample(self, shape: Any) -> Any:
+        draws = random_uniform(shape, dtype=self.probs.dtype)
+        return cast(less(draws, _constant(self.probs)), self._dtype)
+
+    def log_prob(self, value: Any, name: str = "log_prob") -> Any:
+        """The logarithm of the probability of 0 or 1."""
+        return cast(value, as_dtype(self.logits.dtype)) * self.logits - softplus(self.logits)
+
+    def entropy(self, name: str = "entropy") -> Any:
+        """The entropy."""
+        return self.logits * (1 - sigmoid(self.logits)) + softplus(-self.logits)
+
+    def mean(self, name: str = "mean") -> Any:
+        """The probability of 1."""
+        return self.probs * ones_like(self.probs)
+
+    def variance(self, name: str = "variance") -> Any:
+        """The variance."""
+        return self.probs * (1 - self.probs)
+
+    def mode(self, name: str = "mode") -> Any:
+        """The more likely number."""
+        return cast(greater(self.probs, 0.5), self._dtype)
+
+
+def _between_normals(a: Any, b: Any) -> Any:
+    ratio = square(a.scale / b.scale)
+    return square((a.loc - b.loc) / b.scale) / 2 + (ratio - 1 - log(ratio)) / 2
+
+
+def _between_classes(a: Any, b: Any) -> Any:
+    return _expected(a.probs, log_softmax(a.logits) - log_softmax(b.logits))
+
+
+def _between_bits(a: Any, b: Any) -> Any:
+    one = sigmoid(a.logits) * (softplus(-b.logits) - softplus(-a.logits))
+    return one + sigmoid(-a.logits) * (softplus(b.logits) - softplus(a.logits))
+
+
+_DIVERGENCES = {
+    Normal: _between_normals, Categorical: _between_classes, Bernoulli: _between_bits
+}  # fmt: skip
+
+
+def kl_divergence(
+    distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The divergence of b from a: Normal, Categorical and Bernoulli, both of the same class."""
+    kinds = type(distribution_a), type(distribution_b)
+    if kinds[0] is not kinds[1] or kinds[0] not in _DIVERGENCES:
+        raise NotImplementedError(
+            "kl_divergence: expected two of Normal, Categorical or Bernoulli, got "
+            f"{kinds[0].__name__} and {kinds[1].__name__}"
+        )
+    with scope_of(name or "KullbackLeibler"):
+        return _DIVERGENCES[kinds[0]](distribution_a, distribution_b)
+
+
+__getattr__ = absent(__name__)
