@@ -116,7 +116,7 @@ def test_a_near_name_or_another_place_is_named():
     for name, text in (
         ("tf.reduce_summ", "did you mean 'reduce_sum'"), ("tf.softmax", "it is compat.tf1.nn.sof"),
         ("tf.AdamOptimizer", "it is compat.tf1.train.AdamOptimizer"),
-        ("tf.train.Saber", "did you mean 'Saver'"), ("tf.layers.dens", "did you mean 'dense'"),
+        ("tf.train.Saber", "did you mean 'Saver'"), ("tf.layers.dens", "did you mean '[dD]ense'"),
         ("tf.trian", "did you mean 'train'"), ("tf.Grahp", "did you mean 'Graph'"),
         ("tf.Constant", "part of pullback$"), ("tf.placeholdr", "did you mean 'placeholder'[?]$"),
     ):  # fmt: skip

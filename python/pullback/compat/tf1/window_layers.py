@@ -1,52 +1,113 @@
-"""The layers of `tf.layers` that look at windows: convolutions and pooling."""
+"""Layers of `tf.layers` with a kernel: dense ones and convolutions; and pooling."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import nn
-from .array_ops import expand_dims, squeeze
+from . import initializers, nn
+from .array_ops import expand_dims, reshape, squeeze
 from .array_ops import shape as shape_of
-from .choice_ops import stack
-from .create import convert_to_tensor, scope_of
-from .layer_scopes import regularized, scope, variables_of
+from .base_layer import Layer, layer_function
+from .choice_ops import concat, stack
+from .math_ops import matmul
 from .names import public_names
+from .random_ops import zeros_initializer
 from .shapes import TensorShape
 from .windows import padded_length
 
+_COMMON = (
+    "activation=None use_bias=True kernel_initializer=None bias_initializer=None "
+    "kernel_regularizer=None bias_regularizer=None activity_regularizer=None "
+    "kernel_constraint=None bias_constraint=None trainable=True name=None"
+)
 
-def _pair(value: Any, who: str, what: str, count: int = 2) -> list[int]:
+
+def _counts(value: Any, who: str, what: str, count: int = 2) -> list[int]:
     many = list(value) if isinstance(value, (list, tuple)) else [value] * count
     if len(many) != count or any(not isinstance(n, int) or n < 1 for n in many):
         raise ValueError(f"{who}: {what}: expected {count} positive integers, got {value!r}")
     return many
 
 
-def _format(data_format: str, who: str) -> str:
+def _layout(layer: Layer, rank: int) -> str:
     formats = {"channels_last": "NHWC", "channels_first": "NCHW"}
-    if data_format not in formats:
-        raise ValueError(f"{who}: data_format is one of {', '.join(formats)}, got {data_format!r}")
-    return formats[data_format]
+    if layer.data_format not in formats:
+        raise ValueError(
+            f"{layer.name}: data_format is one of {', '.join(formats)}, got {layer.data_format!r}"
+        )
+    if rank == 1 and layer.data_format == "channels_first":
+        raise NotImplementedError(f"{layer.name}: channels_first is not part of pullback")
+    return formats[layer.data_format]
 
 
-def _channels(x: Any, layout: str, who: str) -> int:
-    dims = TensorShape(x.shape).as_list()
-    if len(dims) != 4:
-        raise ValueError(f"{who}: expected inputs of rank 4, got {x!r}")
-    n = dims[-1 if layout == "NHWC" else 1]
-    if n is None:
-        raise ValueError(f"{who}: the number of channels of {x!r} must be known")
-    return n
+class _Weighted(Layer):
+    """A layer with a kernel, perhaps a bias, and an activation."""
+
+    def _make(self, kernel: list[Any], bias: int) -> None:
+        self.kernel = self._weight("kernel", kernel)
+        self.bias = self._weight("bias", [bias], zeros_initializer) if self.use_bias else None
+
+    def _weight(self, key: str, shape: list[Any], default: Any = None) -> Any:
+        given = {
+            k: getattr(self, f"{key}_{k}") for k in ("initializer", "regularizer", "constraint")
+        }
+        initial = _named(given.pop("initializer"), initializers)
+        return self.add_weight(
+            key, shape, initializer=default if initial is None else initial, **given
+        )
+
+    def _completed(self, out: Any, layout: str = "NHWC") -> Any:
+        if self.bias is not None:
+            out = nn.bias_add(out, self.bias, data_format=layout)
+        activation = _named(self.activation, nn)
+        return out if activation is None else activation(out)
 
 
-def conv2d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = (1, 1), activation: Any = None,
-    use_bias: bool = True, kernel_initializer: Any = None, bias_initializer: Any = None,
-    kernel_regularizer: Any = None, bias_regularizer: Any = None,
-    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-    trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+def _named(value: Any, space: Any) -> Any:
+    """What a text such as 'relu' names."""
+    return getattr(space, value) if isinstance(value, str) and value != "linear" else value
+
+
+class Dense(_Weighted):
+    """activation(inputs · kernel + bias) along the last axis, whose length must be known.
+
+    The variables are `kernel` of shape (last axis, units), and `bias` of shape (units,), which
+    starts with zeros.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default():
+    ...     y = tf.layers.dense(tf.ones([3, 4]), 2, tf.nn.relu, name="hidden")
+    ...     y.shape, [v.name for v in tf.trainable_variables()]
+    (TensorShape([Dimension(3), Dimension(2)]), ['hidden/kernel:0', 'hidden/bias:0'])
+    """
+
+    arguments = f"units {_COMMON}"
+
+    def build(self, input_shape: Any) -> None:
+        if not self.dtype.is_floating:
+            raise TypeError(f"dense: expected floats, got {self.dtype.name}")
+        dims = TensorShape(input_shape).as_list()
+        if len(dims) < 2 or dims[-1] is None:
+            raise ValueError(
+                "dense: expected inputs of rank 2 or more whose last dimension is known, got shape "
+                f"{input_shape}"
+            )
+        self._make([dims[-1], self.units], self.units)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        dims = TensorShape(inputs.shape).as_list()
+        if len(dims) == 2:
+            return self._completed(matmul(inputs, self.kernel))
+        out = matmul(reshape(inputs, [-1, dims[-1]]), self.kernel)
+        if None in dims[:-1]:
+            whole = concat([shape_of(inputs)[:-1], [self.units]], 0)
+        else:
+            whole = [*dims[:-1], self.units]
+        return self._completed(reshape(out, whole))
+
+
+class Conv2D(_Weighted):
     """activation(convolution + bias) of (batch, height, width, channels) with `filters` outputs.
 
     The variables are `kernel` of shape (height, width, channels, filters), and `bias`.
@@ -57,148 +118,119 @@ def conv2d(
     ...     y.shape.as_list(), [v.name for v in tf.trainable_variables()]
     ([2, 8, 8, 4], ['c/kernel:0', 'c/bias:0'])
     """
-    x, layout = convert_to_tensor(inputs), _format(data_format, "conv2d")
-    inner = _channels(x, layout, "conv2d")
-    size = _pair(kernel_size, "conv2d", "kernel_size")
-    with scope("conv2d", name, reuse, x):
-        kernel, bias = variables_of(
-            [*size, inner, filters], filters if use_bias else None, kernel_initializer,
-            bias_initializer, kernel_constraint, bias_constraint, trainable,
-            kernel_regularizer, bias_regularizer,
-        )  # fmt: skip
-        steps, rate = _pair(strides, "conv2d", "strides"), _pair(dilation_rate, "conv2d", "rate")
-        out = nn.conv2d(x, kernel, steps, padding.upper(), data_format=layout, dilations=rate)
-        if bias is not None:
-            out = nn.bias_add(out, bias, data_format=layout)
-        out = out if activation is None else activation(out)
-        regularized(activity_regularizer, out)
-        return out
+
+    arguments = (
+        "filters kernel_size strides=(1,1) padding='valid' data_format='channels_last' "
+        f"dilation_rate=(1,1) {_COMMON}"
+    )
+    rank = 2
+
+    def _given(self, what: str) -> list[int]:
+        return _counts(getattr(self, what), self.name, what, self.rank)
+
+    def build(self, input_shape: Any) -> None:
+        layout = _layout(self, self.rank)
+        dims = TensorShape(input_shape).as_list()
+        if len(dims) != self.rank + 2:
+            raise ValueError(
+                f"{self.name}: expected inputs of rank {self.rank + 2}, got shape {input_shape}"
+            )
+        channels = dims[-1 if layout == "NHWC" else 1]
+        if channels is None:
+            raise ValueError(f"{self.name}: the number of channels of {input_shape} must be known")
+        self._make([*self._given("kernel_size"), *self._ends(channels)], self.filters)
+        self.built = True
+
+    def _ends(self, channels: int) -> list[int]:
+        return [channels, self.filters]
+
+    def call(self, inputs: Any) -> Any:
+        strides, rate = self._given("strides"), self._given("dilation_rate")
+        layout, padding = _layout(self, self.rank), self.padding.upper()
+        if self.rank == 1:
+            return self._completed(nn.conv1d(inputs, self.kernel, strides, padding, dilations=rate))
+        out = nn.conv2d(inputs, self.kernel, strides, padding, data_format=layout, dilations=rate)
+        return self._completed(out, layout)
 
 
-def conv1d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None,
-    use_bias: bool = True, kernel_initializer: Any = None, bias_initializer: Any = None,
-    kernel_regularizer: Any = None, bias_regularizer: Any = None,
-    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-    trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+class Conv1D(Conv2D):
     """activation(convolution + bias) along one axis, of (batch, length, channels)."""
-    if data_format != "channels_last":
-        raise NotImplementedError("conv1d: channels_first is not part of pullback")
-    x = convert_to_tensor(inputs)
-    dims = TensorShape(x.shape).as_list()
-    if len(dims) != 3 or dims[-1] is None:
-        raise ValueError(f"conv1d: expected inputs of rank 3 with known channels, got {x!r}")
-    (size,) = _pair(kernel_size, "conv1d", "kernel_size", 1)
-    with scope("conv1d", name, reuse, x):
-        kernel, bias = variables_of(
-            [size, dims[-1], filters], filters if use_bias else None, kernel_initializer,
-            bias_initializer, kernel_constraint, bias_constraint, trainable,
-            kernel_regularizer, bias_regularizer,
-        )  # fmt: skip
-        (step,), (rate,) = (_pair(n, "conv1d", "strides", 1) for n in (strides, dilation_rate))
-        out = nn.conv1d(x, kernel, step, padding.upper(), dilations=rate)
-        out = out if bias is None else nn.bias_add(out, bias)
-        out = out if activation is None else activation(out)
-        regularized(activity_regularizer, out)
-        return out
+
+    arguments = Conv2D.arguments.replace("(1,1)", "1")
+    rank = 1
 
 
-def conv2d_transpose(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
-    kernel_initializer: Any = None, bias_initializer: Any = None, kernel_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-    bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
-    reuse: Any = None,
-) -> Any:  # fmt: skip
+class Conv2DTranspose(Conv2D):
     """The layer that goes the other way than `conv2d`: its outputs are `strides` times as long.
 
     The variables are `kernel` of shape (height, width, filters, channels), and `bias`.
     """
-    who = "conv2d_transpose"
-    x, layout = convert_to_tensor(inputs), _format(data_format, who)
-    inner = _channels(x, layout, who)
-    size, steps = _pair(kernel_size, who, "kernel_size"), _pair(strides, who, "strides")
-    with scope(who, name, reuse, x):
-        kernel, bias = variables_of(
-            [*size, filters, inner], filters if use_bias else None, kernel_initializer,
-            bias_initializer, kernel_constraint, bias_constraint, trainable,
-            kernel_regularizer, bias_regularizer,
-        )  # fmt: skip
-        dims = TensorShape(x.shape).as_list()
+
+    arguments = Conv2D.arguments.replace("dilation_rate=(1,1) ", "")
+
+    def _ends(self, channels: int) -> list[int]:
+        return [self.filters, channels]
+
+    def call(self, inputs: Any) -> Any:
+        layout, steps = _layout(self, 2), self._given("strides")
+        dims = TensorShape(inputs.shape).as_list()
         first = 1 if layout == "NHWC" else 2
-        plane = []
-        for n, k, s in zip(dims[first : first + 2], size, steps, strict=True):
-            length = padded_length(n, k, s, padding)
-            if length is None:
-                raise ValueError(f"{who}: height and width of {x!r} must be known")
-            plane.append(length)
-        batch = dims[0] if dims[0] is not None else shape_of(x)[0]
-        wanted = [batch, *plane, filters] if layout == "NHWC" else [batch, filters, *plane]
+        plane = [
+            padded_length(n, k, s, self.padding)
+            for n, k, s in zip(
+                dims[first : first + 2], self._given("kernel_size"), steps, strict=True
+            )
+        ]
+        if None in plane:
+            raise ValueError(f"{self.name}: height and width of {inputs!r} must be known")
+        batch = dims[0] if dims[0] is not None else shape_of(inputs)[0]
+        wanted = [batch, *plane, self.filters] if first == 1 else [batch, self.filters, *plane]
         target = wanted if dims[0] is not None else stack(wanted)
-        out = nn.conv2d_transpose(x, kernel, target, steps, padding.upper(), layout)
-        if bias is not None:
-            out = nn.bias_add(out, bias, data_format=layout)
-        out = out if activation is None else activation(out)
-        regularized(activity_regularizer, out)
-        return out
+        out = nn.conv2d_transpose(inputs, self.kernel, target, steps, self.padding.upper(), layout)
+        return self._completed(out, layout)
 
 
-def _pooling(function: Any, who: str, x: Any, size: Any, strides: Any, padding: str,
-             data_format: str, name: str | None) -> Any:  # fmt: skip
-    layout = _format(data_format, who)
-    return function(
-        x, _pair(size, who, "pool_size"), _pair(strides, who, "strides"), padding.upper(), layout,
-        name or who,
-    )  # fmt: skip
-
-
-def max_pooling2d(
-    inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-    data_format: str = "channels_last", name: str | None = None,
-) -> Any:  # fmt: skip
+class MaxPooling2D(Layer):
     """The largest entries of windows."""
-    return _pooling(nn.max_pool, "max_pooling2d", inputs, pool_size, strides, padding,
-                    data_format, name)  # fmt: skip
+
+    arguments = "pool_size strides padding='valid' data_format='channels_last' name=None"
+    rank = 2
+    pool = staticmethod(nn.max_pool)
+
+    def call(self, inputs: Any) -> Any:
+        size, steps = (
+            _counts(getattr(self, what), self.name, what, self.rank)
+            for what in ("pool_size", "strides")
+        )
+        layout, padding = _layout(self, self.rank), self.padding.upper()
+        if self.rank == 2:
+            return self.pool(inputs, size, steps, padding, layout)
+        return squeeze(self.pool(expand_dims(inputs, 1), [1, *size], [1, *steps], padding), [1])
 
 
-def average_pooling2d(
-    inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-    data_format: str = "channels_last", name: str | None = None,
-) -> Any:  # fmt: skip
+class AveragePooling2D(MaxPooling2D):
     """The means of windows."""
-    return _pooling(nn.avg_pool, "average_pooling2d", inputs, pool_size, strides, padding,
-                    data_format, name)  # fmt: skip
+
+    pool = staticmethod(nn.avg_pool)
 
 
-def _along_one(function: Any, who: str, x: Any, size: Any, strides: Any, padding: str,
-               data_format: str, name: str | None) -> Any:  # fmt: skip
-    if data_format != "channels_last":
-        raise NotImplementedError(f"{who}: channels_first is not part of pullback")
-    (n,), (step,) = _pair(size, who, "pool_size", 1), _pair(strides, who, "strides", 1)
-    with scope_of(name or who, x) as opened:
-        flat = expand_dims(convert_to_tensor(x), 1)
-        return squeeze(function(flat, [1, n], [1, step], padding.upper()), [1], name=opened)
-
-
-def max_pooling1d(
-    inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-    data_format: str = "channels_last", name: str | None = None,
-) -> Any:  # fmt: skip
+class MaxPooling1D(MaxPooling2D):
     """The largest entries of windows along one axis."""
-    return _along_one(nn.max_pool, "max_pooling1d", inputs, pool_size, strides, padding,
-                      data_format, name)  # fmt: skip
+
+    rank = 1
 
 
-def average_pooling1d(
-    inputs: Any, pool_size: Any, strides: Any, padding: str = "valid",
-    data_format: str = "channels_last", name: str | None = None,
-) -> Any:  # fmt: skip
+class AveragePooling1D(AveragePooling2D):
     """The means of windows along one axis."""
-    return _along_one(nn.avg_pool, "average_pooling1d", inputs, pool_size, strides, padding,
-                      data_format, name)  # fmt: skip
+
+    rank = 1
 
 
+dense = layer_function(Dense)
+conv1d, conv2d = layer_function(Conv1D), layer_function(Conv2D)
+conv2d_transpose = layer_function(Conv2DTranspose)
+max_pooling1d, max_pooling2d, average_pooling1d, average_pooling2d = (
+    layer_function(cls, cls.arguments)
+    for cls in (MaxPooling1D, MaxPooling2D, AveragePooling1D, AveragePooling2D)
+)
 __all__ = public_names(globals())
