@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -70,25 +70,27 @@ def as_value(element: Tensor | Operation, result: Any) -> Any:
     return array[()] if array.ndim == 0 else array.copy()
 
 
+def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """What is fed, tensor by tensor, where a key may be a nest of tuples."""
+    if isinstance(key, IndexedSlices):
+        key = tuple(x for x in (key.values, key.indices, key.dense_shape) if x is not None)
+        value = value[: len(key)] if isinstance(value, IndexedSlicesValue) else value
+    if not isinstance(key, tuple):
+        yield key, value
+    elif isinstance(value, (tuple, list)) and len(value) == len(key):
+        for inner in zip(key, value, strict=True):
+            yield from _entries(*inner)
+    else:
+        raise ValueError(f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}")
+
+
 def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[Any, Any]]]:
     """The fed tensors and their values as arrays of the right dtype, in the order given."""
     if feed_dict is None:
         return []
     if not isinstance(feed_dict, Mapping):
         raise TypeError(f"feed_dict must be a dict of tensor to value, got {feed_dict!r:.60}")
-    entries: list[tuple[Any, Any]] = []
-    for key, value in feed_dict.items():
-        if isinstance(key, IndexedSlices):
-            key = tuple(x for x in (key.values, key.indices, key.dense_shape) if x is not None)
-            value = value[: len(key)] if isinstance(value, IndexedSlicesValue) else value
-        if not isinstance(key, tuple):
-            entries.append((key, value))
-        elif isinstance(value, (tuple, list)) and len(value) == len(key):
-            entries.extend(zip(key, value, strict=True))
-        else:
-            raise ValueError(
-                f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}"
-            )
+    entries = [e for item in feed_dict.items() for e in _entries(*item)]
     tensors = [fed_tensor(graph, key) for key, _ in entries]
     arrays = (feed_array(x, value) for x, (_, value) in zip(tensors, entries, strict=True))
     return list(dict(zip(tensors, arrays, strict=True)).items())

@@ -11,7 +11,8 @@ import numpy as np
 import pullback as pb
 
 from ... import _core
-from . import cross_entropies, shape_functions, windows
+from . import cross_entropies, rnn, shape_functions, windows
+from . import rnn_cell as rnn_cell
 from .array_ops import pad, squeeze, stop_gradient, zeros_like
 from .array_ops import shape as shape_of
 from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
@@ -19,7 +20,7 @@ from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from .choice_ops import concat, gather
 from .create import cast, convert_to_tensor, operation, scope_of, unary
 from .cross_entropies import *
-from .dtypes import as_dtype
+from .dropouts import dropout as dropout
 from .math_ops import (
     add,
     add_n,
@@ -42,7 +43,7 @@ from .names import absent, public_names, taking
 from .opdef import like
 from .order_ops import in_top_k as in_top_k
 from .order_ops import top_k as top_k
-from .random_ops import random_uniform
+from .rnn import *
 from .windows import *
 
 relu = unary(
@@ -155,38 +156,6 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
     return gather(tables[0], ids, name=name or "embedding_lookup")
 
 
-def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
-        name: str | None = None, rate: Any = None) -> Any:  # fmt: skip
-    """x with zeros for a share `rate` of its entries, the others divided by 1 - rate; or what is
-    kept with probability `keep_prob`, divided by it. Both may be tensors.
-
-    `noise_shape` has a length of 1 where entries are dropped together.
-    """
-    if (keep_prob is None) == (rate is None):
-        raise ValueError("dropout: give either keep_prob or rate")
-    with scope_of(name or "dropout", x) as scope:
-        x = convert_to_tensor(x)
-        dtype = as_dtype(x.dtype)
-        if not dtype.is_floating:
-            raise ValueError(f"dropout: expected floats, got {dtype.name}")
-        given = keep_prob if rate is None else rate
-        if isinstance(given, (int, float, np.number)):
-            low, high = (given > 0, given <= 1) if rate is None else (given >= 0, given < 1)
-            if not (low and high):
-                raise ValueError(
-                    f"dropout: keep_prob is from above 0 to 1, rate from 0 to below 1; got {given}"
-                )
-        kept = (
-            convert_to_tensor(given, dtype) if rate is None else 1 - convert_to_tensor(rate, dtype)
-        )
-        if isinstance(noise_shape, (list, tuple)) and None in noise_shape:
-            dims = shape_of(x)
-            noise_shape = [dims[i] if n is None else n for i, n in enumerate(noise_shape)]
-        drawn = random_uniform(shape_of(x) if noise_shape is None else noise_shape, dtype=dtype,
-                               seed=seed)  # fmt: skip
-        return multiply(x / kept, cast(drawn < kept, dtype), name=scope)
-
-
 def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None,
         keepdims: Any = None) -> tuple[Any, Any]:  # fmt: skip
     """The mean and the variance over axes."""
@@ -248,5 +217,6 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
         return reduce_mean(cast(equal(x, zeros_like(x)), "float32"), name=scope)
 
 
-__all__ = public_names(globals(), *cross_entropies.__all__, *windows.__all__)
+__all__ = public_names(globals(), "dropout", *cross_entropies.__all__, *rnn.__all__,
+                       *windows.__all__)  # fmt: skip
 __getattr__ = absent(__name__)

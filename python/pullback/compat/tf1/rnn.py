@@ -1,0 +1,202 @@
+"""Recurrent networks: `dynamic_rnn`, which is one loop of the graph, and `static_rnn`, whose steps
+are made one by one; in both directions too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._core import flatten, unflatten
+from .along import _along
+from .array_ops import range as times
+from .array_ops import shape as shape_of
+from .array_ops import transpose, zeros_like
+from .choice_ops import concat, where
+from .create import cast, convert_to_tensor
+from .dtypes import int32
+from .math_ops import less
+from .names import public_names
+from .shapes import TensorShape
+from .variable_scope import variable_scope
+
+
+def _checked(who: str, cell: Any) -> None:
+    missing = [n for n in ("output_size", "state_size", "zero_state") if not hasattr(cell, n)]
+    if missing or not callable(cell):
+        raise TypeError(
+            f"{who}: expected an RNNCell for cell, got {cell!r:.80}, which has no "
+            f"{', '.join(missing) or '__call__'}; use a cell of tf.nn.rnn_cell"
+        )
+
+
+def _mapped(function: Callable[..., Any], *nests: Any) -> Any:
+    """A function of the tensors at the same place of nests."""
+    leaves = [flatten(nest) for nest in nests]
+    made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
+    return unflatten(leaves[0][1], made)
+
+
+def _start(who: str, cell: Any, state: Any, x: Any, dtype: Any, batch: int) -> Any:
+    """The first state, for a batch along this axis of x."""
+    if state is not None:
+        return state
+    if dtype is None:
+        raise ValueError(f"{who}: expected initial_state or dtype, got neither; give one of them")
+    known = TensorShape(x.shape).as_list()[batch]
+    return cell.zero_state(shape_of(x)[batch] if known is None else known, dtype)
+
+
+def _step(cell: Any, lengths: Any) -> Callable[..., Any]:
+    """(state, input, time) -> (state, output), where an entry of the batch that has ended keeps its
+    state and has zeros as its output."""
+
+    def step(state: Any, x: Any, time: Any) -> Any:
+        output, after = cell(x, state)
+        if lengths is None:
+            return after, output
+        alive = less(time, lengths)
+
+        def chosen(new: Any, old: Any) -> Any:
+            return where(alive, new, old) if TensorShape(new.shape).ndims else new
+
+        return _mapped(chosen, after, state), _mapped(lambda y: chosen(y, zeros_like(y)), output)
+
+    return step
+
+
+def _lengths(who: str, given: Any) -> Any:
+    if given is None:
+        return None
+    lengths = cast(convert_to_tensor(given), int32)
+    if TensorShape(lengths.shape).ndims not in (None, 1):
+        raise ValueError(
+            f"{who}: expected a vector for sequence_length, got shape {lengths.shape}; give one "
+            "length for each entry of the batch"
+        )
+    return lengths
+
+
+def _swapped(x: Any) -> Any:
+    """The tensor with its first two axes exchanged."""
+    x = convert_to_tensor(x)
+    axes = TensorShape(x.shape).ndims
+    if axes is None or axes < 2:
+        raise ValueError(
+            f"dynamic_rnn: expected inputs of rank 2 or more, got {x!r}; use tf.expand_dims"
+        )
+    return transpose(x, [1, 0, *list(range(axes))[2:]])
+
+
+def _looped(
+    who: str, cell: Any, inputs: Any, lengths: Any, state: Any, dtype: Any, time_major: bool,
+    scope: Any, reverse: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    _checked(who, cell)
+    with variable_scope(scope):
+        along = _mapped(convert_to_tensor if time_major else _swapped, inputs)
+        first = flatten(along)[0][0]
+        step = _step(cell, _lengths(who, lengths))
+        last, outputs = _along(
+            who, lambda present, entry: step(present, *entry), (along, times(shape_of(first)[0])),
+            _start(who, cell, state, first, dtype, 1), True, reverse, "while", False,
+        )  # fmt: skip
+        return outputs if time_major else _mapped(_swapped, outputs), last
+
+
+def _unrolled(
+    who: str, cell: Any, inputs: Any, lengths: Any, state: Any, dtype: Any, scope: Any,
+    reverse: bool = False,
+) -> tuple[list[Any], Any]:  # fmt: skip
+    _checked(who, cell)
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(
+            f"{who}: expected a list of tensors for inputs, got {inputs!r:.80}; use tf.unstack"
+        )
+    if not inputs:
+        raise ValueError(f"{who}: expected one step or more for inputs, got none; give a list")
+    with variable_scope(scope) as opened:
+        given = [_mapped(convert_to_tensor, x) for x in inputs]
+        state = _start(who, cell, state, flatten(given[0])[0][0], dtype, 0)
+        step, outputs = _step(cell, _lengths(who, lengths)), [None] * len(given)
+        for count, time in enumerate(reversed(range(len(given))) if reverse else range(len(given))):
+            if count == 1:
+                opened.reuse_variables()
+            state, outputs[time] = step(state, given[time], time)
+        return outputs, state
+
+
+def dynamic_rnn(
+    cell: Any, inputs: Any, sequence_length: Any = None, initial_state: Any = None,
+    dtype: Any = None, parallel_iterations: int | None = None, swap_memory: bool = False,
+    time_major: bool = False, scope: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Run a cell along time; the outputs of all steps, and the last state.
+
+    inputs: a tensor, or a nest of tensors, of shape (batch, time, ...), with `time_major` (time,
+        batch, ...), as are the outputs.
+    sequence_length: how many steps belong to each entry of the batch; after them its outputs are 0
+        and its state stays.
+    initial_state: of the structure of `cell.state_size`; without it zeros of `dtype`.
+
+    In a graph the cell is called once, and the loop is one operation.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default():
+    ...     cell = tf.nn.rnn_cell.BasicLSTMCell(8)
+    ...     outputs, state = tf.nn.dynamic_rnn(cell, tf.ones([4, 5, 3]), dtype=tf.float32)
+    ...     outputs.shape.as_list(), state.h.shape.as_list(), cell.variables[0].name
+    ([4, 5, 8], [4, 8], 'rnn/basic_lstm_cell/kernel:0')
+    """
+    return _looped("dynamic_rnn", cell, inputs, sequence_length, initial_state, dtype, time_major,
+                   scope or "rnn")  # fmt: skip
+
+
+def static_rnn(
+    cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = None,
+    sequence_length: Any = None, scope: Any = None,
+) -> tuple[list[Any], Any]:  # fmt: skip
+    """`dynamic_rnn` of a list with the input of each step, of shape (batch, ...); the outputs are a
+    list too, and the graph has the operations of each step."""
+    return _unrolled("static_rnn", cell, inputs, sequence_length, initial_state, dtype,
+                     scope or "rnn")  # fmt: skip
+
+
+def bidirectional_dynamic_rnn(
+    cell_fw: Any, cell_bw: Any, inputs: Any, sequence_length: Any = None,
+    initial_state_fw: Any = None, initial_state_bw: Any = None, dtype: Any = None,
+    parallel_iterations: int | None = None, swap_memory: bool = False, time_major: bool = False,
+    scope: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """`dynamic_rnn` of one cell from the first step on and of another one from the last step of
+    each entry back; two outputs, and two states."""
+    with variable_scope(scope or "bidirectional_rnn"):
+        forward, backward = (
+            _looped("bidirectional_dynamic_rnn", cell, inputs, sequence_length, state, dtype,
+                    time_major, name, name == "bw")
+            for cell, state, name in (
+                (cell_fw, initial_state_fw, "fw"), (cell_bw, initial_state_bw, "bw")
+            )
+        )  # fmt: skip
+    return (forward[0], backward[0]), (forward[1], backward[1])
+
+
+def static_bidirectional_rnn(
+    cell_fw: Any, cell_bw: Any, inputs: Any, initial_state_fw: Any = None,
+    initial_state_bw: Any = None, dtype: Any = None, sequence_length: Any = None,
+    scope: Any = None,
+) -> tuple[list[Any], Any, Any]:  # fmt: skip
+    """`static_rnn` of one cell from the first step on and of another one from the last step back;
+    a list of both outputs of each step, one after the other, and two states."""
+    with variable_scope(scope or "bidirectional_rnn"):
+        (ahead, state_fw), (back, state_bw) = (
+            _unrolled("static_bidirectional_rnn", cell, inputs, sequence_length, state, dtype, name,
+                      name == "bw")
+            for cell, state, name in (
+                (cell_fw, initial_state_fw, "fw"), (cell_bw, initial_state_bw, "bw")
+            )
+        )  # fmt: skip
+    joined = [_mapped(lambda *ys: concat(list(ys), 1), *ys) for ys in zip(ahead, back, strict=True)]
+    return joined, state_fw, state_bw
+
+
+__all__ = public_names(globals())
