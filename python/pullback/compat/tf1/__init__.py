@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from ..._cli.report import report as report
 from . import app as app
+from . import contrib as contrib
 from . import data as data
 from . import debugging as debugging
 from . import distributions as distributions

@@ -55,6 +55,7 @@ class Layer:
 
     arguments = ""
     activity_regularizer: Any = None
+    update_collection: Any = GraphKeys.UPDATE_OPS
     built = False
     _scope: Any = None
     dtype: Any
@@ -152,10 +153,11 @@ class Layer:
     add_variable = add_weight
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Collects operations of `GraphKeys.UPDATE_OPS`."""
+        """Collects operations of `GraphKeys.UPDATE_OPS`, or of `update_collection`."""
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             self.updates.append(update)
-            update.graph.add_to_collection(GraphKeys.UPDATE_OPS, update)
+            if self.update_collection is not None:
+                update.graph.add_to_collection(self.update_collection, update)
 
     def _owned(self) -> list[Any]:
         return list(self._weights.values())

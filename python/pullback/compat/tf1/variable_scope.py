@@ -130,7 +130,9 @@ def variable_scope(
     graph.variable_scopes.append(scope)
     before = set(graph.variable_scope_names)
     try:
-        with graph.name_scope(short) if names else nullcontext("") as scope.original_name_scope:
+        with graph.name_scope(short) if names else nullcontext("") as opened:
+            again = settings is name_or_scope
+            scope.original_name_scope = settings.original_name_scope if again else opened
             yield scope
     finally:
         graph.variable_scopes.pop()

@@ -51,7 +51,7 @@ class _Weighted(Layer):
         given = {
             k: getattr(self, f"{key}_{k}") for k in ("initializer", "regularizer", "constraint")
         }
-        initial = _named(given.pop("initializer"), initializers)
+        initial = named(given.pop("initializer"), initializers)
         return self.add_weight(
             key, shape, initializer=default if initial is None else initial, **given
         )
@@ -59,11 +59,11 @@ class _Weighted(Layer):
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        activation = _named(self.activation, nn)
+        activation = named(self.activation, nn)
         return out if activation is None else activation(out)
 
 
-def _named(value: Any, space: Any) -> Any:
+def named(value: Any, space: Any) -> Any:
     """What a text such as 'relu' names."""
     return getattr(space, value) if isinstance(value, str) and value != "linear" else value
 

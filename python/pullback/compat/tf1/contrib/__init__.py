@@ -1,0 +1,9 @@
+"""`tf.contrib`: what programs of TensorFlow 1 take most from it."""
+
+from ..names import absent
+from . import eager as eager
+from . import layers as layers
+from . import rnn as rnn
+
+__all__ = ["eager", "layers", "rnn"]
+__getattr__ = absent(__name__)

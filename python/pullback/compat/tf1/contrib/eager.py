@@ -1,0 +1,73 @@
+"""`tf.contrib.eager`: gradients with respect to the variables that a function reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator as _Iterator
+from typing import Any
+
+from ..base_layer import Layer
+from ..mode import enable_eager_execution as enable_eager_execution
+from ..mode import executing_eagerly as executing_eagerly
+from ..names import absent, public_names
+from ..tape import GradientTape as GradientTape
+from ..variables import Variable as Variable
+
+
+def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of f's arguments that returns f's value, and the pairs of gradient and variable
+    for the trainable variables that f reads, in the order in which they were made.
+
+    ValueError if f returns None or reads no trainable variable.
+    """
+
+    def function(*args: Any, **keywords: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+        with GradientTape() as tape:
+            value = f(*args, **keywords)
+        variables = tape.watched_variables()
+        if value is None or not variables:
+            got = "None" if value is None else "a function that reads none"
+            raise ValueError(
+                "implicit_gradients: expected a loss that depends on trainable variables for the "
+                f"value of f, got {got}; return it"
+            )
+        return value, list(zip(tape.gradient(value, variables), variables, strict=True))
+
+    return function
+
+
+def implicit_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`implicit_value_and_gradients` without the value, for `apply_gradients`."""
+    function = implicit_value_and_gradients(f)
+    return lambda *args, **keywords: function(*args, **keywords)[1]
+
+
+class Iterator:
+    """An iterator over a Dataset, in eager mode."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._entries: _Iterator[Any] = iter(dataset)
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._entries)
+
+    next = __next__
+
+
+class Network(Layer):
+    """A model whose `call` uses layers; their variables are its own."""
+
+    arguments = "name=None"
+
+    def track_layer(self, layer: Any) -> Any:
+        """The layer."""
+        return layer
+
+
+__all__ = public_names(
+    globals(), "GradientTape", "Variable", "enable_eager_execution", "executing_eagerly"
+)  # fmt: skip
+__getattr__ = absent(__name__)

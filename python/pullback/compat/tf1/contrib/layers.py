@@ -1,0 +1,217 @@
+"""`tf.contrib.layers`: functions that call layers of `tf.layers`, whose variables are `weights` and
+`biases` and whose activation is relu; regularizers and initializers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import initializers, layers, mode, nn
+from ..array_ops import expand_dims, identity, squeeze
+from ..base_layer import Layer
+from ..complex_ops import abs as absolute
+from ..create import convert_to_tensor
+from ..graph import GraphKeys, get_default_graph
+from ..grouping import control_dependencies
+from ..math_ops import multiply, reduce_sum
+from ..names import absent, bind, public_names, signature_of
+from ..variable_scope import variable_scope
+from ..window_layers import named
+
+_COMMON = (
+    "activation_fn='relu' normalizer_fn=None normalizer_params=None "
+    "weights_initializer='glorot_uniform' weights_regularizer=None biases_initializer='zeros' "
+    "biases_regularizer=None reuse=None variables_collections=None outputs_collections=None "
+    "trainable=True scope=None"
+)
+_FORMATS = {None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}
+
+
+def _getter(collections: Any) -> Callable[..., Any]:
+    """The getter of variables with the names of contrib, in these collections too."""
+
+    def getter(original: Callable[..., Any], name: str, **given: Any) -> Any:
+        scope, _, last = name.rpartition("/")
+        last = {"kernel": "weights", "bias": "biases"}.get(last, last)
+        more = collections.get(last, ()) if isinstance(collections, dict) else collections or ()
+        keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+        given["collections"] = [*keys, *([more] if isinstance(more, str) else more)]
+        return original(f"{scope}/{last}", **given)
+
+    return getter
+
+
+def _result(given: dict[str, Any], out: Any) -> Any:
+    """The output of a layer, after its activation, in the collections that were given."""
+    activation = named(given.get("activation_fn"), nn)
+    out = out if activation is None else activation(out)
+    keys = given["outputs_collections"] or ()
+    if not mode.executing_eagerly():
+        get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)
+    return out
+
+
+def _weighted(
+    function_name: str, who: str, cls: type[Layer], own: str, doc: str, **renamed: str
+) -> Callable[..., Any]:
+    """A function of a layer with a kernel; `renamed` says which arguments the layer has."""
+    signature = signature_of(f"inputs {own} {_COMMON}")
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        given = bind(signature, function_name, args, keywords)
+        normalizer, kept = given["normalizer_fn"], {b: given[a] for a, b in renamed.items()}
+        if "data_format" in kept:
+            kept["data_format"] = _FORMATS[kept["data_format"]]
+        getter = _getter(given["variables_collections"])
+        with variable_scope(given["scope"], who, reuse=given["reuse"], custom_getter=getter) as at:
+            out = cls(
+                use_bias=normalizer is None and given["biases_initializer"] is not None,
+                kernel_initializer=given["weights_initializer"],
+                kernel_regularizer=given["weights_regularizer"],
+                bias_initializer=given["biases_initializer"],
+                bias_regularizer=given["biases_regularizer"],
+                trainable=given["trainable"], _scope=at, _reuse=given["reuse"], **kept,
+            )(given["inputs"])  # fmt: skip
+            if normalizer is not None:
+                out = normalizer(out, **(given["normalizer_params"] or {}))
+            return _result(given, out)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = doc
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
+
+
+_DENSE = {"num_outputs": "units"}
+_CONV = {
+    "num_outputs": "filters", "kernel_size": "kernel_size", "stride": "strides",
+    "padding": "padding", "data_format": "data_format",
+}  # fmt: skip
+fully_connected = relu = _weighted(
+    "fully_connected", "fully_connected", layers.Dense, "num_outputs",
+    "activation_fn(inputs · weights + biases) along the last axis.", **_DENSE,
+)  # fmt: skip
+conv2d = convolution2d = _weighted(
+    "conv2d", "Conv", layers.Conv2D,
+    "num_outputs kernel_size stride=1 padding='SAME' data_format=None rate=1",
+    "activation_fn(convolution + biases) of images.", rate="dilation_rate", **_CONV,
+)  # fmt: skip
+conv2d_transpose = convolution2d_transpose = _weighted(
+    "conv2d_transpose", "Conv2d_transpose", layers.Conv2DTranspose,
+    "num_outputs kernel_size stride=1 padding='SAME' data_format='NHWC'",
+    "activation_fn(transposed convolution + biases) of images.", **_CONV,
+)  # fmt: skip
+
+
+def linear(inputs: Any, num_outputs: int, activation_fn: Any = None, **given: Any) -> Any:
+    """`fully_connected` without an activation."""
+    return fully_connected(inputs, num_outputs, activation_fn, **given)
+
+
+def _pooled(cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
+    def function(
+        inputs: Any, kernel_size: Any, stride: Any = 2, padding: str = "VALID",
+        data_format: str = "NHWC", outputs_collections: Any = None, scope: str | None = None,
+    ) -> Any:  # fmt: skip
+        layer = cls(kernel_size, stride, padding, _FORMATS[data_format], name=scope or who)
+        return _result({"outputs_collections": outputs_collections}, layer(inputs))
+
+    function.__doc__ = doc
+    return function
+
+
+max_pool2d = _pooled(layers.MaxPooling2D, "MaxPool2D", "The largest entries of windows.")
+avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "The means of windows.")
+
+
+def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
+    """All axes but the first as one."""
+    out = layers.Flatten(name=scope or "Flatten")(inputs)
+    return _result({"outputs_collections": outputs_collections}, out)
+
+
+def dropout(
+    inputs: Any, keep_prob: Any = 0.5, noise_shape: Any = None, is_training: Any = True,
+    outputs_collections: Any = None, scope: str | None = None, seed: int | None = None,
+) -> Any:  # fmt: skip
+    """The inputs with what is not kept replaced by zeros, if `is_training`."""
+    layer = layers.Dropout(1 - keep_prob, noise_shape, seed, name=scope or "Dropout")
+    out = layer(inputs, training=is_training)
+    return _result({"outputs_collections": outputs_collections}, out)
+
+
+def batch_norm(
+    inputs: Any, decay: float = 0.999, center: bool = True, scale: bool = False,
+    epsilon: float = 0.001, activation_fn: Any = None, param_initializers: Any = None,
+    param_regularizers: Any = None, updates_collections: Any = GraphKeys.UPDATE_OPS,
+    is_training: Any = True, reuse: Any = None, variables_collections: Any = None,
+    outputs_collections: Any = None, trainable: bool = True, batch_weights: Any = None,
+    fused: bool | None = None, data_format: str = "NHWC", zero_debias_moving_mean: bool = False,
+    scope: Any = None,
+) -> Any:  # fmt: skip
+    """`tf.layers.batch_normalization`, by default without gamma. With `updates_collections=None`
+    the output waits for the moving averages; else their updates are in that collection."""
+    if batch_weights is not None or zero_debias_moving_mean or data_format == "NCHW":
+        raise NotImplementedError(
+            "batch_norm: expected data_format 'NHWC' without batch_weights and "
+            "zero_debias_moving_mean, which are not part of pullback; leave them out"
+        )
+    x, getter = convert_to_tensor(inputs), _getter(variables_collections)
+    flat = len(x.shape) == 2 and fused is not False  # there too the variance is that of a sample
+    more = {f"{k}_initializer": v for k, v in (param_initializers or {}).items()}
+    more |= {f"{k}_regularizer": v for k, v in (param_regularizers or {}).items()}
+    with variable_scope(scope, "BatchNorm", reuse=reuse, custom_getter=getter) as at:
+        layer = layers.BatchNormalization(
+            momentum=decay, epsilon=epsilon, center=center, scale=scale, trainable=trainable,
+            fused=fused, _scope=at, _reuse=reuse, **more,
+        )  # fmt: skip
+        layer.update_collection = updates_collections
+        out = layer(expand_dims(expand_dims(x, 1), 1) if flat else x, training=is_training)
+        out = squeeze(out, [1, 2]) if flat else out
+        if updates_collections is None and layer.updates:
+            with control_dependencies(layer.updates):
+                out = identity(out)
+        given = {"activation_fn": activation_fn, "outputs_collections": outputs_collections}
+        return _result(given, out)
+
+
+# --- initializers and regularizers
+
+
+def xavier_initializer(
+    uniform: bool = True, seed: int | None = None, dtype: Any = "float32"
+) -> Any:
+    """Glorot's initializer, uniform or of a normal distribution."""
+    return (initializers.glorot_uniform if uniform else initializers.glorot_normal)(seed, dtype)
+
+
+xavier_initializer_conv2d = xavier_initializer
+
+
+def variance_scaling_initializer(
+    factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None,
+    dtype: Any = "float32",
+) -> Any:  # fmt: skip
+    """Draws with the variance factor / n, n being the number 'FAN_IN', 'FAN_OUT' or 'FAN_AVG'."""
+    kind = "uniform" if uniform else "truncated_normal"
+    return initializers.variance_scaling(factor, mode.lower(), kind, seed, dtype)
+
+
+def _regularizer(who: str, loss: Callable[[Any], Any], scale: Any) -> Callable[[Any], Any]:
+    if isinstance(scale, int) or not scale >= 0:
+        raise ValueError(f"{who}: expected a float of 0 or more for scale, got {scale!r}")
+    return lambda weights: multiply(scale, loss(weights), name=who) if scale else None
+
+
+def l1_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], Any]:
+    """The function whose value is scale times the sum of absolute values; None if scale is 0."""
+    return _regularizer("l1_regularizer", lambda w: reduce_sum(absolute(w)), scale)
+
+
+def l2_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], Any]:
+    """The function whose value is scale times half the sum of squares; None if scale is 0."""
+    return _regularizer("l2_regularizer", nn.l2_loss, scale)
+
+
+__all__ = public_names(globals())
+__getattr__ = absent(__name__)
