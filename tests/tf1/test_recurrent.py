@@ -174,7 +174,7 @@ def test_what_is_not_taken() -> None:
         (lambda: cells.DropoutWrapper(cells.GRUCell(2), variational_recurrent=True),
          NotImplementedError, "no variational_recurrent"),
         (lambda: cells.GRUCell(2)(tf.placeholder(tf.float32, [1, None]), x[0]), ValueError,
-         "GRUCell: expected inputs whose last dimension is known"),
+         "GRUCell: expected floats whose last dimension is known"),
         (lambda: cells.CudnnLSTM, AttributeError, "rnn_cell has no CudnnLSTM"),
     ):  # fmt: skip
         with pytest.raises(error, match=text):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any
 
@@ -20,23 +20,17 @@ from .create import _contains_tensor, cast, convert_to_tensor
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
 from .names import bind, signature_of
+from .nested import mapped
 from .shapes import TensorShape
 from .variable_scope import get_variable, variable_scope
 
-__all__ = ["Layer", "layer_function", "shape_of_all"]
+__all__ = ["Layer", "layer_function"]
 
 
 def _snake(name: str) -> str:
     """Conv2D as conv2d, BasicLSTMCell as basic_lstm_cell."""
     name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
-
-
-def shape_of_all(inputs: Any) -> Any:
-    """The shapes of a tensor or of a nest of tensors."""
-    if isinstance(inputs, (list, tuple)):
-        return [shape_of_all(x) for x in inputs]
-    return TensorShape(inputs.shape)
 
 
 class Layer:
@@ -60,7 +54,7 @@ class Layer:
     _scope: Any = None
     dtype: Any
     name: Any
-    _signature = signature_of("trainable=True name=None dtype=None")
+    __signature__ = signature_of("trainable=True name=None dtype=None")
     if TYPE_CHECKING:  # the arguments
 
         def __getattr__(self, name: str) -> Any: ...
@@ -70,13 +64,11 @@ class Layer:
             given = [entry.partition("=")[0] for entry in cls.arguments.split()]
             rest = ("trainable=True", "name=None", "dtype=None")
             more = " ".join(x for x in rest if x.partition("=")[0] not in given)
-            cls._signature = signature_of(f"{cls.arguments} {more}")
-            if "__init__" not in vars(cls):
-                cls.__signature__ = cls._signature  # type: ignore[attr-defined]
+            cls.__signature__ = signature_of(f"{cls.arguments} {more}")
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         reuse, scope = keywords.pop("_reuse", None), keywords.pop("_scope", None)
-        vars(self).update(bind(self._signature, type(self).__name__, args, keywords))
+        vars(self).update(bind(self.__signature__, type(self).__name__, args, keywords))
         self._reuse = vars(self).get("reuse", reuse)
         self._base_name = self.name or _snake(type(self).__name__)
         if self.name is None:
@@ -106,11 +98,11 @@ class Layer:
             inputs = convert_to_tensor(inputs, self.dtype)
         if self._scope is None:
             self._open(scope)
-        with self._inside(), self._names():
+        with self._inside():
             if not self.built:
                 if self.dtype is None and hasattr(inputs, "dtype"):
                     self.dtype = as_dtype(inputs.dtype)
-                self.build(shape_of_all(inputs))
+                self.build(mapped(lambda x: TensorShape(x.shape), inputs))
                 self.built = True
             out = self.call(inputs, *args, **keywords)
             if self.activity_regularizer is not None and not mode.executing_eagerly():
@@ -120,14 +112,14 @@ class Layer:
 
     apply = __call__
 
-    def _inside(self) -> Any:
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
         reuse = self.built or self._reuse
-        return variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False)
-
-    def _names(self) -> Any:
-        if mode.executing_eagerly():
-            return nullcontext()
-        return get_default_graph().name_scope(self._scope.original_name_scope)
+        names: AbstractContextManager[Any] = nullcontext()
+        if not mode.executing_eagerly():
+            names = get_default_graph().name_scope(self._scope.original_name_scope)
+        with variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False), names:
+            yield
 
     def build(self, input_shape: Any) -> None:
         """Makes the variables; called once, before the first `call`."""
@@ -192,24 +184,15 @@ class Layer:
     def scope_name(self) -> str:
         """The name of the variable scope; ValueError before the first call."""
         if self._scope is None:
-            raise ValueError(
-                f"scope_name: expected a layer after its first call, which determines its "
-                f"scope, got '{self.name}'; call it first"
-            )
+            raise ValueError(f"scope_name: expected a layer that was called, got '{self.name}'")
         name: str = self._scope.name
         return name
-
-    def count_params(self) -> int:
-        """How many numbers the variables have."""
-        return sum(TensorShape(v.shape).num_elements() or 0 for v in self.weights)
 
 
 def layer_function(cls: type[Layer], arguments: str | None = None) -> Callable[..., Any]:
     """The function of `tf.layers` that makes a layer and calls it; `arguments` differ from those of
     the class where there is a `training`."""
-    signature = signature_of(
-        f"inputs {cls.arguments + ' reuse=None' if arguments is None else arguments}"
-    )
+    signature = signature_of(f"inputs {arguments or cls.arguments + ' reuse=None'}")
     who = _snake(cls.__name__)
 
     def function(*args: Any, **keywords: Any) -> Any:

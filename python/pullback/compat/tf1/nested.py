@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..._autodiff.nests import leaf_paths
@@ -13,7 +13,14 @@ from .errors import WrongDtypeError
 from .slices import IndexedSlices
 from .tensor_array import TensorArray
 
-__all__ = ["Nest", "callable_or_raise"]
+__all__ = ["Nest", "callable_or_raise", "mapped"]
+
+
+def mapped(function: Callable[..., Any], *nests: Any) -> Any:
+    """A function of the leaves at the same place of nests."""
+    leaves = [flatten(nest) for nest in nests]
+    made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
+    return unflatten(leaves[0][1], made)
 
 
 class Nest:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._core import flatten, unflatten
+from ..._core import flatten
 from .along import _along
 from .array_ops import range as times
 from .array_ops import shape as shape_of
@@ -16,64 +16,39 @@ from .create import cast, convert_to_tensor
 from .dtypes import int32
 from .math_ops import less
 from .names import public_names
+from .nested import mapped
 from .shapes import TensorShape
 from .variable_scope import variable_scope
 
 
-def _checked(who: str, cell: Any) -> None:
-    missing = [n for n in ("output_size", "state_size", "zero_state") if not hasattr(cell, n)]
-    if missing or not callable(cell):
-        raise TypeError(
-            f"{who}: expected an RNNCell for cell, got {cell!r:.80}, which has no "
-            f"{', '.join(missing) or '__call__'}; use a cell of tf.nn.rnn_cell"
-        )
+def _prepared(
+    who: str, cell: Any, lengths: Any, state: Any, x: Any, dtype: Any, batch: int
+) -> tuple[Any, Callable[..., Any]]:
+    """The first state, for a batch along this axis of x; and (state, input, time) -> (state,
+    output), where an entry of the batch that has ended keeps its state and gives zeros."""
+    if not (callable(cell) and hasattr(cell, "output_size") and hasattr(cell, "zero_state")):
+        raise TypeError(f"{who}: expected an RNNCell for cell, got {cell!r:.80}")
+    if state is None:
+        if dtype is None:
+            raise ValueError(f"{who}: expected initial_state or dtype, got neither; give one")
+        known = TensorShape(x.shape).as_list()[batch]
+        state = cell.zero_state(shape_of(x)[batch] if known is None else known, dtype)
+    ends = None if lengths is None else cast(convert_to_tensor(lengths), int32)
+    if ends is not None and TensorShape(ends.shape).ndims not in (None, 1):
+        raise ValueError(f"{who}: expected a vector for sequence_length, got shape {ends.shape}")
 
-
-def _mapped(function: Callable[..., Any], *nests: Any) -> Any:
-    """A function of the tensors at the same place of nests."""
-    leaves = [flatten(nest) for nest in nests]
-    made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
-    return unflatten(leaves[0][1], made)
-
-
-def _start(who: str, cell: Any, state: Any, x: Any, dtype: Any, batch: int) -> Any:
-    """The first state, for a batch along this axis of x."""
-    if state is not None:
-        return state
-    if dtype is None:
-        raise ValueError(f"{who}: expected initial_state or dtype, got neither; give one of them")
-    known = TensorShape(x.shape).as_list()[batch]
-    return cell.zero_state(shape_of(x)[batch] if known is None else known, dtype)
-
-
-def _step(cell: Any, lengths: Any) -> Callable[..., Any]:
-    """(state, input, time) -> (state, output), where an entry of the batch that has ended keeps its
-    state and has zeros as its output."""
-
-    def step(state: Any, x: Any, time: Any) -> Any:
-        output, after = cell(x, state)
-        if lengths is None:
+    def step(before: Any, x: Any, time: Any) -> Any:
+        output, after = cell(x, before)
+        if ends is None:
             return after, output
-        alive = less(time, lengths)
+        alive = less(time, ends)
 
         def chosen(new: Any, old: Any) -> Any:
             return where(alive, new, old) if TensorShape(new.shape).ndims else new
 
-        return _mapped(chosen, after, state), _mapped(lambda y: chosen(y, zeros_like(y)), output)
+        return mapped(chosen, after, before), mapped(lambda y: chosen(y, zeros_like(y)), output)
 
-    return step
-
-
-def _lengths(who: str, given: Any) -> Any:
-    if given is None:
-        return None
-    lengths = cast(convert_to_tensor(given), int32)
-    if TensorShape(lengths.shape).ndims not in (None, 1):
-        raise ValueError(
-            f"{who}: expected a vector for sequence_length, got shape {lengths.shape}; give one "
-            "length for each entry of the batch"
-        )
-    return lengths
+    return state, step
 
 
 def _swapped(x: Any) -> Any:
@@ -81,9 +56,7 @@ def _swapped(x: Any) -> Any:
     x = convert_to_tensor(x)
     axes = TensorShape(x.shape).ndims
     if axes is None or axes < 2:
-        raise ValueError(
-            f"dynamic_rnn: expected inputs of rank 2 or more, got {x!r}; use tf.expand_dims"
-        )
+        raise ValueError(f"dynamic_rnn: expected inputs of rank 2 or more, got {x!r}")
     return transpose(x, [1, 0, *list(range(axes))[2:]])
 
 
@@ -91,38 +64,42 @@ def _looped(
     who: str, cell: Any, inputs: Any, lengths: Any, state: Any, dtype: Any, time_major: bool,
     scope: Any, reverse: bool = False,
 ) -> tuple[Any, Any]:  # fmt: skip
-    _checked(who, cell)
     with variable_scope(scope):
-        along = _mapped(convert_to_tensor if time_major else _swapped, inputs)
+        along = mapped(convert_to_tensor if time_major else _swapped, inputs)
         first = flatten(along)[0][0]
-        step = _step(cell, _lengths(who, lengths))
+        start, step = _prepared(who, cell, lengths, state, first, dtype, 1)
         last, outputs = _along(
             who, lambda present, entry: step(present, *entry), (along, times(shape_of(first)[0])),
-            _start(who, cell, state, first, dtype, 1), True, reverse, "while", False,
+            start, True, reverse, "while", False,
         )  # fmt: skip
-        return outputs if time_major else _mapped(_swapped, outputs), last
+        return outputs if time_major else mapped(_swapped, outputs), last
 
 
 def _unrolled(
     who: str, cell: Any, inputs: Any, lengths: Any, state: Any, dtype: Any, scope: Any,
     reverse: bool = False,
 ) -> tuple[list[Any], Any]:  # fmt: skip
-    _checked(who, cell)
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError(
-            f"{who}: expected a list of tensors for inputs, got {inputs!r:.80}; use tf.unstack"
-        )
+        raise TypeError(f"{who}: expected a list for inputs, got {inputs!r:.80}; use tf.unstack")
     if not inputs:
-        raise ValueError(f"{who}: expected one step or more for inputs, got none; give a list")
+        raise ValueError(f"{who}: expected one step or more for inputs, got none")
     with variable_scope(scope) as opened:
-        given = [_mapped(convert_to_tensor, x) for x in inputs]
-        state = _start(who, cell, state, flatten(given[0])[0][0], dtype, 0)
-        step, outputs = _step(cell, _lengths(who, lengths)), [None] * len(given)
-        for count, time in enumerate(reversed(range(len(given))) if reverse else range(len(given))):
+        given = [mapped(convert_to_tensor, x) for x in inputs]
+        state, step = _prepared(who, cell, lengths, state, flatten(given[0])[0][0], dtype, 0)
+        outputs, places = [None] * len(given), range(len(given))
+        for count, time in enumerate(reversed(places) if reverse else places):
             if count == 1:
                 opened.reuse_variables()
             state, outputs[time] = step(state, given[time], time)
         return outputs, state
+
+
+def _both(scope: Any, cells: Any, states: Any, run: Callable[..., Any]) -> Any:
+    """What `run` gives for the cell from the first step on, and for the one from the last."""
+    with variable_scope(scope or "bidirectional_rnn"):
+        return [
+            run(c, s, n, n == "bw") for c, s, n in zip(cells, states, ("fw", "bw"), strict=True)
+        ]
 
 
 def dynamic_rnn(
@@ -169,15 +146,14 @@ def bidirectional_dynamic_rnn(
 ) -> tuple[Any, Any]:  # fmt: skip
     """`dynamic_rnn` of one cell from the first step on and of another one from the last step of
     each entry back; two outputs, and two states."""
-    with variable_scope(scope or "bidirectional_rnn"):
-        forward, backward = (
-            _looped("bidirectional_dynamic_rnn", cell, inputs, sequence_length, state, dtype,
-                    time_major, name, name == "bw")
-            for cell, state, name in (
-                (cell_fw, initial_state_fw, "fw"), (cell_bw, initial_state_bw, "bw")
-            )
-        )  # fmt: skip
-    return (forward[0], backward[0]), (forward[1], backward[1])
+    (ahead, state_fw), (back, state_bw) = _both(
+        scope, (cell_fw, cell_bw), (initial_state_fw, initial_state_bw),
+        lambda cell, state, name, reverse: _looped(
+            "bidirectional_dynamic_rnn", cell, inputs, sequence_length, state, dtype, time_major,
+            name, reverse,
+        ),
+    )  # fmt: skip
+    return (ahead, back), (state_fw, state_bw)
 
 
 def static_bidirectional_rnn(
@@ -187,15 +163,13 @@ def static_bidirectional_rnn(
 ) -> tuple[list[Any], Any, Any]:  # fmt: skip
     """`static_rnn` of one cell from the first step on and of another one from the last step back;
     a list of both outputs of each step, one after the other, and two states."""
-    with variable_scope(scope or "bidirectional_rnn"):
-        (ahead, state_fw), (back, state_bw) = (
-            _unrolled("static_bidirectional_rnn", cell, inputs, sequence_length, state, dtype, name,
-                      name == "bw")
-            for cell, state, name in (
-                (cell_fw, initial_state_fw, "fw"), (cell_bw, initial_state_bw, "bw")
-            )
-        )  # fmt: skip
-    joined = [_mapped(lambda *ys: concat(list(ys), 1), *ys) for ys in zip(ahead, back, strict=True)]
+    (ahead, state_fw), (back, state_bw) = _both(
+        scope, (cell_fw, cell_bw), (initial_state_fw, initial_state_bw),
+        lambda cell, state, name, reverse: _unrolled(
+            "static_bidirectional_rnn", cell, inputs, sequence_length, state, dtype, name, reverse
+        ),
+    )  # fmt: skip
+    joined = [mapped(lambda *ys: concat(list(ys), 1), *ys) for ys in zip(ahead, back, strict=True)]
     return joined, state_fw, state_bw
 
 

@@ -7,9 +7,9 @@ number, a shape or a nest of them; `output_size` a number or a shape.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..._core import flatten, unflatten
 from .array_ops import zeros
 from .base_layer import Layer
 from .choice_ops import concat, split
@@ -17,6 +17,7 @@ from .clip import clip_by_value
 from .dropouts import dropout
 from .math_ops import matmul, sigmoid, tanh
 from .names import absent, public_names
+from .nested import mapped
 from .random_ops import ones_initializer, zeros_initializer
 from .shapes import TensorShape, as_dims
 from .variable_scope import variable_scope
@@ -35,21 +36,16 @@ class RNNCell(Layer):
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """A state of zeros, of the structure of `state_size`."""
-        sizes, structure = flatten(self.state_size)
-        made = [zeros([batch_size, *(as_dims(n) or ())], dtype) for n in sizes]
-        return unflatten(structure, made)
+        return mapped(
+            lambda n: zeros([batch_size, *(as_dims(n) or ())], dtype), self.state_size
+        )  # fmt: skip
 
 
 class _Units(RNNCell):
     """A cell of `num_units` units, whose products are one of input and output together."""
 
-    @property
-    def state_size(self) -> Any:
-        return self.num_units
-
-    @property
-    def output_size(self) -> Any:
-        return self.num_units
+    state_size: Any = property(attrgetter("num_units"))
+    output_size: Any = property(attrgetter("num_units"))
 
     def _product(self, name: str, depth: int, units: int, initializer: Any = None,
                  bias: Any = zeros_initializer) -> Callable[..., Any]:  # fmt: skip
@@ -59,13 +55,11 @@ class _Units(RNNCell):
 
     def _depth(self, input_shape: Any) -> int:
         depth = TensorShape(input_shape).as_list()[-1]
-        if depth is None:
+        if depth is None or not self.dtype.is_floating:
             raise ValueError(
-                f"{type(self).__name__}: expected inputs whose last dimension is known, got shape "
-                f"{input_shape}; give the placeholder that dimension"
+                f"{type(self).__name__}: expected floats whose last dimension is known, got "
+                f"{self.dtype.name} of shape {input_shape}"
             )
-        if not self.dtype.is_floating:
-            raise ValueError(f"{type(self).__name__}: expected floats, got {self.dtype.name}")
         return depth
 
     def _activated(self, x: Any) -> Any:
@@ -143,9 +137,7 @@ class LSTMCell(_Units):
         sizes = self.num_units, self.output_size
         return LSTMStateTuple(*sizes) if self.state_is_tuple else sum(sizes)
 
-    @property
-    def output_size(self) -> Any:
-        return self.num_proj or self.num_units
+    output_size: Any = property(lambda self: self.num_proj or self.num_units)
 
     def build(self, input_shape: Any) -> None:
         n, initial = self.num_units, self.initializer
@@ -192,13 +184,9 @@ class MultiRNNCell(RNNCell):
     def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:
         super().__init__()
         if not isinstance(cells, (list, tuple)):
-            raise TypeError(
-                f"MultiRNNCell: expected a list or tuple for cells, got {cells!r}; give a list"
-            )
+            raise TypeError(f"MultiRNNCell: expected a list or tuple for cells, got {cells!r}")
         if not cells:
-            raise ValueError(
-                "MultiRNNCell: expected one cell or more, got none; give a list of cells"
-            )
+            raise ValueError("MultiRNNCell: expected one cell or more for cells, got none")
         if not state_is_tuple and any(isinstance(c.state_size, tuple) for c in cells):
             raise ValueError(
                 "MultiRNNCell: expected cells whose states are tensors for state_is_tuple=False, "
@@ -211,9 +199,7 @@ class MultiRNNCell(RNNCell):
         sizes = tuple(cell.state_size for cell in self._cells)
         return sizes if self._is_tuple else sum(sizes)
 
-    @property
-    def output_size(self) -> Any:
-        return self._cells[-1].output_size
+    output_size: Any = property(lambda self: self._cells[-1].output_size)
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         if not self._is_tuple:
@@ -243,16 +229,9 @@ class _Wrapper(RNNCell):
         super().__init__(cell, *args, **keywords)
         self._wrapped = cell
 
-    @property
-    def state_size(self) -> Any:
-        return self._wrapped.state_size
-
-    @property
-    def output_size(self) -> Any:
-        return self._wrapped.output_size
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        return self._wrapped.zero_state(batch_size, dtype)
+    state_size: Any = property(attrgetter("_wrapped.state_size"))
+    output_size: Any = property(attrgetter("_wrapped.output_size"))
+    zero_state: Any = property(attrgetter("_wrapped.zero_state"))
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         return self._wrapped(inputs, state, scope=scope)
@@ -270,12 +249,11 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        for name in ("variational_recurrent", "dropout_state_filter_visitor"):
-            if getattr(self, name):
-                raise NotImplementedError(
-                    f"DropoutWrapper: expected no {name}, which is not part of pullback; leave it "
-                    "out, or write a cell around the cell"
-                )
+        if self.variational_recurrent or self.dropout_state_filter_visitor:
+            raise NotImplementedError(
+                "DropoutWrapper: expected no variational_recurrent and no "
+                "dropout_state_filter_visitor, which are not part of pullback; leave them out"
+            )
 
     def _dropped(self, x: Any, keep: Any) -> Any:
         """What is left of a tensor or a state."""
@@ -290,10 +268,8 @@ class DropoutWrapper(_Wrapper):
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         inputs = self._dropped(inputs, self.input_keep_prob)
         output, after = self._wrapped(inputs, state, scope=scope)
-        return (
-            self._dropped(output, self.output_keep_prob),
-            self._dropped(after, self.state_keep_prob),
-        )
+        output = self._dropped(output, self.output_keep_prob)
+        return output, self._dropped(after, self.state_keep_prob)
 
 
 class ResidualWrapper(_Wrapper):

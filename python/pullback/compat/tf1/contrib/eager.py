@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Iterator as _Iterator
 from typing import Any
 
 from ..base_layer import Layer
@@ -46,15 +45,16 @@ class Iterator:
     """An iterator over a Dataset, in eager mode."""
 
     def __init__(self, dataset: Any) -> None:
-        self._entries: _Iterator[Any] = iter(dataset)
+        self._entries = iter(dataset)
+
+    def next(self) -> Any:
+        """The next entry; StopIteration after the last one."""
+        return next(self._entries)
+
+    __next__ = next
 
     def __iter__(self) -> Iterator:
         return self
-
-    def __next__(self) -> Any:
-        return next(self._entries)
-
-    next = __next__
 
 
 class Network(Layer):

@@ -25,6 +25,12 @@ _COMMON = (
     "trainable=True scope=None"
 )
 _FORMATS = {None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}
+_RENAMED = {  # arguments that layers of tf.layers have too, under their names there
+    "stride": "strides", "rate": "dilation_rate", "weights_initializer": "kernel_initializer",
+    "weights_regularizer": "kernel_regularizer", "biases_initializer": "bias_initializer",
+    "biases_regularizer": "bias_regularizer", "kernel_size": "kernel_size", "padding": "padding",
+    "trainable": "trainable",
+}  # fmt: skip
 
 
 def _getter(collections: Any) -> Callable[..., Any]:
@@ -45,61 +51,50 @@ def _result(given: dict[str, Any], out: Any) -> Any:
     """The output of a layer, after its activation, in the collections that were given."""
     activation = named(given.get("activation_fn"), nn)
     out = out if activation is None else activation(out)
-    keys = given["outputs_collections"] or ()
+    keys = given.get("outputs_collections") or ()
     if not mode.executing_eagerly():
         get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)
     return out
 
 
-def _weighted(
-    function_name: str, who: str, cls: type[Layer], own: str, doc: str, **renamed: str
-) -> Callable[..., Any]:
-    """A function of a layer with a kernel; `renamed` says which arguments the layer has."""
-    signature = signature_of(f"inputs {own} {_COMMON}")
+def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Callable[..., Any]:
+    """A function of a layer with a kernel, whose variable scope is `who`."""
+    signature = signature_of(f"inputs num_outputs {own} {_COMMON}")
 
     def function(*args: Any, **keywords: Any) -> Any:
-        given = bind(signature, function_name, args, keywords)
-        normalizer, kept = given["normalizer_fn"], {b: given[a] for a, b in renamed.items()}
-        if "data_format" in kept:
-            kept["data_format"] = _FORMATS[kept["data_format"]]
+        given = bind(signature, name, args, keywords)
+        normalizer, reuse = given["normalizer_fn"], given["reuse"]
+        kept = {_RENAMED[k]: v for k, v in given.items() if k in _RENAMED}
+        if "data_format" in given:
+            kept["data_format"] = _FORMATS[given["data_format"]]
+        kept["use_bias"] = normalizer is None and given["biases_initializer"] is not None
         getter = _getter(given["variables_collections"])
-        with variable_scope(given["scope"], who, reuse=given["reuse"], custom_getter=getter) as at:
-            out = cls(
-                use_bias=normalizer is None and given["biases_initializer"] is not None,
-                kernel_initializer=given["weights_initializer"],
-                kernel_regularizer=given["weights_regularizer"],
-                bias_initializer=given["biases_initializer"],
-                bias_regularizer=given["biases_regularizer"],
-                trainable=given["trainable"], _scope=at, _reuse=given["reuse"], **kept,
-            )(given["inputs"])  # fmt: skip
+        with variable_scope(given["scope"], who, reuse=reuse, custom_getter=getter) as at:
+            layer = cls(given["num_outputs"], _scope=at, _reuse=reuse, **kept)
+            out = layer(given["inputs"])
             if normalizer is not None:
                 out = normalizer(out, **(given["normalizer_params"] or {}))
             return _result(given, out)
 
-    function.__name__ = function.__qualname__ = function_name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
-_DENSE = {"num_outputs": "units"}
-_CONV = {
-    "num_outputs": "filters", "kernel_size": "kernel_size", "stride": "strides",
-    "padding": "padding", "data_format": "data_format",
-}  # fmt: skip
 fully_connected = relu = _weighted(
-    "fully_connected", "fully_connected", layers.Dense, "num_outputs",
-    "activation_fn(inputs · weights + biases) along the last axis.", **_DENSE,
+    "fully_connected", "fully_connected", layers.Dense, "",
+    "activation_fn(inputs · weights + biases) along the last axis.",
 )  # fmt: skip
 conv2d = convolution2d = _weighted(
     "conv2d", "Conv", layers.Conv2D,
-    "num_outputs kernel_size stride=1 padding='SAME' data_format=None rate=1",
-    "activation_fn(convolution + biases) of images.", rate="dilation_rate", **_CONV,
+    "kernel_size stride=1 padding='SAME' data_format=None rate=1",
+    "activation_fn(convolution + biases) of images.",
 )  # fmt: skip
 conv2d_transpose = convolution2d_transpose = _weighted(
     "conv2d_transpose", "Conv2d_transpose", layers.Conv2DTranspose,
-    "num_outputs kernel_size stride=1 padding='SAME' data_format='NHWC'",
-    "activation_fn(transposed convolution + biases) of images.", **_CONV,
+    "kernel_size stride=1 padding='SAME' data_format='NHWC'",
+    "activation_fn(transposed convolution + biases) of images.",
 )  # fmt: skip
 
 
