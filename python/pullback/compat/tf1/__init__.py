@@ -14,8 +14,8 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 
 Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
 rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
-differentiates, `session` runs: a traced program of `instantiate`, or where a Python function wants
-values, `host_run`. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
+differentiates, `session` runs: a traced program of `instantiate`, with `host_run` where a Python
+function wants values. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
 `array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
 `nn` with `windows` and `cross_entropies`, `losses`, `metrics`, `distributions`, `clip`,
 `check_ops`, `script_ops`; `control_flow`, `choices`, `along` and `tensor_array`, whose loops

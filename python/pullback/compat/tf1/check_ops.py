@@ -36,8 +36,7 @@ def Assert(condition: Any, data: Sequence[Any], summarize: Any = None, name: str
            ) -> Any:  # fmt: skip
     """An operation that raises InvalidArgumentError, with the data, unless the condition holds.
 
-    In a graph it does so when it runs: give it to `control_dependencies`. A run with it computes as
-    it goes, and is slower than others.
+    In a graph it does so when it runs: give it to `control_dependencies`.
     """
     with scope_of(name or "Assert", condition, *data) as scope:
         test = convert_to_tensor(condition, tf_bool)

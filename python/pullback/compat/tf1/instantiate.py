@@ -29,7 +29,7 @@ class Unwritten(ValueError):
 
 
 class WantsValues(Exception):
-    """A loop or branch that cannot be traced."""
+    """Something that cannot be traced."""
 
 
 @dataclass(eq=False)
@@ -65,9 +65,11 @@ class Program:
         return all(slot.core is core and slot.initialized for slot, core in self.reads)
 
     def run(self, values: Sequence[Any]) -> list[Any]:
-        results = self.trace.replay(
-            [value for value, used in zip(values, self.arguments, strict=True) if used]
-        )
+        arguments = [value for value, used in zip(values, self.arguments, strict=True) if used]
+        try:
+            results = self.trace.replay(arguments)
+        except (IndexError, ZeroDivisionError, ValueError) as error:
+            raise InvalidArgumentError(None, str(error)) from None
         for slot, core in self.assigned:
             slot.core, slot.initialized = core, True
         start = self.fetched
@@ -150,13 +152,13 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
 
 
 def make_program(
-    fetches: Sequence[Any], feeds: Sequence[Feed], slot_of: Callable[[Any], Slot]
+    fetches: Sequence[Any], feeds: Sequence[Feed], make_run: Callable[[], Run]
 ) -> Program | None:
     """Traces the fetches, a list of tensors and operations of one graph. None if they turn out to
     need a Python function that wants values."""
     used: list[Operation] = []
     while True:
-        run = Run(slot_of)
+        run = make_run()
         run.trace.open()
         run.watcher.start()
         try:
@@ -174,15 +176,13 @@ def make_program(
             break
         run.trace.abandon()
         used += late
-        fed = {feed.tensor for feed in feeds}
-        if any(op.definition.host for op in needed_operations([*fetches, *used], fed)[0]):
-            return None
     try:
         run.trace.close(outputs)
     except RuntimeError:
         if run.hollow:  # the gradient depends on it after all
             raise run.hollow[0] from None
         raise
+    slot_of = run.slot_of
     reads = [(slot_of(variable), core) for variable, (core, _) in run.snapshots.items()]
     assigned = [(slot_of(variable), core) for variable, core in run.assigned.items()]
     effects = [(function, len(inputs)) for function, inputs in run.effects]
@@ -272,6 +272,8 @@ class Run:
 
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         row = op.definition
+        if row.host and not self.looks:
+            raise WantsValues
         if row.execute is not None:
             outs: list[Any] = row.execute(self, op, inputs)
             return outs

@@ -1,6 +1,6 @@
 """Operations of Python functions: py_func, numpy_function, py_function, raw_op.
 
-A run that needs one of them computes as it goes (host_run.py), and so is slower than others.
+What a run does that needs one of them is in host_run.py.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def py_func(
     func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`func` of NumPy arrays as an operation: a tensor of dtype `Tout`, or a list for a list.
+    """`func` of NumPy arrays as an operation: a tensor of dtype `Tout`, or a list for a list. In a
+    graph the result for an empty `Tout` is the operation.
 
     No gradient passes it (None), unless a gradient_override_map for `PyFunc` gives it a rule. The
     shape of the result is unknown: say it with `set_shape`.
@@ -96,10 +97,8 @@ def py_func(
             "Tout": wanted,
         }
         if mode.executing_eagerly():
-            outs = apply(type, *inputs, **attrs)
-        else:
-            outs = _recorded(type, inputs, attrs, scope).outputs
-    return _shaped(outs, Tout)
+            return _shaped(apply(type, *inputs, **attrs), Tout)
+        return _results(_recorded(type, inputs, attrs, scope), Tout)
 
 
 def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
@@ -117,6 +116,10 @@ def _recorded(type: str, inputs: list[Any], attrs: dict[str, Any], name: str) ->
 def _shaped(outs: Any, Tout: Any) -> Any:
     outs = list(outs) if isinstance(outs, (list, tuple)) else [outs]
     return outs if isinstance(Tout, (list, tuple)) or not outs else outs[0]
+
+
+def _results(op: Operation, Tout: Any) -> Any:
+    return _shaped(op.outputs, Tout) if op.outputs else op
 
 
 # --- with tensors
@@ -143,7 +146,7 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
         return _shaped(results, Tout) if wanted else None
     with scope_of(name or "EagerPyFunc", *inp) as scope:
         inputs = [convert_to_tensor(x) for x in inp]
-        return _shaped(_differentiable(func, inputs, wanted, scope, None).outputs, Tout)
+        return _results(_differentiable(func, inputs, wanted, scope, None), Tout)
 
 
 def _eager_results(func: Any, xs: list[Any], wanted: list[DType]) -> list[Any]:

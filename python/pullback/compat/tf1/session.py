@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,11 @@ from ... import _core
 from ..._runtime import settings
 from .defaults import get_default_session as get_default_session
 from .defaults import stack
-from .errors import InvalidArgumentError
 from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, mapped
 from .graph import Graph, get_default_graph
 from .graph_looks import note_run
-from .host_run import run_now
-from .instantiate import Feed, Program, Slot, make_program, needed_operations, static_feeds
+from .host_run import HostProgram, Steps
+from .instantiate import Feed, Program, Run, Slot, make_program, needed_operations, static_feeds
 from .mode import executing_eagerly
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
@@ -86,8 +86,8 @@ class Session:
         self.graph = get_default_graph() if graph is None else graph
         self._closed = False
         self._slots: dict[Any, Slot] = {}
-        self._programs: dict[Any, Program] = {}
-        self._statics: dict[Any, tuple[set[Tensor], bool, list[Operation]]] = {}
+        self._programs: dict[Any, Program | HostProgram] = {}
+        self._statics: dict[Any, tuple[set[Tensor], str, list[Operation]]] = {}
         self._random: tuple[int, int] = (-1, 0)
         self._samples = 0
         self._context: Any = None
@@ -130,13 +130,11 @@ class Session:
             ops = needed_operations(elements, fed)[0]
             drawn = [op for op in ops if op.definition.sampled and not fed.issuperset(op.outputs)]
             fed.update(out for op in drawn for out in op.outputs)
-            found = static_feeds(ops, fed), any(op.definition.host for op in ops), drawn
-            self._statics[which] = found
-        static, wants_values, drawn = found
+            kind = "host" if any(op.definition.host for op in ops) else "traced"
+            found = self._statics[which] = static_feeds(ops, fed), kind, drawn
+        static, kind, drawn = found
         if drawn:
             pairs = pairs + self._sampled(drawn, pairs)
-        if wants_values:
-            return self._computed(elements, pairs)
         signature = tuple(
             (array.shape, array.tobytes()) if tensor in static else array.shape
             for tensor, array in pairs
@@ -147,24 +145,25 @@ class Session:
                 Feed(tensor, array.shape, array if tensor in static else None)
                 for tensor, array in pairs
             ]
-            with _drawing, _draws_from(*self._position()):  # what tracing draws is thrown away
-                program = make_program(elements, feeds, self._slot)
+            make = partial(self._traced, elements, feeds)
+            program = make() if kind == "traced" else None
             if program is None:
-                self._statics[which] = static, True, drawn
-                return self._computed(elements, pairs)
+                if kind == "traced":
+                    self._statics[which] = static, "computed", drawn
+                traceable = make if kind == "host" else None
+                program = HostProgram(elements, feeds, self._slot, traceable)
             if len(self._programs) >= _MOST_PROGRAMS:
                 del self._programs[next(iter(self._programs))]
             self._programs[which, signature] = program
-        try:
-            values = [_core.constant(array) for _, array in pairs]
-            return self._drawn(lambda: program.run(values))
-        except (IndexError, ZeroDivisionError, ValueError) as error:
-            raise InvalidArgumentError(None, str(error)) from None
+        values = [_core.constant(array) for _, array in pairs]
+        return self._drawn(lambda: program.run(values))
 
-    def _computed(self, elements: list[Tensor | Operation], pairs: list[Any]) -> list[Any]:
-        """The values by a run that is not traced."""
-        feeds = [Feed(tensor, array.shape, array) for tensor, array in pairs]
-        return self._drawn(lambda: run_now(elements, feeds, self._slot))
+    def _traced(
+        self, elements: list[Tensor | Operation], feeds: list[Feed], kinds: Any = None
+    ) -> Program | None:
+        make = Run if kinds is None else partial(Steps, kinds=dict(kinds))
+        with _drawing, _draws_from(*self._position()):  # what tracing draws is thrown away
+            return make_program(elements, feeds, partial(make, self._slot))
 
     def _sampled(self, ops: list[Operation], feeds: list[Any]) -> list[tuple[Tensor, Any]]:
         """What operations are fed before a run: draws of NumPy, the next of the graph's seed, and
