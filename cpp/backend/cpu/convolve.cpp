@@ -12,6 +12,7 @@ constexpr int64_t kFewChannels = 4;
 constexpr int64_t kManyGroups = 8;
 constexpr int64_t kPartBytes = 32 << 20;  // of sums that are made apart
 constexpr double kSmallPart = 8e6;        // products
+constexpr int64_t kDeepPart = 768;        // products of an entry for which a sum is made apart
 
 int64_t columns_of(const ConvolutionProgram& p) {
   return kernels().convolutions.columns[p.dtype == DType::Float64];
@@ -113,7 +114,8 @@ void choose_taps(const ConvolutionProgram& p, ConvolutionPiece* piece) {
     const int64_t line = last.span(last.out, last.taps);
     return first.out * lines * line * batch + rows * last.taps * round_up(p.to, columns);
   };
-  // Enough units for all threads: sums apart, as long as these are small, then parts of the batch.
+  // Enough units for all threads: long sums apart, as long as these are small, then groups of
+  // columns, then parts of the batch.
   const int64_t sums = p.groups * piece->positions() * p.batch * round_up(p.to, columns);
   const double all = products(p, *piece);
   const auto wanted = std::clamp<int64_t>(static_cast<int64_t>(all / kSmallPart), 1, kChunks / 2);
@@ -125,9 +127,14 @@ void choose_taps(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   }
   rows = ceil_div(middle.taps, ceil_div(middle.taps, rows));
   const int64_t bands = p.from * first.taps * ceil_div(middle.taps, rows);
-  piece->parts = std::clamp<int64_t>(kPartBytes / (sums * element), 1, std::min(bands, wanted));
+  const int64_t deep = std::max<int64_t>(p.from * piece->taps() / kDeepPart, 1);
+  const int64_t most = std::min({bands, wanted, deep});
+  piece->parts = std::clamp<int64_t>(kPartBytes / (sums * element), 1, most);
+  const int64_t slices = ceil_div(p.to, columns);
+  const int64_t cuts = std::min(slices, ceil_div(wanted, piece->parts * p.groups));
+  piece->columns = ceil_div(slices, cuts) * columns;
   while (piece->width > 64 && (tile(rows, piece->width) * element > 2 * kTileBytes ||
-                               piece->parts * ceil_div(p.batch, piece->width) < wanted)) {
+                               piece->parts * cuts * ceil_div(p.batch, piece->width) < wanted)) {
     piece->width = ceil_div(piece->width, 2);
   }
   piece->rows = rows;

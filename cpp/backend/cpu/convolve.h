@@ -3,6 +3,8 @@
 // and convolve_channels.cpp; convolve_winograd.cpp has fewer products for some Positions.
 #pragma once
 
+#include <algorithm>
+
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/slots.h"
 #include "backend/cpu/thread_memory.h"
@@ -19,6 +21,18 @@ struct WindowAxis {
   // How many entries `outs` of the result see, of `some` of the taps.
   int64_t span(int64_t outs, int64_t some) const {
     return (outs - 1) * stride + (some - 1) * dilation + 1;
+  }
+  // The taps from `first` to `last` (none: both are `first`) for which entry o of the result sees
+  // an entry of the input; the others see padding, and are not summed.
+  struct Taps {
+    int64_t first, last;
+  };
+  Taps seen(int64_t o) const {
+    const int64_t at = o * stride - low;  // what tap 0 sees
+    if (at >= 0 && at + (taps - 1) * dilation < in) return {0, taps};
+    const int64_t begin = at < 0 ? ceil_div(-at, dilation) : 0;
+    const int64_t end = at < in ? std::min(taps, ceil_div(in - at, dilation)) : 0;
+    return {std::min(begin, taps), std::max(std::min(begin, taps), end)};
   }
 };
 
@@ -41,7 +55,8 @@ struct ConvolutionPiece {
   // kernel's middle axis, `width` of the batch. Channels: both 1.
   int64_t rows = 1, width = 1;
   bool winograd = false;          // Positions: results 2 x 2 at a time
-  int64_t parts = 1;              // Taps: sums that are made apart and added in order
+  int64_t parts = 1;              // Taps: sums that are made apart and added in order, and …
+  int64_t columns = 0;            // … columns of the result that a unit makes
   int64_t tile = 0;               // elements of memory that each thread needs, and …
   int64_t shared = 0;             // … that all share
   std::vector<int64_t> segments;  // Positions: where taps begin in a tile

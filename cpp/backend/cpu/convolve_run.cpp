@@ -126,6 +126,16 @@ struct Positions {
     }
   }
 
+  // Segments of a line of the result that see more than padding: along one axis, for which alone
+  // they follow each other.
+  bool planes = first.taps > 1;
+  int64_t segments_of_tap =
+      static_cast<int64_t>(piece.segments.size()) / (planes ? first.taps : middle.taps);
+  WindowAxis::Taps segments_of(int64_t t0, int64_t t1) const {
+    const auto [begin, end] = planes ? first.seen(t0) : middle.seen(t1);
+    return {begin * segments_of_tap, end * segments_of_tap};
+  }
+
   void unit(int64_t u, T* tile) const {
     const Place at = place_of(u);
     const int64_t line = piece.line() * p.from;
@@ -144,11 +154,15 @@ struct Positions {
       for (int64_t s = 0; s < slices; ++s) {
         call.width = width_of(s);
         for (int64_t seg = 0; seg < all; seg += some) {
-          call.segment_at = piece.segments.data() + seg;
-          call.segments = std::min(some, all - seg);
-          call.b = slice(g, s) + seg * piece.segment_length * stride_of(s);
-          call.add = seg > 0;
           for (int64_t r = 0; r < at.rows; ++r) {
+            const WindowAxis::Taps used = segments_of(at.t0, at.t1 + r);
+            const int64_t begin = std::max(seg, used.first);
+            const int64_t end = std::min(seg + some, used.last);
+            if (begin >= end && (seg > 0 || used.first < used.last)) continue;
+            call.segment_at = piece.segments.data() + begin;
+            call.segments = std::max<int64_t>(end - begin, 0);
+            call.b = slice(g, s) + begin * piece.segment_length * stride_of(s);
+            call.add = begin > used.first;
             call.a = tile + r * middle.stride * line;
             call.c = out(at, g) + r * middle.y + s * columns;
             kernel(call);

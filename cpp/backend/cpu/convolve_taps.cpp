@@ -3,8 +3,8 @@
 // summed are the taps along the last axis, line after line. Along a line of positions with stride 1
 // rows of neighbours are adjacent as well, and are taken together.
 //
-// The sum is cut into parts by the shapes alone; each has a result of its own, [group, positions,
-// batch, columns], and these are added in order.
+// The sum is cut into parts, and the columns into groups, by the shapes alone; each part has a
+// result of its own, [group, positions, batch, columns], and these are added in order.
 #include <algorithm>
 
 #include "backend/cpu/convolve.h"
@@ -31,12 +31,13 @@ struct Taps {
 
   int64_t width_of(int64_t column) const { return std::min(columns, p.to - column); }
 
-  // `rows` lines of taps from k1 on, in slices of columns.
-  void pack_weights(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, T* to) const {
-    for (int64_t j = 0; j < p.to; j += columns) {
+  // `rows` lines of taps from k1 on for the columns from j0 to j1, in slices.
+  void pack_weights(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, int64_t j0,
+                    int64_t j1, T* to) const {
+    for (int64_t j = j0; j < j1; j += columns) {
       const int64_t width = width_of(j);
       const int64_t stride = packed_columns(width, columns);
-      T* out = to + j * rows * last.taps;
+      T* out = to + (j - j0) * rows * last.taps;
       for (int64_t r = 0; r < rows; ++r) {
         const T* from =
             of.w + g * p.w_group + c * p.w_from + k0 * first.w + (k1 + r) * middle.w + j * p.w_to;
@@ -69,7 +70,11 @@ struct Taps {
     return of.shared + (part * p.groups + g) * piece.positions() * p.batch * wide;
   }
 
-  void band(int64_t part, int64_t g, int64_t n, int64_t b, bool add, T* tile) const {
+  struct Unit {
+    int64_t part, g, n, j0, j1;
+  };
+  void band(const Unit& unit, int64_t b, bool add, T* tile) const {
+    const auto [part, g, n, j0, j1] = unit;
     const int64_t down = ceil_div(middle.taps, piece.rows);
     const int64_t k1 = b % down * piece.rows;
     const int64_t k0 = b / down % first.taps;
@@ -78,7 +83,7 @@ struct Taps {
     const int64_t count = std::min(piece.width, p.batch - n);
     T* weights = tile + first.out * lines * line * count;
     pack_tile(g, c, k0, k1, rows, n, count, tile);
-    pack_weights(g, c, k0, k1, rows, weights);
+    pack_weights(g, c, k0, k1, rows, j0, j1, weights);
     int64_t segments[kTileBytes / 512];
     const bool together = last.stride == 1 && count == p.batch;
     const int64_t steps = together ? 1 : last.out;
@@ -90,20 +95,29 @@ struct Taps {
     call.c_row = wide;
     constexpr auto kMost = static_cast<int64_t>(std::size(segments));
     for (int64_t r0 = 0; r0 < rows; r0 += kMost) {
-      call.segments = std::min(kMost, rows - r0);
-      for (int64_t r = 0; r < call.segments; ++r) {
+      const int64_t most = std::min(kMost, rows - r0);
+      for (int64_t r = 0; r < most; ++r) {
         segments[r] = (r0 + r) * middle.dilation * line * count;
       }
-      call.segment_at = segments;
-      call.add = add || r0 > 0;
-      for (int64_t j = 0; j < p.to; j += columns) {
+      for (int64_t j = j0; j < j1; j += columns) {
         call.width = width_of(j);
-        const int64_t stride = 2 * call.width <= columns ? columns / 2 : columns;
-        call.b = weights + j * rows * last.taps + r0 * last.taps * stride;
+        const int64_t stride = packed_columns(call.width, columns);
+        const T* packed = weights + (j - j0) * rows * last.taps;
         for (int64_t t = 0; t < first.out * middle.out * steps; ++t) {
           const int64_t t2 = t % steps;
           const int64_t t1 = t / steps % middle.out;
           const int64_t t0 = t / steps / middle.out;
+          // Lines of padding are not summed.
+          const WindowAxis::Taps seen = middle.seen(t1);
+          const WindowAxis::Taps planes = first.seen(t0);
+          const bool outside = k0 < planes.first || k0 >= planes.last;
+          const int64_t begin = std::clamp(seen.first - k1, r0, r0 + most);
+          const int64_t end = outside ? begin : std::min(seen.last - k1, r0 + most);
+          if (begin >= end && (add || r0 > 0)) continue;
+          call.segment_at = segments + (begin - r0);
+          call.segments = std::max<int64_t>(end - begin, 0);
+          call.b = packed + begin * last.taps * stride;
+          call.add = add || r0 > 0;
           call.a = tile + ((t0 * lines + t1 * middle.stride) * line + t2 * last.stride) * count;
           const int64_t position = (t0 * middle.out + t1) * last.out + t2;
           call.c = sums(part, g) + (position * p.batch + n) * wide + j;
@@ -134,16 +148,20 @@ struct Taps {
 
   Status run() const {
     FirstProblem problem;
-    parallel_for(piece.parts * p.groups * across, piece.worth, [&](int64_t unit) {
+    const int64_t cut = piece.columns;
+    const int64_t cuts = ceil_div(p.to, cut);
+    parallel_for(piece.parts * p.groups * across * cuts, piece.worth, [&](int64_t unit) {
       const ConvolutionTile tile(piece.tile * static_cast<int64_t>(sizeof(T)));
       if (!tile.data()) return problem.report(unit, Problem::Memory);
-      const int64_t n = unit % across * piece.width;
-      const int64_t g = unit / across % p.groups;
-      const int64_t part = unit / across / p.groups;
+      const int64_t j = unit % cuts * cut;
+      const int64_t n = unit / cuts % across * piece.width;
+      const int64_t g = unit / cuts / across % p.groups;
+      const int64_t part = unit / cuts / across / p.groups;
       const int64_t begin = part * bands / piece.parts;
       const int64_t end = (part + 1) * bands / piece.parts;
       for (int64_t b = begin; b < end; ++b) {
-        band(part, g, n, b, b > begin, reinterpret_cast<T*>(tile.data()));
+        band({part, g, n, j, std::min(j + cut, p.to)}, b, b > begin,
+             reinterpret_cast<T*>(tile.data()));
       }
     });
     if (!problem.status()) return problem.status();
