@@ -30,7 +30,7 @@ from .create import (
     together,
     unary,
 )
-from .dtypes import as_dtype, float64, int32
+from .dtypes import as_dtype, float32, float64, int32
 from .dtypes import bool as tf_bool
 from .names import public_names, taking
 from .opdef import define, like, pulled_back, summed

@@ -309,6 +309,7 @@ class identity_initializer(Initializer):
         return eye(int(shape[0]), int(shape[1]), dtype=dtype) * gain
 
 
-_HIDDEN = ("categorical", "process_seed", "he_normal_initializer", "he_uniform_initializer", "identity_initializer",
-           "lecun_normal_initializer", "lecun_uniform_initializer")  # fmt: skip
+_HIDDEN = ("categorical", "process_seed", "he_normal_initializer", "he_uniform_initializer",
+           "identity_initializer", "lecun_normal_initializer",
+           "lecun_uniform_initializer")  # fmt: skip
 __all__ = [name for name in public_names(globals()) if name not in _HIDDEN]

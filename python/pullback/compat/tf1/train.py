@@ -226,7 +226,12 @@ def assert_global_step(global_step_tensor: Any) -> None:
 
 
 __all__ = public_names(
-    globals(), "Coordinator", "ExponentialMovingAverage", "Optimizer", "start_queue_runners",
-    *decay.__all__, *saver.__all__,
+    globals(),
+    "Coordinator",
+    "ExponentialMovingAverage",
+    "Optimizer",
+    "start_queue_runners",
+    *decay.__all__,
+    *saver.__all__,
 )
 __getattr__ = absent(__name__)
