@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from support.each import each
 
 from pullback.compat import tf1 as tf
@@ -150,3 +151,22 @@ def test_reads_disturb_no_names() -> None:
             assert tf.identity(v, name="read").op.name == "scope/read"
         names = [op.name for op in graph.get_operations() if op.type == "ReadVariableOp"]
     assert names == ["v/read", "v/read_1", "v/read_2", "v/read_3"]
+
+
+def test_a_variable_gets_its_first_value_in_the_run_that_reads_it() -> None:
+    with tf.Graph().as_default():
+        v = tf.Variable(tf.zeros([]))
+        x = tf.placeholder(tf.float32, [])
+        with tf.control_dependencies([v.assign(x)]):
+            a, b = v.read_value(), v.read_value()
+        y = a * b + a
+        by_v, by_x = tf.gradients(y, [v, x])
+        with tf.control_dependencies([y]):
+            again = v.assign(2.0 * y)
+        direct = tf.gradients(v * v, v)
+        session = tf.Session()
+        assert session.run([y, by_v], {x: 3.0}) == [12.0, 7.0] and by_x is None
+        assert session.run([y, again], {x: 4.0}) == [20.0, 40.0]
+        for unread in (v * 2.0, direct):  # no value: not zeros
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                tf.Session().run(unread)

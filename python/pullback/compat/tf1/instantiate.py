@@ -19,7 +19,7 @@ from .errors import FailedPreconditionError, InvalidArgumentError, OpError
 from .opdef import build, pull_through
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
-from .tensor import opaque
+from .tensor import argument, opaque
 
 __all__ = ["Feed", "Program", "Slot", "Unwritten", "WantsValues", "make_program"]
 
@@ -324,14 +324,17 @@ class Run:
         """What a read operation sees."""
         handle = self.values[variable.handle]
         if variable in self.behind[op]:
-            # A later value, whose gradient is the variable's all the same.
-            rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
-            return _core.custom([self._latest(variable)], [handle], rule)[0]
-        if self.peek(variable) is None and variable.handle not in self.fed:
+            value = self._latest(variable)
+        elif self.peek(variable) is None and variable.handle not in self.fed:
             if op in self.strict:
                 raise self._uninitialized(variable)
             self.hollow.append(self._uninitialized(variable))
-        return _core.identity(handle)
+            value = argument(handle.dtype, handle.shape)
+        else:
+            return _core.identity(handle)
+        # Another value, or none; its gradient is the variable's all the same.
+        rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
+        return _core.custom([value], [handle], rule)[0]
 
     def current(self, variable: Any) -> Any:
         """The value after the assignments so far."""

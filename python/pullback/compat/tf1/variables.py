@@ -32,7 +32,7 @@ from .names import public_names, taking
 from .opdef import define
 from .operation import Operation
 from .shapes import as_dims, shape_text
-from .tensor import Operators, argument, as_core, as_eager
+from .tensor import Operators, as_core, as_eager
 from .tensor import SymbolicTensor as Tensor
 from .texts import encoded
 
@@ -258,8 +258,12 @@ class EagerVariable(Operators, _core.Variable):
 
 def _run_handle(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     value = run.peek(op.attrs["variable"])
-    # Without a value it can still be what a gradient is taken by.
-    return [argument(op.outputs[0].dtype, op.outputs[0].dims or ()) if value is None else value]
+    if value is None:  # it can still be what a gradient is taken by; no read gives these zeros
+        handle = op.outputs[0]
+        dims = tuple(n or 0 for n in handle.dims or ())
+        value = _core.full(dims, _core.constant(0, handle.dtype))
+        run.watcher.watch(value)
+    return [value]
 
 
 def _run_read(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
