@@ -89,6 +89,7 @@ from .script_ops import *
 from .session import *
 from .shapes import *
 from .slices import *
+from .summary import Summary as Summary
 from .switches import *
 from .tape import *
 from .tensor import *

@@ -14,7 +14,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from typing import Any
 
@@ -154,6 +154,14 @@ class Graph:
         for op_seed in self._op_seeds:
             seed = seed * 1000003 + op_seed
         return seed % 2**64
+
+    def get_name_scope(self) -> str:
+        """The present name scope, without a slash at its end."""
+        return self._scope.rstrip("/")
+
+    def device(self, device_name_or_function: Any) -> AbstractContextManager[Any]:
+        """Accepted; everything is computed on the CPU."""
+        return nullcontext()
 
     def finalize(self) -> None:
         """Makes the graph read-only."""

@@ -127,6 +127,8 @@ class TensorShape:
         """This shape, of so many axes; ValueError if it has another number."""
         return self.merge_with([None] * rank)
 
+    assert_has_rank = with_rank
+
     def _known(self) -> tuple[int | None, ...]:
         if self._dims is None:
             raise ValueError("the rank of this shape is unknown until a run")

@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from ... import _core
@@ -69,6 +70,27 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None,
               name: str | None = None) -> Any:  # fmt: skip
     """One summary for all of the graph, or None if there is none."""
     return merge([], name=name) if get_default_graph().get_collection(key, scope) else None
+
+
+class Summary:
+    """What programs fill in themselves and give to a `FileWriter`: accepted and dropped.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> summary = tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=0.5)])
+    >>> summary.value.add(tag="reward", simple_value=2.0).tag, len(summary.value)
+    ('reward', 2)
+    """
+
+    class Value(SimpleNamespace):
+        """A tag and its value, as keywords."""
+
+    class _Values(list[Any]):
+        def add(self, **fields: Any) -> Any:
+            self.append(Summary.Value(**fields))
+            return self[-1]
+
+    def __init__(self, value: Sequence[Any] = ()) -> None:
+        self.value = self._Values(value)
 
 
 class FileWriter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging as _logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 
 from . import mode
@@ -54,6 +55,16 @@ def get_logger() -> _logging.Logger:
 
 def no_regularizer(_: Any) -> None:
     """A regularizer that adds no loss."""
+
+
+class RunOptions(SimpleNamespace):
+    """Accepted by `Session.run`, and without effect."""
+
+    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
+
+
+class RunMetadata(SimpleNamespace):
+    """Accepted by `Session.run`, which leaves it empty."""
 
 
 __all__ = public_names(globals(), "VERSION")

@@ -125,6 +125,7 @@ class Variable(Operators):
     graph: Any = property(attrgetter("handle.graph"))
     dtype: Any = property(attrgetter("handle.dtype"))
     shape: Any = property(attrgetter("handle.shape"))
+    device: Any = property(attrgetter("handle.device"))
     _graph_element: Any = property(attrgetter("_read"))
 
     def get_shape(self) -> Any:
