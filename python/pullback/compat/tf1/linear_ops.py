@@ -25,20 +25,22 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return pb.linalg.norm(x, ord, tuple(axis), keepdims)
     if ord in ("euclidean", "fro", 2):
         axes = list(range(len(x.shape))) if axis is None else axis
-        return euclidean_norm(x, axes, keepdims=keepdims)
+        lengths = _core.abs(x) if x.dtype.kind == "c" else x
+        return _core.cast(euclidean_norm(lengths, axes, keepdims=keepdims), x.dtype)
     return pb.linalg.vector_norm(x, axis=None if axis is None else tuple(axis), ord=ord,
                                  keepdims=keepdims)  # fmt: skip
 
 
 def _checked_norm(given: dict[str, Any]) -> None:
     axis, ord = given["axis"], given["ord"]
+    given["ord"] = ord = ord.item() if isinstance(ord, np.generic) else ord
     given["keepdims"] = bool(given["keepdims"])
     given["axis"] = axis = None if axis is None else [axis] if isinstance(axis, int) else [*axis]
     if axis is not None and len(axis) not in (1, 2):
         raise ValueError(f"norm: axis is None, an integer or two of them, got {axis}")
     if ord == "fro" and axis is not None and len(axis) == 1:
         raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
-    if ord not in ("euclidean", "fro") and (not isinstance(ord, (int, float)) or ord <= 0):
+    if ord not in ("euclidean", "fro") and not (isinstance(ord, (int, float)) and ord > 0):
         raise ValueError(f"norm: ord is 'euclidean', 'fro' or a positive number, got {ord!r}")
     if axis is not None and len(axis) == 2 and ord not in ("euclidean", "fro", 1, 2, inf):
         raise ValueError(f"norm: ord {ord} is no norm of matrices")
@@ -49,7 +51,7 @@ norm = operation(
     "The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is "
     "'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a "
     "zero vector is 0.", aliases={"keep_dims": "keepdims"}, prepare=_checked_norm,
-    default_name="norm", domain="float", fresh=True,
+    default_name="norm", domain="inexact", fresh=True,
     shape=lambda x, ord, axis, keepdims: shape_functions.reduced(
         x, shape_functions.ALL if axis is None else axis, keepdims
     ),
