@@ -281,21 +281,23 @@ def operation(
 
 
 def unary(
-    public: str, type: str, function: Any, doc: str, domain: str = "inexact", arguments: str = "x",
+    names: str, function: Any, doc: str, domain: str = "inexact", arguments: str = "x",
     **fields: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A row of one input, of whose shape and dtype the output is, and its public function."""
+    """A row of one input, of whose shape and dtype the output is, and its public function. The
+    names are the type, or 'Type:public_name'."""
+    type, _, public = names.partition(":")
     fields = {"shape": shape_functions.unchanged, "fresh": True, **fields}
-    return operation(type, function, arguments, doc, public, domain=domain, **fields)
+    return operation(type, function, arguments, doc, public or None, domain=domain, **fields)
 
 
 def binary(
-    public: str, type: str, function: Any, doc: str, domain: str = "number", **fields: Any
+    names: str, function: Any, doc: str, domain: str = "number", **fields: Any
 ) -> Callable[..., Any]:
-    """A row of two inputs that broadcast, and its public function."""
-    fields = {"shape": shape_functions.broadcast, "fresh": True, **fields}
+    """A row of two inputs that broadcast, and its public function; names as in `unary`."""
+    fields = {"shape": shape_functions.broadcast, "same": True, **fields}
     doc = f"{doc}, element by element; shapes broadcast."
-    return operation(type, function, "x y", doc, public, domain=domain, same=True, **fields)
+    return unary(names, function, doc, domain, "x y", **fields)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:

@@ -45,55 +45,51 @@ def _sqrt_slope(g: Any, y: Any) -> Any:
     return g * like(g, 0.5) / _core.conj(_core.where(infinite, like(y, 1), y))
 
 
-negative = unary("negative", "Neg", _core.negative, "-x.", "number", value=np.negative)
-
-sign = unary("sign", "Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
-square = unary("square", "Square", _core.square, "x².", "number")
-exp = unary(
-    "exp", "Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * _core.conj(y)
-)
-expm1 = unary("expm1", "Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
-log = unary("log", "Log", _core.log, "The natural logarithm.")
-log1p = unary("log1p", "Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
+negative = unary("Neg:negative", _core.negative, "-x.", "number", value=np.negative)
+sign = unary("Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
+square = unary("Square", _core.square, "x².", "number")
+exp = unary("Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * _core.conj(y))
+expm1 = unary("Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
+log = unary("Log", _core.log, "The natural logarithm.")
+log1p = unary("Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
 sqrt = unary(
-    "sqrt", "Sqrt", _core.sqrt, "The square root.",
+    "Sqrt", _core.sqrt, "The square root.",
     from_output=_sqrt_slope, slopes={0: lambda g, ins, y: _sqrt_slope(g, y)},
 )  # fmt: skip
 rsqrt = unary(
-    "rsqrt", "Rsqrt", _core.rsqrt, "1 divided by the square root.",
+    "Rsqrt", _core.rsqrt, "1 divided by the square root.",
     from_output=lambda g, y: g * like(g, -0.5) * _core.conj(y * y * y),
 )  # fmt: skip
-sin = unary("sin", "Sin", _core.sin, "The sine.")
-cos = unary("cos", "Cos", _core.cos, "The cosine.")
+sin = unary("Sin", _core.sin, "The sine.")
+cos = unary("Cos", _core.cos, "The cosine.")
 tanh = unary(
-    "tanh", "Tanh", _core.tanh, "The hyperbolic tangent.",
+    "Tanh", _core.tanh, "The hyperbolic tangent.",
     from_output=lambda g, y: g * _core.conj(like(y, 1) - y * y),
 )  # fmt: skip
 sigmoid = unary(
-    "sigmoid", "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).", "float",
+    "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).", "float",
     from_output=lambda g, y: g * y * (like(y, 1) - y),
 )  # fmt: skip
 reciprocal = unary(
-    "reciprocal", "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
+    "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
     from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
-round = unary("round", "Round", _core.round, "The nearest integer, ties to even; no gradient.",
-               "real", flows=False)  # fmt: skip
-floor = unary(
-    "floor", "Floor", _core.floor, "The integer below; no gradient.", "float", flows=False
-)
-ceil = unary("ceil", "Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
+_NEAREST = "The nearest integer, ties to even; no gradient."
+round = unary("Round", _core.round, _NEAREST, "real", flows=False)
+floor = unary("Floor", _core.floor, "The integer below; no gradient.", "float", flows=False)
+ceil = unary("Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
-    unary(public, type, function, text, "float", dtype=tf_bool, flows=False)
-    for public, type, function, text in (
-        ("is_nan", "IsNan", _core.isnan, "Whether x is NaN."),
-        ("is_inf", "IsInf", _core.isinf, "Whether x is infinite."),
-        ("is_finite", "IsFinite", _core.isfinite, "Whether x is neither infinite nor NaN."),
+    unary(names, function, text, "float", dtype=tf_bool, flows=False)
+    for names, function, text in (
+        ("IsNan:is_nan", _core.isnan, "Whether x is NaN."),
+        ("IsInf:is_inf", _core.isinf, "Whether x is infinite."),
+        ("IsFinite:is_finite", _core.isfinite, "Whether x is neither infinite nor NaN."),
     )
 )
-logical_not = unary("logical_not", "LogicalNot", _core.logical_not, "Not x.", "bool", flows=False)
-softplus = unary("softplus", "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.",
-                 "float", "features")  # fmt: skip
+logical_not = unary("LogicalNot:logical_not", _core.logical_not, "Not x.", "bool", flows=False)
+softplus = unary(
+    "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.", "float", "features"
+)
 
 # --- two inputs
 
@@ -132,21 +128,18 @@ def _pow(x: Any, y: Any) -> Any:
     return _core.custom([out], [x, y], _core.Rule(rule, "Pow"))[0] if floating else out
 
 
-add = binary("add", "AddV2", _core.add, "x + y", value=np.add, default_name="Add")
-subtract = binary("subtract", "Sub", _core.subtract, "x - y", value=np.subtract)
-multiply = binary("multiply", "Mul", _core.multiply, "x y", value=np.multiply)
-realdiv = binary("realdiv", "RealDiv", _core.divide, "x / y for floats", "inexact")
-floordiv = binary(
-    "floordiv", "FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)",
-    "real", flows=False, value=np.floor_divide,
-)  # fmt: skip
+add = binary("AddV2:add", _core.add, "x + y", value=np.add, default_name="Add")
+subtract = binary("Sub:subtract", _core.subtract, "x - y", value=np.subtract)
+multiply = binary("Mul:multiply", _core.multiply, "x y", value=np.multiply)
+realdiv = binary("RealDiv", _core.divide, "x / y for floats", "inexact")
+floordiv = binary("FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)", "real",
+                  flows=False, value=np.floor_divide)  # fmt: skip
 floormod = mod = binary(
-    "floormod", "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y",
-    "real", value=np.mod,
-)  # fmt: skip
-pow = binary("pow", "Pow", _pow, "x to the power of y")
+    "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y", "real", value=np.mod
+)
+pow = binary("Pow", _pow, "x to the power of y")
 maximum, minimum = (
-    binary(type.lower(), type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
+    binary(type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
             "goes to x", "real", value=value)
     for type, which, holds, value in (
         ("Maximum", "larger", _core.greater_equal, np.maximum),
@@ -154,25 +147,25 @@ maximum, minimum = (
     )
 )  # fmt: skip
 squared_difference = binary(
-    "squared_difference", "SquaredDifference", lambda x, y: _core.square(x - y), "(x - y)²"
+    "SquaredDifference:squared_difference", lambda x, y: _core.square(x - y), "(x - y)²"
 )
 less, less_equal, greater, greater_equal, equal, not_equal = (
-    binary(public, type, function, text, domain, dtype=tf_bool, flows=False)
-    for public, type, function, text, domain in (
-        ("less", "Less", _core.less, "Whether x < y", "real"),
-        ("less_equal", "LessEqual", _core.less_equal, "Whether x <= y", "real"),
-        ("greater", "Greater", _core.greater, "Whether x > y", "real"),
-        ("greater_equal", "GreaterEqual", _core.greater_equal, "Whether x >= y", "real"),
-        ("equal", "Equal", _core.equal, "Whether x is y", "any"),
-        ("not_equal", "NotEqual", _core.not_equal, "Whether x is not y", "any"),
+    binary(names, function, text, domain, dtype=tf_bool, flows=False)
+    for names, function, text, domain in (
+        ("Less", _core.less, "Whether x < y", "real"),
+        ("LessEqual:less_equal", _core.less_equal, "Whether x <= y", "real"),
+        ("Greater", _core.greater, "Whether x > y", "real"),
+        ("GreaterEqual:greater_equal", _core.greater_equal, "Whether x >= y", "real"),
+        ("Equal", _core.equal, "Whether x is y", "any"),
+        ("NotEqual:not_equal", _core.not_equal, "Whether x is not y", "any"),
     )
 )
 logical_and, logical_or, logical_xor = (
-    binary(public, type, function, text, "bool", flows=False)
-    for public, type, function, text in (
-        ("logical_and", "LogicalAnd", _core.logical_and, "x and y"),
-        ("logical_or", "LogicalOr", _core.logical_or, "x or y"),
-        ("logical_xor", "LogicalXor", _core.logical_xor, "Either x or y, not both"),
+    binary(names, function, text, "bool", flows=False)
+    for names, function, text in (
+        ("LogicalAnd:logical_and", _core.logical_and, "x and y"),
+        ("LogicalOr:logical_or", _core.logical_or, "x or y"),
+        ("LogicalXor:logical_xor", _core.logical_xor, "Either x or y, not both"),
     )
 )
 
@@ -310,8 +303,9 @@ def _all_axes(given: dict[str, Any]) -> None:
     given["axis"] = apply("AllAxes", given["input_tensor"]) if unknown else list(range(len(dims)))
 
 
-def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "number",
-               **fields: Any) -> Callable[..., Any]:  # fmt: skip
+def _reduction(
+    type: str, function: Any, doc: str, domain: str = "number", **fields: Any
+) -> Callable[..., Any]:
     def compute(x: Any, axis: Any, keepdims: Any) -> Any:
         # Sums of integers keep their dtype.
         return _core.cast(function(x, axis, bool(keepdims)), x.dtype)
@@ -319,7 +313,7 @@ def _reduction(public: str, type: str, function: Any, doc: str, domain: str = "n
     return operation(
         type, compute, "input_tensor #axis=None keepdims=None", f"{doc} over all axes, or over "
         "`axis` (also called `reduction_indices`): an integer or a list. `keepdims` leaves the "
-        "axes in place with length 1.", public, domain=domain, prepare=_all_axes,
+        "axes in place with length 1.", f"reduce_{type.lower()}", domain=domain, prepare=_all_axes,
         aliases={"reduction_indices": "axis", "keep_dims": "keepdims"},
         labels=("input", "reduction_indices"), shape=shape_functions.reduced, **fields,
     )  # fmt: skip
@@ -339,8 +333,8 @@ def _followed(function: Any) -> Any:
     )
 
 
-reduce_sum = _reduction("reduce_sum", "Sum", _core.sum, "The sum", value=_followed(np.sum))
-reduce_mean = _reduction("reduce_mean", "Mean", _mean, "The mean")
+reduce_sum = _reduction("Sum", _core.sum, "The sum", value=_followed(np.sum))
+reduce_mean = _reduction("Mean", _mean, "The mean")
 
 
 def _extreme(function: Any, sign: int) -> Any:
@@ -356,14 +350,14 @@ def _extreme(function: Any, sign: int) -> Any:
     return reduce
 
 
-reduce_max = _reduction("reduce_max", "Max", _extreme(_core.max, -1),
+reduce_max = _reduction("Max", _extreme(_core.max, -1),
                         "The largest element, whose gradient ties share equally,")  # fmt: skip
-reduce_min = _reduction("reduce_min", "Min", _extreme(_core.min, 1),
+reduce_min = _reduction("Min", _extreme(_core.min, 1),
                         "The smallest element, whose gradient ties share equally,")  # fmt: skip
-reduce_prod = _reduction("reduce_prod", "Prod", _core.prod, "The product", value=_followed(np.prod))
-reduce_all = _reduction("reduce_all", "All", _core.all, "Whether all are true", "bool", flows=False)
-reduce_any = _reduction("reduce_any", "Any", _core.any, "Whether any is true", "bool", flows=False)
-reduce_logsumexp = _reduction("reduce_logsumexp", "LogSumExp", _core.logsumexp,
+reduce_prod = _reduction("Prod", _core.prod, "The product", value=_followed(np.prod))
+reduce_all = _reduction("All", _core.all, "Whether all are true", "bool", flows=False)
+reduce_any = _reduction("Any", _core.any, "Whether any is true", "bool", flows=False)
+reduce_logsumexp = _reduction("LogSumExp", _core.logsumexp,
                               "log(sum(exp(x))), without overflow,", "float")  # fmt: skip
 
 

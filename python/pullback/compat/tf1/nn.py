@@ -45,11 +45,11 @@ from .rnn import *
 from .windows import *
 
 relu = unary(
-    "relu", "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",
+    "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",
     from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
 )  # fmt: skip
 leaky_relu = unary(
-    "leaky_relu", "LeakyRelu", lambda x, alpha: pb.leaky_relu(x, alpha),
+    "LeakyRelu:leaky_relu", lambda x, alpha: pb.leaky_relu(x, alpha),
     "x where it is positive, else alpha x.", "float", "features alpha=0.2",
 )  # fmt: skip
 
@@ -105,23 +105,23 @@ def _relu6_slope(g: Any, y: Any) -> Any:
 
 
 relu6 = unary(
-    "relu6", "Relu6", lambda x: _core.clip(x, 0, 6),
+    "Relu6", lambda x: _core.clip(x, 0, 6),
     "min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "number", "features",
     from_output=_relu6_slope, slopes={0: lambda g, ins, y: _relu6_slope(g, y)},
 )  # fmt: skip
 elu = unary(
-    "elu", "Elu", pb.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
+    "Elu", pb.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
     from_output=lambda g, y: _core.where(y < like(y, 0), g * (y + like(y, 1)), g),
 )  # fmt: skip
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 selu = unary(
-    "selu", "Selu", pb.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
+    "Selu", pb.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
     "features", from_output=lambda g, y: g * _core.where(
         y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
     ),
 )  # fmt: skip
-softsign = unary("softsign", "Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
-_swish = unary("swish", "swish_f32", pb.silu, "x sigmoid(x).", "float", "features")
+softsign = unary("Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
+_swish = unary("swish_f32:swish", pb.silu, "x sigmoid(x).", "float", "features")
 
 
 @taking("swish", "features", "x sigmoid(x).")

@@ -18,24 +18,24 @@ from .slices import IndexedSlices
 
 # No path to a division by 0: neither value nor slope of it is NaN.
 div_no_nan = divide_no_nan = binary(
-    "divide_no_nan", "DivNoNan", lambda x, y: pb.where(y == 0, 0, x / pb.where(y == 0, 1, y)),
+    "DivNoNan:divide_no_nan", lambda x, y: pb.where(y == 0, 0, x / pb.where(y == 0, 1, y)),
     "x / y, and 0 with no slope where y is 0", "inexact",
 )  # fmt: skip
-xlogy = binary("xlogy", "Xlogy", pb.xlogy, "x log(y), and 0 where x is 0", "float")
-xdivy = binary("xdivy", "Xdivy", lambda x, y: pb.where(x == 0, 0, x / pb.where(x == 0, 1, y)),
+xlogy = binary("Xlogy", pb.xlogy, "x log(y), and 0 where x is 0", "float")
+xdivy = binary("Xdivy", lambda x, y: pb.where(x == 0, 0, x / pb.where(x == 0, 1, y)),
                "x / y, and 0 where x is 0", "float")  # fmt: skip
-erf = unary("erf", "Erf", _core.erf, "The error function.", "float")
-rint = unary("rint", "Rint", _core.round, "The nearest integer, ties to even; no gradient.",
+erf = unary("Erf", _core.erf, "The error function.", "float")
+rint = unary("Rint", _core.round, "The nearest integer, ties to even; no gradient.",
               "float", flows=False)  # fmt: skip
-tan = unary("tan", "Tan", _core.tan, "The tangent.")
-sinh = unary("sinh", "Sinh", _core.sinh, "The hyperbolic sine.")
-cosh = unary("cosh", "Cosh", _core.cosh, "The hyperbolic cosine.")
-atan = unary("atan", "Atan", _core.atan, "The angle whose tangent is x.")
-asin = unary("asin", "Asin", _core.asin, "The angle whose sine is x.")
-acos = unary("acos", "Acos", _core.acos, "The angle whose cosine is x.")
-asinh = unary("asinh", "Asinh", _core.asinh, "The inverse of sinh.")
-acosh = unary("acosh", "Acosh", _core.acosh, "The inverse of cosh.")
-atanh = unary("atanh", "Atanh", _core.atanh, "The inverse of tanh.")
+tan = unary("Tan", _core.tan, "The tangent.")
+sinh = unary("Sinh", _core.sinh, "The hyperbolic sine.")
+cosh = unary("Cosh", _core.cosh, "The hyperbolic cosine.")
+atan = unary("Atan", _core.atan, "The angle whose tangent is x.")
+asin = unary("Asin", _core.asin, "The angle whose sine is x.")
+acos = unary("Acos", _core.acos, "The angle whose cosine is x.")
+asinh = unary("Asinh", _core.asinh, "The inverse of sinh.")
+acosh = unary("Acosh", _core.acosh, "The inverse of cosh.")
+atanh = unary("Atanh", _core.atanh, "The inverse of tanh.")
 atan2 = operation(
     "Atan2", _core.atan2, "y x", "The angle of the point (x, y), from -π to π.", domain="float",
     same=True, fresh=True, shape=shape_functions.broadcast,
@@ -48,9 +48,9 @@ def _toward_zero(x: Any, y: Any) -> Any:
     return _core.cast(_core.stop_gradient(whole), x.dtype)
 
 
-truncatediv = binary("truncatediv", "TruncateDiv", _toward_zero,
+truncatediv = binary("TruncateDiv", _toward_zero,
                      "x / y rounded towards 0; no gradient (None)", flows=False)  # fmt: skip
-truncatemod = binary("truncatemod", "TruncateMod", lambda x, y: x - _toward_zero(x, y) * y,
+truncatemod = binary("TruncateMod", lambda x, y: x - _toward_zero(x, y) * y,
                      "The remainder of x / y, with the sign of x")  # fmt: skip
 
 
