@@ -113,11 +113,12 @@ def _value(op: Operation, static: list[bool]) -> Any:
     function = op.definition.value
     if function is not None and getattr(function, "whole", False):
         return function(op.inputs, op.attrs)
-    if function is None or any(x.known is None for x in op.inputs):
+    if function is None:
         return None
-    args = [
-        _integers(x.known) if fixed else x.known for x, fixed in zip(op.inputs, static, strict=True)
-    ]
+    known = [_known(x) for x in op.inputs]
+    if any(k is None for k in known):
+        return None
+    args = [_integers(k) if fixed else k for k, fixed in zip(known, static, strict=True)]
     if any(a is None for a in args):
         return None
     with np.errstate(all="ignore"):
@@ -125,7 +126,15 @@ def _value(op: Operation, static: list[bool]) -> Any:
             value = np.asarray(function(*args, **op.attrs), dtype=np.float64)
         except (ValueError, IndexError, TypeError):
             return None
-    return value if value.size <= _LONGEST_VALUE else None
+    nothing = value.ndim == 0 and any(x.known is None for x in op.inputs) and np.isnan(value)
+    return None if nothing or value.size > _LONGEST_VALUE else value
+
+
+def _known(x: SymbolicTensor) -> Any:
+    """What is known of a value; of a few integers at least how many there are."""
+    if x.known is not None or not x.dtype.is_integer or not x.is_static:
+        return x.known
+    return np.full(x.dims, np.nan) if np.prod(x.dims) <= _LONGEST_VALUE else None  # type: ignore
 
 
 def whole(function: Callable[..., Any]) -> Callable[..., Any]:
