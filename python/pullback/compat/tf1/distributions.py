@@ -86,7 +86,8 @@ class Distribution:
         self.parameters = dict(given)
         with scope_of(given["name"]) as scope:
             self.name = f"{scope.rstrip('/')}/"
-            self._begin({k: v for k, v in given.items() if k in self.arguments})
+            own = signature_of(self.arguments).parameters
+            self._begin({k: v for k, v in given.items() if k in own})
 
     def _begin(self, given: dict[str, Any]) -> None:
         """Makes the parameters tensors of one dtype, which are attributes."""
@@ -168,24 +169,32 @@ class Family(Distribution):
     def _sample(self, shape: Any) -> Any:
         return apply("Draw", shape, *self._params, kind=type(self).__name__)
 
-
-def _method(public: str, what: str, values: int) -> Any:
-    def method(self: Family, *value: Any, name: str = public) -> Any:
-        if len(value) != values:
-            raise TypeError(f"{public}: expected {values} argument, got {len(value)}")
+    def _statistic(self, what: str, name: str, *values: Any) -> Any:
         with scope_of(self.name + name):
-            given = [convert_to_tensor(x, self.dtype, "value") for x in value]
-            kind = type(self).__name__
-            return apply("Statistic", *given, *self._params, kind=kind, what=what, values=values)
+            given = [convert_to_tensor(x, self.dtype, "value") for x in values]
+            attrs: Any = {"kind": type(self).__name__, "what": what, "values": len(given)}
+            return apply("Statistic", *given, *self._params, **attrs)
 
-    method.__name__ = method.__qualname__ = public
-    method.__doc__ = f"`{what}` of the family in `pullback.stats`."
+
+def _of_value(public: str, what: str) -> Any:
+    def method(self: Family, value: Any, name: str = public) -> Any:
+        return self._statistic(what, name, value)
+
     return method
 
 
-for _names, _count in ((_OF_VALUES, 1), (_OF_NONE, 0)):
+def _of_none(public: str, what: str) -> Any:
+    def method(self: Family, name: str = public) -> Any:
+        return self._statistic(what, name)
+
+    return method
+
+
+for _names, _make in ((_OF_VALUES, _of_value), (_OF_NONE, _of_none)):
     for _public, _what in _names.items():
-        setattr(Family, _public, _method(_public, _what, _count))
+        _method = _make(_public, _what)
+        _method.__name__, _method.__doc__ = _public, f"`{_what}` of the family in `pullback.stats`."
+        setattr(Family, _public, _method)
 
 
 class Normal(Family):
