@@ -148,13 +148,13 @@ def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
         if not -len(x.shape) <= axis < len(x.shape):
             raise ValueError(f"axis {axis} of a tensor of rank {len(x.shape)}")
         at = axis % len(x.shape)
-        n = x.shape[at]
+        n, kind = x.shape[at], x.dtype
 
         if exclusive and n:  # without the last entry of the way, and `start` before the first
             edge = _core.full((*x.shape[:at], 1, *x.shape[at + 1 :]), like(x, start))
             whole = (*(slice(None),) * at, slice(1, None) if reverse else slice(0, n - 1))
             x = _core.concat([x[whole], edge] if reverse else [edge, x[whole]], at)
-        return cumulate(x, at, reverse)
+        return _core.cast(cumulate(x, at, reverse), kind)
 
     public = type.lower()
     return operation(

@@ -6,6 +6,7 @@ by NumPy, so a run that needs them computes as it goes.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -78,18 +79,19 @@ def _found(x: Any, out_idx: Any, name: str | None) -> list[Any]:
     return made
 
 
-def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> tuple[Any, Any]:
+_Unique = namedtuple("_Unique", "y idx")
+_Counted = namedtuple("_Counted", "y idx count")
+_TopK = namedtuple("_TopK", "values indices")
+
+
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> _Unique:
     """The values of a vector, each once, as they come; and for each entry which one it is."""
-    values, places, _ = _found(x, out_idx, name)
-    return values, places
+    return _Unique(*_found(x, out_idx, name)[:2])
 
 
-def unique_with_counts(
-    x: Any, out_idx: Any = int32, name: str | None = None
-) -> tuple[Any, Any, Any]:
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> _Counted:
     """As `unique`, and how often each value comes."""
-    values, places, counts = _found(x, out_idx, name)
-    return values, places, counts
+    return _Counted(*_found(x, out_idx, name))
 
 
 def _argsort(values: Any, axis: int, descending: bool) -> Any:
@@ -132,7 +134,7 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
         return apply("TakeAlongAxis", x, order, axis=axis, name=scope)
 
 
-def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> tuple[Any, Any]:
+def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> _TopK:
     """The k largest entries along the last axis, the largest first, and their positions."""
     with scope_of(name or "TopKV2", input):
         x = convert_to_tensor(input)
@@ -140,7 +142,7 @@ def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) 
         if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
             raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
         order = argsort(x, -1, "DESCENDING")[..., :k]
-        return apply("TakeAlongAxis", x, order, axis=-1), order
+        return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)
 
 
 def _in_top(predictions: Any, targets: Any, k: int) -> Any:
