@@ -21,6 +21,7 @@ from .names import absent, public_names
 from .random_ops import ones_initializer, zeros_initializer
 from .shapes import TensorShape
 from .window_layers import *
+from .window_layers import Weighted
 
 
 class Flatten(Layer):
@@ -53,8 +54,8 @@ class Dropout(Layer):
         return dropped if flag is True else where(flag, dropped, inputs)
 
 
-class BatchNormalization(Layer):
-    """(inputs - mean) / √(variance + ε) · gamma + beta, over all axes but the last.
+class BatchNormalization(Weighted):
+    """(inputs - mean) / √(variance + ε) · gamma + beta, over all axes but one.
 
     While `training` the moments are those of the batch, and two operations in the collection
     `UPDATE_OPS` move `moving_mean` and `moving_variance` towards them: let the training step depend
@@ -75,47 +76,39 @@ class BatchNormalization(Layer):
             if getattr(self, key):
                 raise NotImplementedError(f"batch_normalization: {key} is not part of pullback yet")
         dims = TensorShape(input_shape).as_list()
-        axis = self.axis[0] if isinstance(self.axis, (list, tuple)) else self.axis
-        if axis not in (-1, len(dims) - 1):
-            raise NotImplementedError("batch_normalization: only the last axis yet")
-        if dims[-1] is None:
-            raise ValueError(
-                f"batch_normalization: the last dimension of {input_shape} must be known"
-            )
-
-        def made(key: str, default: Any, trained: bool) -> Any:
-            initial = getattr(self, f"{key}_initializer")
-            more = [
-                getattr(self, f"{key}_{x}") if trained else None
-                for x in ("regularizer", "constraint")
-            ]
-            return self.add_weight(key, dims[-1:], None, default if initial is None else initial,
-                                   more[0], trained, more[1])  # fmt: skip
-
-        self.gamma = made("gamma", ones_initializer, True) if self.scale else None
-        self.beta = made("beta", zeros_initializer, True) if self.center else None
-        self.moving_mean = made("moving_mean", zeros_initializer, False)
-        self.moving_variance = made("moving_variance", ones_initializer, False)
+        (axis,) = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        self._axis, size = axis % len(dims), dims[axis]
+        if size is None:
+            raise ValueError(f"batch_normalization: axis {axis} of {input_shape} must be known")
+        self.gamma = self._weight("gamma", [size], ones_initializer) if self.scale else None
+        self.beta = self._weight("beta", [size], zeros_initializer) if self.center else None
+        self.moving_mean = self._weight("moving_mean", [size], zeros_initializer, False)
+        self.moving_variance = self._weight("moving_variance", [size], ones_initializer, False)
         self.built = True
 
     def call(self, inputs: Any, training: Any = False) -> Any:
-        flag, rank = _flag(training), len(inputs.shape)
+        flag, rank, axis = _flag(training), len(inputs.shape), self._axis
         moving = mean, variance = [self.moving_mean, self.moving_variance]
         if flag is not False:
-            batch = list(nn.moments(inputs, list(range(rank - 1))))
+            batch = list(nn.moments(inputs, [i for i in range(rank) if i != axis]))
             now = [
                 b if flag is True else where(flag, b, m) for b, m in zip(batch, moving, strict=True)
             ]
             mean, variance = now
             if rank == 4 and self.fused is not False:
-                n = cast(size_of(inputs), as_dtype(inputs.dtype)) / int(inputs.shape[-1])
+                n = cast(size_of(inputs), as_dtype(inputs.dtype)) / int(inputs.shape[axis])
                 sample = batch[1] * (n / maximum(n - 1, 1.0))
                 now = [mean, sample if flag is True else where(flag, sample, moving[1])]
             for average, value in zip(moving, now, strict=True):
                 update = average.assign_sub((average - value) * (1 - self.momentum))
                 if not mode.executing_eagerly():
                     self.add_update(update.op)
-        return nn.batch_normalization(inputs, mean, variance, self.beta, self.gamma, self.epsilon)
+        along = [-1, *[1] * (rank - 1 - axis)]
+        parts = [mean, variance, self.beta, self.gamma]
+        if axis < rank - 1:
+            parts = [v if v is None else reshape(v, along) for v in parts]
+        mean, variance, beta, gamma = parts
+        return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
 
 
 def _flag(training: Any) -> Any:

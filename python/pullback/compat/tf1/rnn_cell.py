@@ -15,6 +15,7 @@ from .base_layer import Layer
 from .choice_ops import concat, split
 from .clip import clip_by_value
 from .dropouts import dropout
+from .dtypes import float32
 from .math_ops import matmul, sigmoid, tanh
 from .names import absent, public_names
 from .nested import mapped
@@ -55,10 +56,11 @@ class _Units(RNNCell):
 
     def _depth(self, input_shape: Any) -> int:
         depth = TensorShape(input_shape).as_list()[-1]
-        if depth is None or not self.dtype.is_floating:
+        dtype = self.dtype or float32
+        if depth is None or not dtype.is_floating:
             raise ValueError(
                 f"{type(self).__name__}: expected floats whose last dimension is known, got "
-                f"{self.dtype.name} of shape {input_shape}"
+                f"{dtype.name} of shape {input_shape}"
             )
         return depth
 

@@ -7,7 +7,7 @@ prefixes operations and does not matter for variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -164,6 +164,30 @@ def _unique(graph: Any, outer: VariableScope, name: str) -> str:
     unique = next(x for x in candidates if _inside(outer, x) not in graph.variable_scope_names)
     graph.variable_scope_names.add(_inside(outer, unique))
     return unique
+
+
+def make_template(
+    name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
+    unique_name_: str | None = None, custom_getter_: Any = None, **kwargs: Any,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function whose first call makes the variables of `func_` in a variable scope of this name,
+    and whose further calls find them again; `kwargs` are arguments of `func_`."""
+    scope, called = None, False
+
+    def opened() -> Any:
+        getter, reuse = (custom_getter_ if scope is None else None), (True if called else None)
+        return variable_scope(scope or unique_name_, name_, custom_getter=getter, reuse=reuse)
+
+    def template(*args: Any, **keywords: Any) -> Any:
+        nonlocal scope, called
+        with opened() as inside:
+            scope, called = scope or inside, True
+            return func_(*args, **kwargs, **keywords)
+
+    if create_scope_now_:
+        with opened() as scope:
+            pass
+    return template
 
 
 def get_variable(

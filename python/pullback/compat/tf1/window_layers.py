@@ -40,21 +40,19 @@ def _layout(layer: Layer, rank: int) -> str:
     return formats[layer.data_format]
 
 
-class _Weighted(Layer):
+class Weighted(Layer):
     """A layer with a kernel, perhaps a bias, and an activation."""
 
     def _make(self, kernel: list[Any], bias: int) -> None:
         self.kernel = self._weight("kernel", kernel)
         self.bias = self._weight("bias", [bias], zeros_initializer) if self.use_bias else None
 
-    def _weight(self, key: str, shape: list[Any], default: Any = None) -> Any:
-        given = {
-            k: getattr(self, f"{key}_{k}") for k in ("initializer", "regularizer", "constraint")
-        }
-        initial = named(given.pop("initializer"), initializers)
-        return self.add_weight(
-            key, shape, initializer=default if initial is None else initial, **given
-        )
+    def _weight(self, key: str, shape: list[Any], default: Any = None, trained: bool = True) -> Any:
+        """A variable with the initializer, regularizer and constraint that are named after it."""
+        kinds = "initializer", "regularizer", "constraint"
+        initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
+        initial = default if initial is None else named(initial, initializers)
+        return self.add_weight(key, shape, None, initial, regularizer, trained, constraint)
 
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
@@ -68,7 +66,7 @@ def named(value: Any, space: Any) -> Any:
     return getattr(space, value) if isinstance(value, str) and value != "linear" else value
 
 
-class Dense(_Weighted):
+class Dense(Weighted):
     """activation(inputs · kernel + bias) along the last axis, whose length must be known.
 
     The variables are `kernel` of shape (last axis, units), and `bias` of shape (units,), which
@@ -84,7 +82,7 @@ class Dense(_Weighted):
     arguments = f"units {_COMMON}"
 
     def build(self, input_shape: Any) -> None:
-        if not self.dtype.is_floating:
+        if self.dtype is not None and not self.dtype.is_floating:
             raise TypeError(f"dense: expected floats, got {self.dtype.name}")
         dims = TensorShape(input_shape).as_list()
         if len(dims) < 2 or dims[-1] is None:
@@ -92,6 +90,7 @@ class Dense(_Weighted):
                 "dense: expected inputs of rank 2 or more whose last dimension is known, got shape "
                 f"{input_shape}"
             )
+        self.units: int = int(self.units)
         self._make([dims[-1], self.units], self.units)
         self.built = True
 
@@ -107,7 +106,7 @@ class Dense(_Weighted):
         return self._completed(reshape(out, whole))
 
 
-class Conv2D(_Weighted):
+class Conv2D(Weighted):
     """activation(convolution + bias) of (batch, height, width, channels) with `filters` outputs.
 
     The variables are `kernel` of shape (height, width, channels, filters), and `bias`.
@@ -138,6 +137,7 @@ class Conv2D(_Weighted):
         channels = dims[-1 if layout == "NHWC" else 1]
         if channels is None:
             raise ValueError(f"{self.name}: the number of channels of {input_shape} must be known")
+        self.filters: int = int(self.filters)
         self._make([*self._given("kernel_size"), *self._ends(channels)], self.filters)
         self.built = True
 
