@@ -22,6 +22,10 @@ CASES = [
     ((7, 8), (3, 2), (1, 2), ((1, 1), (0, 1)), (2, 1)),
     ((11,), (3,), (1,), "SAME", (2,)),
     ((4, 5, 6), (2, 2, 3), (1, 2, 2), "SAME", (1, 1, 1)),
+    # each entry in one window; many taps
+    ((7, 8), (2, 4), (2, 4), "SAME", (1, 1)),
+    ((9, 11), (5, 6), (5, 6), "SAME", (1, 1)),
+    ((9, 11), (5, 4), (3, 4), "SAME", (1, 1)),
 ]
 
 
@@ -80,12 +84,14 @@ def test_max(
     np.testing.assert_allclose(dx.numpy(), sent, rtol=1e-5, atol=1e-6)
 
 
-def test_max_of_equals_and_nan() -> None:
-    x = pb.Variable(np.array([[1.0, 1.0, 0.0, np.nan, 2.0, np.nan]])[..., None])
+@each("channels", [1, 70])
+def test_max_of_equals_and_nan(channels: int) -> None:
+    x = pb.Variable(np.repeat([[[1.0], [1.0], [0.0], [np.nan], [2.0], [np.nan]]], channels, -1))
     y = nn.max_pool(x, 3)
-    np.testing.assert_array_equal(y.numpy()[0, :, 0], [1.0, np.nan])
+    assert (np.isnan(y.numpy()) == [[[False], [True]]]).all() and (y.numpy()[0, 0] == 1).all()
     (g,) = pb.gradients(pb.sum(y), [x])
-    np.testing.assert_array_equal(g.numpy()[0, :, 0], [1, 0, 0, 1, 0, 0])
+    expected = np.repeat([[[1], [0], [0], [1], [0], [0]]], channels, -1)
+    np.testing.assert_array_equal(g.numpy(), expected)
     low = nn.max_pool(np.full((1, 3, 1), -np.inf), 2, padding="SAME")
     np.testing.assert_array_equal(low.numpy(), np.full((1, 2, 1), -np.inf))
 

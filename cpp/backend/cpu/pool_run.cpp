@@ -23,7 +23,7 @@ PoolKernel kernel_of(const Pool& pool) {
 
 class PoolRun {
  public:
-  PoolRun(const Pool& pool, const Slots& slots) : pool_(pool), slots_(slots) {}
+  PoolRun(const Pool& pool, const Slots& slots) : pool_(pool), slots_(slots), stores_(tiles()) {}
 
   Status run() const {
     if (pool_.out.shape.size() == 0) return {};
@@ -53,7 +53,7 @@ class PoolRun {
           do_line(n, line / windows[2], line % windows[2], c, channels, at);
           continue;
         }
-        clear(n, c, channels);
+        if (!stores_) clear(n, c, channels);
         for (int64_t t = 0; t < windows[1] * windows[2]; ++t) {
           do_line(n, t / windows[2], t % windows[2], c, channels, at);
         }
@@ -75,6 +75,20 @@ class PoolRun {
   // [batch, three axes, channels]
   const Shape& shape_of_windows() const {
     return pool_.op == Op::max_pool_spread && pool_.g ? pool_.g->shape : pool_.out.shape;
+  }
+
+  // Whether each entry of the input is of one window, and windows are small: a spread then stores.
+  bool tiles() const {
+    const Windowing& f = pool_.windows;
+    int64_t taps = 1;
+    for (size_t d = 0; d < 3; ++d) {
+      const auto axis = static_cast<int64_t>(d) + 1;
+      taps *= f.size[d];
+      const int64_t end = shape_of_windows()[axis] * f.stride[d] - f.low[d];
+      const bool dense = f.size[d] == 1 || f.dilation[d] == 1;
+      if (!dense || f.size[d] != f.stride[d] || end < pool_.in.shape[axis]) return false;
+    }
+    return taps <= kFewPoolTaps;
   }
 
   int64_t element() const { return size_of(pool_.in.dtype); }
@@ -115,18 +129,19 @@ class PoolRun {
     PoolCall call{};
     call.channels = channels;
     call.at = at;
-    TapRange seen{-1, -1};
-    for (int64_t t2 = 0; t2 < windows[3]; ++t2) {
+    call.x_step = f.stride[2] * column;
+    call.to_step = column;
+    call.stores = stores_;
+    for (int64_t t2 = 0; t2 < windows[3]; t2 += call.windows) {
       const TapRange k2 = inside(2, t2);
-      if (!(k2 == seen)) {
-        seen = k2;
-        call.taps = 0;
-        for (int64_t a = k0.begin; a < k0.end; ++a) {
-          for (int64_t b = k1.begin; b < k1.end; ++b) {
-            for (int64_t k = k2.begin; k < k2.end; ++k) {
-              at[call.taps++] =
-                  a * f.dilation[0] * plane + b * f.dilation[1] * row + k * f.dilation[2] * column;
-            }
+      call.windows = 1;
+      while (t2 + call.windows < windows[3] && inside(2, t2 + call.windows) == k2) ++call.windows;
+      call.taps = 0;
+      for (int64_t a = k0.begin; a < k0.end; ++a) {
+        for (int64_t b = k1.begin; b < k1.end; ++b) {
+          for (int64_t k = k2.begin; k < k2.end; ++k) {
+            at[call.taps++] =
+                a * f.dilation[0] * plane + b * f.dilation[1] * row + k * f.dilation[2] * column;
           }
         }
       }
@@ -152,6 +167,7 @@ class PoolRun {
 
   const Pool& pool_;
   const Slots& slots_;
+  const bool stores_;
 };
 
 }  // namespace

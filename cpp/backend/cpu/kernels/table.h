@@ -263,7 +263,8 @@ struct WinogradTable {
   bool (*gather)(const PatchSumCall& call) noexcept;  // whether all are finite
 };
 
-// One window of adjacent channels, whose taps are at `at`. largest: y is the largest of each
+constexpr int64_t kFewPoolTaps = 16;  // up to here a spread writes to all taps of a window
+// Windows of adjacent channels, whose taps are at `at`. largest: y is the largest of each
 // channel; spread: g is added to y where that is; chosen: y is what g has there.
 struct PoolCall {
   int64_t channels, taps;
@@ -271,6 +272,9 @@ struct PoolCall {
   const int64_t* at;
   const void* g;
   void* y;
+  int64_t windows;          // that see the same taps, and …
+  int64_t x_step, to_step;  // … the entries from one to the next, of the input and of a result
+  bool stores;              // spread: each entry is of one window; else it adds
 };
 using PoolKernel = void (*)(const PoolCall& call) noexcept;
 
