@@ -54,10 +54,11 @@ const Operator* operator_of(PyObject* ufunc) {
   return place ? &kOperators[PyLong_AsSize_t(place)] : nullptr;
 }
 
-// The array's own operator must not be called: it calls the ufunc.
-PyObject* apply(const Operator& found, PyObject* left, PyObject* right) {
+// The array's own operator must not be called: it calls the ufunc. `self` is the operand that may
+// be of a subclass with an operator of its own.
+PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject* right) {
+  if (found.number) return (Py_TYPE(self)->tp_as_number->*found.number)(left, right);
   const PyNumberMethods& numbers = *tensor_type->tp_as_number;
-  if (found.number) return (numbers.*found.number)(left, right);
   if (found.comparison < 0) return numbers.nb_power(left, right, Py_None);
   return tensor_type->tp_richcompare(left, right, found.comparison);
 }
@@ -95,7 +96,7 @@ PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t c
            std::string(py::str(PyTuple_GET_ITEM(names, 0))),
            "; an array does not change into a tensor: write x = x * y, not x *= y");
     }
-    return apply(*found, args[2], args[3]);
+    return apply(*found, self, args[2], args[3]);
   });
 }
 

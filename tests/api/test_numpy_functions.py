@@ -251,3 +251,17 @@ def test_containers_that_are_no_nests() -> None:
 
 def test_answers_that_are_types() -> None:
     assert np.common_type(pb.Variable([1.0])) is np.float32  # type: ignore[call-overload]
+
+
+def test_operators_of_a_subclass_are_called_beside_an_array() -> None:
+    class Marked(pb.Variable):  # type: ignore[misc, unused-ignore]
+        def __rmul__(self, other: Any) -> Any:
+            return "reflected"
+
+        def __add__(self, other: Any) -> Any:
+            return "added"
+
+    x, array = Marked([1.0, 2.0]), np.ones(2)
+    assert array * x == "reflected" and x + array == "added"
+    np.testing.assert_array_equal(array + x, [2, 3])
+    np.testing.assert_array_equal(x * array, [1, 2])
