@@ -70,6 +70,18 @@ def test_an_eager_network_of_layers_learns() -> None:
     assert losses[-1] < 0.05 * losses[0]
 
 
+def test_layers_of_programs_take_nests() -> None:
+    class Mixed(tf.layers.Layer):
+        def call(self, inputs: Any, scale: float = 1.0) -> Any:
+            a, b = inputs.values() if isinstance(inputs, dict) else inputs
+            return scale * (a + b * tf.get_variable("w", [], initializer=tf.ones_initializer()))
+
+    mixed, x = Mixed(), tf.constant([1.0, 2.0])
+    values = run([mixed((x, 1.0)), mixed({"a": x, "b": 2.0 * x}, scale=2.0), mixed([x, x])])
+    assert [v.tolist() for v in values] == [[2, 3], [6, 12], [2, 4]]
+    assert [v.name for v in mixed.variables] == ["mixed/w:0"]
+
+
 def test_texts_name_activations_and_initializers() -> None:
     y = tf.layers.dense(X, 2, "relu", kernel_initializer="ones", bias_initializer="zeros")
     np.testing.assert_allclose(run(y)[:, 0], np.maximum(X.sum(1), 0), rtol=1e-5)
@@ -80,7 +92,11 @@ def test_what_layers_do_not_take() -> None:
         (lambda: tf.layers.Dense(), TypeError, "Dense: missing a required argument: 'units'"),
         (lambda: tf.layers.Dense(2, units_=3), TypeError, "unexpected keyword"),
         (lambda: tf.layers.Dense(2)(tf.constant([[1, 2]])), TypeError, "expected floats"),
-        (lambda: tf.layers.Conv2D(2, 3)(X), ValueError, "conv2d_1: expected inputs of rank 4"),
+        (
+            lambda: tf.layers.Conv2D(2, 3)(X),
+            ValueError,
+            "_1: expected inputs of rank 4 whose",
+        ),
         (lambda: tf.layers.Conv2D(2, "a")(IMAGE), ValueError, "kernel_size: expected 2 positive"),
         (lambda: tf.layers.Dense(2).scope_name, ValueError, "scope_name: expected a layer"),
         (lambda: tf.layers.BatchNormalization(renorm=True)(X), NotImplementedError, "renorm"),

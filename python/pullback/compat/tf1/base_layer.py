@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import mode
 from .array_ops import shape
-from .create import _contains_tensor, cast, convert_to_tensor
+from .create import _contains_tensor, cast, convert_to_tensor, is_tensor
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
 from .names import bind, signature_of
@@ -94,7 +94,7 @@ class Layer:
         return self._weights[name]
 
     def __call__(self, inputs: Any, *args: Any, scope: Any = None, **keywords: Any) -> Any:
-        if not (isinstance(inputs, (list, tuple, dict)) and _contains_tensor(inputs)):
+        if not isinstance(inputs, dict) and (is_tensor(inputs) or not _contains_tensor(inputs)):
             inputs = convert_to_tensor(inputs, self.dtype)
         if self._scope is None:
             self._open(scope)
@@ -102,7 +102,7 @@ class Layer:
             if not self.built:
                 if self.dtype is None and hasattr(inputs, "dtype"):
                     self.dtype = as_dtype(inputs.dtype)
-                self.build(mapped(lambda x: TensorShape(x.shape), inputs))
+                self.build(mapped(lambda x: TensorShape(getattr(x, "shape", ())), inputs))
                 self.built = True
             out = self.call(inputs, *args, **keywords)
             if self.activity_regularizer is not None and not mode.executing_eagerly():

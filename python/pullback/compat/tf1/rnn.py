@@ -97,9 +97,7 @@ def _unrolled(
 def _both(scope: Any, cells: Any, states: Any, run: Callable[..., Any]) -> Any:
     """What `run` gives for the cell from the first step on, and for the one from the last."""
     with variable_scope(scope or "bidirectional_rnn"):
-        return [
-            run(c, s, n, n == "bw") for c, s, n in zip(cells, states, ("fw", "bw"), strict=True)
-        ]
+        return [run(cells[0], states[0], "fw", False), run(cells[1], states[1], "bw", True)]
 
 
 def dynamic_rnn(

@@ -99,10 +99,9 @@ class Dense(Weighted):
         if len(dims) == 2:
             return self._completed(matmul(inputs, self.kernel))
         out = matmul(reshape(inputs, [-1, dims[-1]]), self.kernel)
-        if None in dims[:-1]:
+        whole: Any = [*dims[:-1], self.units]
+        if None in whole:
             whole = concat([shape_of(inputs)[:-1], [self.units]], 0)
-        else:
-            whole = [*dims[:-1], self.units]
         return self._completed(reshape(out, whole))
 
 
@@ -129,14 +128,13 @@ class Conv2D(Weighted):
 
     def build(self, input_shape: Any) -> None:
         layout = _layout(self, self.rank)
-        dims = TensorShape(input_shape).as_list()
-        if len(dims) != self.rank + 2:
-            raise ValueError(
-                f"{self.name}: expected inputs of rank {self.rank + 2}, got shape {input_shape}"
-            )
-        channels = dims[-1 if layout == "NHWC" else 1]
+        dims, rank = TensorShape(input_shape).as_list(), self.rank + 2
+        channels = dims[-1 if layout == "NHWC" else 1] if len(dims) == rank else None
         if channels is None:
-            raise ValueError(f"{self.name}: the number of channels of {input_shape} must be known")
+            raise ValueError(
+                f"{self.name}: expected inputs of rank {rank} whose number of channels is known, "
+                f"got shape {input_shape}"
+            )
         self.filters: int = int(self.filters)
         self._make([*self._given("kernel_size"), *self._ends(channels)], self.filters)
         self.built = True
@@ -175,12 +173,8 @@ class Conv2DTranspose(Conv2D):
         layout, steps = _layout(self, 2), self._given("strides")
         dims = TensorShape(inputs.shape).as_list()
         first = 1 if layout == "NHWC" else 2
-        plane = [
-            padded_length(n, k, s, self.padding)
-            for n, k, s in zip(
-                dims[first : first + 2], self._given("kernel_size"), steps, strict=True
-            )
-        ]
+        sizes = zip(dims[first : first + 2], self._given("kernel_size"), steps, strict=True)
+        plane = [padded_length(n, k, s, self.padding) for n, k, s in sizes]
         if None in plane:
             raise ValueError(f"{self.name}: height and width of {inputs!r} must be known")
         batch = dims[0] if dims[0] is not None else shape_of(inputs)[0]

@@ -48,7 +48,7 @@ def _getter(collections: Any) -> Callable[..., Any]:
 
 
 def _result(given: dict[str, Any], out: Any) -> Any:
-    """The output of a layer, after its activation, in the collections that were given."""
+    """The output of a layer after its activation, in the collections that were given."""
     activation = named(given.get("activation_fn"), nn)
     out = out if activation is None else activation(out)
     keys = given.get("outputs_collections") or ()
@@ -146,10 +146,10 @@ def batch_norm(
 ) -> Any:  # fmt: skip
     """`tf.layers.batch_normalization`, by default without gamma. With `updates_collections=None`
     the output waits for the moving averages; else their updates are in that collection."""
-    if batch_weights is not None or zero_debias_moving_mean or data_format == "NCHW":
+    if batch_weights is not None or zero_debias_moving_mean:
         raise NotImplementedError(
-            "batch_norm: expected data_format 'NHWC' without batch_weights and "
-            "zero_debias_moving_mean, which are not part of pullback; leave them out"
+            "batch_norm: expected no batch_weights and no zero_debias_moving_mean, which are not "
+            "part of pullback; leave them out"
         )
     x, getter = convert_to_tensor(inputs), _getter(variables_collections)
     flat = len(x.shape) == 2 and fused is not False  # there too the variance is that of a sample
@@ -157,8 +157,8 @@ def batch_norm(
     more |= {f"{k}_regularizer": v for k, v in (param_regularizers or {}).items()}
     with variable_scope(scope, "BatchNorm", reuse=reuse, custom_getter=getter) as at:
         layer = layers.BatchNormalization(
-            momentum=decay, epsilon=epsilon, center=center, scale=scale, trainable=trainable,
-            fused=fused, _scope=at, _reuse=reuse, **more,
+            1 if data_format == "NCHW" else -1, decay, epsilon, center, scale, fused=fused,
+            trainable=trainable, _scope=at, _reuse=reuse, **more,
         )  # fmt: skip
         layer.update_collection = updates_collections
         out = layer(expand_dims(expand_dims(x, 1), 1) if flat else x, training=is_training)
