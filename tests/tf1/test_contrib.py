@@ -144,17 +144,12 @@ def test_an_actor_of_that_time_learns() -> None:
 # --- rnn
 
 
-def test_rnn_has_the_cells_and_projects_outputs() -> None:
-    cell = rnn.OutputProjectionWrapper(rnn.BasicRNNCell(6, activation=tf.nn.relu), output_size=1)
-    outputs, state = tf.nn.dynamic_rnn(cell, tf.ones([2, 3, 1]), dtype=tf.float32)
-    scope = "rnn/output_projection_wrapper"
-    assert names() == [f"{scope}/basic_rnn_cell/kernel:0", f"{scope}/basic_rnn_cell/bias:0",
-                       f"{scope}/kernel:0", f"{scope}/bias:0"]  # fmt: skip
-    y, s, w = run([outputs, state, tf.global_variables()[2]])
-    np.testing.assert_allclose(y[:, -1], s @ w, rtol=1e-5)
+def test_rnn_has_the_cells_of_nn() -> None:
     assert rnn.BasicLSTMCell is tf.nn.rnn_cell.BasicLSTMCell
     assert rnn.static_rnn is tf.nn.static_rnn
     assert tf.contrib.rnn.LSTMStateTuple is tf.nn.rnn_cell.LSTMStateTuple
+    with pytest.raises(AttributeError, match=r"contrib\.rnn has no UGRNN"):
+        _ = rnn.UGRNNCell
 
 
 # --- eager

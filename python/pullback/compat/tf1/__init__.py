@@ -19,7 +19,8 @@ function wants values. Rows and functions: `math_ops`, `complex_ops`, `scalar_op
 `array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
 `nn` with `windows` and `cross_entropies`, `losses`, `metrics`, `distributions`, `clip`,
 `check_ops`, `script_ops`; `control_flow`, `choices`, `along` and `tensor_array`, whose loops
-`bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope` and `layers`; `train`,
+`bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope` and `layers` of `base_layer`;
+`rnn`, `rnn_cell` and `contrib`; `train`,
 `decay` and `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`;
 `coordinator`; `data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`,
 `jacobians` and `tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
