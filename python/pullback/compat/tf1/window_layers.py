@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from . import initializers, nn
@@ -45,14 +46,18 @@ class Weighted(Layer):
 
     def _make(self, kernel: list[Any], bias: int) -> None:
         self.kernel = self._weight("kernel", kernel)
-        self.bias = self._weight("bias", [bias], zeros_initializer) if self.use_bias else None
+        self.bias = self._bias(bias)
 
-    def _weight(self, key: str, shape: list[Any], default: Any = None, trained: bool = True) -> Any:
+    def _bias(self, size: int) -> Any:
+        return self._weight("bias", [size], zeros_initializer) if self.use_bias else None
+
+    def _weight(self, key: str, shape: list[Any], default: Any = None, trained: bool = True,
+                end: str = "") -> Any:  # fmt: skip
         """A variable with the initializer, regularizer and constraint that are named after it."""
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
         initial = default if initial is None else named(initial, initializers)
-        return self.add_weight(key, shape, None, initial, regularizer, trained, constraint)
+        return self.add_weight(key + end, shape, None, initial, regularizer, trained, constraint)
 
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
@@ -136,11 +141,11 @@ class Conv2D(Weighted):
                 f"got shape {input_shape}"
             )
         self.filters: int = int(self.filters)
-        self._make([*self._given("kernel_size"), *self._ends(channels)], self.filters)
+        self._make_for(self._given("kernel_size"), channels)
         self.built = True
 
-    def _ends(self, channels: int) -> list[int]:
-        return [channels, self.filters]
+    def _make_for(self, size: list[int], channels: int) -> None:
+        self._make([*size, channels, self.filters], self.filters)
 
     def call(self, inputs: Any) -> Any:
         strides, rate = self._given("strides"), self._given("dilation_rate")
@@ -158,6 +163,33 @@ class Conv1D(Conv2D):
     rank = 1
 
 
+class SeparableConv2D(Conv2D):
+    """activation(convolution of each channel, product over the channels of each point + bias).
+
+    The variables are `depthwise_kernel`, of shape (height, width, channels, depth_multiplier),
+    `pointwise_kernel` and `bias`.
+    """
+
+    arguments = re.sub(
+        r"kernel_(\w+)=None", r"depthwise_\1=None pointwise_\1=None",
+        Conv2D.arguments.replace(" activation=", " depth_multiplier=1 activation="),
+    )  # fmt: skip
+
+    def _make_for(self, size: list[int], channels: int) -> None:
+        inner = channels * self.depth_multiplier
+        shapes = [*size, channels, self.depth_multiplier], [1, 1, inner, self.filters]
+        self.depthwise_kernel = self._weight("depthwise", shapes[0], end="_kernel")
+        self.pointwise_kernel = self._weight("pointwise", shapes[1], end="_kernel")
+        self.bias = self._bias(self.filters)
+
+    def call(self, inputs: Any) -> Any:
+        strides, rate = self._given("strides"), self._given("dilation_rate")
+        layout, kernels = _layout(self, 2), (self.depthwise_kernel, self.pointwise_kernel)
+        out = nn.separable_conv2d(inputs, *kernels, strides, self.padding.upper(), rate,
+                                  data_format=layout)  # fmt: skip
+        return self._completed(out, layout)
+
+
 class Conv2DTranspose(Conv2D):
     """The layer that goes the other way than `conv2d`: its outputs are `strides` times as long.
 
@@ -166,8 +198,8 @@ class Conv2DTranspose(Conv2D):
 
     arguments = Conv2D.arguments.replace("dilation_rate=(1,1) ", "")
 
-    def _ends(self, channels: int) -> list[int]:
-        return [self.filters, channels]
+    def _make_for(self, size: list[int], channels: int) -> None:
+        self._make([*size, self.filters, channels], self.filters)
 
     def call(self, inputs: Any) -> Any:
         layout, steps = _layout(self, 2), self._given("strides")
@@ -223,6 +255,7 @@ class AveragePooling1D(AveragePooling2D):
 dense = layer_function(Dense)
 conv1d, conv2d = layer_function(Conv1D), layer_function(Conv2D)
 conv2d_transpose = layer_function(Conv2DTranspose)
+separable_conv2d = layer_function(SeparableConv2D)
 max_pooling1d, max_pooling2d, average_pooling1d, average_pooling2d = (
     layer_function(cls, cls.arguments)
     for cls in (MaxPooling1D, MaxPooling2D, AveragePooling1D, AveragePooling2D)
