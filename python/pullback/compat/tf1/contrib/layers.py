@@ -47,11 +47,10 @@ def _getter(collections: Any) -> Callable[..., Any]:
     return getter
 
 
-def _result(given: dict[str, Any], out: Any) -> Any:
+def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
     """The output of a layer after its activation, in the collections that were given."""
-    activation = named(given.get("activation_fn"), nn)
+    activation, keys = named(activation_fn, nn), collections or ()
     out = out if activation is None else activation(out)
-    keys = given.get("outputs_collections") or ()
     if not mode.executing_eagerly():
         get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)
     return out
@@ -74,7 +73,7 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Call
             out = layer(given["inputs"])
             if normalizer is not None:
                 out = normalizer(out, **(given["normalizer_params"] or {}))
-            return _result(given, out)
+            return _result(out, given["outputs_collections"], given["activation_fn"])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -109,7 +108,7 @@ def _pooled(cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
         data_format: str = "NHWC", outputs_collections: Any = None, scope: str | None = None,
     ) -> Any:  # fmt: skip
         layer = cls(kernel_size, stride, padding, _FORMATS[data_format], name=scope or who)
-        return _result({"outputs_collections": outputs_collections}, layer(inputs))
+        return _result(layer(inputs), outputs_collections)
 
     function.__doc__ = doc
     return function
@@ -121,8 +120,7 @@ avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "The means of windows
 
 def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
     """All axes but the first as one."""
-    out = layers.Flatten(name=scope or "Flatten")(inputs)
-    return _result({"outputs_collections": outputs_collections}, out)
+    return _result(layers.Flatten(name=scope or "Flatten")(inputs), outputs_collections)
 
 
 def dropout(
@@ -131,8 +129,7 @@ def dropout(
 ) -> Any:  # fmt: skip
     """The inputs with what is not kept replaced by zeros, if `is_training`."""
     layer = layers.Dropout(1 - keep_prob, noise_shape, seed, name=scope or "Dropout")
-    out = layer(inputs, training=is_training)
-    return _result({"outputs_collections": outputs_collections}, out)
+    return _result(layer(inputs, training=is_training), outputs_collections)
 
 
 def batch_norm(
@@ -166,8 +163,7 @@ def batch_norm(
         if updates_collections is None and layer.updates:
             with control_dependencies(layer.updates):
                 out = identity(out)
-        given = {"activation_fn": activation_fn, "outputs_collections": outputs_collections}
-        return _result(given, out)
+        return _result(out, outputs_collections, activation_fn)
 
 
 # --- initializers and regularizers
