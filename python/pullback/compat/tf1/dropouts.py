@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import mode
 from .array_ops import shape as shape_of
 from .create import cast, convert_to_tensor, scope_of
 from .dtypes import as_dtype
@@ -44,4 +45,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
             noise_shape = [dims[i] if n is None else n for i, n in enumerate(noise_shape)]
         drawn = random_uniform(shape_of(x) if noise_shape is None else noise_shape, dtype=dtype,
                                seed=seed)  # fmt: skip
-        return multiply(x / kept, cast(drawn < kept, dtype), name=scope)
+        out = multiply(x / kept, cast(drawn < kept, dtype), name=scope)
+        if not mode.executing_eagerly():
+            out.set_shape(x.shape)  # nothing may be known of the shape of keep_prob
+        return out

@@ -118,7 +118,7 @@ def _flag(training: Any) -> Any:
     flag = convert_to_tensor(training)
     if as_dtype(flag.dtype) != tf_bool:
         raise TypeError(f"training: expected a bool or a tensor of bool, got {flag!r}")
-    return flag
+    return flag if TensorShape(flag.shape).ndims == 0 else reshape(flag, [])
 
 
 flatten = layer_function(Flatten, "name=None data_format='channels_last'")
