@@ -240,12 +240,10 @@ class Dataset(Elements):
                 raise InvalidArgumentError(None, f"shuffle: expected a buffer_size > 0, got {size}")
             epoch = next(orders) if reshuffle_each_iteration in (None, True) else 0
             random = np.random.default_rng([*seeds, epoch] if any(seeds) else process_seed())
-            buffer: list[Any] = []
-            for x in again():
-                if len(buffer) < size:
-                    buffer.append(x)
-                    continue
-                i = random.integers(size)
+            left = again()
+            buffer = [*itertools.islice(left, size)]
+            draws = (i for _ in itertools.count() for i in random.integers(size, size=256).tolist())
+            for x, i in zip(left, draws, strict=False):
                 yield buffer[i]
                 buffer[i] = x
             random.shuffle(buffer)
@@ -395,4 +393,4 @@ def _stacked(arrays: Any, fill: Any, dims: Any) -> Any:
         raise InvalidArgumentError(
             None, f"batch: expected elements of one shape, got {shapes}; use padded_batch"
         )
-    return np.stack(arrays)
+    return np.array(arrays)

@@ -53,6 +53,10 @@ class DType:
             raise TypeError(f"{self.name}: complex numbers have no least and no greatest one")
         return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
+    def is_compatible_with(self, other: Any) -> builtins.bool:
+        """Whether it is the same dtype."""
+        return self == as_dtype(other)
+
     def __eq__(self, other: object) -> builtins.bool:
         other = other.dtype if isinstance(other, DType) else other
         try:

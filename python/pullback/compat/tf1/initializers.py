@@ -10,6 +10,7 @@ _found = {
     for name in (*vars(module),)
     if name.endswith("_initializer") and name[0] != "_"
 }
+_found["tables_initializer"] = _found.pop("tables")
 globals().update(_found)
 __all__ = sorted(_found)
 __getattr__ = absent(__name__)

@@ -357,6 +357,12 @@ def local_variables_initializer() -> Any:
     return variables_initializer(local_variables(), "init_local")
 
 
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """An operation that runs what the collection TABLE_INITIALIZERS has, such as the initializers
+    of iterators."""
+    return group(*get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
+
+
 moving_average_variables = _collected(
     GraphKeys.MOVING_AVERAGE_VARIABLES, "variables that have a moving average"
 )
@@ -386,6 +392,7 @@ def is_variable_initialized(variable: Any) -> Any:
     return record.outputs[0]
 
 
+initialize_all_tables = tables_initializer
 initialize_all_variables = global_variables_initializer
 initialize_local_variables = local_variables_initializer
 initialize_variables = variables_initializer
