@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import math
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -15,9 +17,11 @@ from typing import Any
 
 import pytest
 from support.check import Check
-from support.tf1 import eager  # noqa: F401
+from support.tf1 import eager, graph_of_its_own  # noqa: F401
 
 import pullback.compat.tf1 as tf
+from pullback.compat.tf1 import saver
+from pullback.compat.tf1.stored_graph import Stored
 
 # What TensorFlow logs, pullback warns of; other tests see to that.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -131,6 +135,31 @@ def test_later_integers(program: str) -> None:
         check(answers.Machine(tf, False).answer(program), RECORD["graph"]["programs"][program])
     finally:
         tf.set_integer_gradients(True)
+
+
+def test_graphs_of_many_programs_come_back():
+    """Dtypes and shapes of all that is stored, in the programs of the conformance tests; nothing is
+    left out but what holds an object of the program."""
+    objects = "function|Iterator|Optimizer|OpDef|raw_op"
+    found, count = Check(), 0
+    for _, program in answers.programs("graph"):
+        with graph_of_its_own() as graph, contextlib.suppress(Exception):
+            answers.Machine(tf, False)._evaluate(program)
+        stored = Stored(graph)
+        for op, reason in stored.missing.items():
+            found.that(re.search(objects, reason), f"{program}: {op}: {reason}")
+        data = {"format": saver._META, "graph": json.loads(json.dumps(stored.document))}
+        with tf.Graph().as_default() as again:
+            tf.train.import_meta_graph(data)
+        for op in again.get_operations():
+            first = graph.get_operation_by_name(op.name)
+            same = [(x.dtype, x.dims) for x in op.outputs] == [
+                (x.dtype, x.dims) for x in first.outputs
+            ]
+            found.that(same, f"{program}: {op}: {op.outputs} instead of {first.outputs}")
+            count += 1
+    found.done()
+    assert count > 10000
 
 
 def test_all_are_recorded() -> None:

@@ -96,6 +96,7 @@ def through(tmp_path, make):
         lambda x, y: tf.where(x > tf.constant([np.inf, -np.inf]), x, tf.zeros_like(x) + y),
         lambda x, y: tf.reshape(x, [tf.shape(x)[1], -1]) + tf.cast(tf.size(x), tf.float32),
         lambda x, y: tf.nn.conv2d(tf.reshape(x, [1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1] * 4, "SAME"),  # noqa: E501
+        lambda x, y: x[tf.size(y) - 2 :, : tf.shape(x)[0]] + tf.unique([3.0, 1.0, 3.0])[0][1],
         lambda x, y: tf.concat([tf.stop_gradient(x), x], 0) + 0 * tf.nn.embedding_lookup(y, [0]),
     ],
     around=graph_of_its_own,

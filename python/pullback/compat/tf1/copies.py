@@ -57,6 +57,8 @@ def outputs_like(
         return [(op.attrs["dtype"], array.shape, None, known_of(array, op.attrs["dtype"]))]
     if op.type == "ReadVariableOp":
         return [(*kinds[0], _core.identity(op.inputs[0].stand_in))]
+    if op.definition.host:
+        return list(kinds)
     if pieces(op):
         return outputs_of(op, kinds)
     if op.definition.execute is None and rule is None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ... import _core
 from .bodies import Piece
+from .choice_ops import _Bound
 from .copies import outputs_like
 from .create import core_constant
 from .dtypes import DType, as_dtype, string
@@ -117,6 +118,8 @@ class Stored:
             return {"dict": {k: self.encode(x) for k, x in value.items()}}
         if isinstance(value, slice):
             return {"slice": [self.encode(x) for x in (value.start, value.stop, value.step)]}
+        if isinstance(value, _Bound):
+            return {"bound": value.at}
         if value is Ellipsis:
             return {"ellipsis": True}
         if isinstance(value, (DType, np.dtype)):
@@ -219,6 +222,7 @@ class _Builder:
             "tuple": lambda: tuple(map(self._decode, data)),
             "slice": lambda: slice(*map(self._decode, data)),
             "ellipsis": lambda: Ellipsis,
+            "bound": lambda: _Bound(data),
             "dtype": lambda: as_dtype(data),
             "shape": lambda: TensorShape(data),
             "tensor": lambda: self._tensor(data),
