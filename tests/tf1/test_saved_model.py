@@ -112,10 +112,13 @@ def test_shapes_that_a_program_has_said_and_collections_come_back(tmp_path):
     known.set_shape([2])
     tf.add_to_collection("outputs", known)
     tf.add_to_collection("outputs", "a text")
+    hidden = tf.Variable(1.0, name="hidden", collections=[], trainable=False)
+    tf.add_to_collection("outputs", hidden + 1.0)
     saved(tmp_path / "m", {"y": known}, {"x": x})
     with tf.Session(graph=tf.Graph()) as session:
         tf.saved_model.loader.load(session, ["serve"], str(tmp_path / "m"))
-        (z, text) = tf.get_collection("outputs")
+        z, text, more = tf.get_collection("outputs")
+        assert session.run(more, {"hidden:0": 2.0}) == 3.0
         assert z.shape.as_list() == [2] and text == "a text"
         assert [w.name for w in tf.trainable_variables()] == [v.name]
         session.run(tf.global_variables()[0].assign([[0.0], [1.0]]))

@@ -42,17 +42,16 @@ class Stored:
     """The data of a graph, `document`; `missing` has the reason of each operation left out."""
 
     def __init__(self, graph: Graph) -> None:
-        self._written: set[Operation] = set()
+        self._written: dict[Operation, None] = {}
         self.missing: dict[Operation, str] = {}
         operations = []
         for op in graph._operations:
             try:
                 operations.append(self._operation(op))
-                self._written.add(op)
+                self._written[op] = None
             except NotStorableError as error:
                 self.missing[op] = str(error)
-        every = {v: None for items in graph._collections.values() for v in items
-                 if isinstance(v, Variable) and v.op in self._written}  # fmt: skip
+        every = [op.attrs["variable"] for op in self._written if op.type == "VariableV2"]
         self.document = {
             "operations": operations,
             "variables": {v.op.name: self._variable(v) for v in every},
