@@ -22,7 +22,7 @@ from .create import (
     operation,
     scope_of,
 )
-from .dtypes import as_dtype, float32, int32
+from .dtypes import as_dtype, float32, int32, string
 from .names import public_names
 from .opdef import define, like
 from .shapes import TensorShape
@@ -76,7 +76,8 @@ def _full_of(number: int, public: str, type: str) -> Any:
     def full(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
         kind = as_dtype(dtype)
         with scope_of(name or public, shape) as scope:
-            value = convert_to_tensor(kind.dtype.type(number), kind, "Const")
+            own = "" if kind == string and not number else kind.dtype.type(number)
+            value = convert_to_tensor(own, kind, "Const")
             return fill([shape] if isinstance(shape, int) else shape, value, scope)
 
     def full_like(

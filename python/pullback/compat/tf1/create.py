@@ -25,7 +25,7 @@ from .errors import InvalidArgumentError, WrongDtypeError
 from .graph import Graph, get_default_graph
 from .inference import FAILURES, described, infer, known_of
 from .names import bind, named, signature_of
-from .opdef import DOMAINS, OPS, OpDef, define
+from .opdef import DOMAINS, NAMES, OPS, OpDef, define
 from .shapes import as_dims
 from .tensor import EagerTensor, SymbolicTensor, as_eager
 
@@ -222,9 +222,8 @@ def check_dtypes(row: OpDef, inputs: Sequence[Any]) -> None:
     kinds = [as_dtype(x.dtype).name for x in row.tensors(inputs)]
     allowed = DOMAINS[row.domain]
     if kinds and kinds[0] not in allowed:
-        raise TypeError(
-            f"{row.type}: expected {' or '.join(allowed)}, got {kinds[0]} ({_tensors(inputs)})"
-        )
+        wanted = NAMES.get(row.domain) or " or ".join(allowed)
+        raise TypeError(f"{row.type}: expected {wanted}, got {kinds[0]} ({_tensors(inputs)})")
     if row.same and len(set(kinds)) > 1:
         raise TypeError(
             f"{row.type}: expected tensors of one dtype, got {_tensors(inputs)}; use tf.cast"

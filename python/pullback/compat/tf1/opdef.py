@@ -106,6 +106,10 @@ DOMAINS = {
     "integer": _INTEGERS,
     "bool": ("bool",),
 }
+NAMES = {  # of those with many dtypes, for messages
+    "no text": "numbers or bool", "number": "numbers", "real": "real numbers",
+    "integer": "integers",
+}  # fmt: skip
 
 
 def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:
