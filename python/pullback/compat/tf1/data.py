@@ -11,8 +11,9 @@ from .iterators import Iterator
 from .names import absent
 
 __all__ = [
-    "AUTOTUNE", "Dataset", "Iterator", "experimental", "get_output_classes", "get_output_shapes",
-    "get_output_types", "make_initializable_iterator", "make_one_shot_iterator",
+    "AUTOTUNE", "Dataset", "Iterator", "experimental", "get_output_classes",
+    "get_output_shapes", "get_output_types", "make_initializable_iterator",
+    "make_one_shot_iterator",
 ]  # fmt: skip
 
 AUTOTUNE = -1

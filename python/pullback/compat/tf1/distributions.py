@@ -29,8 +29,8 @@ from .random_ops import _seeded, random_uniform
 from .shapes import TensorShape, as_dims
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Laplace", "Normal",
-    "StudentT", "Uniform", "kl_divergence",
+    "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Laplace",
+    "Normal", "StudentT", "Uniform", "kl_divergence",
 ]  # fmt: skip
 
 # By class: the family of stats, its arguments for those of the class, and a draw.

@@ -1,6 +1,6 @@
 """`tf.saved_model`: a graph with the values of its variables in a folder, to be loaded elsewhere.
 
-The format is pullback's own: `saved_model.json` has the graphs with their tags and signatures
+The format is pullback's own: `saved_model.json` has the graph with tags and signatures
 (stored_graph.py), `variables/variables.npz` is a checkpoint of the variables. TensorFlow's models
 are not read.
 """
@@ -15,7 +15,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from .graph import get_default_graph
 from .names import absent
 from .operation import operation_of
 from .saver import read_checkpoint, write_checkpoint
@@ -25,25 +24,10 @@ from .tensor import SymbolicTensor
 from .variables import global_variables
 
 __all__ = [
-    "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
-    "PREDICT_METHOD_NAME",
-    "SERVING",
-    "TRAINING",
-    "Builder",
-    "build_signature_def",
-    "build_tensor_info",
-    "builder",
-    "contains_saved_model",
-    "get_tensor_from_tensor_info",
-    "load",
-    "loader",
-    "maybe_saved_model_directory",
-    "predict_signature_def",
-    "signature_constants",
-    "signature_def_utils",
-    "simple_save",
-    "tag_constants",
-    "utils",
+    "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "PREDICT_METHOD_NAME", "SERVING", "TRAINING",
+    "Builder", "build_signature_def", "build_tensor_info", "builder", "contains_saved_model",
+    "load", "loader", "maybe_saved_model_directory", "predict_signature_def",
+    "signature_constants", "signature_def_utils", "simple_save", "tag_constants", "utils",
 ]  # fmt: skip
 
 _FORMAT = "pullback saved model, version 1 (not TensorFlow's)"
@@ -89,14 +73,6 @@ def build_tensor_info(tensor: Any) -> TensorInfo:
     return TensorInfo(x.name, x.dtype, x.shape)
 
 
-def get_tensor_from_tensor_info(
-    tensor_info: TensorInfo, graph: Any = None, import_scope: str | None = None
-) -> Any:
-    """The tensor of that name in a graph."""
-    scope = f"{import_scope}/" if import_scope else ""
-    return (graph or get_default_graph()).get_tensor_by_name(scope + tensor_info.name)
-
-
 def build_signature_def(
     inputs: Mapping[str, TensorInfo] | None = None, outputs: Mapping[str, TensorInfo] | None = None,
     method_name: str | None = None,
@@ -115,7 +91,7 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
 
 
 class Builder:
-    """Writes a model into a new folder, one graph after the other.
+    """Writes a model into a new folder.
 
     >>> import tempfile
     >>> from pullback.compat import tf1 as tf
@@ -131,14 +107,15 @@ class Builder:
     array([3., 6.], dtype=float32)
     """
 
-    def __init__(self, export_dir: Any) -> None:
+    def __init__(self, export_dir: Any, who: str = "SavedModelBuilder") -> None:
+        self._who = who
         self._folder = Path(os.fspath(export_dir))
         if self._folder.exists() and (not self._folder.is_dir() or any(self._folder.iterdir())):
             raise AssertionError(
-                f"SavedModelBuilder: expected a new or empty folder for export_dir, got "
+                f"{who}: expected a new or empty folder for export_dir, got "
                 f"'{export_dir}', which has files; delete it or give another one"
             )
-        self._graphs: list[dict[str, Any]] = []
+        self._document: dict[str, Any] = {}
 
     def add_meta_graph_and_variables(
         self, sess: Any, tags: Sequence[str],
@@ -150,66 +127,44 @@ class Builder:
 
         ValueError if a signature or `main_op` depends on something that cannot be stored.
         """
-        if self._graphs:
-            raise AssertionError(
-                "SavedModelBuilder: expected one call of add_meta_graph_and_variables, got a "
-                "second one; add further graphs by add_meta_graph"
-            )
-        with sess.graph.as_default():
+        if self._document:
+            raise AssertionError(f"{self._who}: expected one graph for a model, got a second one")
+        graph, path = sess.graph, self._folder / _VARIABLES
+        with graph.as_default():
             values = sess.run({v.op.name: v for v in global_variables()})
-            self._add(tags, signature_def_map, legacy_init_op if main_op is None else main_op)
-        path = self._folder / _VARIABLES
-        path.parent.mkdir(parents=True)
-        write_checkpoint(str(path), values)
-
-    def add_meta_graph(
-        self, tags: Sequence[str], signature_def_map: Mapping[str, SignatureDef] | None = None,
-        assets_collection: Any = None, legacy_init_op: Any = None, clear_devices: bool = False,
-        main_op: Any = None, strip_default_attrs: bool = False, saver: Any = None,
-    ) -> None:  # fmt: skip
-        """Adds the default graph, which has the same variables."""
-        if not self._graphs:
-            raise AssertionError(
-                "SavedModelBuilder: expected variables before add_meta_graph; call "
-                "add_meta_graph_and_variables first"
-            )
-        self._add(tags, signature_def_map, legacy_init_op if main_op is None else main_op)
-
-    def _add(self, tags: Sequence[str], signatures: Any, main_op: Any) -> None:
-        graph = get_default_graph()
         stored = Stored(graph)
 
-        def check(name: str, what: str) -> None:
+        def checked(name: str, what: str) -> str:
             reason = stored.missing.get(graph.get_operation_by_name(name.partition(":")[0]))
             if reason is not None:
                 raise ValueError(
-                    f"SavedModelBuilder: expected operations that can be stored for {what}, got "
+                    f"{self._who}: expected operations that can be stored for {what}, got "
                     f"'{name}', which depends on one that cannot: {reason}; take a tensor that "
                     "does not depend on it, or save the variables alone by tf.train.Saver"
                 )
+            return name
 
-        written = {}
-        for key, signature in (signatures or {}).items():
-            sides = {"inputs": signature.inputs, "outputs": signature.outputs}
-            for side, infos in sides.items():
-                for label, info in infos.items():
-                    check(info.name, f"{side[:-1]} '{label}' of the signature '{key}'")
-            names = {side: {k: x.name for k, x in infos.items()} for side, infos in sides.items()}
-            written[key] = names | {"method_name": signature.method_name}
-        main = None if main_op is None else operation_of(main_op, "SavedModelBuilder").name
-        if main is not None:
-            check(main, "main_op")
-        tags = [tags] if isinstance(tags, str) else list(tags)
-        self._graphs.append(
-            {"tags": tags, "signatures": written, "main_op": main, "graph": stored.document}
-        )
+        def names(infos: Mapping[str, TensorInfo], what: str) -> dict[str, str]:
+            return {k: checked(x.name, f"{what} '{k}' of a signature") for k, x in infos.items()}
+
+        signatures = {
+            key: [names(s.inputs, "input"), names(s.outputs, "output"), s.method_name]
+            for key, s in (signature_def_map or {}).items()
+        }
+        first = legacy_init_op if main_op is None else main_op
+        main = None if first is None else checked(operation_of(first, self._who).name, "main_op")
+        self._document = {
+            "format": _FORMAT, "tags": [tags] if isinstance(tags, str) else list(tags),
+            "signatures": signatures, "main_op": main, "graph": stored.document,
+        }  # fmt: skip
+        path.parent.mkdir(parents=True)
+        write_checkpoint(str(path), values)
 
     def save(self, as_text: bool = False) -> bytes:
-        """Writes the graphs; gives the path of the file."""
+        """Writes the graph; gives the path of the file."""
         path = self._folder / _FILE
         path.parent.mkdir(parents=True, exist_ok=True)
-        document = {"format": _FORMAT, "graphs": self._graphs}
-        path.write_text(json.dumps(document), encoding="utf-8")
+        path.write_text(json.dumps(self._document), encoding="utf-8")
         return os.fsencode(path)
 
 
@@ -219,7 +174,7 @@ def simple_save(
 ) -> None:  # fmt: skip
     """Writes the graph and the variables of a session with one signature, for `loader.load` with
     the tag `SERVING`."""
-    made = Builder(export_dir)
+    made = Builder(export_dir, "simple_save")
     signature = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)}
     made.add_meta_graph_and_variables(
         session, [SERVING], signature, main_op=legacy_init_op, clear_devices=True
@@ -252,21 +207,19 @@ def load(
             f"{document.get('format')!r}; save the model with this version"
         )
     wanted = {tags} if isinstance(tags, str) else set(tags)
-    chosen = next((g for g in document["graphs"] if set(g["tags"]) == wanted), None)
-    if chosen is None:
-        known = [g["tags"] for g in document["graphs"]]
+    if set(document["tags"]) != wanted:
         raise RuntimeError(
             f"loader.load: MetaGraphDef associated with tags {sorted(wanted)} could not be found "
-            f"in '{export_dir}', which has {known}; give one of these"
+            f"in '{export_dir}', which has {document['tags']}; give these"
         )
-    variables = rebuilt(chosen["graph"], sess.graph, import_scope, "loader.load")
+    variables = rebuilt(document["graph"], sess.graph, import_scope, "loader.load")
     saved = read_checkpoint(str(folder / _VARIABLES), "loader.load")
     for name, v in variables.items():
         if name in saved:
             v.load(saved[name], sess)
     scope = f"{import_scope}/" if import_scope else ""
-    if chosen["main_op"] is not None:
-        sess.run(scope + chosen["main_op"])
+    if document["main_op"] is not None:
+        sess.run(scope + document["main_op"])
 
     def infos(names: Mapping[str, str]) -> dict[str, TensorInfo]:
         return {
@@ -274,10 +227,10 @@ def load(
         }
 
     signatures = {
-        key: SignatureDef(infos(s["inputs"]), infos(s["outputs"]), s["method_name"])
-        for key, s in chosen["signatures"].items()
+        key: SignatureDef(infos(inputs), infos(outputs), method)
+        for key, (inputs, outputs, method) in document["signatures"].items()
     }
-    return MetaGraphDef(chosen["tags"], signatures)
+    return MetaGraphDef(document["tags"], signatures)
 
 
 def contains_saved_model(export_dir: Any) -> bool:
@@ -288,9 +241,7 @@ def contains_saved_model(export_dir: Any) -> bool:
 maybe_saved_model_directory = contains_saved_model
 builder = SimpleNamespace(SavedModelBuilder=Builder)
 loader = SimpleNamespace(load=load, maybe_saved_model_directory=contains_saved_model)
-utils = SimpleNamespace(
-    build_tensor_info=build_tensor_info, get_tensor_from_tensor_info=get_tensor_from_tensor_info
-)
+utils = SimpleNamespace(build_tensor_info=build_tensor_info)
 signature_def_utils = SimpleNamespace(
     build_signature_def=build_signature_def, predict_signature_def=predict_signature_def
 )
