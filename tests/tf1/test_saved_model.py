@@ -184,6 +184,44 @@ def test_what_cannot_be_stored_is_named(tmp_path):
             session.graph.get_tensor_by_name("mine:0")
 
 
+@each(
+    "optimizer",
+    [
+        lambda: tf.train.GradientDescentOptimizer(0.1),
+        lambda: tf.train.AdamOptimizer(0.1, epsilon=1e-3),
+        lambda: tf.train.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
+        lambda: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+        lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
+        lambda: tf.train.AdadeltaOptimizer(1.0),
+        lambda: tf.train.AdagradDAOptimizer(0.1, tf.train.get_or_create_global_step()),
+        lambda: tf.train.AdagradOptimizer(
+            tf.train.exponential_decay(0.1, tf.train.get_or_create_global_step(), 2, 0.5)
+        ),
+    ],
+    around=graph_of_its_own,
+)
+def test_a_training_goes_on_after_loading(tmp_path_factory, optimizer):
+    x, v, y = small()
+    rows = tf.nn.embedding_lookup(v, [1])
+    loss = tf.reduce_sum(y**2) + tf.reduce_sum(rows)
+    steps = tf.train.get_or_create_global_step()
+    step = optimizer().minimize(loss, global_step=steps)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(2):
+            session.run(step, {x: XS})
+        path = tf.train.Saver().save(session, str(tmp_path_factory.mktemp("run") / "model"))
+        for _ in range(3):
+            session.run(step, {x: XS})
+        expected = session.run(v)
+    with tf.Session(graph=tf.Graph()) as session:
+        tf.train.import_meta_graph(path + ".meta").restore(session, path)
+        (step,) = tf.get_collection(tf.GraphKeys.TRAIN_OP)
+        for _ in range(3):
+            session.run(step, {"x:0": XS})
+        np.testing.assert_array_equal(session.run(v.name), expected)
+
+
 def test_a_rule_of_the_program_is_not_forgotten_in_silence(tmp_path):
     @tf.custom_gradient
     def flipped(x):

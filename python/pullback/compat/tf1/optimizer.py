@@ -230,14 +230,15 @@ class Optimizer(OptimizerHooks):
 
     # --- steps
 
-    def _update(self, run: Any, v: Any, gradient: Any, hyper: dict[str, Any]) -> None:
-        """One step of a variable: reads and assigns it and its slots in a run. The gradient is one
-        tensor, or rows and their indices."""
+    def _update(
+        self, run: Any, v: Any, gradient: Any, hyper: dict[str, Any], slots: Mapping[str, Any]
+    ) -> None:
+        """One step of a variable: reads and assigns it and its slots, by the names of the rule, in
+        a run. The gradient is one tensor, or rows and their indices."""
         for key, number in hyper.items():
             if not isinstance(number, bool) and number.shape != ():
                 raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
         assert self.rule is not None
-        slots = {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
         state = {name: run.current(slot) for name, slot in slots.items()}
         current, hyper = run.current(v), self._derived(hyper)
         if len(gradient) == 1:
@@ -247,6 +248,9 @@ class Optimizer(OptimizerHooks):
         for name, new in state.items():
             run.assign(slots[name], new)
         run.assign(v, value)
+
+    def _slots_of(self, v: Any) -> dict[str, Any]:
+        return {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
 
     def _update_rows(self, v: Any, values: Any, indices: Any, state: Any, hyper: Any) -> Any:
         """The rule where only some rows have a gradient: the others and their state stay."""
@@ -282,7 +286,8 @@ class Optimizer(OptimizerHooks):
             key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
             for key, x in (self._now | self._powers_of(None)).items()
         }
-        self._update(run, v, [as_core(part) for part in _parts(g)], hyper)
+        parts = [as_core(part) for part in _parts(g)]
+        self._update(run, v, parts, hyper, self._slots_of(v))
 
     def _apply_in_graph(
         self, graph: Graph, pairs: list[tuple[Any, Any]], global_step: Any, scope: str
@@ -359,7 +364,8 @@ class Optimizer(OptimizerHooks):
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
         numbers = {key: in_dtype(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
-        attrs = {"optimizer": self, "variable": v, "hyper": [*numbers], "flags": flags}
+        attrs = {"optimizer": self, "variable": v, "slots": self._slots_of(v), "hyper": [*numbers],
+                 "flags": flags}  # fmt: skip
         parts = _parts(g)
         inputs = [*parts, *numbers.values()]
         kind = "Apply" if len(parts) == 1 else "SparseApply"
@@ -382,12 +388,11 @@ class _AtOnce:
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
-    optimizer, v = op.attrs["optimizer"], op.attrs["variable"]
-    names = op.attrs["hyper"]
+    v, slots, names = op.attrs["variable"], op.attrs["slots"], op.attrs["hyper"]
     parts, numbers = inputs[: len(inputs) - len(names)], inputs[len(inputs) - len(names) :]
     hyper = dict(zip(names, numbers, strict=True)) | op.attrs["flags"]
-    optimizer._update(run, v, parts, hyper)
-    run.mark(op, [v, *(slots[v] for slots in optimizer._slots.values() if v in slots)])
+    op.attrs["optimizer"]._update(run, v, parts, hyper, slots)
+    run.mark(op, [v, *slots.values()])
     return []
 
 

@@ -188,7 +188,7 @@ def load(
 ) -> MetaGraphDef:  # fmt: skip
     """Adds a graph of a model to that of a session, and gives its variables their values.
 
-    What the model could not store, such as training steps, is not there. OSError if there is no
+    What the model could not store, such as a py_func, is not there. OSError if there is no
     model, RuntimeError if none of its graphs has these tags, ValueError for a model of TensorFlow.
     """
     folder = Path(os.fspath(export_dir))

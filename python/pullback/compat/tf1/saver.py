@@ -198,7 +198,7 @@ def export_meta_graph(
     save_debug_info: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The operations of a graph as plain data, written to a file if one is named. What has a Python
-    function, such as a training step, is not among them."""
+    function, such as a py_func, is not among them."""
     document = {"format": _META, "graph": Stored(graph or get_default_graph()).document}
     if filename is not None:
         Path(filename).write_text(json.dumps(document), encoding="utf-8")

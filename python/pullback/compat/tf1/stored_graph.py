@@ -2,8 +2,8 @@
 
 `Stored` writes the operations of a graph in order, each with its attributes, its inputs by name and
 what is known of its outputs; `rebuilt` makes them again through `Graph.create`, so that their rows
-compute them as before. What holds a Python function (py_func, the update of an optimizer, a
-summary) cannot be written; it is left out with everything made from it, and `Stored.missing` says
+compute them as before. What holds a Python function (py_func, a dataset, an optimizer of the
+program) cannot be written; it is left out with everything made from it, and `Stored.missing` says
 why. A gradient rule of `custom_gradient` is a function too: the operation is written without it,
 and a gradient that reaches it after loading is a LookupError.
 """
@@ -25,6 +25,7 @@ from .dtypes import DType, as_dtype, string
 from .graph import Graph
 from .opdef import OPS
 from .operation import Operation
+from .optimizer import Optimizer
 from .script_ops import _raw
 from .shapes import TensorShape
 from .tensor import SymbolicTensor
@@ -117,6 +118,8 @@ class Stored:
             return {"dict": {k: self.encode(x) for k, x in value.items()}}
         if isinstance(value, slice):
             return {"slice": [self.encode(x) for x in (value.start, value.stop, value.step)]}
+        if type(value) in _optimizers():
+            return {"optimizer": type(value).__name__}  # its rule; the state is in variables
         if isinstance(value, _Bound):
             return {"bound": value.at}
         if value is Ellipsis:
@@ -152,6 +155,17 @@ class Stored:
             else (f"an object of type {type(value).__name__}")
         )
         raise NotStorableError(f"{text}, which cannot be stored")
+
+
+def _optimizers(kind: type[Optimizer] = Optimizer) -> list[type[Optimizer]]:
+    """The optimizers of this package."""
+    found = [c for sub in kind.__subclasses__() for c in (sub, *_optimizers(sub))]
+    return [c for c in found if c.__module__ == f"{__package__}.train"]
+
+
+def _made(name: str) -> Optimizer:
+    kind = next(c for c in _optimizers() if c.__name__ == name)
+    return kind.__new__(kind)  # the updates use its rule alone
 
 
 def _bytes(text: str) -> bytes:
@@ -221,6 +235,7 @@ class _Builder:
             "tuple": lambda: tuple(map(self._decode, data)),
             "slice": lambda: slice(*map(self._decode, data)),
             "ellipsis": lambda: Ellipsis,
+            "optimizer": lambda: _made(data),
             "bound": lambda: _Bound(data),
             "dtype": lambda: as_dtype(data),
             "shape": lambda: TensorShape(data),
