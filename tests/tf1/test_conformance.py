@@ -140,7 +140,7 @@ def test_later_integers(program: str) -> None:
 def test_graphs_of_many_programs_come_back():
     """Dtypes and shapes of all that is stored, in the programs of the conformance tests; nothing is
     left out but what holds an object of the program."""
-    objects = "function|Iterator|OpDef|raw_op"
+    objects = "function|Dataset|OpDef|raw_op"
     found, count = Check(), 0
     for _, program in answers.programs("graph"):
         with graph_of_its_own() as graph, contextlib.suppress(Exception):

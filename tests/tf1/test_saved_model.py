@@ -222,6 +222,18 @@ def test_a_training_goes_on_after_loading(tmp_path_factory, optimizer):
         np.testing.assert_array_equal(session.run(v.name), expected)
 
 
+def test_a_graph_that_read_a_dataset_is_fed(tmp_path):
+    x = tf.data.Dataset.from_tensor_slices(XS).batch(2).make_one_shot_iterator().get_next()
+    y = tf.reduce_sum(tf.identity(x, name="x"), 1, name="y")
+    saved(tmp_path / "m", {"y": y}, {"x": x})
+    with tf.Session(graph=tf.Graph()) as session:
+        tf.saved_model.load(session, ["serve"], str(tmp_path / "m"))
+        assert session.run(y.name, {x.name: XS}).tolist() == [-0.5, 2.25]
+        assert session.run(y.name, {"x:0": XS}).tolist() == [-0.5, 2.25]
+        with pytest.raises(tf.errors.FailedPreconditionError, match="not been initialized"):
+            session.run(y.name)
+
+
 def test_a_rule_of_the_program_is_not_forgotten_in_silence(tmp_path):
     @tf.custom_gradient
     def flipped(x):

@@ -23,11 +23,12 @@ from .copies import outputs_like
 from .create import core_constant
 from .dtypes import DType, as_dtype, string
 from .graph import Graph
+from .iterators import Iterator, Spec, leaves_of
 from .opdef import OPS
 from .operation import Operation
 from .optimizer import Optimizer
 from .script_ops import _raw
-from .shapes import TensorShape
+from .shapes import TensorShape, as_dims
 from .tensor import SymbolicTensor
 from .texts import decoded, encoded
 from .variables import Variable
@@ -120,6 +121,8 @@ class Stored:
             return {"slice": [self.encode(x) for x in (value.start, value.stop, value.step)]}
         if type(value) in _optimizers():
             return {"optimizer": type(value).__name__}  # its rule; the state is in variables
+        if isinstance(value, Iterator):  # without its dataset: its elements can be fed
+            return {"iterator": [[s.dtype.name, s.dims] for s in leaves_of(value._element)]}
         if isinstance(value, _Bound):
             return {"bound": value.at}
         if value is Ellipsis:
@@ -235,6 +238,7 @@ class _Builder:
             "tuple": lambda: tuple(map(self._decode, data)),
             "slice": lambda: slice(*map(self._decode, data)),
             "ellipsis": lambda: Ellipsis,
+            "iterator": lambda: Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in data)),
             "optimizer": lambda: _made(data),
             "bound": lambda: _Bound(data),
             "dtype": lambda: as_dtype(data),
