@@ -11,7 +11,7 @@ from typing import Any
 
 import pullback as pb
 
-from . import everyday_formulas
+from . import everyday_formulas, network_formulas
 from .case import Case
 from .workloads import (
     BITS,
@@ -138,10 +138,46 @@ def quantized(parameters: list[Any], x: Any, digits: Any, labels: Any) -> Any:
     return pb.mean(pb.softmax_cross_entropy(x, labels))
 
 
+class LAYERS:
+    """Of network_formulas.py."""
+
+    relu, tanh, sigmoid, stop = pb.relu, pb.tanh, pb.sigmoid, pb.stop_gradient
+    matmul, reshape, zeros = pb.matmul, pb.reshape, pb.zeros
+    sum_of_squares = staticmethod(lambda x: pb.sum(pb.square(x)))
+    conv = staticmethod(lambda x, w, stride: pb.nn.conv2d(x, w, stride=stride, padding="SAME"))
+    max_pool = staticmethod(lambda x: pb.nn.max_pool(x, 2, padding="SAME"))
+    leaky_relu = staticmethod(lambda x: pb.nn.leaky_relu(x, 0.2))
+    concat = staticmethod(lambda xs: pb.concatenate(xs, axis=1))
+    scan = staticmethod(lambda step, state, xs: pb.scan(lambda s, x: (step(s, x), 0), state, xs)[0])
+
+    @staticmethod
+    def conv_transpose(x: Any, w: Any, stride: int) -> Any:
+        w = pb.swapaxes(w, 2, 3)
+        return pb.nn.conv_transpose(x, w, stride=stride, padding="SAME")
+
+    @staticmethod
+    def batch_norm(x: Any, scale: Any, shift: Any) -> Any:
+        axes = tuple(range(x.ndim - 1))
+        centred = x - pb.mean(x, axis=axes)
+        variance = pb.mean(pb.square(centred), axis=axes)
+        return centred * (scale * pb.rsqrt(variance + 1e-5)) + shift
+
+    @staticmethod
+    def cross_entropy(z: Any, digits: Any) -> Any:
+        return pb.mean(pb.softmax_cross_entropy(z, pb.one_hot(digits, z.shape[-1])))
+
+    @staticmethod
+    def decided(z: Any, truth: float) -> Any:
+        return pb.mean(pb.softplus(z) - truth * z)
+
+
 def _program(work: Workload, small: bool) -> tuple[Callable[..., Any], list[Any], list[Any]]:
     """f(parameters, *inputs), the parameters as arrays, the inputs as tensors."""
     data = work.data(small)
-    formula = globals().get(work.formula) or partial(getattr(everyday_formulas, work.formula), pb)
+    formula = globals().get(work.formula)
+    if not formula and hasattr(network_formulas, work.formula):
+        formula = partial(getattr(network_formulas, work.formula), LAYERS)
+    formula = formula or partial(getattr(everyday_formulas, work.formula), pb)
 
     def f(parameters: list[Any], *inputs: Any) -> Any:
         return formula(parameters, *inputs, **data.static)

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from . import network_formulas
 from .case import Case
 from .workloads import (
     GAMMA,
@@ -99,9 +100,50 @@ def lstm(parameters: list[Any], text: Any, state: Any) -> Any:
     return -tf.reduce_sum(text[1:] * log_p) / (width * steps)
 
 
+class LAYERS:
+    """Of network_formulas.py."""
+
+    relu, tanh, sigmoid, stop = tf.nn.relu, tf.tanh, tf.sigmoid, tf.stop_gradient
+    matmul, reshape, zeros = tf.matmul, tf.reshape, tf.zeros
+    sum_of_squares = staticmethod(lambda x: tf.reduce_sum(tf.square(x)))
+    conv = staticmethod(lambda x, w, stride: tf.nn.conv2d(x, w, stride, "SAME"))
+    max_pool = staticmethod(lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"))
+    leaky_relu = staticmethod(lambda x: tf.nn.leaky_relu(x, 0.2))
+    concat = staticmethod(lambda xs: tf.concat(xs, 1))
+    cross_entropy = staticmethod(lambda z, d: tf.reduce_mean(sparse_cross_entropy(d, z)))
+
+    @staticmethod
+    def conv_transpose(x: Any, w: Any, stride: int) -> Any:
+        batch, n, m, _ = x.shape
+        shape = (batch, n * stride, m * stride, w.shape[2])
+        return tf.nn.conv2d_transpose(x, w, shape, stride, "SAME")
+
+    @staticmethod
+    def batch_norm(x: Any, scale: Any, shift: Any) -> Any:
+        mean, variance = tf.nn.moments(x, [*range(len(x.shape) - 1)])
+        return tf.nn.batch_normalization(x, mean, variance, shift, scale, 1e-5)
+
+    @staticmethod
+    def decided(z: Any, truth: float) -> Any:
+        wanted = tf.fill(tf.shape(z), truth)
+        return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(wanted, z))
+
+    @staticmethod
+    def scan(step: Any, state: Any, xs: Any) -> Any:
+        rows = tf.TensorArray(xs.dtype, xs.shape[0], element_shape=xs.shape[1:]).unstack(xs)
+
+        def body(i: Any, *state: Any) -> Any:
+            return (i + 1, *step(state, rows.read(i)))
+
+        loop = (lambda i, *_: i < xs.shape[0], body, (0, *state))
+        return tf.while_loop(*loop, maximum_iterations=xs.shape[0])[1:]
+
+
 def _program(work: Workload, small: bool) -> tuple[Any, list[Any], list[Any]]:
     data = work.data(small)
-    f = partial(globals()[work.formula], **data.static)
+    formula = globals().get(work.formula)
+    formula = formula or partial(getattr(network_formulas, work.formula), LAYERS)
+    f = partial(formula, **data.static)
     return f, data.parameters, [tf.constant(x) for x in data.inputs]
 
 

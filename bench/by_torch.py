@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import everyday_formulas
+from . import everyday_formulas, network_formulas
 from .case import Case
 from .workloads import (
     BITS,
@@ -155,12 +155,61 @@ def quantized(parameters: list[Any], x: Any, digits: Any, labels: Any) -> Any:
     return torch.nn.functional.cross_entropy(x, digits)
 
 
+def _first(x: Any) -> Any:
+    """Channels first, as torch counts axes; in memory they stay last."""
+    return x.permute(0, 3, 1, 2)
+
+
+class LAYERS:
+    """Of network_formulas.py."""
+
+    relu, tanh, sigmoid, stop = torch.relu, torch.tanh, torch.sigmoid, torch.detach
+    matmul, reshape, zeros = torch.matmul, torch.reshape, torch.zeros
+    cross_entropy = cross_entropy
+    sum_of_squares = staticmethod(lambda x: x.square().sum())
+    leaky_relu = staticmethod(lambda x: torch.nn.functional.leaky_relu(x, 0.2))
+    max_pool = staticmethod(lambda x: torch.max_pool2d(_first(x), 2).permute(0, 2, 3, 1))
+    concat = staticmethod(lambda xs: torch.cat(xs, 1))
+
+    @staticmethod
+    def conv(x: Any, w: Any, stride: int) -> Any:
+        missing = w.shape[0] - stride  # of lengths that the stride divides
+        low, high = missing // 2, missing - missing // 2
+        padded = torch.nn.functional.pad(_first(x), (low, high, low, high))
+        return torch.conv2d(padded, w.permute(3, 2, 0, 1), stride=stride).permute(0, 2, 3, 1)
+
+    @staticmethod
+    def conv_transpose(x: Any, w: Any, stride: int) -> Any:
+        low, n = (w.shape[0] - stride) // 2, x.shape[1] * stride
+        y = torch.conv_transpose2d(_first(x), w.permute(3, 2, 0, 1), stride=stride)
+        return y[:, :, low : low + n, low : low + n].permute(0, 2, 3, 1)
+
+    @staticmethod
+    def batch_norm(x: Any, scale: Any, shift: Any) -> Any:
+        y = torch.nn.functional.batch_norm(_first(x), None, None, scale, shift, training=True)
+        return y.permute(0, 2, 3, 1)
+
+    @staticmethod
+    def decided(z: Any, truth: float) -> Any:
+        wanted = torch.full_like(z, truth)
+        return torch.nn.functional.binary_cross_entropy_with_logits(z, wanted)
+
+    @staticmethod
+    def scan(step: Any, state: Any, xs: Any) -> Any:
+        for x in xs:
+            state = step(state, x)
+        return state
+
+
 def _program(
     work: Workload, small: bool, compiled: bool, name: str = ""
 ) -> tuple[Any, list[Any], list[Any]]:
     data = work.data(small)
     name = name or work.formula
-    formula = globals().get(name) or partial(getattr(everyday_formulas, name), torch)
+    formula = globals().get(name)
+    if not formula and hasattr(network_formulas, name):
+        formula = partial(getattr(network_formulas, name), LAYERS)
+    formula = formula or partial(getattr(everyday_formulas, name), torch)
 
     def f(parameters: list[Any], *inputs: Any) -> Any:
         return formula(parameters, *inputs, **data.static)

@@ -17,6 +17,7 @@ FAMILIES = [
     "classifiers",
     "formulas",
     "everyday",
+    "networks",
     "vocabulary",
     "error_functions",
     "matrices",

@@ -23,6 +23,7 @@ from bench import (
     limits,
     loops,
     matrices,
+    networks,
     overhead,
     readme,
     recompute,
@@ -77,6 +78,7 @@ def test_rows():
     others = ["op", "import", "first", "wheel", "triad", "gemm"]
     others += [
         *everyday.ROWS,
+        *networks.ROWS,
         *overhead.MADE_OF,
         "session",
         "op-debug",
@@ -110,6 +112,7 @@ AT_PAR = [
     *LSE,
     *LLSQ,
     *everyday.ROWS,
+    *networks.ROWS,
     *overhead.MADE_OF,
     *recompute.ROWS,
     *sparse.ROWS,
