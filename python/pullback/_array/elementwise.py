@@ -1,15 +1,15 @@
-"""Elementwise arithmetic: sums and products, powers and logarithms, rounding, bounds, dtypes.
+"""Elementwise functions: arithmetic, powers, logarithms, rounding, bounds and casts.
 
-All of them take tensors, variables, NumPy arrays, nested lists and numbers, and broadcast like
-NumPy: shapes that do not broadcast are a ValueError naming them. Dtypes promote like NumPy's, with
-two rules of our own: a Python number takes the dtype of the array next to it, and an integer array
-next to a floating one takes the floating dtype. Functions that need floats turn integers into the
-default dtype; a dtype that an operation does not know is a TypeError. Nothing is computed before
-somebody looks at the result.
+The functions accept tensors, variables, NumPy arrays, nested lists and numbers, and broadcast like
+NumPy; shapes that do not broadcast raise a ValueError that names them. Dtypes are promoted as in
+NumPy, with two rules of this library: a Python number takes the dtype of the array beside it, and
+an integer array beside a floating one takes the floating dtype. Functions that need floating-point
+numbers convert integers to the default dtype. A dtype that an operation does not support raises a
+TypeError. Evaluation is lazy: a result is computed when its value is read.
 
 Formulas and derivatives are in cpp/ops/elementwise.def, one row each. At a kink the gradient is
-the subgradient of least norm, so `abs`, `relu` and `sign` give 0 at 0 and ties of `maximum` and
-`minimum` share equally.
+the subgradient of least norm: `abs`, `relu` and `sign` have the gradient 0 at 0, and ties of
+`maximum` and `minimum` share it equally.
 """
 
 from __future__ import annotations
@@ -30,8 +30,29 @@ from .interchange import on_device
 
 
 def add(x: TensorLike, y: TensorLike) -> Tensor:
-    """x + y.
+    """Return the sum `x + y`.
 
+    Differentiable in both operands.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of numeric dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If both operands are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.add([1.0, 2.0], 3)
     Tensor([4., 5.], dtype=float32)
     """
@@ -39,8 +60,29 @@ def add(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def subtract(x: TensorLike, y: TensorLike) -> Tensor:
-    """x - y.
+    """Return the difference `x - y`.
 
+    Differentiable in both operands.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of numeric dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If both operands are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.subtract([1.0, 2.0], 3)
     Tensor([-2., -1.], dtype=float32)
     """
@@ -48,8 +90,29 @@ def subtract(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def multiply(x: TensorLike, y: TensorLike) -> Tensor:
-    """x * y.
+    """Return the product `x * y`.
 
+    Differentiable in both operands.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of numeric dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If both operands are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.multiply([1.0, 2.0], [[1.0], [10.0]])
     Tensor([[ 1.,  2.],
             [10., 20.]], dtype=float32)
@@ -58,8 +121,28 @@ def multiply(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def divide(x: TensorLike, y: TensorLike) -> Tensor:
-    """x / y, always floating.
+    """Return the quotient `x / y` as floating or complex numbers.
 
+    Differentiable in both operands. Integers are divided as floating-point numbers.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating or complex dtype of the operands, or the default
+        floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.divide([7, 8], 2)
     Tensor([3.5, 4. ], dtype=float32)
     """
@@ -67,9 +150,35 @@ def divide(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
-    """x // y, rounded towards minus infinity. An integer divided by 0 is a ZeroDivisionError when
-    it is computed. The gradient is 0.
+    """Return the quotient `x // y`, rounded towards minus infinity.
 
+    The gradient is 0 in both operands.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands of integer or floating dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+    ZeroDivisionError
+        If an integer is divided by 0. It is raised when the result is computed.
+
+    See Also
+    --------
+    remainder, divmod
+
+    Examples
+    --------
     >>> pb.floor_divide([-7, 7], 2)
     Tensor([-4,  3], dtype=int64)
     """
@@ -77,8 +186,35 @@ def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def remainder(x: TensorLike, y: TensorLike) -> Tensor:
-    """x - y * floor(x / y), with the sign of y.
+    """Compute the remainder `x - y * floor(x / y)`, which has the sign of `y`.
 
+    Differentiable in both operands: the slopes are 1 and `-floor(x / y)`.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands of integer or floating dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+    ZeroDivisionError
+        If an integer is divided by 0. It is raised when the result is computed.
+
+    See Also
+    --------
+    fmod, floor_divide
+
+    Examples
+    --------
     >>> pb.remainder([-7.0, 7.0], 3)
     Tensor([2., 1.], dtype=float32)
     """
@@ -86,9 +222,36 @@ def remainder(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def pow(x: TensorLike, y: TensorLike) -> Tensor:
-    """x to the power y. The derivative by y is 0 where x is 0. Integers to a negative power are a
-    ValueError when they are computed.
+    """Raise `x` to the power `y`.
 
+    Differentiable in both operands. The derivative with respect to `y` is 0 where `x` is 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Base of a numeric dtype.
+    y : array_like
+        Exponent of a numeric dtype. Its shape broadcasts with that of `x`.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If both operands are of dtype bool.
+    ValueError
+        If the shapes do not broadcast, or if an integer is raised to a negative integer power. The
+        latter is raised when the result is computed.
+
+    See Also
+    --------
+    float_power
+
+    Examples
+    --------
     >>> pb.pow([1.0, 2.0, 3.0], 2)
     Tensor([1., 4., 9.], dtype=float32)
     """
@@ -96,8 +259,25 @@ def pow(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def negative(x: TensorLike, /) -> Tensor:
-    """-x.
+    """Return `-x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a numeric dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is of dtype bool.
+
+    Examples
+    --------
     >>> pb.negative([1.0, -2.0])
     Tensor([-1.,  2.], dtype=float32)
     """
@@ -105,8 +285,20 @@ def negative(x: TensorLike, /) -> Tensor:
 
 
 def positive(x: TensorLike, /) -> Tensor:
-    """+x: a new tensor with the same values.
+    """Return `+x`, a new tensor with the values of `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Examples
+    --------
     >>> pb.positive([1.0, -2.0])
     Tensor([ 1., -2.], dtype=float32)
     """
@@ -114,8 +306,25 @@ def positive(x: TensorLike, /) -> Tensor:
 
 
 def square(x: TensorLike, /) -> Tensor:
-    """x * x.
+    """Return `x * x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a numeric dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is of dtype bool.
+
+    Examples
+    --------
     >>> pb.square([1.0, -2.0])
     Tensor([1., 4.], dtype=float32)
     """
@@ -123,8 +332,27 @@ def square(x: TensorLike, /) -> Tensor:
 
 
 def abs(x: TensorLike, /) -> Tensor:
-    """The absolute value, real of complex numbers too; its gradient at 0 is 0.
+    """Compute the absolute value.
 
+    The gradient at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a numeric dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype of `x`, or the dtype of its parts if `x` is complex.
+
+    Raises
+    ------
+    TypeError
+        If `x` is of dtype bool.
+
+    Examples
+    --------
     >>> pb.abs([1.0, -2.0])
     Tensor([1., 2.], dtype=float32)
     """
@@ -132,8 +360,27 @@ def abs(x: TensorLike, /) -> Tensor:
 
 
 def sign(x: TensorLike, /) -> Tensor:
-    """-1, 0 or 1; its gradient is 0. Of complex numbers x / abs(x), which has one.
+    """Return the sign of `x`: -1, 0 or 1.
 
+    The gradient is 0. For a complex `x` the result is `x / abs(x)`, and 0 at 0; it has a gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a numeric dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is of dtype bool.
+
+    Examples
+    --------
     >>> pb.sign([-3.0, 0.0, 5.0])
     Tensor([-1.,  0.,  1.], dtype=float32)
     """
@@ -144,8 +391,26 @@ def sign(x: TensorLike, /) -> Tensor:
 
 
 def sqrt(x: TensorLike, /) -> Tensor:
-    """The square root; NaN below 0. Its gradient at 0 is infinite.
+    """Compute the square root.
 
+    The result is NaN for a negative real `x`. The gradient at 0 is infinite.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    See Also
+    --------
+    rsqrt, cbrt
+
+    Examples
+    --------
     >>> pb.sqrt([4.0, 9.0])
     Tensor([2., 3.], dtype=float32)
     """
@@ -153,8 +418,20 @@ def sqrt(x: TensorLike, /) -> Tensor:
 
 
 def exp(x: TensorLike, /) -> Tensor:
-    """e to the power x.
+    """Compute e to the power `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.exp([0.0, float("-inf")])
     Tensor([1., 0.], dtype=float32)
     """
@@ -162,8 +439,20 @@ def exp(x: TensorLike, /) -> Tensor:
 
 
 def expm1(x: TensorLike, /) -> Tensor:
-    """exp(x) - 1, without cancellation near 0.
+    """Compute `exp(x) - 1` without cancellation near 0.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> float(pb.expm1(pb.constant(1e-30, "float64")))
     1e-30
     """
@@ -171,8 +460,26 @@ def expm1(x: TensorLike, /) -> Tensor:
 
 
 def log(x: TensorLike, /) -> Tensor:
-    """The natural logarithm; NaN below 0, and its gradient there too.
+    """Compute the natural logarithm.
 
+    The result and its gradient are NaN for a negative real `x`. The result is -inf at 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    See Also
+    --------
+    log1p, log2, log10
+
+    Examples
+    --------
     >>> pb.log([1.0, 0.0])
     Tensor([  0., -inf], dtype=float32)
     """
@@ -180,8 +487,20 @@ def log(x: TensorLike, /) -> Tensor:
 
 
 def log1p(x: TensorLike, /) -> Tensor:
-    """log(1 + x), without cancellation near 0.
+    """Compute `log(1 + x)` without cancellation near 0.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> float(pb.log1p(pb.constant(1e-30, "float64")))
     1e-30
     """
@@ -192,8 +511,20 @@ def log1p(x: TensorLike, /) -> Tensor:
 
 
 def sin(x: TensorLike, /) -> Tensor:
-    """The sine of x in radians.
+    """Compute the sine of `x` in radians.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.sin(0.0)
     Tensor(0., dtype=float32)
     """
@@ -201,8 +532,20 @@ def sin(x: TensorLike, /) -> Tensor:
 
 
 def cos(x: TensorLike, /) -> Tensor:
-    """The cosine of x in radians.
+    """Compute the cosine of `x` in radians.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.cos(0.0)
     Tensor(1., dtype=float32)
     """
@@ -210,20 +553,58 @@ def cos(x: TensorLike, /) -> Tensor:
 
 
 def tanh(x: TensorLike, /) -> Tensor:
-    """The hyperbolic tangent. Its slope is accurate where the value has already rounded to 1.
+    """Compute the hyperbolic tangent.
 
+    The slope is accurate also where the value has rounded to 1 or -1.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.tanh([-100.0, 0.0, 100.0])
     Tensor([-1.,  0.,  1.], dtype=float32)
     """
     return _core.tanh(x)
 
 
-# --- rounding (the gradient is 0: see `custom_gradient` for a straight-through one)
+# --- rounding (the gradient is 0; see `custom_gradient` for a straight-through gradient)
 
 
 def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
-    """The nearest number of so many decimals, ties to even; -1 rounds to tens, -2 to hundreds.
+    """Round `x` to a number of decimals; ties are rounded to even.
 
+    The gradient is 0. For a straight-through gradient see `custom_gradient`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a numeric dtype. The parts of a complex input are rounded separately.
+    decimals : int, optional
+        Number of decimals, between -400 and 400. A negative number rounds to tens (-1), hundreds
+        (-2) and so on. Default: 0.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `decimals` is not an integer, or if `x` is of dtype bool.
+    ValueError
+        If `decimals` is not between -400 and 400.
+
+    Examples
+    --------
     >>> pb.round([0.5, 1.5, -1.2])
     Tensor([ 0.,  2., -1.], dtype=float32)
     >>> pb.round([3.14159, 2.71828], 2)
@@ -233,6 +614,7 @@ def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
 
 
 def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
+    """Return `x` rounded for the public function `who`: see `round`."""
     digits = integer(decimals, who)
     if not -400 < digits < 400:
         raise ValueError(f"{who}: expected a number of decimals, got {_core.shown(decimals)}")
@@ -248,7 +630,7 @@ def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
             return _core.multiply(_core.round(_core.divide(x, power)), power)
         scaled = _core.multiply(x, power)
         rounded = _core.divide(_core.round(scaled), power)
-        # What the power takes out of range has no decimals to round.
+        # A number that overflows when scaled has no decimals to round.
         return _core.where(_core.isinf(scaled), x, rounded)
     if digits > 0 or x.dtype.kind == "b":
         return _core.round(x)
@@ -265,8 +647,27 @@ def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
 
 
 def floor(x: TensorLike, /) -> Tensor:
-    """The largest integer that is not above x.
+    """Return the largest integer that does not exceed `x`.
 
+    The gradient is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and an integer or floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or of dtype bool.
+
+    Examples
+    --------
     >>> pb.floor([1.7, -1.2])
     Tensor([ 1., -2.], dtype=float32)
     """
@@ -274,8 +675,27 @@ def floor(x: TensorLike, /) -> Tensor:
 
 
 def ceil(x: TensorLike, /) -> Tensor:
-    """The smallest integer that is not below x.
+    """Return the smallest integer that is not less than `x`.
 
+    The gradient is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and an integer or floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or of dtype bool.
+
+    Examples
+    --------
     >>> pb.ceil([1.2, -1.7])
     Tensor([ 2., -1.], dtype=float32)
     """
@@ -286,9 +706,29 @@ def ceil(x: TensorLike, /) -> Tensor:
 
 
 def maximum(x: TensorLike, y: TensorLike) -> Tensor:
-    """The larger of x and y; NaN where either is. Where they are equal each takes half the
-    gradient.
+    """Return the larger of `x` and `y`, elementwise.
 
+    The result is NaN if either operand is NaN. Equal operands receive half of the gradient each.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands of integer or floating dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.maximum([1.0, 5.0], 3)
     Tensor([3., 5.], dtype=float32)
     """
@@ -296,9 +736,29 @@ def maximum(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def minimum(x: TensorLike, y: TensorLike) -> Tensor:
-    """The smaller of x and y; NaN where either is. Where they are equal each takes half the
-    gradient.
+    """Return the smaller of `x` and `y`, elementwise.
 
+    The result is NaN if either operand is NaN. Equal operands receive half of the gradient each.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands of integer or floating dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.minimum([1.0, 5.0], 3)
     Tensor([1., 3.], dtype=float32)
     """
@@ -306,10 +766,32 @@ def minimum(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
-    """x, but at least `min` and at most `max`; `max` wins where they cross, None is no bound.
+    """Limit the values of `x` to the interval from `min` to `max`.
 
-    The gradient is 1 inside and at the bounds, and 0 outside, where the bound takes it.
+    If `min` exceeds `max`, the result is `max`. The gradient with respect to `x` is 1 inside the
+    interval and at its bounds. Outside, the bound that applies receives the gradient.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    min, max : array_like, real, optional
+        Lower and upper bound. Their shapes broadcast with the shape of `x`. Default: no bound.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the arguments that are given.
+
+    Raises
+    ------
+    TypeError
+        If a bound is given and an argument is complex, or all arguments are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.clip([-2.0, 0.5, 2.0], -1, 1)
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
@@ -329,10 +811,41 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
 def astype(
     x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
 ) -> Tensor:
-    """x in another dtype, as `cast`. Gradients pass between floating and complex dtypes only. A
-    complex x in a dtype that is not, bool excepted, is a TypeError: take `real` of it. A tensor
-    never changes under its holders, so `copy` makes no difference; the one device is "cpu".
+    """Convert `x` to another dtype.
 
+    Gradients pass only between floating and complex dtypes.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    dtype : dtype_like
+        Dtype of the result.
+    copy : bool, optional
+        Accepted for compatibility with the Array API standard. It makes no difference, because a
+        tensor is never modified. Default: True.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If `copy` is not a bool, `dtype` is unknown, or if `x` is complex and `dtype` is neither
+        complex nor bool; take `real` or `abs` of `x` first.
+    ValueError
+        If `device` is neither "cpu" nor None.
+
+    See Also
+    --------
+    cast
+
+    Examples
+    --------
     >>> pb.astype([1.7, -1.7], "int32")
     Tensor([ 1, -1], dtype=int32)
     """
@@ -343,8 +856,34 @@ def astype(
 
 
 def cast(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
-    """x in another dtype; see `astype`.
+    """Convert `x` to another dtype.
 
+    Gradients pass only between floating and complex dtypes.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    dtype : dtype_like
+        Dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown, or if `x` is complex and `dtype` is neither complex nor bool; take
+        `real` or `abs` of `x` first.
+
+    See Also
+    --------
+    astype
+
+    Examples
+    --------
     >>> pb.cast(True, "float32")
     Tensor(1., dtype=float32)
     """

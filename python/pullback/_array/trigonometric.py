@@ -1,5 +1,7 @@
-"""Trigonometric and hyperbolic functions and their inverses; angles are in radians. See
-elementwise.py for dtypes and broadcasting."""
+"""Trigonometric and hyperbolic functions and their inverses. Angles are in radians.
+
+See elementwise.py for dtypes and broadcasting.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,20 @@ from .._typing import TensorLike
 
 
 def tan(x: TensorLike, /) -> Tensor:
-    """The tangent.
+    """Compute the tangent of `x` in radians.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.tan([0.0, 1.0])
     Tensor([0.       , 1.5574077], dtype=float32)
     """
@@ -20,9 +34,23 @@ def tan(x: TensorLike, /) -> Tensor:
 
 
 def asin(x: TensorLike, /) -> Tensor:
-    """The angle between -pi/2 and pi/2 (radians) whose sine is x; NaN beyond -1 and 1. The slope is
-    formed as 1 / sqrt((1 - x) (1 + x)), so that it is accurate near the ends.
+    """Compute the inverse sine in radians, from -pi/2 to pi/2.
 
+    The result is NaN for a real `x` outside [-1, 1]. The slope is evaluated as 1 / sqrt((1 - x) (1
+    + x)), which is accurate near -1 and 1.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.asin([0.0, 1.0])
     Tensor([0.       , 1.5707964], dtype=float32)
     """
@@ -30,8 +58,22 @@ def asin(x: TensorLike, /) -> Tensor:
 
 
 def acos(x: TensorLike, /) -> Tensor:
-    """The angle between 0 and pi (radians) whose cosine is x; NaN beyond -1 and 1.
+    """Compute the inverse cosine in radians, from 0 to pi.
 
+    The result is NaN for a real `x` outside [-1, 1]. The slope is the negative slope of `asin`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.acos([1.0, 0.0])
     Tensor([0.       , 1.5707964], dtype=float32)
     """
@@ -39,8 +81,24 @@ def acos(x: TensorLike, /) -> Tensor:
 
 
 def atan(x: TensorLike, /) -> Tensor:
-    """The angle between -pi/2 and pi/2 (radians) whose tangent is x.
+    """Compute the inverse tangent in radians, from -pi/2 to pi/2.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    See Also
+    --------
+    atan2
+
+    Examples
+    --------
     >>> pb.atan([0.0, 1.0])
     Tensor([0.       , 0.7853982], dtype=float32)
     """
@@ -48,8 +106,20 @@ def atan(x: TensorLike, /) -> Tensor:
 
 
 def sinh(x: TensorLike, /) -> Tensor:
-    """The hyperbolic sine.
+    """Compute the hyperbolic sine.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.sinh([0.0, 1.0])
     Tensor([0.       , 1.1752012], dtype=float32)
     """
@@ -57,8 +127,20 @@ def sinh(x: TensorLike, /) -> Tensor:
 
 
 def cosh(x: TensorLike, /) -> Tensor:
-    """The hyperbolic cosine.
+    """Compute the hyperbolic cosine.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.cosh([0.0, 1.0])
     Tensor([1.       , 1.5430807], dtype=float32)
     """
@@ -66,8 +148,22 @@ def cosh(x: TensorLike, /) -> Tensor:
 
 
 def asinh(x: TensorLike, /) -> Tensor:
-    """The inverse of `sinh`. The slope is 1 / hypot(1, x), which nothing overflows.
+    """Compute the inverse hyperbolic sine.
 
+    The slope is evaluated as 1 / hypot(1, x), which does not overflow.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.asinh([0.0, 1.0])
     Tensor([0.       , 0.8813736], dtype=float32)
     """
@@ -75,8 +171,22 @@ def asinh(x: TensorLike, /) -> Tensor:
 
 
 def acosh(x: TensorLike, /) -> Tensor:
-    """The inverse of `cosh` from 1 on; NaN below. The slope is 1 / sqrt((x - 1) (x + 1)).
+    """Compute the inverse hyperbolic cosine.
 
+    The result is NaN for a real `x` below 1. The slope is 1 / sqrt((x - 1) (x + 1)).
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.acosh([1.0, 2.0])
     Tensor([0.      , 1.316958], dtype=float32)
     """
@@ -84,8 +194,23 @@ def acosh(x: TensorLike, /) -> Tensor:
 
 
 def atanh(x: TensorLike, /) -> Tensor:
-    """The inverse of `tanh`: infinite at -1 and 1, NaN beyond. The slope is 1 / ((1 - x) (1 + x)).
+    """Compute the inverse hyperbolic tangent.
 
+    The result is infinite at -1 and 1, and NaN for a real `x` outside [-1, 1]. The slope is 1 / ((1
+    - x) (1 + x)).
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.atanh([0.0, 0.5])
     Tensor([0.        , 0.54930615], dtype=float32)
     """
@@ -93,9 +218,30 @@ def atanh(x: TensorLike, /) -> Tensor:
 
 
 def atan2(x: TensorLike, y: TensorLike) -> Tensor:
-    """The angle between -pi and pi (radians) whose tangent is x / y, in the quadrant that their
-    signs say: that of a point with ordinate x and abscissa y. The gradient at the origin is 0.
+    """Compute the angle of the point with ordinate `x` and abscissa `y`.
 
+    The angle is in radians, from -pi to pi. Its tangent is x / y, and the signs of `x` and `y`
+    determine its quadrant. Differentiable in both operands; the gradient at the origin is 0.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.atan2([1.0, 1.0], [1.0, -1.0])
     Tensor([0.7853982, 2.3561945], dtype=float32)
     """
@@ -103,8 +249,29 @@ def atan2(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def hypot(x: TensorLike, y: TensorLike) -> Tensor:
-    """sqrt(x² + y²), without overflow on the way. The gradient at the origin is 0.
+    """Compute sqrt(x² + y²) without intermediate overflow.
 
+    Differentiable in both operands; the gradient at the origin is 0.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.hypot(3.0, [4.0, 0.0])
     Tensor([5., 3.], dtype=float32)
     """
@@ -112,8 +279,20 @@ def hypot(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def deg2rad(x: TensorLike, /) -> Tensor:
-    """x degrees in radians.
+    """Convert degrees to radians.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.deg2rad([180.0])
     Tensor([3.1415927], dtype=float32)
     """
@@ -121,8 +300,20 @@ def deg2rad(x: TensorLike, /) -> Tensor:
 
 
 def rad2deg(x: TensorLike, /) -> Tensor:
-    """x radians in degrees.
+    """Convert radians to degrees.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating or complex dtype of `x`, or the default floating dtype.
+
+    Examples
+    --------
     >>> pb.rad2deg([1.0])
     Tensor([57.29578], dtype=float32)
     """
@@ -130,10 +321,28 @@ def rad2deg(x: TensorLike, /) -> Tensor:
 
 
 def sinc(x: TensorLike, /) -> Tensor:
-    """sin(pi x) / (pi x), 1 at 0: NumPy's. 0 at infinity, where that gives NaN.
+    """Compute the normalised sinc function, sin(pi x) / (pi x).
 
-    Its derivatives of every order are right at 0 and near it.
+    The definition is NumPy's, with the value 1 at 0. The value at infinity is 0, where NumPy's
+    formula gives NaN. Derivatives of every order are accurate at 0 and near it.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.sinc([0.0, 0.5, 1.0])
     Tensor([ 1.        ,  0.63661975, -0.        ], dtype=float32)
     """
