@@ -1,4 +1,4 @@
-"""Activations. All are stable: no large argument overflows on the way."""
+"""Activation functions. All are stable: large arguments cause no intermediate overflow."""
 
 from __future__ import annotations
 
@@ -11,8 +11,27 @@ from .arguments import along, axes_of, made_floating
 
 
 def relu(x: TensorLike, /) -> Tensor:
-    """max(x, 0); its gradient at 0 is 0.
+    """Compute max(x, 0).
 
+    The gradient at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and an integer or floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or of dtype bool.
+
+    Examples
+    --------
     >>> pb.relu([-1.0, 2.0])
     Tensor([0., 2.], dtype=float32)
     """
@@ -20,8 +39,27 @@ def relu(x: TensorLike, /) -> Tensor:
 
 
 def sigmoid(x: TensorLike, /) -> Tensor:
-    """1 / (1 + exp(-x)). Its slope is accurate where the value has already rounded to 1.
+    """Compute the logistic function 1 / (1 + exp(-x)).
 
+    The slope is accurate also where the value has rounded to 1.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.sigmoid([0.0, 1000.0])
     Tensor([0.5, 1. ], dtype=float32)
     """
@@ -29,8 +67,27 @@ def sigmoid(x: TensorLike, /) -> Tensor:
 
 
 def softplus(x: TensorLike, /) -> Tensor:
-    """log(1 + exp(x)), whose gradient is `sigmoid`.
+    """Compute log(1 + exp(x)) without overflow.
 
+    The derivative is `sigmoid`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.softplus([-1000.0, 1000.0])
     Tensor([   0., 1000.], dtype=float32)
     """
@@ -38,8 +95,29 @@ def softplus(x: TensorLike, /) -> Tensor:
 
 
 def softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along an axis.
+    """Compute exp(x) / sum(exp(x)) along an axis.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    axis : int, optional
+        Axis of the sum. Default: the last one.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or `axis` is not an integer.
+    AxisError
+        If `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.softmax([0.0, 0.0])
     Tensor([0.5, 0.5], dtype=float32)
     """
@@ -47,8 +125,29 @@ def softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
 
 
 def log_softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
-    """The logarithm of `softmax` along an axis.
+    """Compute the logarithm of `softmax` along an axis.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    axis : int, optional
+        Axis of the sum. Default: the last one.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or `axis` is not an integer.
+    AxisError
+        If `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.log_softmax([0.0, 1000.0])
     Tensor([-1000.,     0.], dtype=float32)
     """
@@ -56,8 +155,27 @@ def log_softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
 
 
 def relu6(x: TensorLike, /) -> Tensor:
-    """min(max(x, 0), 6).
+    """Compute min(max(x, 0), 6).
 
+    The gradient is 0 at 0 and at 6.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.relu6([-1.0, 2.0, 9.0])
     Tensor([0., 2., 6.], dtype=float32)
     """
@@ -66,8 +184,29 @@ def relu6(x: TensorLike, /) -> Tensor:
 
 
 def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
-    """x above 0, `slope` times x below. The slope at 0 is that below.
+    """Return `x` where it is positive, else `slope * x`.
 
+    The derivative at 0 is `slope`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    slope : float, optional
+        Slope for a negative `x`. Default: 0.01.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.leaky_relu([-1.0, 2.0])
     Tensor([-0.01,  2.  ], dtype=float32)
     """
@@ -76,8 +215,34 @@ def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
 
 
 def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
-    """x above 0, alpha (exp(x) - 1) below (Clevert et al., 2015). The slope at 0 is 1.
+    """Compute the exponential linear unit: `x` above 0, alpha (exp(x) - 1) below.
 
+    The derivative at 0 is 1.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    alpha : float, optional
+        Negated limit at minus infinity. Default: 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] Clevert et al., 2015, "Fast and accurate deep network learning by exponential linear
+       units".
+
+    Examples
+    --------
     >>> pb.elu([-1.0, 2.0])
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
@@ -86,9 +251,31 @@ def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
 
 
 def selu(x: TensorLike, /) -> Tensor:
-    """scale · elu(x, alpha) with the constants that keep mean 0 and variance 1 (Klambauer et al.,
-    2017).
+    """Compute the scaled exponential linear unit, scale * elu(x, alpha).
 
+    The constants `scale` and `alpha` keep mean 0 and variance 1.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] Klambauer et al., 2017, "Self-normalizing neural networks".
+
+    Examples
+    --------
     >>> pb.selu([-1.0, 2.0])
     Tensor([-1.1113307,  2.101402 ], dtype=float32)
     """
@@ -96,8 +283,25 @@ def selu(x: TensorLike, /) -> Tensor:
 
 
 def silu(x: TensorLike, /) -> Tensor:
-    """x sigmoid(x).
+    """Compute x sigmoid(x).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.silu([-1.0, 2.0])
     Tensor([-0.26894143,  1.7615942 ], dtype=float32)
     """
@@ -106,8 +310,29 @@ def silu(x: TensorLike, /) -> Tensor:
 
 
 def mish(x: TensorLike, /) -> Tensor:
-    """x tanh(softplus(x)) (Misra, 2019).
+    """Compute x tanh(softplus(x)).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] Misra, 2019, "Mish: a self regularized non-monotonic activation function".
+
+    Examples
+    --------
     >>> pb.mish([-1.0, 2.0])
     Tensor([-0.30340147,  1.943959  ], dtype=float32)
     """
@@ -116,8 +341,25 @@ def mish(x: TensorLike, /) -> Tensor:
 
 
 def softsign(x: TensorLike, /) -> Tensor:
-    """x / (1 + |x|).
+    """Compute x / (1 + |x|).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.softsign([-1.0, 3.0])
     Tensor([-0.5 ,  0.75], dtype=float32)
     """
@@ -125,8 +367,27 @@ def softsign(x: TensorLike, /) -> Tensor:
 
 
 def log_sigmoid(x: TensorLike, /) -> Tensor:
-    """log(sigmoid(x)), which no large argument loses; its slope is sigmoid(-x).
+    """Compute log(sigmoid(x)) without loss for large arguments.
 
+    The derivative is sigmoid(-x).
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.log_sigmoid([-1000.0, 0.0])
     Tensor([-1.000000e+03, -6.931472e-01], dtype=float32)
     """
@@ -134,8 +395,25 @@ def log_sigmoid(x: TensorLike, /) -> Tensor:
 
 
 def hard_sigmoid(x: TensorLike, /) -> Tensor:
-    """relu6(x + 3) / 6.
+    """Compute relu6(x + 3) / 6.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.hard_sigmoid([-4.0, 0.0, 1.5])
     Tensor([0.  , 0.5 , 0.75], dtype=float32)
     """
@@ -143,8 +421,29 @@ def hard_sigmoid(x: TensorLike, /) -> Tensor:
 
 
 def hard_silu(x: TensorLike, /) -> Tensor:
-    """x hard_sigmoid(x) (Howard et al., 2019).
+    """Compute x hard_sigmoid(x).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] Howard et al., 2019, "Searching for MobileNetV3".
+
+    Examples
+    --------
     >>> pb.hard_silu([-4.0, 0.0, 3.0])
     Tensor([-0.,  0.,  3.], dtype=float32)
     """
@@ -153,9 +452,33 @@ def hard_silu(x: TensorLike, /) -> Tensor:
 
 
 def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
-    """x above 0, alpha (exp(x / alpha) - 1) below: `elu` with a continuous slope for every alpha
-    (Barron, 2017).
+    """Return `x` where it is positive, else alpha (exp(x / alpha) - 1).
 
+    It is `elu` with a continuous derivative for every `alpha`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    alpha : float, optional
+        Negated limit at minus infinity. Default: 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] Barron, 2017, "Continuously differentiable exponential linear units".
+
+    Examples
+    --------
     >>> pb.celu([-1.0, 2.0])
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
@@ -165,9 +488,35 @@ def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
 
 
 def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
-    """The first half of x along an axis, times the sigmoid of the second (Dauphin et al., 2016).
-    An axis of odd length is a ValueError.
+    """Multiply the first half of `x` by the sigmoid of the second half, along an axis.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input with at least one axis. Integers and bool become the default floating dtype.
+    axis : int, optional
+        Axis of even size that is halved. Default: the last one.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with half the size along `axis`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    ValueError
+        If the size of the axis is odd.
+    AxisError
+        If `axis` is out of range.
+
+    References
+    ----------
+    .. [1] Dauphin et al., 2016, "Language modeling with gated convolutional networks".
+
+    Examples
+    --------
     >>> pb.glu([2.0, 3.0, 0.0, 1000.0])
     Tensor([1., 3.], dtype=float32)
     """
@@ -181,8 +530,27 @@ def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
 
 
 def hard_tanh(x: TensorLike, /) -> Tensor:
-    """min(max(x, -1), 1), whose slope is 1 from -1 to 1.
+    """Compute min(max(x, -1), 1).
 
+    The derivative is 1 from -1 to 1, both included, and 0 outside.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.hard_tanh([-3.0, 0.5, 2.0])
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
@@ -190,9 +558,36 @@ def hard_tanh(x: TensorLike, /) -> Tensor:
 
 
 def gelu(x: TensorLike, /, *, approximate: str = "none") -> Tensor:
-    """x times the normal distribution's share below x (Hendrycks and Gimpel, 2016), accurate in the
-    tail, too; with `approximate="tanh"` x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+    """Compute `x` times the standard normal distribution function at `x`.
 
+    The result is accurate in the tail.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    approximate : {"none", "tanh"}, optional
+        "none" computes the exact function, "tanh" the formula x (1 + tanh(√(2/π) (x + 0.044715
+        x³))) / 2. Default: "none".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    ValueError
+        If `approximate` is neither "none" nor "tanh".
+
+    References
+    ----------
+    .. [1] Hendrycks and Gimpel, 2016, "Gaussian error linear units".
+
+    Examples
+    --------
     >>> pb.gelu([-1.0, 0.0, 1.0], approximate="tanh")
     Tensor([-0.158808,  0.      ,  0.841192], dtype=float32)
     """
@@ -203,7 +598,7 @@ def gelu(x: TensorLike, /, *, approximate: str = "none") -> Tensor:
         raise ValueError(
             f"gelu: approximate must be 'none' or 'tanh', got {_core.shown(approximate)}"
         )
-    # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits where tanh is -1.
+    # (1 + tanh(u)) / 2 is sigmoid(2 u), which is accurate where tanh rounds to -1.
     cubic = _core.multiply(_core.multiply(x, x), 0.044715 * 1.5957691216057308)
     inside = _core.multiply(x, _core.add(cubic, 1.5957691216057308))
     return _core.multiply(x, _core.sigmoid(inside))

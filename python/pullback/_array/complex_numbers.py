@@ -1,8 +1,8 @@
-"""Complex numbers: their parts, and what is made of parts.
+"""Complex numbers: their parts, and functions of the parts.
 
-A complex tensor is a pair of real ones wherever it is computed. The gradient of a real loss L by
-z = x + iy is dL/dx + i dL/dy, the direction in which L grows most: what is differentiable in the
-complex sense passes its cotangent times the conjugate of its derivative.
+The gradient of a real loss L with respect to z = x + iy is dL/dx + i dL/dy, the direction of
+steepest ascent. The rule of a holomorphic function multiplies the cotangent by the conjugate of
+the derivative. Kernels compute a complex tensor as a pair of real ones.
 """
 
 from __future__ import annotations
@@ -16,9 +16,29 @@ from .arguments import flag, number
 
 
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
-    """real + i imag, of real numbers that broadcast: complex128 where one of them is float64, else
-    complex64 (integers count as the default dtype). Complex parts are a TypeError.
+    """Make complex numbers from real and imaginary parts.
 
+    Differentiable in both parts.
+
+    Parameters
+    ----------
+    real, imag : array_like, real
+        Parts whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; complex128 if a part is float64 after this conversion, else complex64.
+
+    Raises
+    ------
+    TypeError
+        If a part is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.complex([1.0, 2.0], 0.5)
     Tensor([1.+0.5j, 2.+0.5j], dtype=complex64)
     """
@@ -26,8 +46,22 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
 
 
 def real(x: TensorLike, /) -> Tensor:
-    """The real part; x itself where it is not complex.
+    """Return the real part of `x`.
 
+    A real input is returned unchanged.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the dtype of the parts of a complex `x`, else the dtype of `x`.
+
+    Examples
+    --------
     >>> pb.real([1 + 2j, 3j])
     Tensor([1., 0.], dtype=float32)
     """
@@ -35,8 +69,20 @@ def real(x: TensorLike, /) -> Tensor:
 
 
 def imag(x: TensorLike, /) -> Tensor:
-    """The imaginary part: zeros of the dtype of x where it is not complex.
+    """Return the imaginary part of `x`; zeros if `x` is real.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the dtype of the parts of a complex `x`, else the dtype of `x`.
+
+    Examples
+    --------
     >>> pb.imag([1 + 2j, 3j])
     Tensor([2., 3.], dtype=float32)
     """
@@ -44,8 +90,22 @@ def imag(x: TensorLike, /) -> Tensor:
 
 
 def conj(x: TensorLike, /) -> Tensor:
-    """The conjugate: the imaginary part with the other sign; x itself where it is not complex.
+    """Return the complex conjugate of `x`.
 
+    A real input is returned unchanged.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Examples
+    --------
     >>> pb.conj([1 + 2j, 3j])
     Tensor([1.-2.j, 0.-3.j], dtype=complex64)
     """
@@ -53,8 +113,20 @@ def conj(x: TensorLike, /) -> Tensor:
 
 
 def conjugate(x: TensorLike, /) -> Tensor:
-    """`conj`, as NumPy calls it too.
+    """Alias of `conj`, under NumPy's other name.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Examples
+    --------
     >>> pb.conjugate(3j)
     Tensor(0.-3.j, dtype=complex64)
     """
@@ -62,9 +134,30 @@ def conjugate(x: TensorLike, /) -> Tensor:
 
 
 def angle(x: TensorLike, /, deg: bool = False) -> Tensor:
-    """The angle to the positive real axis, from -pi to pi, or in degrees; always floating. Its
-    gradient at 0 is 0.
+    """Compute the angle between `x` and the positive real axis.
 
+    The gradient at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. Integers and bool become the default floating dtype.
+    deg : bool, optional
+        If True, return degrees, from -180 to 180. Default: radians, from -pi to pi.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the dtype of the parts of a complex `x`, the dtype of a floating `x`, or the
+        default floating dtype.
+
+    Raises
+    ------
+    TypeError
+        If `deg` is not a bool.
+
+    Examples
+    --------
     >>> pb.angle([1j, -1.0]), pb.angle(1j, deg=True)
     (Tensor([1.5707964, 3.1415927], dtype=float32), Tensor(90., dtype=float32))
     """
@@ -76,8 +169,26 @@ def angle(x: TensorLike, /, deg: bool = False) -> Tensor:
 
 
 def isreal(x: TensorLike, /) -> Tensor:
-    """Whether an entry's imaginary part is 0.
+    """Test whether the imaginary part of each entry is 0.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    See Also
+    --------
+    isrealobj
+
+    Examples
+    --------
     >>> pb.isreal([1 + 2j, 3.0])
     Tensor([False,  True], dtype=bool)
     """
@@ -85,8 +196,26 @@ def isreal(x: TensorLike, /) -> Tensor:
 
 
 def iscomplex(x: TensorLike, /) -> Tensor:
-    """Whether an entry's imaginary part is not 0.
+    """Test whether the imaginary part of each entry differs from 0.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    See Also
+    --------
+    iscomplexobj
+
+    Examples
+    --------
     >>> pb.iscomplex([1 + 2j, 3.0])
     Tensor([ True, False], dtype=bool)
     """
@@ -94,8 +223,24 @@ def iscomplex(x: TensorLike, /) -> Tensor:
 
 
 def iscomplexobj(x: Any, /) -> bool:
-    """Whether the dtype of x is complex, whatever its entries are.
+    """Test whether the dtype of `x` is complex, regardless of its values.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    bool
+        True if the dtype is complex64 or complex128.
+
+    See Also
+    --------
+    iscomplex
+
+    Examples
+    --------
     >>> pb.iscomplexobj([1.0]), pb.iscomplexobj([1 + 0j])
     (False, True)
     """
@@ -103,8 +248,24 @@ def iscomplexobj(x: Any, /) -> bool:
 
 
 def isrealobj(x: Any, /) -> bool:
-    """Whether the dtype of x is not complex.
+    """Test whether the dtype of `x` is not complex, regardless of its values.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    bool
+        True if the dtype is neither complex64 nor complex128.
+
+    See Also
+    --------
+    isreal
+
+    Examples
+    --------
     >>> pb.isrealobj([1.0])
     True
     """
@@ -112,10 +273,32 @@ def isrealobj(x: Any, /) -> bool:
 
 
 def real_if_close(x: TensorLike, /, tol: float = 100) -> Tensor:
-    """The real part where all imaginary parts are closer to 0 than `tol`, in units of the machine
-    epsilon where that is above 1; else x. It looks at the values, which is an error inside of a
-    function that is traced.
+    """Return the real part of `x` if all imaginary parts are close to 0, else `x`.
 
+    The function reads the values of a complex `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    tol : float, optional
+        Bound of the absolute imaginary parts. If it exceeds 1, it is in units of the machine
+        epsilon. Default: 100.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the dtype of the parts if they are returned, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `tol` is not a number.
+    RuntimeError
+        If a complex `x` is a tensor without a value in a function that is being traced.
+
+    Examples
+    --------
     >>> pb.real_if_close([2.1 + 4e-8j]), pb.real_if_close([2.1 + 4e-3j])
     (Tensor([2.1], dtype=float32), Tensor([2.1+0.004j], dtype=complex64))
     """

@@ -1,8 +1,8 @@
-"""Elementwise questions, and the choice by an answer: comparison, logic, NaN and infinity, `where`.
+"""Elementwise comparisons and logic, tests for NaN and infinity, and selection by `where`.
 
-Arguments, broadcasting and dtypes are as in elementwise.py, and the formulas too are in
-cpp/ops/elementwise.def. An answer is bool and has no gradient; `where` has one for the two tensors
-that it chooses from.
+Arguments, broadcasting and dtypes are as in elementwise.py; the formulas are in
+cpp/ops/elementwise.def too. A result of dtype bool has no gradient. `where` is differentiable in
+the two tensors that it selects from.
 """
 
 from __future__ import annotations
@@ -15,8 +15,27 @@ from .._typing import TensorLike
 
 
 def equal(x: TensorLike, y: TensorLike) -> Tensor:
-    """x == y.
+    """Compare elementwise: `x == y`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of any dtype. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.equal([1, 2], 2)
     Tensor([False,  True], dtype=bool)
     """
@@ -24,8 +43,27 @@ def equal(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
-    """x != y.
+    """Compare elementwise: `x != y`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of any dtype. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.not_equal([1, 2], 2)
     Tensor([ True, False], dtype=bool)
     """
@@ -33,8 +71,29 @@ def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def less(x: TensorLike, y: TensorLike) -> Tensor:
-    """x < y.
+    """Compare elementwise: `x < y`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.less([1, 2], 2)
     Tensor([ True, False], dtype=bool)
     """
@@ -42,8 +101,29 @@ def less(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
-    """x <= y.
+    """Compare elementwise: `x <= y`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.less_equal([1, 2], 2)
     Tensor([ True,  True], dtype=bool)
     """
@@ -51,8 +131,29 @@ def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def greater(x: TensorLike, y: TensorLike) -> Tensor:
-    """x > y.
+    """Compare elementwise: `x > y`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.greater([1, 2], 1)
     Tensor([False,  True], dtype=bool)
     """
@@ -60,8 +161,29 @@ def greater(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
-    """x >= y.
+    """Compare elementwise: `x >= y`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.greater_equal([1, 2], 2)
     Tensor([False,  True], dtype=bool)
     """
@@ -72,8 +194,27 @@ def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
-    """Whether both hold; numbers count as whether they are not 0.
+    """Test whether `x` and `y` are both true.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands whose shapes broadcast. A number counts as True if it is not 0.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.logical_and([True, True], [True, False])
     Tensor([ True, False], dtype=bool)
     """
@@ -81,8 +222,27 @@ def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
-    """Whether one of them holds.
+    """Test whether `x` or `y` is true.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands whose shapes broadcast. A number counts as True if it is not 0.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.logical_or([True, False], [False, False])
     Tensor([ True, False], dtype=bool)
     """
@@ -90,8 +250,27 @@ def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
-    """Whether exactly one of them holds.
+    """Test whether exactly one of `x` and `y` is true.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands whose shapes broadcast. A number counts as True if it is not 0.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.logical_xor([True, True], [True, False])
     Tensor([False,  True], dtype=bool)
     """
@@ -99,20 +278,48 @@ def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def logical_not(x: TensorLike, /) -> Tensor:
-    """Whether it does not hold.
+    """Test whether `x` is false.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape. A number counts as True if it is not 0.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Examples
+    --------
     >>> pb.logical_not([True, False])
     Tensor([False,  True], dtype=bool)
     """
     return _core.logical_not(x)
 
 
-# --- what kind of number
+# --- tests for NaN and infinity
 
 
 def isnan(x: TensorLike, /) -> Tensor:
-    """Whether it is NaN.
+    """Test whether `x` is NaN.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Examples
+    --------
     >>> pb.isnan([1.0, float("nan")])
     Tensor([False,  True], dtype=bool)
     """
@@ -120,8 +327,22 @@ def isnan(x: TensorLike, /) -> Tensor:
 
 
 def isinf(x: TensorLike, /) -> Tensor:
-    """Whether it is plus or minus infinity.
+    """Test whether `x` is plus or minus infinity.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Examples
+    --------
     >>> pb.isinf([1.0, float("-inf")])
     Tensor([False,  True], dtype=bool)
     """
@@ -129,24 +350,60 @@ def isinf(x: TensorLike, /) -> Tensor:
 
 
 def isfinite(x: TensorLike, /) -> Tensor:
-    """Whether it is neither infinite nor NaN.
+    """Test whether `x` is neither infinite nor NaN.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Examples
+    --------
     >>> pb.isfinite([1.0, float("inf")])
     Tensor([ True, False], dtype=bool)
     """
     return _core.isfinite(x)
 
 
-# --- choice
+# --- selection
 
 
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
-    """x where the condition holds, y elsewhere; the three broadcast.
+    """Select entries of `x` where the condition is true, else entries of `y`.
 
-    The gradient of the branch that was not taken is 0 even where its own slope is infinite or NaN.
-    In front of a matrix product whose data have rows of NaN, that takes a condition with one entry
-    for each row (`keep[:, None]`): entry by entry, a product would have to be looked through.
+    Differentiable in `x` and `y`. An entry that is not selected has the gradient 0, even if the
+    slope of the expression that computed it is infinite or NaN.
 
+    Before a matrix product whose data have rows of NaN, this requires a condition with one entry
+    for each row (`keep[:, None]`). With an entrywise condition the product itself would have to be
+    analysed.
+
+    Parameters
+    ----------
+    condition : array_like
+        Condition of any dtype. A number counts as True if it is not 0.
+    x, y : array_like
+        Values to select from. The shapes of the three arguments broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted dtype of `x` and `y`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> x = pb.Variable([0.0, 1.0])
     >>> pb.gradients(pb.where(x > 0, x * pb.log(x), 0), x)
     [Tensor([0., 1.], dtype=float32)]

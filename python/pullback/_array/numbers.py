@@ -1,4 +1,4 @@
-"""Parts of numbers: signs, neighbours, remainders; bits of integers; values that are close."""
+"""Parts of numbers (signs, neighbours, remainders), bits of integers, and tests of closeness."""
 
 from __future__ import annotations
 
@@ -12,8 +12,27 @@ from .dtypes import finfo
 
 
 def trunc(x: TensorLike, /) -> Tensor:
-    """x without its fraction. The gradient is 0.
+    """Round `x` towards 0.
 
+    The gradient is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and an integer or floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or of dtype bool.
+
+    Examples
+    --------
     >>> pb.trunc([1.7, -1.7])
     Tensor([ 1., -1.], dtype=float32)
     """
@@ -21,9 +40,35 @@ def trunc(x: TensorLike, /) -> Tensor:
 
 
 def fmod(x: TensorLike, y: TensorLike) -> Tensor:
-    """x - y trunc(x / y), with the sign of x; `remainder` has that of y. By an integer 0 it is a
-    ZeroDivisionError.
+    """Compute the remainder `x - y * trunc(x / y)`, which has the sign of `x`.
 
+    Differentiable in both floating operands: the slopes are 1 and `-trunc(x / y)`.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands of integer or floating dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+    ZeroDivisionError
+        If an integer is divided by 0. It is raised when the result is computed.
+
+    See Also
+    --------
+    remainder
+
+    Examples
+    --------
     >>> pb.fmod([-7.0, 7.0], 3.0)
     Tensor([-1.,  1.], dtype=float32)
     """
@@ -39,8 +84,29 @@ def fmod(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def copysign(x: TensorLike, y: TensorLike) -> Tensor:
-    """The size of x with the sign of y, that of a zero too.
+    """Return the magnitude of `x` with the sign of `y`.
 
+    The sign of a zero `y` counts. Differentiable in `x`; the gradient with respect to `y` is 0.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.copysign([1.0, -2.0], -0.0)
     Tensor([-1., -2.], dtype=float32)
     """
@@ -48,8 +114,30 @@ def copysign(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def nextafter(x: TensorLike, y: TensorLike) -> Tensor:
-    """The floating-point number next to x on the way to y.
+    """Return the next floating-point number after `x` towards `y`.
 
+    The gradient is 1 with respect to `x` and 0 with respect to `y`.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast, of dtype float32 or float64. Integers and bool become the
+        default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If the promoted dtype is complex, float16 or bfloat16.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.nextafter(1.0, 2.0) > 1
     Tensor(True, dtype=bool)
     """
@@ -57,8 +145,30 @@ def nextafter(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def heaviside(x: TensorLike, y: TensorLike) -> Tensor:
-    """0 below 0, 1 above, and y at 0, which has the gradient there.
+    """Return 0 for a negative `x`, 1 for a positive `x`, and `y` where `x` is 0.
 
+    Differentiable in `y`, which receives the gradient where `x` is 0. The gradient with respect to
+    `x` is 0.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.heaviside([-1.0, 0.0, 2.0], 0.5)
     Tensor([0. , 0.5, 1. ], dtype=float32)
     """
@@ -66,8 +176,27 @@ def heaviside(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def signbit(x: TensorLike, /) -> Tensor:
-    """Whether the sign of x is set, as it is of -0.0.
+    """Test whether the sign bit of `x` is set, as it is for -0.0.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.signbit([-0.0, 1.0])
     Tensor([ True, False], dtype=bool)
     """
@@ -75,8 +204,27 @@ def signbit(x: TensorLike, /) -> Tensor:
 
 
 def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
-    """x & y, bit by bit. Floats are a TypeError.
+    """Compute the bitwise conjunction `x & y`.
 
+    Parameters
+    ----------
+    x, y : array_like, integer or bool
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating or complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.bitwise_and([6, 5], 3)
     Tensor([2, 1], dtype=int64)
     """
@@ -84,8 +232,27 @@ def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
-    """x | y, bit by bit. Floats are a TypeError.
+    """Compute the bitwise disjunction `x | y`.
 
+    Parameters
+    ----------
+    x, y : array_like, integer or bool
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating or complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.bitwise_or([6, 5], 3)
     Tensor([7, 7], dtype=int64)
     """
@@ -93,8 +260,27 @@ def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
-    """x ^ y, bit by bit. Floats are a TypeError.
+    """Compute the bitwise exclusive disjunction `x ^ y`.
 
+    Parameters
+    ----------
+    x, y : array_like, integer or bool
+        Operands whose shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating or complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.bitwise_xor([6, 5], 3)
     Tensor([5, 6], dtype=int64)
     """
@@ -102,8 +288,27 @@ def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def bitwise_invert(x: TensorLike, /) -> Tensor:
-    """~x: every bit the other way; of bool, not x. Floats are a TypeError.
+    """Invert every bit: `~x`.
 
+    For dtype bool it is the logical negation.
+
+    Parameters
+    ----------
+    x : array_like, integer or bool
+        Input of any shape.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is floating or complex.
+
+    Examples
+    --------
     >>> pb.bitwise_invert([0, 5])
     Tensor([-1, -6], dtype=int64)
     """
@@ -111,8 +316,31 @@ def bitwise_invert(x: TensorLike, /) -> Tensor:
 
 
 def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
-    """x << y. A shift by as many bits as there are, or a negative one, leaves none.
+    """Shift the bits of `x` to the left: `x << y`.
 
+    The result is 0 if `y` is negative or at least the number of bits of the dtype.
+
+    Parameters
+    ----------
+    x : array_like, integer
+        Numbers to shift.
+    y : array_like, integer
+        Number of bits. Its shape broadcasts with that of `x`.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating or complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.bitwise_left_shift([1, 3], 2)
     Tensor([ 4, 12], dtype=int64)
     """
@@ -120,9 +348,32 @@ def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
-    """x >> y, the sign kept. A shift by as many bits as there are, or a negative one, leaves the
-    sign alone.
+    """Shift the bits of `x` to the right: `x >> y`.
 
+    The sign is kept. If `y` is negative or at least the number of bits of the dtype, the result is
+    0, or -1 for a negative `x`.
+
+    Parameters
+    ----------
+    x : array_like, integer
+        Numbers to shift.
+    y : array_like, integer
+        Number of bits. Its shape broadcasts with that of `x`.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating or complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.bitwise_right_shift([16, -3], 1)
     Tensor([ 8, -2], dtype=int64)
     """
@@ -130,8 +381,29 @@ def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
-    """x * y + z; the product is rounded.
+    """Compute `x * y + z`.
 
+    The product is rounded before the addition. Differentiable in all operands.
+
+    Parameters
+    ----------
+    x, y, z : array_like
+        Operands of numeric dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the operands.
+
+    Raises
+    ------
+    TypeError
+        If `x` and `y` are both of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.fma(2.0, [3.0, 4.0], 1.0)
     Tensor([7., 9.], dtype=float32)
     """
@@ -139,8 +411,31 @@ def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
 
 
 def lerp(start: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
-    """start + weight (end - start): `start` at weight 0, `end` at 1.
+    """Interpolate linearly: `start + weight * (end - start)`.
 
+    Differentiable in all operands.
+
+    Parameters
+    ----------
+    start, end : array_like
+        Values at weight 0 and at weight 1, of numeric dtypes.
+    weight : array_like
+        Interpolation weight. The shapes of all arguments broadcast.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted dtype of the arguments.
+
+    Raises
+    ------
+    TypeError
+        If `start` and `end` are both of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.lerp([0.0, 10.0], [4.0, 20.0], 0.25)
     Tensor([ 1. , 12.5], dtype=float32)
     """
@@ -148,8 +443,31 @@ def lerp(start: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
 
 
 def divmod(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
-    """`floor_divide` and `remainder`.
+    """Compute `floor_divide(x, y)` and `remainder(x, y)`.
 
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands of integer or floating dtypes. Their shapes broadcast.
+
+    Returns
+    -------
+    quotient : Tensor
+        The broadcast shape and the promoted dtype of the operands.
+    remainder : Tensor
+        The same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex, or both are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+    ZeroDivisionError
+        If an integer is divided by 0. It is raised when a result is computed.
+
+    Examples
+    --------
     >>> pb.divmod([-7, 7], 2)
     (Tensor([-4,  3], dtype=int64), Tensor([1, 1], dtype=int64))
     """
@@ -157,8 +475,22 @@ def divmod(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def isposinf(x: TensorLike, /) -> Tensor:
-    """Whether x is +infinity.
+    """Test whether `x` is plus infinity.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Examples
+    --------
     >>> pb.isposinf([float("inf"), float("-inf"), 1.0])
     Tensor([ True, False, False], dtype=bool)
     """
@@ -166,8 +498,22 @@ def isposinf(x: TensorLike, /) -> Tensor:
 
 
 def isneginf(x: TensorLike, /) -> Tensor:
-    """Whether x is -infinity.
+    """Test whether `x` is minus infinity.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Examples
+    --------
     >>> pb.isneginf([float("inf"), float("-inf"), 1.0])
     Tensor([False,  True, False], dtype=bool)
     """
@@ -177,9 +523,28 @@ def isneginf(x: TensorLike, /) -> Tensor:
 def nan_to_num(
     x: TensorLike, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """x with other numbers where it is not finite: by default 0 for NaN, and the largest finite
-    ones for infinities. No gradient passes there.
+    """Replace NaN and infinities by finite numbers.
 
+    The parts of a complex `x` are replaced separately. The gradient of replaced entries is 0.
+    Integers and bool are returned unchanged.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape.
+    nan : float, optional
+        Replacement of NaN. Default: 0.
+    posinf, neginf : float, optional
+        Replacements of plus and minus infinity. Default: the largest and the smallest finite number
+        of the dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Examples
+    --------
     >>> pb.nan_to_num([float("nan"), 1.0], nan=-1.0)
     Tensor([-1.,  1.], dtype=float32)
     """
@@ -206,9 +571,39 @@ def isclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Whether |x - y| is at most atol + rtol |y|; infinities are close to themselves, NaN only to
-    NaN with `equal_nan`.
+    """Test whether |x - y| is at most atol + rtol |y|, elementwise.
 
+    An infinity is close to itself only. The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of numeric dtypes. Their shapes broadcast.
+    rtol : float, optional
+        Tolerance relative to `y`. Default: 1e-5.
+    atol : float, optional
+        Absolute tolerance. Default: 1e-8.
+    equal_nan : bool, optional
+        If True, NaN is close to NaN. Default: False.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `equal_nan` is not a bool, or both operands are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    allclose
+
+    Examples
+    --------
     >>> pb.isclose([1.0, 2.0], [1.0000001, 2.1])
     Tensor([ True, False], dtype=bool)
     """
@@ -217,7 +612,7 @@ def isclose(
     x, y = _core.operands([x, y], "isclose")
     minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
     apart = _core.abs(minus(x, y))
-    # The smallest integer has no absolute value of its dtype.
+    # The absolute value of the smallest integer overflows its dtype.
     size = _core.abs(_core.cast(y, "float64") if y.dtype.kind in "iu" else y)
     near = _core.less_equal(apart, _core.add(atol, _core.multiply(rtol, size)))
     near = _core.logical_and(near, _core.isfinite(y))
@@ -233,8 +628,39 @@ def allclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Whether all entries are close: see `isclose`.
+    """Test whether all entries of `x` and `y` are close, as defined by `isclose`.
 
+    The result has no gradient.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Operands of numeric dtypes. Their shapes broadcast.
+    rtol : float, optional
+        Tolerance relative to `y`. Default: 1e-5.
+    atol : float, optional
+        Absolute tolerance. Default: 1e-8.
+    equal_nan : bool, optional
+        If True, NaN is close to NaN. Default: False.
+
+    Returns
+    -------
+    Tensor
+        A scalar of dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `equal_nan` is not a bool, or both operands are of dtype bool.
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    isclose
+
+    Examples
+    --------
     >>> bool(pb.allclose([1.0, 2.0], [1.0, 2.0]))
     True
     """
