@@ -238,8 +238,8 @@ def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
 
     References
     ----------
-    .. [1] Clevert et al., 2015, "Fast and accurate deep network learning by exponential linear
-       units".
+    .. [1] Clevert et al., "Fast and accurate deep network learning by exponential linear
+       units", 2015.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def selu(x: TensorLike, /) -> Tensor:
 
     References
     ----------
-    .. [1] Klambauer et al., 2017, "Self-normalizing neural networks".
+    .. [1] Klambauer et al., "Self-normalizing neural networks", 2017.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def mish(x: TensorLike, /) -> Tensor:
 
     References
     ----------
-    .. [1] Misra, 2019, "Mish: a self regularized non-monotonic activation function".
+    .. [1] Misra, "Mish: a self regularized non-monotonic activation function", 2019.
 
     Examples
     --------
@@ -440,7 +440,7 @@ def hard_silu(x: TensorLike, /) -> Tensor:
 
     References
     ----------
-    .. [1] Howard et al., 2019, "Searching for MobileNetV3".
+    .. [1] Howard et al., "Searching for MobileNetV3", 2019.
 
     Examples
     --------
@@ -475,7 +475,7 @@ def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
 
     References
     ----------
-    .. [1] Barron, 2017, "Continuously differentiable exponential linear units".
+    .. [1] Barron, "Continuously differentiable exponential linear units", 2017.
 
     Examples
     --------
@@ -513,7 +513,7 @@ def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
 
     References
     ----------
-    .. [1] Dauphin et al., 2016, "Language modeling with gated convolutional networks".
+    .. [1] Dauphin et al., "Language modeling with gated convolutional networks", 2016.
 
     Examples
     --------
@@ -584,7 +584,7 @@ def gelu(x: TensorLike, /, *, approximate: str = "none") -> Tensor:
 
     References
     ----------
-    .. [1] Hendrycks and Gimpel, 2016, "Gaussian error linear units".
+    .. [1] Hendrycks and Gimpel, "Gaussian error linear units", 2016.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Bessel functions, elementwise: floats; integers become the default float.
+"""Bessel functions, elementwise, of floating-point numbers.
 
-None has a derivative by its order: the gradient of an order is None. Orders may be arrays, which
-broadcast.
+Integers become the default floating dtype. There is no derivative with respect to the order: its
+gradient is None. Orders may be arrays, which broadcast.
 """
 
 from __future__ import annotations
@@ -13,8 +13,29 @@ from .arguments import integer_orders
 
 
 def i0(x: TensorLike, /) -> Tensor:
-    """The modified Bessel function of the first kind of order 0: DLMF 10.25.2.
+    """Compute the modified Bessel function of the first kind of order 0.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.25.2.
+
+    Examples
+    --------
     >>> pb.special.i0([0.0, 1.0, -5.0])
     Tensor([ 1.       ,  1.2660658, 27.239872 ], dtype=float32)
     """
@@ -22,10 +43,27 @@ def i0(x: TensorLike, /) -> Tensor:
 
 
 def i0e(x: TensorLike, /) -> Tensor:
-    """exp(-|x|) i0(x).
+    """Compute exp(-|x|) i0(x).
 
-    The slope has a form of its own, where i1e - i0e cancels; at 0 it is 0.
+    The slope is computed directly, since i1e - i0e cancels. The slope at 0 is 0.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.i0e([0.0, 1.0, 1e10])
     Tensor([1.000000e+00, 4.657596e-01, 3.989423e-06], dtype=float32)
     """
@@ -33,8 +71,29 @@ def i0e(x: TensorLike, /) -> Tensor:
 
 
 def i1(x: TensorLike, /) -> Tensor:
-    """The modified Bessel function of the first kind of order 1: DLMF 10.25.2.
+    """Compute the modified Bessel function of the first kind of order 1.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.25.2.
+
+    Examples
+    --------
     >>> pb.special.i1([0.0, 1.0, -5.0])
     Tensor([  0.       ,   0.5651591, -24.335642 ], dtype=float32)
     """
@@ -42,8 +101,25 @@ def i1(x: TensorLike, /) -> Tensor:
 
 
 def i1e(x: TensorLike, /) -> Tensor:
-    """exp(-|x|) i1(x).
+    """Compute exp(-|x|) i1(x).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.i1e([0.0, 1.0, 1e10])
     Tensor([0.0000000e+00, 2.0791042e-01, 3.9894230e-06], dtype=float32)
     """
@@ -51,11 +127,38 @@ def i1e(x: TensorLike, /) -> Tensor:
 
 
 def iv(v: TensorLike, x: TensorLike, /) -> Tensor:
-    """The modified Bessel function of the first kind of real order v: DLMF 10.25.2.
+    """Compute the modified Bessel function of the first kind of real order `v`.
 
-    NaN where x < 0 and v is not whole. The gradient of v is None. Where v is below -1 and not
-    whole, the function may change its sign, near which digits are lost.
+    The value is NaN if x < 0 and `v` is not an integer. Differentiable in `x`; the gradient with
+    respect to `v` is None. If `v` is below -1 and not an integer, the function may change its sign;
+    accuracy is lost near the zero.
 
+    Parameters
+    ----------
+    v : array_like, real
+        Order, also fractional. Shapes broadcast; integers and bool become the default floating
+        dtype.
+    x : array_like, real
+        Argument.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.25.2.
+
+    Examples
+    --------
     >>> pb.special.iv(0.5, [1.0, 5.0])
     Tensor([ 0.9376749, 26.477547 ], dtype=float32)
     """
@@ -63,11 +166,33 @@ def iv(v: TensorLike, x: TensorLike, /) -> Tensor:
 
 
 def ive(v: TensorLike, x: TensorLike, /) -> Tensor:
-    """exp(-|x|) iv(v, x).
+    """Compute exp(-|x|) iv(v, x).
 
-    The gradient of v is None. Second derivatives lose digits where v is 30 and more and x between v
-    and v^2 / 2.
+    Differentiable in `x`; the gradient with respect to `v` is None. Second derivatives lose
+    accuracy if `v` is 30 or more and `x` is between v and v^2 / 2.
 
+    Parameters
+    ----------
+    v : array_like, real
+        Order, also fractional. Shapes broadcast; integers and bool become the default floating
+        dtype.
+    x : array_like, real
+        Argument.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.special.ive(0.5, [1.0, 1e10])
     Tensor([3.449513e-01, 3.989423e-06], dtype=float32)
     """
@@ -75,8 +200,31 @@ def ive(v: TensorLike, x: TensorLike, /) -> Tensor:
 
 
 def j0(x: TensorLike, /) -> Tensor:
-    """The Bessel function of the first kind of order 0: DLMF 10.2.2. 0 at infinity.
+    """Compute the Bessel function of the first kind of order 0.
 
+    The value at infinity is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.2.2.
+
+    Examples
+    --------
     >>> pb.special.j0([0.0, 1.0, -5.0])
     Tensor([ 1.        ,  0.7651977 , -0.17759678], dtype=float32)
     """
@@ -84,8 +232,31 @@ def j0(x: TensorLike, /) -> Tensor:
 
 
 def j1(x: TensorLike, /) -> Tensor:
-    """The Bessel function of the first kind of order 1: DLMF 10.2.2. 0 at infinity.
+    """Compute the Bessel function of the first kind of order 1.
 
+    The value at infinity is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.2.2.
+
+    Examples
+    --------
     >>> pb.special.j1([0.0, 1.0, -5.0])
     Tensor([0.        , 0.44005057, 0.32757914], dtype=float32)
     """
@@ -93,8 +264,31 @@ def j1(x: TensorLike, /) -> Tensor:
 
 
 def y0(x: TensorLike, /) -> Tensor:
-    """The Bessel function of the second kind of order 0: DLMF 10.2.3. -inf at 0, NaN below.
+    """Compute the Bessel function of the second kind of order 0.
 
+    The value is -inf at 0 and NaN for a negative `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.2.3.
+
+    Examples
+    --------
     >>> pb.special.y0([0.0, 1.0, 5.0])
     Tensor([       -inf,  0.08825696, -0.30851763], dtype=float32)
     """
@@ -102,8 +296,31 @@ def y0(x: TensorLike, /) -> Tensor:
 
 
 def y1(x: TensorLike, /) -> Tensor:
-    """The Bessel function of the second kind of order 1: DLMF 10.2.3. -inf at 0, NaN below.
+    """Compute the Bessel function of the second kind of order 1.
 
+    The value is -inf at 0 and NaN for a negative `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.2.3.
+
+    Examples
+    --------
     >>> pb.special.y1([0.0, 1.0, 5.0])
     Tensor([       -inf, -0.7812128 ,  0.14786315], dtype=float32)
     """
@@ -111,11 +328,36 @@ def y1(x: TensorLike, /) -> Tensor:
 
 
 def jn(n: TensorLike, x: TensorLike, /) -> Tensor:
-    """The Bessel function of the first kind of a whole order: DLMF 10.2.2.
+    """Compute the Bessel function of the first kind of integer order `n`.
 
-    The order is an integer or an array of them, up to 2^20 in size: NaN beyond. Other orders are a
-    TypeError. The gradient of x is (jn(n - 1, x) - jn(n + 1, x)) / 2.
+    The gradient with respect to `x` is (jn(n - 1, x) - jn(n + 1, x)) / 2.
 
+    Parameters
+    ----------
+    n : int or array_like of int
+        Order, at most 2^20 in absolute value; beyond, the result is NaN.
+    x : array_like, real
+        Argument. Its shape broadcasts with that of `n`. Integers and bool become the default
+        floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer or an array of integers, or `x` is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.2.2.
+
+    Examples
+    --------
     >>> pb.special.jn(2, [0.0, 1.0, 5.0])
     Tensor([0.        , 0.11490349, 0.04656512], dtype=float32)
     """
@@ -123,10 +365,36 @@ def jn(n: TensorLike, x: TensorLike, /) -> Tensor:
 
 
 def yn(n: TensorLike, x: TensorLike, /) -> Tensor:
-    """The Bessel function of the second kind of a whole order: DLMF 10.2.3. -inf at 0, NaN below.
+    """Compute the Bessel function of the second kind of integer order `n`.
 
-    Orders as in `jn`.
+    The value is -inf at 0 and NaN for a negative `x`.
 
+    Parameters
+    ----------
+    n : int or array_like of int
+        Order, at most 2^20 in absolute value; beyond, the result is NaN.
+    x : array_like, real
+        Argument. Its shape broadcasts with that of `n`. Integers and bool become the default
+        floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer or an array of integers, or `x` is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.2.3.
+
+    Examples
+    --------
     >>> pb.special.yn(2, [0.0, 1.0, 5.0])
     Tensor([       -inf, -1.6506826 ,  0.36766288], dtype=float32)
     """

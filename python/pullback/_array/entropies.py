@@ -1,4 +1,7 @@
-"""Logistic functions and entropies, under SciPy's names; integers become the default float."""
+"""Logistic functions and entropies, with SciPy's names.
+
+Integers become the default floating dtype.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,25 @@ from .arguments import made_floating
 
 
 def expit(x: TensorLike, /) -> Tensor:
-    """1 / (1 + exp(-x)), the same as `sigmoid`.
+    """Compute the logistic function 1 / (1 + exp(-x)), the same as `sigmoid`.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.expit([0.0, 1000.0])
     Tensor([0.5, 1. ], dtype=float32)
     """
@@ -18,8 +38,27 @@ def expit(x: TensorLike, /) -> Tensor:
 
 
 def log_expit(x: TensorLike, /) -> Tensor:
-    """log(expit(x)), which no large argument loses; its slope is expit(-x).
+    """Compute log(expit(x)) without loss for large arguments.
 
+    The derivative is expit(-x).
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.log_expit([-1000.0, 0.0])
     Tensor([-1.000000e+03, -6.931472e-01], dtype=float32)
     """
@@ -27,8 +66,27 @@ def log_expit(x: TensorLike, /) -> Tensor:
 
 
 def logit(p: TensorLike, /) -> Tensor:
-    """log(p / (1 - p)), the inverse of `expit`, with all digits near 1/2 too; NaN outside [0, 1].
+    """Compute log(p / (1 - p)), the inverse of `expit`.
 
+    The value is accurate also near p = 1/2. It is NaN outside [0, 1].
+
+    Parameters
+    ----------
+    p : array_like, real
+        Probability in [0, 1]. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `p`; the floating dtype of `p`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `p` is complex.
+
+    Examples
+    --------
     >>> pb.special.logit([0.0, 0.5, 0.75])
     Tensor([     -inf, 0.       , 1.0986123], dtype=float32)
     """
@@ -36,8 +94,27 @@ def logit(p: TensorLike, /) -> Tensor:
 
 
 def entr(x: TensorLike, /) -> Tensor:
-    """-x log(x); 0 at 0, -inf below.
+    """Compute the entropy term -x log(x).
 
+    The value is 0 at 0 and -inf for a negative `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.entr([0.0, 0.5, -1.0])
     Tensor([0.       , 0.3465736,      -inf], dtype=float32)
     """
@@ -45,10 +122,30 @@ def entr(x: TensorLike, /) -> Tensor:
 
 
 def rel_entr(x: TensorLike, y: TensorLike, /) -> Tensor:
-    """x log(x / y) for positive x and y; 0 where x = 0 and y >= 0; else inf.
+    """Compute the relative entropy term x log(x / y).
 
-    Where both are 0 the gradients are 0.
+    The value is 0 where x = 0 and y >= 0, and inf elsewhere unless both operands are positive.
+    Differentiable in both operands; where both are 0 the gradients are 0.
 
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.special.rel_entr([0.0, 0.5], [0.5, 0.25])
     Tensor([0.       , 0.3465736], dtype=float32)
     """
@@ -56,10 +153,31 @@ def rel_entr(x: TensorLike, y: TensorLike, /) -> Tensor:
 
 
 def kl_div(x: TensorLike, y: TensorLike, /) -> Tensor:
-    """x log(x / y) - x + y for positive x and y; y where x = 0 and y >= 0; else inf.
+    """Compute the Kullback-Leibler term x log(x / y) - x + y.
 
-    No digits are lost where x is near y. Where both are 0 the gradients are 0.
+    The value is `y` where x = 0 and y >= 0, and inf elsewhere unless both operands are positive. It
+    is accurate where `x` is near `y`. Differentiable in both operands; where both are 0 the
+    gradients are 0.
 
+    Parameters
+    ----------
+    x, y : array_like, real
+        Operands whose shapes broadcast. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an operand is complex.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> pb.special.kl_div([0.0, 0.5], [0.5, 0.25])
     Tensor([0.5       , 0.09657359], dtype=float32)
     """

@@ -1,4 +1,7 @@
-"""The error function and its relatives, elementwise: floats; integers become the default float."""
+"""The error function and related functions, elementwise, of floating-point numbers.
+
+Integers become the default floating dtype.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,32 @@ from .._typing import TensorLike
 
 
 def erf(x: TensorLike, /) -> Tensor:
-    """The error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x: DLMF 7.2.1.
+    """Compute the error function.
 
-    Elementwise, for floats; integers become the default float. The gradient is
+    The value is 2/sqrt(pi) times the integral of exp(-t^2) from 0 to `x`. The gradient is
     2/sqrt(pi) exp(-x^2).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 7.2.1.
+
+    Examples
+    --------
     >>> pb.special.erf([0.0, 0.5, -10.0])
     Tensor([ 0.       ,  0.5204999, -1.       ], dtype=float32)
     """
@@ -20,8 +44,31 @@ def erf(x: TensorLike, /) -> Tensor:
 
 
 def erfc(x: TensorLike, /) -> Tensor:
-    """1 - erf(x), with all its digits where erf(x) is near 1: DLMF 7.2.2.
+    """Compute the complementary error function, 1 - erf(x).
 
+    The value is accurate where erf(x) is near 1.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 7.2.2.
+
+    Examples
+    --------
     >>> pb.special.erfc([0.0, 5.0, -10.0])
     Tensor([1.0000000e+00, 1.5374598e-12, 2.0000000e+00], dtype=float32)
     """
@@ -29,10 +76,33 @@ def erfc(x: TensorLike, /) -> Tensor:
 
 
 def erfcx(x: TensorLike, /) -> Tensor:
-    """exp(x^2) erfc(x), which neither overflows nor vanishes as its factors do: DLMF 7.6.
+    """Compute the scaled complementary error function, exp(x^2) erfc(x).
 
-    Each derivative has a form of its own (DLMF 7.18.3), where 2 x erfcx(x) - 2/sqrt(pi) cancels.
+    The value does not overflow or underflow where its factors do. Each derivative is computed
+    directly [2]_, since the formula 2 x erfcx(x) - 2/sqrt(pi) cancels.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 7.6.
+    .. [2] NIST Digital Library of Mathematical Functions (DLMF), 7.18.3.
+
+    Examples
+    --------
     >>> pb.special.erfcx([0.0, 5.0, 1e10])
     Tensor([1.0000000e+00, 1.1070464e-01, 5.6418960e-11], dtype=float32)
     """
@@ -40,10 +110,27 @@ def erfcx(x: TensorLike, /) -> Tensor:
 
 
 def erfinv(x: TensorLike, /) -> Tensor:
-    """The inverse of `erf`; infinite at -1 and 1, NaN outside.
+    """Compute the inverse of `erf`.
 
-    The gradient is sqrt(pi)/2 exp(erfinv(x)^2).
+    The value is infinite at -1 and 1, and NaN outside. The gradient is sqrt(pi)/2 exp(erfinv(x)^2).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.erfinv([0.0, 0.5, -1.0])
     Tensor([0.        , 0.47693628,       -inf], dtype=float32)
     """
@@ -51,10 +138,28 @@ def erfinv(x: TensorLike, /) -> Tensor:
 
 
 def erfcinv(x: TensorLike, /) -> Tensor:
-    """The inverse of `erfc`; infinite at 0 and 2, NaN outside.
+    """Compute the inverse of `erfc`.
 
-    The gradient is -sqrt(pi)/2 exp(erfcinv(x)^2).
+    The value is infinite at 0 and 2, and NaN outside. The gradient is -sqrt(pi)/2
+    exp(erfcinv(x)^2).
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.erfcinv([1.0, 1e-30, 2.0])
     Tensor([0.      , 8.148616,     -inf], dtype=float32)
     """
@@ -62,8 +167,27 @@ def erfcinv(x: TensorLike, /) -> Tensor:
 
 
 def ndtr(x: TensorLike, /) -> Tensor:
-    """The normal distribution function, erfc(-x / sqrt(2)) / 2. Its gradient is the density.
+    """Compute the standard normal distribution function, erfc(-x / sqrt(2)) / 2.
 
+    The gradient is the density.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.ndtr([0.0, 1.0, -10.0])
     Tensor([5.000000e-01, 8.413448e-01, 7.619853e-24], dtype=float32)
     """
@@ -71,8 +195,27 @@ def ndtr(x: TensorLike, /) -> Tensor:
 
 
 def ndtri(p: TensorLike, /) -> Tensor:
-    """The inverse of `ndtr`; infinite at 0 and 1, NaN outside.
+    """Compute the inverse of `ndtr`.
 
+    The value is infinite at 0 and 1, and NaN outside.
+
+    Parameters
+    ----------
+    p : array_like, real
+        Probability in [0, 1]. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `p`; the floating dtype of `p`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `p` is complex.
+
+    Examples
+    --------
     >>> pb.special.ndtri([0.5, 1e-30, 1.0])
     Tensor([  0.      , -11.464025,        inf], dtype=float32)
     """
@@ -80,10 +223,28 @@ def ndtri(p: TensorLike, /) -> Tensor:
 
 
 def log_ndtr(x: TensorLike, /) -> Tensor:
-    """log(ndtr(x)), as far out as x^2 / 2 is a number.
+    """Compute the logarithm of `ndtr`.
 
-    The gradient is the density divided by `ndtr`, which is near -x far below 0.
+    The value is finite if x^2 / 2 does not overflow. The gradient is the density divided by `ndtr`,
+    which is near -x far below 0.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.log_ndtr([0.0, -10.0, 10.0])
     Tensor([-6.9314718e-01, -5.3231285e+01, -7.6198528e-24], dtype=float32)
     """
