@@ -30,8 +30,44 @@ def sum(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The sum. Integers and bool are summed in int64.
+    """Compute the sum over axes.
 
+    Integers and bool are summed in int64, unsigned integers in uint64. Sums of float32 are formed
+    in a fixed tree, so the result does not depend on the number of threads. An empty sum is 0.
+    Differentiable in `x` and `initial`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction, and dtype of the result.
+    initial : array_like, scalar, optional
+        Number that is included in the reduction; it receives a gradient.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`,
+        int64 for bool and signed integers, uint64 for unsigned integers, or `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, if `where` does not broadcast to `x`, or
+        if `initial` is not a scalar.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> pb.sum([[1.0, 2.0], [3.0, 4.0]], axis=0)
     Tensor([4., 6.], dtype=float32)
     >>> pb.sum([1.0, float("nan")], where=[True, False], initial=10)
@@ -63,8 +99,39 @@ def mean(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The arithmetic mean, floating or complex unless `dtype` is not; NaN where no entry counts.
+    """Compute the arithmetic mean over axes.
 
+    NaN if no element is included. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction, and dtype of the result.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`
+        if floating or complex, else the default floating dtype; or `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> pb.mean([[1.0, 2.0], [3.0, 4.0]], axis=1)
     Tensor([1.5, 3.5], dtype=float32)
     >>> pb.mean([1.0, 2.0, 30.0], where=[True, True, False])
@@ -95,8 +162,44 @@ def prod(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The product. Its gradient divides by nothing, so zeros are exact.
+    """Compute the product over axes.
 
+    Integers and bool are multiplied in int64, unsigned integers in uint64. An empty product is 1.
+    Differentiable in `x` and `initial`; the gradient contains no division, so it is exact if
+    elements are zero.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction, and dtype of the result.
+    initial : array_like, scalar, optional
+        Number that is included in the reduction; it receives a gradient.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`,
+        int64 for bool and signed integers, uint64 for unsigned integers, or `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, if `where` does not broadcast to `x`, or
+        if `initial` is not a scalar.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> x = pb.Variable([2.0, 0.0, 3.0])
     >>> pb.gradients(pb.prod(x), x)
     [Tensor([0., 6., 0.], dtype=float32)]
@@ -118,9 +221,42 @@ def max(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The largest element; NaN where there is one. Equal ones share the gradient. With `where` an
-    `initial` is needed, for where nothing counts.
+    """Compute the maximum over axes.
 
+    NaN if a reduced element is NaN. Differentiable in `x` and `initial`; equal maxima share the
+    gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    initial : array_like, scalar, optional
+        Lower bound of the result; it receives a gradient. Required with `where`, for results
+        without an included element.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis has size 0 and `initial` is missing, if `where` is given without `initial`
+        or does not broadcast to `x`, if `initial` is not a scalar, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex, if `where` is not bool, or if `initial` is given for a bool `x`.
+
+    Examples
+    --------
     >>> pb.max([[1.0, 5.0], [3.0, 4.0]], axis=1)
     Tensor([5., 4.], dtype=float32)
     >>> pb.max([1.0, 5.0], where=[True, False], initial=0)
@@ -140,9 +276,42 @@ def min(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The smallest element; NaN where there is one. Equal ones share the gradient. With `where` an
-    `initial` is needed, for where nothing counts.
+    """Compute the minimum over axes.
 
+    NaN if a reduced element is NaN. Differentiable in `x` and `initial`; equal minima share the
+    gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    initial : array_like, scalar, optional
+        Upper bound of the result; it receives a gradient. Required with `where`, for results
+        without an included element.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis has size 0 and `initial` is missing, if `where` is given without `initial`
+        or does not broadcast to `x`, if `initial` is not a scalar, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex, if `where` is not bool, or if `initial` is given for a bool `x`.
+
+    Examples
+    --------
     >>> pb.min([[1.0, 5.0], [3.0, 4.0]], axis=1)
     Tensor([1., 3.], dtype=float32)
     """
@@ -174,8 +343,33 @@ def extremum(
 
 
 def argmax(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
-    """The position (int64) of the first largest element; without an axis, of x flattened.
+    """Return the index of the maximum along an axis.
 
+    Of equal maxima the first is returned; a NaN is larger than any number.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int, optional
+        Axis to search; negative values count from the last axis. Default: the flattened input.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the axis, or with size 1 there if `keepdims`; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If the axis has size 0 or `axis` is out of range.
+    TypeError
+        If `x` is complex or `axis` is not an integer.
+
+    Examples
+    --------
     >>> pb.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
     Tensor([1, 0], dtype=int64)
     """
@@ -185,8 +379,33 @@ def argmax(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool =
 
 
 def argmin(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
-    """The position (int64) of the first smallest element; without an axis, of x flattened.
+    """Return the index of the minimum along an axis.
 
+    Of equal minima the first is returned; a NaN is smaller than any number.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int, optional
+        Axis to search; negative values count from the last axis. Default: the flattened input.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the axis, or with size 1 there if `keepdims`; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If the axis has size 0 or `axis` is out of range.
+    TypeError
+        If `x` is complex or `axis` is not an integer.
+
+    Examples
+    --------
     >>> pb.argmin([3.0, 1.0, 2.0])
     Tensor(1, dtype=int64)
     """
@@ -198,8 +417,35 @@ def argmin(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool =
 def all(
     x: TensorLike, /, axis: Axis = None, keepdims: bool = False, *, where: TensorLike = True
 ) -> Tensor:
-    """Whether every element holds.
+    """Test whether all elements along axes are true.
 
+    Elements other than 0 are true, NaN included. The result is true if there are no elements.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> pb.all([[True, True], [True, False]], axis=1)
     Tensor([ True, False], dtype=bool)
     """
@@ -211,8 +457,35 @@ def all(
 def any(
     x: TensorLike, /, axis: Axis = None, keepdims: bool = False, *, where: TensorLike = True
 ) -> Tensor:
-    """Whether some element holds.
+    """Test whether any element along axes is true.
 
+    Elements other than 0 are true, NaN included. The result is false if there are no elements.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; dtype bool.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> pb.any([[False, False], [True, False]], axis=1)
     Tensor([False,  True], dtype=bool)
     """
@@ -222,8 +495,34 @@ def any(
 
 
 def logsumexp(x: TensorLike, /, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """log(sum(exp(x))), without overflow; -inf where all of x is, with gradient 0.
+    """Compute ``log(sum(exp(x)))`` over axes without overflow.
 
+    Differentiable in `x`. If all reduced elements are -inf, the result is -inf and the gradient 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`
+        if floating, else the default floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis has size 0, or if `axis` is out of range or names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.logsumexp([1000.0, float("-inf")])
     Tensor(1000., dtype=float32)
     """

@@ -25,13 +25,54 @@ def var(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The variance: the sum of squared distances from the mean, divided by N - `correction`, by its
-    other name `ddof`; NaN where that is not positive. Always floating; of complex numbers the
-    squared distances are those of `abs`. Computed in float64, so that entries beside a large mean
-    keep all of their digits, by sums of distances from a number among the entries or near their
-    mean (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance",
-    Am. Stat. 37, 1983).
+    """Compute the variance over axes.
 
+    The sum of squared distances from the mean is divided by N - `correction`, where N is the number
+    of included elements. The result is NaN if the divisor is not positive. For complex input the
+    distances are absolute values. Differentiable in `x`.
+
+    The computation runs in float64 and sums distances from a number among the elements or close to
+    their mean [1]_, so elements close to a large mean keep all their digits.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    correction : float, default 0
+        Number subtracted from the count of included elements in the divisor.
+    ddof : float, optional
+        Alias of `correction`. Give at most one of the two.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the real floating
+        dtype that belongs to `x` (or to `dtype`), for integers and bool the default floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If both `correction` and `ddof` are given, if one is not a number, or if `where` is not
+        bool.
+
+    References
+    ----------
+    .. [1] T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample variance",
+       Am. Stat. 37, 1983.
+
+    Examples
+    --------
     >>> pb.var([1.0, 2.0, 3.0])
     Tensor(0.6666667, dtype=float32)
     >>> pb.var([1e8, 1e8 + 8, 1e8 + 8])
@@ -116,8 +157,45 @@ def std(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The square root of `var`. Where all entries are equal the gradient is 0.
+    """Compute the standard deviation over axes.
 
+    The square root of `var`. Differentiable in `x`; if all reduced elements are equal, the gradient
+    is 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    correction : float, default 0
+        Number subtracted from the count of included elements in the divisor.
+    ddof : float, optional
+        Alias of `correction`. Give at most one of the two.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of
+        `var`. NaN if N - `correction` is not positive.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If both `correction` and `ddof` are given, if one is not a number, or if `where` is not
+        bool.
+
+    Examples
+    --------
     >>> pb.std([1.0, 3.0])
     Tensor(1., dtype=float32)
     """
@@ -133,8 +211,31 @@ def _root(v: Tensor, result: DType) -> Tensor:
 
 
 def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    """How many entries are not 0, in int64. NaN counts.
+    """Count the elements that are not 0 over axes.
 
+    NaN counts as nonzero.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice.
+
+    Examples
+    --------
     >>> pb.count_nonzero([[0, 1], [2, 3]], axis=1)
     Tensor([1, 2], dtype=int64)
     """
@@ -145,8 +246,33 @@ def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False
 
 
 def ptp(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    """The largest entry minus the smallest.
+    """Compute the difference of maximum and minimum over axes.
 
+    Differentiable in `x`; equal maxima share the gradient, and so do equal minima.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; not bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis has size 0, or if `axis` is out of range or names an axis twice.
+    TypeError
+        If `x` is bool or complex.
+
+    Examples
+    --------
     >>> pb.ptp([3.0, 1.0, 2.0])
     Tensor(2., dtype=float32)
     """
@@ -169,8 +295,42 @@ def nansum(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The sum without the entries that are NaN, which get no gradient.
+    """Compute the sum over axes, ignoring NaN.
 
+    An empty sum is 0. Differentiable in `x` and `initial`; NaN elements receive no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction, and dtype of the result.
+    initial : array_like, scalar, optional
+        Number that is included in the reduction; it receives a gradient.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; dtype as for
+        `sum`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, if `where` does not broadcast to `x`, or
+        if `initial` is not a scalar.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> pb.nansum([1.0, float("nan"), 2.0])
     Tensor(3., dtype=float32)
     """
@@ -190,9 +350,40 @@ def nanmean(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The mean of the entries that are not NaN, which have all of the gradient; NaN where there is
-    none.
+    """Compute the arithmetic mean over axes, ignoring NaN.
 
+    NaN if no element remains. Differentiable in `x`; the elements that are not NaN receive all of
+    the gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`
+        (or `dtype`) if floating or complex, else the default floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If `where` is not bool or `keepdims` is not a bool.
+
+    Examples
+    --------
     >>> pb.nanmean([1.0, float("nan"), 2.0])
     Tensor(1.5, dtype=float32)
     """
@@ -213,8 +404,45 @@ def nanvar(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The variance of the entries that are not NaN, as `var`.
+    """Compute the variance over axes, ignoring NaN.
 
+    As `var` of the elements that are not NaN; NaN if N - `correction` is not positive.
+    Differentiable in `x`; NaN elements receive no gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    correction : float, default 0
+        Number subtracted from the count of included elements in the divisor.
+    ddof : float, optional
+        Alias of `correction`. Give at most one of the two.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of
+        `var`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If both `correction` and `ddof` are given, if one is not a number, or if `where` is not
+        bool.
+
+    Examples
+    --------
     >>> pb.nanvar([1.0, float("nan"), 3.0])
     Tensor(1., dtype=float32)
     """
@@ -237,8 +465,45 @@ def nanstd(
     dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The square root of `nanvar`.
+    """Compute the standard deviation over axes, ignoring NaN.
 
+    The square root of `nanvar`. Differentiable in `x`; NaN elements receive no gradient, and if all
+    other reduced elements are equal, the gradient is 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    correction : float, default 0
+        Number subtracted from the count of included elements in the divisor.
+    ddof : float, optional
+        Alias of `correction`. Give at most one of the two.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of
+        `var`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or `where` does not broadcast to `x`.
+    TypeError
+        If both `correction` and `ddof` are given, if one is not a number, or if `where` is not
+        bool.
+
+    Examples
+    --------
     >>> pb.nanstd([1.0, float("nan"), 3.0])
     Tensor(1., dtype=float32)
     """
@@ -258,8 +523,41 @@ def nanmax(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The largest of the entries that are not NaN; NaN where there is none.
+    """Compute the maximum over axes, ignoring NaN.
 
+    NaN if all reduced elements are NaN and `initial` is not given. Differentiable in `x` and
+    `initial`; equal maxima share the gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    initial : array_like, scalar, optional
+        Lower bound of the result; it receives a gradient. Required with `where`.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis has size 0 and `initial` is missing, if `where` is given without `initial`
+        or does not broadcast to `x`, if `initial` is not a scalar, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex or `where` is not bool.
+
+    Examples
+    --------
     >>> pb.nanmax([[1.0, float("nan")], [5.0, 4.0]], axis=1)
     Tensor([1., 5.], dtype=float32)
     """
@@ -277,8 +575,41 @@ def nanmin(
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
-    """The smallest of the entries that are not NaN; NaN where there is none.
+    """Compute the minimum over axes, ignoring NaN.
 
+    NaN if all reduced elements are NaN and `initial` is not given. Differentiable in `x` and
+    `initial`; equal minima share the gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    initial : array_like, scalar, optional
+        Upper bound of the result; it receives a gradient. Required with `where`.
+    where : array_like, bool, default True
+        Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
+        whatever their value.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis has size 0 and `initial` is missing, if `where` is given without `initial`
+        or does not broadcast to `x`, if `initial` is not a scalar, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex or `where` is not bool.
+
+    Examples
+    --------
     >>> pb.nanmin([[1.0, float("nan")], [5.0, 4.0]], axis=1)
     Tensor([1., 4.], dtype=float32)
     """
