@@ -57,8 +57,35 @@ def _halves(a: Tensor, b: Tensor) -> Tensor:
 
 
 def median(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    """The entry in the middle, or the mean of the two in the middle, which share the gradient.
+    """Compute the median over axes.
 
+    The middle element of the sorted input, or the mean of the two middle elements, which share the
+    gradient. NaN if a reduced element is NaN or if there is none. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers and bool are cast to the default floating dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the floating
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.median([1.0, 9.0, 2.0, 4.0])
     Tensor(3., dtype=float32)
     """
@@ -151,12 +178,48 @@ def quantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Tensor:
-    """What the share q (0 … 1) of the entries does not exceed. The result has the axes of q first.
+    """Compute the q-th quantile over axes.
 
-    Where that lies between two entries, `method` says what it is: "linear" goes from the one to the
-    other, "lower", "higher", "nearest" and "midpoint" are what they say, "hazen", "weibull",
-    "median_unbiased" and "normal_unbiased" are as in NumPy. The linear ones have a gradient by q.
+    NaN if a reduced element is NaN. Differentiable in `x`: the gradient flows to the one or two
+    elements that form the result, of equal elements to those that a stable sort puts there.
+    Differentiable in `q` for the methods that interpolate.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers and bool are cast to the default floating dtype.
+    q : array_like, real
+        Probabilities in [0, 1], of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    method : str, default "linear"
+        Rule for a quantile that lies between two elements. "linear" interpolates; "lower",
+        "higher", "nearest" and "midpoint" select the lower, higher or nearer element or the mean of
+        both; "hazen", "weibull", "median_unbiased" and "normal_unbiased" interpolate with the
+        plotting positions of NumPy's methods of the same names [1]_.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `q` followed by the shape of `x` without the reduced axes (or with size 1 there if
+        `keepdims`); the floating dtype of `x`. NaN if there are no elements to reduce.
+
+    Raises
+    ------
+    ValueError
+        If `q` is outside [0, 1] or NaN, if `method` is unknown, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", Am. Stat. 50, 1996.
+
+    Examples
+    --------
     >>> pb.quantile([1.0, 2.0, 4.0], [0.5, 0.75])
     Tensor([2., 3.], dtype=float32)
     """
@@ -175,8 +238,46 @@ def percentile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Tensor:
-    """`quantile` with q in 0 … 100.
+    """Compute the q-th percentile over axes.
 
+    As `quantile`, with `q` in [0, 100]; the gradients are those of `quantile`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers and bool are cast to the default floating dtype.
+    q : array_like, real
+        Percentages in [0, 100], of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    method : str, default "linear"
+        Rule for a quantile that lies between two elements. "linear" interpolates; "lower",
+        "higher", "nearest" and "midpoint" select the lower, higher or nearer element or the mean of
+        both; "hazen", "weibull", "median_unbiased" and "normal_unbiased" interpolate with the
+        plotting positions of NumPy's methods of the same names [1]_.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `q` followed by the shape of `x` without the reduced axes (or with size 1 there if
+        `keepdims`); the floating dtype of `x`. NaN if there are no elements to reduce.
+
+    Raises
+    ------
+    ValueError
+        If `q` is outside [0, 100] or NaN, if `method` is unknown, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", Am. Stat. 50, 1996.
+
+    Examples
+    --------
     >>> pb.percentile([1.0, 2.0, 4.0], 75)
     Tensor(3., dtype=float32)
     """
@@ -195,8 +296,46 @@ def nanquantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Tensor:
-    """`quantile` of the entries that are not NaN; NaN where there is none.
+    """Compute the q-th quantile over axes, ignoring NaN.
 
+    NaN if no element remains. The gradients are those of `quantile`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers and bool are cast to the default floating dtype.
+    q : array_like, real
+        Probabilities in [0, 1], of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    method : str, default "linear"
+        Rule for a quantile that lies between two elements. "linear" interpolates; "lower",
+        "higher", "nearest" and "midpoint" select the lower, higher or nearer element or the mean of
+        both; "hazen", "weibull", "median_unbiased" and "normal_unbiased" interpolate with the
+        plotting positions of NumPy's methods of the same names [1]_.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `q` followed by the shape of `x` without the reduced axes (or with size 1 there if
+        `keepdims`); the floating dtype of `x`. NaN if there are no elements to reduce.
+
+    Raises
+    ------
+    ValueError
+        If `q` is outside [0, 1] or NaN, if `method` is unknown, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", Am. Stat. 50, 1996.
+
+    Examples
+    --------
     >>> pb.nanquantile([1.0, float("nan"), 2.0, 4.0], 0.75)
     Tensor(3., dtype=float32)
     """
@@ -215,8 +354,46 @@ def nanpercentile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Tensor:
-    """`percentile` of the entries that are not NaN; NaN where there is none.
+    """Compute the q-th percentile over axes, ignoring NaN.
 
+    NaN if no element remains. The gradients are those of `quantile`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers and bool are cast to the default floating dtype.
+    q : array_like, real
+        Percentages in [0, 100], of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    method : str, default "linear"
+        Rule for a quantile that lies between two elements. "linear" interpolates; "lower",
+        "higher", "nearest" and "midpoint" select the lower, higher or nearer element or the mean of
+        both; "hazen", "weibull", "median_unbiased" and "normal_unbiased" interpolate with the
+        plotting positions of NumPy's methods of the same names [1]_.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `q` followed by the shape of `x` without the reduced axes (or with size 1 there if
+        `keepdims`); the floating dtype of `x`. NaN if there are no elements to reduce.
+
+    Raises
+    ------
+    ValueError
+        If `q` is outside [0, 100] or NaN, if `method` is unknown, or if `axis` is out of range or
+        names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    References
+    ----------
+    .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", Am. Stat. 50, 1996.
+
+    Examples
+    --------
     >>> pb.nanpercentile([1.0, float("nan"), 2.0, 4.0], 75)
     Tensor(3., dtype=float32)
     """
@@ -227,8 +404,35 @@ def nanpercentile(
 
 
 def nanmedian(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    """`median` of the entries that are not NaN; NaN where there is none.
+    """Compute the median over axes, ignoring NaN.
 
+    NaN if no element remains. Differentiable in `x`; the gradient flows to the one or two middle
+    elements.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers and bool are cast to the default floating dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the floating
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.nanmedian([1.0, float("nan"), 2.0])
     Tensor(1.5, dtype=float32)
     """

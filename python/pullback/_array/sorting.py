@@ -20,8 +20,36 @@ from .shape import listed
 def sort(
     x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True
 ) -> Tensor:
-    """The entries in order along an axis. `stable` asks for what is always so.
+    """Sort the elements along an axis.
 
+    The sort is stable in both directions: equal elements keep their order. NaN comes last in both
+    directions. Differentiable in `x`: each gradient flows back to the position of its element.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    axis : int, default -1
+        Axis to sort along; negative values count from the last axis.
+    descending : bool, default False
+        Sort from the largest to the smallest element.
+    stable : bool, default True
+        Accepted for compatibility with the Array API; every sort is stable.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex or `axis` is not an integer.
+
+    Examples
+    --------
     >>> pb.sort([3.0, float("nan"), 1.0], descending=True)
     Tensor([ 3.,  1., nan], dtype=float32)
     """
@@ -35,8 +63,36 @@ def sort(
 def argsort(
     x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True
 ) -> Tensor:
-    """The positions (int64) that put the entries in order along an axis.
+    """Return the indices that sort the elements along an axis.
 
+    The sort is stable in both directions: equal elements keep their order. NaN comes last in both
+    directions.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    axis : int, default -1
+        Axis to sort along; negative values count from the last axis.
+    descending : bool, default False
+        Sort from the largest to the smallest element.
+    stable : bool, default True
+        Accepted for compatibility with the Array API; every sort is stable.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex or `axis` is not an integer.
+
+    Examples
+    --------
     >>> pb.argsort([3.0, 1.0, 2.0])
     Tensor([1, 2, 0], dtype=int64)
     """
@@ -57,9 +113,39 @@ def taken_along(x: Tensor, positions: Tensor, axis: int, who: str) -> Tensor:
 def topk(
     x: TensorLike, k: SupportsIndex, /, *, axis: SupportsIndex = -1, largest: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The k largest entries along an axis (or smallest), the first of them first, and their
-    positions (int64). More than there are is a ValueError.
+    """Return the k largest elements along an axis and their indices.
 
+    The elements come in sorted order, the largest first. Equal elements keep their order; NaN comes
+    after all numbers. Differentiable in `x`: each gradient flows back to the position of its
+    element.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    k : int
+        Number of elements, from 0 to the size of the axis.
+    axis : int, default -1
+        Axis to select along; negative values count from the last axis.
+    largest : bool, default True
+        If False, return the smallest elements, the smallest first.
+
+    Returns
+    -------
+    values : Tensor
+        Shape of `x` with size `k` along the axis; the dtype of `x`.
+    indices : Tensor
+        Positions of `values` along the axis; the shape of `values`, dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `k` is negative or exceeds the size of the axis, or if `axis` is out of range.
+    TypeError
+        If `x` is complex or `k` is not an integer.
+
+    Examples
+    --------
     >>> values, positions = pb.topk([3.0, 1.0, 4.0, 2.0], 2)
     >>> values, positions
     (Tensor([4., 3.], dtype=float32), Tensor([2, 0], dtype=int64))
@@ -84,9 +170,34 @@ def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str)
 
 
 def partition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) -> Tensor:
-    """The entries along an axis with the k-th (several: each of them) where a sort would put it,
-    none larger before and none smaller behind. They are sorted.
+    """Partition the elements along an axis around the k-th smallest.
 
+    The element at `kth` is the one that a sort puts there; no larger element precedes it and no
+    smaller one follows. The result is fully sorted. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    kth : int or sequence of int
+        Positions along the axis to partition around; negative values count from the end.
+    axis : int, default -1
+        Axis to sort along; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `kth` or `axis` is out of range.
+    TypeError
+        If `x` is complex or `kth` is not made of integers.
+
+    Examples
+    --------
     >>> pb.partition([3.0, 1.0, 2.0], 1)
     Tensor([1., 2., 3.], dtype=float32)
     """
@@ -94,8 +205,33 @@ def partition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) ->
 
 
 def argpartition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) -> Tensor:
-    """The positions (int64) of the entries of `partition`.
+    """Return the indices that partition the elements along an axis.
 
+    The indices of the elements of `partition`; they sort the axis fully.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    kth : int or sequence of int
+        Positions along the axis to partition around; negative values count from the end.
+    axis : int, default -1
+        Axis to sort along; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `kth` or `axis` is out of range.
+    TypeError
+        If `x` is complex or `kth` is not made of integers.
+
+    Examples
+    --------
     >>> pb.argpartition([3.0, 1.0, 2.0], 1)
     Tensor([1, 2, 0], dtype=int64)
     """
@@ -103,9 +239,32 @@ def argpartition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1)
 
 
 def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
-    """The positions (int64) that sort by the last of several keys, where these are equal by the one
-    before it, and so on.
+    """Return the indices that sort by several keys.
 
+    The last key is the primary one. Ties are resolved by the key before it, and so on; the sort is
+    stable.
+
+    Parameters
+    ----------
+    keys : sequence of array_like, or array_like of rank 2 or higher
+        Real keys of one shape, of rank 1 or higher. An array is a sequence along its first axis.
+    axis : int, default -1
+        Axis to sort along; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of one key; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If there are no keys, if their shapes differ, or if `axis` is out of range.
+    TypeError
+        If `keys` is not a sequence or a key is complex.
+
+    Examples
+    --------
     >>> pb.lexsort([[3, 1, 2], [0, 1, 0]])
     Tensor([2, 0, 1], dtype=int64)
     """
@@ -126,9 +285,37 @@ def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
 def searchsorted(
     x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: TensorLike | None = None
 ) -> Tensor:
-    """Where each entry of x2 would go among those of x1, of rank 1 and sorted (or put in order by
-    the positions `sorter`): before those that are equal, or on the "right" behind them. int64.
+    """Return the indices at which elements can be inserted into a sorted vector.
 
+    Both inputs are cast to a common dtype.
+
+    Parameters
+    ----------
+    x1 : array_like, real
+        Vector of shape (n,), in ascending order unless `sorter` is given.
+    x2 : array_like, real
+        Elements to insert, of any shape.
+    side : {"left", "right"}, default "left"
+        Insert before or after the elements of `x1` that are equal.
+    sorter : array_like, int, optional
+        Indices that sort `x1`, as `argsort` returns them.
+
+    Returns
+    -------
+    Tensor
+        Indices in [0, n]; the shape of `x2`, dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `x1` is not a vector or `side` is unknown.
+    IndexError
+        If `sorter` holds an index outside `x1`.
+    TypeError
+        If an input is complex or `sorter` is not made of integers.
+
+    Examples
+    --------
     >>> pb.searchsorted([1.0, 2.0, 3.0], [0.0, 2.0, 9.0])
     Tensor([0, 1, 3], dtype=int64)
     """
