@@ -17,8 +17,32 @@ from .arguments import along, axes_of, integer, integers, offset_of
 
 
 def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
-    """x with the axes `source` moved to `destination`; the others keep their order.
+    """Move axes to other positions.
 
+    The other axes keep their order. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    source : int or sequence of int
+        Axes to move; negative values count from the last axis.
+    destination : int or sequence of int
+        Positions of these axes in the result, as many as in `source`.
+
+    Returns
+    -------
+    Tensor
+        Permuted shape of `x`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or given twice, or if the numbers of sources and destinations
+        differ.
+
+    Examples
+    --------
     >>> pb.moveaxis(pb.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
@@ -37,8 +61,29 @@ def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
 
 
 def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Tensor:
-    """x with two axes exchanged.
+    """Exchange two axes.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis1, axis2 : int
+        Axes to exchange; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the two sizes exchanged; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range.
+
+    Examples
+    --------
     >>> pb.swapaxes(pb.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
@@ -50,8 +95,29 @@ def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Te
 
 
 def flip(x: TensorLike, /, axis: Axis = None) -> Tensor:
-    """x with the order of its entries reversed along some axes, by default all.
+    """Reverse the order of the elements along axes.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or sequence of int, optional
+        Axes to reverse; negative values count from the last axis. Default: all axes.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice.
+
+    Examples
+    --------
     >>> pb.flip([[1, 2], [3, 4]], axis=1)
     Tensor([[2, 1],
             [4, 3]], dtype=int64)
@@ -63,8 +129,31 @@ def flip(x: TensorLike, /, axis: Axis = None) -> Tensor:
 
 
 def flipud(x: TensorLike, /) -> Tensor:
-    """`flip` along the first axis.
+    """Reverse the order of the elements along the first axis.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has rank 0.
+
+    See Also
+    --------
+    flip : Reverse the order along any axes.
+
+    Examples
+    --------
     >>> pb.flipud([[1, 2], [3, 4]])
     Tensor([[3, 4],
             [1, 2]], dtype=int64)
@@ -75,8 +164,31 @@ def flipud(x: TensorLike, /) -> Tensor:
 
 
 def fliplr(x: TensorLike, /) -> Tensor:
-    """`flip` along the second axis.
+    """Reverse the order of the elements along the second axis.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 2.
+
+    See Also
+    --------
+    flip : Reverse the order along any axes.
+
+    Examples
+    --------
     >>> pb.fliplr([[1, 2], [3, 4]])
     Tensor([[2, 1],
             [4, 3]], dtype=int64)
@@ -87,9 +199,36 @@ def fliplr(x: TensorLike, /) -> Tensor:
 
 
 def roll(x: TensorLike, /, shift: Shape, axis: Axis = None) -> Tensor:
-    """x with its entries moved by `shift` places along an axis; those that leave at its end come
-    in at its start. Without an axis x is rolled as if it were flat.
+    """Roll the elements along axes.
 
+    Elements move by `shift` positions; those that pass the end of the axis reappear at its start.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    shift : int or sequence of int
+        Number of positions, one for all axes or one for each; negative values roll backwards.
+    axis : int or sequence of int, optional
+        Axes to roll; negative values count from the last axis. An axis that is named several times
+        is rolled by the sum of its shifts. Default: the flattened input, rolled by the sum of
+        `shift`.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of shifts and axes differ or an axis is out of range.
+    TypeError
+        If `shift` is not made of integers.
+
+    Examples
+    --------
     >>> pb.roll([1, 2, 3, 4], 1)
     Tensor([4, 1, 2, 3], dtype=int64)
     """
@@ -113,8 +252,33 @@ def roll(x: TensorLike, /, shift: Shape, axis: Axis = None) -> Tensor:
 
 
 def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Tensor:
-    """x turned by k right angles, from the first of `axes` towards the second.
+    """Rotate an array by multiples of 90 degrees in the plane of two axes.
 
+    The rotation goes from the first axis towards the second. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    k : int, default 1
+        Number of rotations by 90 degrees; negative values rotate in the other direction.
+    axes : sequence of two int, default (0, 1)
+        Axes that span the plane; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`, with the sizes of the two axes exchanged if `k` is odd; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axes` does not name two different axes of `x`.
+    TypeError
+        If `k` is not an integer.
+
+    Examples
+    --------
     >>> pb.rot90([[1, 2], [3, 4]])
     Tensor([[2, 4],
             [1, 3]], dtype=int64)
@@ -133,8 +297,32 @@ def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] 
 
 
 def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
-    """Copies of x side by side, so many along each axis; axes that are missing come in front.
+    """Repeat an array along each axis.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    repetitions : int or sequence of int
+        Number of copies along each axis, aligned at the last axis: `x` or `repetitions` is extended
+        by leading ones.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` multiplied by `repetitions`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a number of copies is negative.
+    TypeError
+        If `repetitions` is not made of integers.
+
+    Examples
+    --------
     >>> pb.tile([1, 2], (2, 2))
     Tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]], dtype=int64)
@@ -153,9 +341,38 @@ def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
 
 
 def repeat(x: TensorLike, repeats: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
-    """Every entry along an axis so many times, one after the other; without an axis x is flat.
-    `repeats` is one number, or integers whose values are needed at once, one for each entry.
+    """Repeat each element along an axis.
 
+    Differentiable in `x`. The shape of the result depends on `repeats`, so its values are evaluated
+    at the call.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    repeats : array_like, int
+        Number of copies: one for all elements, or one for each position along the axis.
+    axis : int, optional
+        Axis to repeat along; negative values count from the last axis. Default: the flattened
+        input.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sum of the copies as the size of the axis; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a number of copies is negative, if their count is neither one nor the size of the axis,
+        or if `axis` is out of range.
+    TypeError
+        If `repeats` is not made of integers.
+    RuntimeError
+        If `repeats` has no value because a function is being traced.
+
+    Examples
+    --------
     >>> pb.repeat([1, 2, 3], 2)
     Tensor([1, 1, 2, 2, 3, 3], dtype=int64)
     """
@@ -184,8 +401,22 @@ def repeat(x: TensorLike, repeats: TensorLike, /, axis: SupportsIndex | None = N
 
 
 def ravel(x: TensorLike, /) -> Tensor:
-    """The entries of x in one row.
+    """Flatten an array.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        The elements of `x` in row-major order, shape (size of `x`,); the dtype of `x`.
+
+    Examples
+    --------
     >>> pb.ravel([[1, 2], [3, 4]])
     Tensor([1, 2, 3, 4], dtype=int64)
     """
@@ -194,8 +425,30 @@ def ravel(x: TensorLike, /) -> Tensor:
 
 
 def unstack(x: TensorLike, /, *, axis: SupportsIndex = 0) -> tuple[Tensor, ...]:
-    """The parts of x along an axis, without it.
+    """Split an array into its slices along an axis.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    axis : int, default 0
+        Axis to remove; negative values count from the last axis.
+
+    Returns
+    -------
+    tuple of Tensor
+        One tensor for each position along the axis, with the shape of `x` without the axis; the
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.unstack([[1, 2], [3, 4]])
     (Tensor([1, 2], dtype=int64), Tensor([3, 4], dtype=int64))
     """
@@ -205,8 +458,27 @@ def unstack(x: TensorLike, /, *, axis: SupportsIndex = 0) -> tuple[Tensor, ...]:
 
 
 def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
-    """The shape to which arrays of these shapes broadcast.
+    """Return the shape to which shapes broadcast.
 
+    Parameters
+    ----------
+    *shapes : int or tuple of int
+        Shapes to broadcast.
+
+    Returns
+    -------
+    tuple of int
+        The common shape; () without arguments.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+    TypeError
+        If a shape is not made of integers.
+
+    Examples
+    --------
     >>> pb.broadcast_shapes((3, 1), (4,))
     (3, 4)
     """
@@ -216,8 +488,27 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
 
 
 def broadcast_arrays(*arrays: TensorLike) -> tuple[Tensor, ...]:
-    """All arrays in the shape to which they broadcast.
+    """Broadcast arrays to their common shape.
 
+    Differentiable in all arrays.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        Arrays with shapes that broadcast, of any dtype.
+
+    Returns
+    -------
+    tuple of Tensor
+        The arrays in the common shape, each with its own dtype.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
     >>> [x.shape for x in pb.broadcast_arrays([[1], [2]], [1, 2, 3])]
     [(2, 3), (2, 3)]
     """
@@ -235,8 +526,32 @@ def common_shape(shapes: list[tuple[int, ...]], who: str) -> tuple[int, ...]:
 
 
 def tril(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
-    """The lower triangles of matrices: zeros above the k-th diagonal.
+    """Return the lower triangle of matrices.
 
+    Elements above the k-th diagonal become 0; they receive no gradient. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n), of any dtype.
+    k : int, default 0
+        Last diagonal to keep: 0 is the main diagonal, positive values lie above it, negative ones
+        below.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 2.
+    TypeError
+        If `k` is not an integer.
+
+    Examples
+    --------
     >>> pb.tril([[1, 2], [3, 4]])
     Tensor([[1, 0],
             [3, 4]], dtype=int64)
@@ -245,8 +560,32 @@ def tril(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
 
 
 def triu(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
-    """The upper triangles of matrices: zeros below the k-th diagonal.
+    """Return the upper triangle of matrices.
 
+    Elements below the k-th diagonal become 0; they receive no gradient. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n), of any dtype.
+    k : int, default 0
+        First diagonal to keep: 0 is the main diagonal, positive values lie above it, negative ones
+        below.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 2.
+    TypeError
+        If `k` is not an integer.
+
+    Examples
+    --------
     >>> pb.triu([[1, 2], [3, 4]])
     Tensor([[1, 2],
             [0, 4]], dtype=int64)
