@@ -18,8 +18,22 @@ from .shape import flat, listed
 
 
 def atleast_1d(x: TensorLike, /) -> Tensor:
-    """x with one axis at least.
+    """Return the input with at least one axis.
 
+    A scalar becomes a tensor of shape (1,). Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Rank 1 or higher; the dtype of `x`.
+
+    Examples
+    --------
     >>> pb.atleast_1d(3.0)
     Tensor([3.], dtype=float32)
     """
@@ -28,8 +42,22 @@ def atleast_1d(x: TensorLike, /) -> Tensor:
 
 
 def atleast_2d(x: TensorLike, /) -> Tensor:
-    """x with two axes at least; new ones come in front.
+    """Return the input with at least two axes.
 
+    New axes of size 1 come first. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Rank 2 or higher; the dtype of `x`.
+
+    Examples
+    --------
     >>> pb.atleast_2d([1, 2]).shape
     (1, 2)
     """
@@ -38,8 +66,22 @@ def atleast_2d(x: TensorLike, /) -> Tensor:
 
 
 def atleast_3d(x: TensorLike, /) -> Tensor:
-    """x with three axes at least: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1).
+    """Return the input with at least three axes.
 
+    Shape (n,) becomes (1, n, 1) and (m, n) becomes (m, n, 1). Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Rank 3 or higher; the dtype of `x`.
+
+    Examples
+    --------
     >>> pb.atleast_3d([1, 2]).shape
     (1, 2, 1)
     """
@@ -51,8 +93,29 @@ def atleast_3d(x: TensorLike, /) -> Tensor:
 
 
 def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
-    """The arrays side by side: along the second axis, or the only one.
+    """Join arrays along the second axis, or along the only axis of vectors.
 
+    Scalars count as vectors of one element. Differentiable in all arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like, or array_like
+        Arrays whose shapes differ at most along the joined axis.
+
+    Returns
+    -------
+    Tensor
+        The joined arrays; the dtype to which they promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays or their shapes do not match.
+    TypeError
+        If `arrays` is not a sequence.
+
+    Examples
+    --------
     >>> pb.hstack([[1, 2], [3]])
     Tensor([1, 2, 3], dtype=int64)
     """
@@ -61,8 +124,29 @@ def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
 
 
 def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
-    """The arrays as rows, one below the other: along the first axis of at least two.
+    """Join arrays along the first axis, vectors as rows.
 
+    Arrays of a rank below 2 become matrices of one row first. Differentiable in all arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like, or array_like
+        Arrays whose shapes differ at most along the first axis of at least two.
+
+    Returns
+    -------
+    Tensor
+        The joined arrays, rank 2 or higher; the dtype to which they promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays or their shapes do not match.
+    TypeError
+        If `arrays` is not a sequence.
+
+    Examples
+    --------
     >>> pb.vstack([[1, 2], [3, 4]])
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
@@ -72,8 +156,29 @@ def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
 
 
 def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
-    """The arrays along the third axis of at least three.
+    """Join arrays along the third axis.
 
+    Arrays of a rank below 3 are extended as by `atleast_3d` first. Differentiable in all arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like, or array_like
+        Arrays whose shapes differ at most along the third axis of at least three.
+
+    Returns
+    -------
+    Tensor
+        The joined arrays, rank 3 or higher; the dtype to which they promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays or their shapes do not match.
+    TypeError
+        If `arrays` is not a sequence.
+
+    Examples
+    --------
     >>> pb.dstack([[1, 2], [3, 4]]).shape
     (1, 2, 2)
     """
@@ -82,8 +187,30 @@ def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
 
 
 def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
-    """Arrays of one axis as the columns of a matrix; matrices as they are.
+    """Join vectors as the columns of a matrix.
 
+    Arrays of rank 2 or higher are joined unchanged along their second axis. Differentiable in all
+    arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like, or array_like
+        Vectors of one size, or matrices with as many rows.
+
+    Returns
+    -------
+    Tensor
+        The joined arrays, rank 2 or higher; the dtype to which they promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays or their shapes do not match.
+    TypeError
+        If `arrays` is not a sequence.
+
+    Examples
+    --------
     >>> pb.column_stack([[1, 2], [3, 4]])
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
@@ -98,8 +225,35 @@ def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
 
 
 def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0) -> Tensor:
-    """`concat`, by NumPy's other name; without an axis all are flattened.
+    """Alias of `concat`.
 
+    Join arrays along an existing axis. Differentiable in all arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like, or array_like
+        Arrays of rank 1 or higher whose shapes differ at most along `axis`. An array is a sequence
+        along its first axis.
+    axis : int or None, default 0
+        Axis to join along; negative values count from the last axis. None flattens all arrays
+        first; they may have any shape then.
+
+    Returns
+    -------
+    Tensor
+        Sum of the sizes along `axis`, the common size along other axes; the dtype to which the
+        arrays promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays, if their shapes differ along other axes, or if `axis` is out of
+        range.
+    TypeError
+        If `arrays` is not a sequence.
+
+    Examples
+    --------
     >>> pb.concatenate([[[1, 2]], [[3, 4]]], axis=None)
     Tensor([1, 2, 3, 4], dtype=int64)
     """
@@ -108,8 +262,32 @@ def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0)
 
 
 def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
-    """x with values behind it along an axis; without an axis both are flattened.
+    """Append values to an array along an axis.
 
+    Differentiable in `x` and `values`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    values : array_like
+        Elements to append; with `axis` the shape differs from that of `x` at most along this axis.
+    axis : int, optional
+        Axis to join along; negative values count from the last axis. Default: both inputs are
+        flattened.
+
+    Returns
+    -------
+    Tensor
+        The joined arrays; the dtype to which they promote.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ along other axes or `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.append([1, 2], [[3], [4]])
     Tensor([1, 2, 3, 4], dtype=int64)
     """
@@ -121,8 +299,34 @@ def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = No
 def array_split(
     x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex], *, axis: SupportsIndex = 0
 ) -> list[Tensor]:
-    """`split`, where the parts of a number need not be equal: the first ones are longer by 1.
+    """Split an array into parts of nearly equal size along an axis.
 
+    The first parts are longer by one element if the size is not divisible. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts, or positions along the axis at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+    axis : int, default 0
+        Axis to split; negative values count from the last axis.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`. They can be empty.
+
+    Raises
+    ------
+    ValueError
+        If the number of parts is below 1 or above 2**24, or `axis` is out of range.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
     >>> pb.array_split([1, 2, 3], 2)
     [Tensor([1, 2], dtype=int64), Tensor([3], dtype=int64)]
     """
@@ -130,8 +334,32 @@ def array_split(
 
 
 def hsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> list[Tensor]:
-    """`split` along the second axis, or the only one.
+    """Split an array along the second axis, or along the only axis of a vector.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts of equal size, or positions at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has rank 0 or the axis is not divisible into `parts` equal parts.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
     >>> [part.shape for part in pb.hsplit(pb.zeros((2, 4)), 2)]
     [(2, 2), (2, 2)]
     """
@@ -140,8 +368,32 @@ def hsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> 
 
 
 def vsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> list[Tensor]:
-    """`split` along the first axis of two or more.
+    """Split an array along the first axis.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts of equal size, or positions at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 2 or the axis is not divisible into `parts` equal parts.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
     >>> [part.shape for part in pb.vsplit(pb.zeros((2, 4)), 2)]
     [(1, 4), (1, 4)]
     """
@@ -149,8 +401,32 @@ def vsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> 
 
 
 def dsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> list[Tensor]:
-    """`split` along the third axis.
+    """Split an array along the third axis.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 3 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts of equal size, or positions at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 3 or the axis is not divisible into `parts` equal parts.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
     >>> [part.shape for part in pb.dsplit(pb.zeros((1, 2, 4)), [1])]
     [(1, 2, 1), (1, 2, 3)]
     """
@@ -181,8 +457,31 @@ def _split(x: TensorLike, parts: Any, axis: SupportsIndex, equal: bool, who: str
 
 
 def rollaxis(x: TensorLike, /, axis: SupportsIndex, start: SupportsIndex = 0) -> Tensor:
-    """x with an axis moved before the one at `start`; `moveaxis` says it better.
+    """Move an axis before the axis at a position.
 
+    Differentiable in `x`. Prefer `moveaxis`, which is easier to read.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int
+        Axis to move; negative values count from the last axis.
+    start : int, default 0
+        Position in front of which the axis is placed, from minus the rank to the rank of `x`.
+
+    Returns
+    -------
+    Tensor
+        Permuted shape of `x`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` or `start` is out of range.
+
+    Examples
+    --------
     >>> pb.rollaxis(pb.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
     """

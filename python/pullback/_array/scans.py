@@ -42,11 +42,38 @@ def cumulative_sum(
     dtype: DType = None,
     include_initial: bool = False,
 ) -> Tensor:
-    """The sums of all entries up to each along an axis, which only a tensor of rank 1 need not
-    name.
+    """Compute the cumulative sum along an axis.
 
-    With `include_initial` they begin with 0, so that there is one more than entries.
+    Sums of float32 are formed in float64; the result does not depend on the number of threads.
+    Differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Required unless `x` has
+        rank 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast first, and dtype of the result.
+    include_initial : bool, default False
+        Let the result begin with 0, so that it has one more element along the axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`, with one more element along the axis if `include_initial`; the dtype of `x`,
+        int64 for bool and signed integers, uint64 for unsigned integers, or `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, or missing for a rank other than 1.
+    TypeError
+        If `include_initial` is not a bool.
+
+    Examples
+    --------
     >>> pb.cumulative_sum([1.0, 2.0, 3.0], include_initial=True)
     Tensor([0., 1., 3., 6.], dtype=float32)
     """
@@ -66,11 +93,38 @@ def cumulative_prod(
     dtype: DType = None,
     include_initial: bool = False,
 ) -> Tensor:
-    """The products of all entries up to each along an axis, which only a tensor of rank 1 need not
-    name. Its gradients divide by nothing, so zeros are exact.
+    """Compute the cumulative product along an axis.
 
-    With `include_initial` they begin with 1.
+    Products of float32 are formed in float64; the result does not depend on the number of threads.
+    Differentiable in `x`; the gradient contains no division, so it is exact if elements are zero.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Required unless `x` has
+        rank 1.
+    dtype : dtype, optional
+        Dtype to which the elements are cast first, and dtype of the result.
+    include_initial : bool, default False
+        Let the result begin with 1, so that it has one more element along the axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`, with one more element along the axis if `include_initial`; the dtype of `x`,
+        int64 for bool and signed integers, uint64 for unsigned integers, or `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, or missing for a rank other than 1.
+    TypeError
+        If `include_initial` is not a bool.
+
+    Examples
+    --------
     >>> x = pb.Variable([2.0, 0.0, 3.0])
     >>> pb.gradients(pb.cumulative_prod(x), x)
     [Tensor([1., 8., 0.], dtype=float32)]
@@ -91,8 +145,32 @@ def _flat_unless(x: TensorLike, axis: SupportsIndex | None, who: str) -> tuple[T
 
 
 def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType = None) -> Tensor:
-    """`cumulative_sum` under NumPy's name: without an axis, of x flattened.
+    """Compute the cumulative sum along an axis or of the flattened input.
 
+    As `cumulative_sum`, with NumPy's name and default axis. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Default: the flattened
+        input.
+    dtype : dtype, optional
+        Dtype to which the elements are cast first, and dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`, or (size of `x`,) without `axis`; dtype as for `cumulative_sum`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.cumsum([[1, 2], [3, 4]])
     Tensor([ 1,  3,  6, 10], dtype=int64)
     """
@@ -100,8 +178,32 @@ def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType 
 
 
 def cumprod(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType = None) -> Tensor:
-    """`cumulative_prod` under NumPy's name: without an axis, of x flattened.
+    """Compute the cumulative product along an axis or of the flattened input.
 
+    As `cumulative_prod`, with NumPy's name and default axis. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Default: the flattened
+        input.
+    dtype : dtype, optional
+        Dtype to which the elements are cast first, and dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`, or (size of `x`,) without `axis`; dtype as for `cumulative_prod`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.cumprod([[1, 2], [3, 4]], axis=1)
     Tensor([[ 1,  2],
             [ 3, 12]], dtype=int64)
@@ -110,9 +212,32 @@ def cumprod(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType
 
 
 def cumulative_max(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
-    """The largest of all entries up to each along an axis, which only a tensor of rank 1 need not
-    name; NaN from the first one on. Equal ones share the gradient.
+    """Compute the cumulative maximum along an axis.
 
+    NaN from the first NaN on. Differentiable in `x`; equal maxima share the gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Required unless `x` has
+        rank 1.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, or missing for a rank other than 1.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.cumulative_max([1.0, 3.0, 2.0, 4.0])
     Tensor([1., 3., 3., 4.], dtype=float32)
     """
@@ -121,9 +246,32 @@ def cumulative_max(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Te
 
 
 def cumulative_min(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
-    """The smallest of all entries up to each along an axis, which only a tensor of rank 1 need not
-    name; NaN from the first one on. Equal ones share the gradient.
+    """Compute the cumulative minimum along an axis.
 
+    NaN from the first NaN on. Differentiable in `x`; equal minima share the gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Required unless `x` has
+        rank 1.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, or missing for a rank other than 1.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.cumulative_min([3.0, 4.0, 1.0, 2.0])
     Tensor([3., 3., 1., 1.], dtype=float32)
     """
@@ -132,11 +280,33 @@ def cumulative_min(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Te
 
 
 def cumulative_logsumexp(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
-    """log(cumulative_sum(exp(x))) without overflow, always floating; where all so far are -inf it
-    is, too, with gradient 0.
+    """Compute ``log(cumulative_sum(exp(x)))`` along an axis without overflow.
 
-    The sums are measured in units of the largest exponential so far.
+    The partial sums are scaled by the largest exponential so far. Differentiable in `x`. While all
+    elements are -inf, the result is -inf and the gradient 0.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    axis : int, optional
+        Axis to accumulate along; negative values count from the last axis. Required unless `x` has
+        rank 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the dtype of `x` if floating, else the default floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, or missing for a rank other than 1.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.cumulative_logsumexp([float("-inf"), 0.0, 1000.0])
     Tensor([ -inf,    0., 1000.], dtype=float32)
     """
