@@ -20,8 +20,30 @@ from .shape import listed
 
 
 def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
-    """The positions (int64) of the entries that are not 0, an array for each axis. NaN counts.
+    """Return the indices of the elements that are not 0.
 
+    NaN counts as nonzero. The shape of the result depends on values, so `x` is evaluated at the
+    call.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+
+    Returns
+    -------
+    tuple of Tensor
+        One vector of positions for each axis of `x`, in row-major order; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `x` has rank 0.
+    RuntimeError
+        If a function is being traced, where the values are not known.
+
+    Examples
+    --------
     >>> pb.nonzero([0.0, 5.0, 7.0])
     (Tensor([1, 2], dtype=int64),)
     """
@@ -32,8 +54,28 @@ def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
 
 
 def argwhere(x: TensorLike, /) -> Tensor:
-    """The positions (int64) of the entries that are not 0, a row for each.
+    """Return the indices of the elements that are not 0, one row for each.
 
+    NaN counts as nonzero. The shape of the result depends on values, so `x` is evaluated at the
+    call.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape (number of elements that are not 0, rank of `x`); dtype int64.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+
+    Examples
+    --------
     >>> pb.argwhere([[0, 5], [7, 0]])
     Tensor([[0, 1],
             [1, 0]], dtype=int64)
@@ -42,8 +84,28 @@ def argwhere(x: TensorLike, /) -> Tensor:
 
 
 def flatnonzero(x: TensorLike, /) -> Tensor:
-    """The positions (int64) of the entries of x flattened that are not 0.
+    """Return the indices of the elements of the flattened input that are not 0.
 
+    NaN counts as nonzero. The shape of the result depends on values, so `x` is evaluated at the
+    call.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Vector of positions in ascending order; dtype int64.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+
+    Examples
+    --------
     >>> pb.flatnonzero([[0, 5], [7, 0]])
     Tensor([1, 2], dtype=int64)
     """
@@ -51,8 +113,32 @@ def flatnonzero(x: TensorLike, /) -> Tensor:
 
 
 def extract(condition: TensorLike, x: TensorLike, /) -> Tensor:
-    """The entries of x flattened where the condition, of as many, holds.
+    """Return the elements of the flattened input where a condition is true.
 
+    The shape of the result depends on values, so `condition` is evaluated at the call.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    condition : array_like
+        As many elements as `x` has; those that are not 0 are true.
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Vector of the selected elements; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of elements differ.
+    RuntimeError
+        If a function is being traced, where the values are not known.
+
+    Examples
+    --------
     >>> pb.extract([True, False, True], [1.0, 2.0, 3.0])
     Tensor([1., 3.], dtype=float32)
     """
@@ -66,9 +152,38 @@ def extract(condition: TensorLike, x: TensorLike, /) -> Tensor:
 def compress(
     condition: TensorLike, x: TensorLike, /, *, axis: SupportsIndex | None = None
 ) -> Tensor:
-    """The entries of x along an axis (or of x flattened) where the condition, of rank 1, holds. It
-    may have fewer than the axis.
+    """Select the slices along an axis where a condition is true.
 
+    The shape of the result depends on values, so `condition` is evaluated at the call.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    condition : array_like
+        Vector whose elements that are not 0 are true. It can be shorter than the axis; the slices
+        beyond it are left out.
+    x : array_like
+        Input of any shape and dtype.
+    axis : int, optional
+        Axis to select along; negative values count from the last axis. Default: the flattened
+        input.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the number of true elements as the size of the axis; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `condition` is not a vector or `axis` is out of range.
+    IndexError
+        If an element of `condition` beyond the end of the axis is true.
+    RuntimeError
+        If a function is being traced, where the values are not known.
+
+    Examples
+    --------
     >>> pb.compress([False, True], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], axis=0)
     Tensor([[3., 4.]], dtype=float32)
     """
@@ -94,11 +209,37 @@ def _broadcast(arrays: list[Tensor], who: str) -> list[Tensor]:
 
 
 def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "raise") -> Tensor:
-    """For each integer of x the entry of the choice with this number; all broadcast.
+    """Select each element from one of several arrays by its number.
 
-    A number that no choice has is an IndexError, at the latest when it is computed; with mode
-    "wrap" it counts round, with "clip" it is the nearest.
+    Differentiable in `choices`; elements that are not selected receive no gradient.
 
+    Parameters
+    ----------
+    x : array_like, int or bool
+        Number of the array to select from, from 0 to len(choices) - 1. Broadcasts with `choices`.
+    choices : sequence of array_like
+        Arrays to select from.
+    mode : {"raise", "wrap", "clip"}, default "raise"
+        Treatment of a number out of range: raise an error, take it modulo the number of choices, or
+        clip it to the nearest valid number.
+
+    Returns
+    -------
+    Tensor
+        Broadcast shape of `x` and `choices`; the dtype to which `choices` promote.
+
+    Raises
+    ------
+    IndexError
+        If a number is out of range in mode "raise"; in a traced function, when the result is
+        computed.
+    ValueError
+        If there are no choices, if the shapes do not broadcast, or if `mode` is unknown.
+    TypeError
+        If `x` is neither integer nor bool.
+
+    Examples
+    --------
     >>> pb.choose([0, 1, 0], [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
     Tensor([ 1., 20.,  3.], dtype=float32)
     """
@@ -128,9 +269,33 @@ def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "rais
 def select(
     condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], /, default: TensorLike = 0
 ) -> Tensor:
-    """Where the first of the conditions holds, its choice; the default where none does. All
-    broadcast; what is not chosen gets no gradient, as in `where`.
+    """Select each element from the array of the first condition that is true.
 
+    Differentiable in `choicelist` and `default`; elements that are not selected receive no
+    gradient, as in `where`.
+
+    Parameters
+    ----------
+    condlist : sequence of array_like
+        Conditions; elements that are not 0 are true.
+    choicelist : sequence of array_like
+        One array for each condition.
+    default : array_like, default 0
+        Elements where no condition is true.
+
+    Returns
+    -------
+    Tensor
+        Broadcast shape of all arguments; the dtype to which `choicelist` and `default` promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no conditions, if the numbers of conditions and arrays differ, or if the shapes
+        do not broadcast.
+
+    Examples
+    --------
     >>> x = pb.constant([-2.0, 0.5, 3.0])
     >>> pb.select([x < 0, x < 1], [-x, x * x], 1.0)
     Tensor([2.  , 0.25, 1.  ], dtype=float32)
@@ -150,11 +315,34 @@ def piecewise(
     funclist: Sequence[Callable[[Tensor], TensorLike] | TensorLike],
     /,
 ) -> Tensor:
-    """Where a condition holds, the value of its function of x (or its number): of the last one that
-    does. One function more is for where none does, else that is 0.
+    """Evaluate a function that is defined piecewise by conditions.
 
-    The functions are given all of x, and those that are not chosen pass no gradient.
+    Where several conditions are true, the last one applies. Each function is called with all of
+    `x`; results that are not selected pass no gradient.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape.
+    condlist : sequence of array_like
+        Conditions that broadcast to `x`; elements that are not 0 are true.
+    funclist : sequence of (callable or array_like)
+        For each condition a function of `x`, or its value. One more entry applies where no
+        condition is true; without it the value there is 0.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the dtype to which `x` and the values promote.
+
+    Raises
+    ------
+    ValueError
+        If there are no conditions, if the numbers of conditions and functions do not match, or if a
+        condition does not broadcast to `x`.
+
+    Examples
+    --------
     >>> x = pb.constant([-1.0, 4.0])
     >>> pb.piecewise(x, [x < 0, x >= 0], [lambda x: -x, pb.sqrt])
     Tensor([1., 2.], dtype=float32)

@@ -19,12 +19,34 @@ from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_li
 
 
 def matmul(a: TensorLike, b: TensorLike) -> Tensor:
-    """The matrix product, also written a @ b.
+    """Compute the matrix product, also written ``a @ b``.
 
-    (…, n, k) times (…, k, m) is (…, n, m), where the leading axes broadcast. A vector on the left
-    counts as a row, on the right as a column, and its axis is dropped from the result. Inner
-    lengths that differ, and tensors of rank 0, are a ValueError.
+    A vector on the left counts as a row, one on the right as a column; its axis is dropped from the
+    result. Differentiable in `a` and `b`.
 
+    Parameters
+    ----------
+    a : array_like
+        Matrices of shape (…, n, k), or a vector of shape (k,).
+    b : array_like
+        Matrices of shape (…, k, m), or a vector of shape (k,). The leading axes broadcast with
+        those of `a`.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, m), without the axis of a vector; the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If the inner sizes differ, if the leading axes do not broadcast, or if an operand has rank
+        0.
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])
     Tensor([21., 43.], dtype=float32)
     """
@@ -36,12 +58,33 @@ def tensordot(
     b: TensorLike,
     axes: SupportsIndex | Sequence[SupportsIndex | Sequence[SupportsIndex]] = 2,
 ) -> Tensor:
-    """Products of the elements of a and b, summed over pairs of axes.
+    """Compute products of elements, summed over pairs of axes.
 
-    `axes` is a pair: axes of a, and as many of b, which run together; or a number n: the last n of
-    a and the first n of b. The result has the other axes of a, then those of b. Lengths that differ
-    and axes that are not there are a ValueError.
+    Differentiable in `a` and `b`.
 
+    Parameters
+    ----------
+    a, b : array_like
+        Operands, not both bool.
+    axes : int or pair of (int or sequence of int), default 2
+        A number n pairs the last n axes of `a` with the first n of `b`, in order. A pair lists axes
+        of `a` and as many axes of `b`; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Remaining axes of `a`, then those of `b`; the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If paired axes differ in size, if their numbers differ, or if an axis is out of range or
+        given twice.
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.tensordot(pb.ones((2, 3, 4)), pb.ones((4, 3, 5)), axes=([1, 2], [1, 0])).shape
     (2, 5)
     """
@@ -50,10 +93,31 @@ def tensordot(
 
 
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
-    """The sum of products over the last axis of a and the last but one of b (the only one of a
-    vector), as `np.dot`. The result has the other axes of a, then those of b: unlike in `matmul`,
-    leading axes do not run together. With a number it is the product of the elements.
+    """Compute the dot product, with the axes of ``np.dot``.
 
+    Sum products over the last axis of `a` and the second-to-last axis of `b` (the only axis of a
+    vector). Unlike in `matmul`, leading axes do not broadcast. A scalar operand multiplies all
+    elements. Differentiable in `a` and `b`.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands, not both bool.
+
+    Returns
+    -------
+    Tensor
+        Remaining axes of `a`, then those of `b`; the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of the two axes differ.
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
     Tensor(32., dtype=float32)
     >>> pb.dot(pb.ones((2, 3)), pb.ones((4, 3, 5))).shape
@@ -66,9 +130,29 @@ def dot(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def inner(a: TensorLike, b: TensorLike) -> Tensor:
-    """The sum of products over the last axis of both. The result has the other axes of a, then
-    those of b. With a number it is the product of the elements.
+    """Compute products summed over the last axis of both operands.
 
+    A scalar operand multiplies all elements. Differentiable in `a` and `b`.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands, not both bool.
+
+    Returns
+    -------
+    Tensor
+        Remaining axes of `a`, then those of `b`; the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of the last axes differ.
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.inner([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
     Tensor([12., 34.], dtype=float32)
     """
@@ -79,8 +163,27 @@ def inner(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def outer(a: TensorLike, b: TensorLike) -> Tensor:
-    """The product of each element of a with each of b, of shape (size of a, size of b).
+    """Compute the product of each element of `a` with each of `b`.
 
+    Both operands are flattened. Differentiable in `a` and `b`.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands, not both bool.
+
+    Returns
+    -------
+    Tensor
+        Shape (size of `a`, size of `b`); the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.outer([1.0, 2.0], [1.0, 10.0, 100.0])
     Tensor([[  1.,  10., 100.],
             [  2.,  20., 200.]], dtype=float32)
@@ -90,9 +193,30 @@ def outer(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def vdot(a: TensorLike, b: TensorLike) -> Tensor:
-    """The sum of the products of the elements of a, conjugated, and b, in row-major order; they
-    have equally many, or it is a ValueError.
+    """Compute the inner product of all elements, with `a` conjugated.
 
+    Both operands are read in row-major order. Differentiable in `a` and `b`.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands, not both bool.
+        Their sizes are equal; their shapes can differ.
+
+    Returns
+    -------
+    Tensor
+        Scalar; the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of elements differ.
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.vdot([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0, 1.0, 1.0])
     Tensor(10., dtype=float32)
     """
@@ -107,9 +231,33 @@ def vdot(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
-    """The sum of products over `axis`, counted from the last (-1), of a conjugated and b; the
-    other axes broadcast.
+    """Compute inner products of vectors along an axis, with `a` conjugated.
 
+    Differentiable in `a` and `b`.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands, not both bool.
+        Of rank 1 or higher and of one size along `axis`; the other axes broadcast.
+    axis : int, default -1
+        Axis of the vectors, counted from the last: a negative value.
+
+    Returns
+    -------
+    Tensor
+        Broadcast shape without `axis`; the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is not negative or out of range, if the sizes along it differ, or if the other
+        axes do not broadcast.
+    TypeError
+        If both operands are bool.
+
+    Examples
+    --------
     >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
     Tensor([12., 34.], dtype=float32)
     """
@@ -131,8 +279,27 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
 
 
 def matrix_transpose(x: TensorLike, /) -> Tensor:
-    """The last two axes exchanged. Fewer than two are a ValueError.
+    """Exchange the last two axes.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n), of any dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, m); the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 2.
+
+    Examples
+    --------
     >>> pb.matrix_transpose(pb.ones((5, 2, 3))).shape
     (5, 3, 2)
     """
@@ -146,10 +313,36 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
 def diagonal(
     x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> Tensor:
-    """The elements of x whose positions along axis2 and axis1 differ by `offset`, as the last axis.
+    """Extract a diagonal of two axes.
 
-    Fewer than two axes, and the same one twice, are a ValueError.
+    The elements whose position along `axis2` minus that along `axis1` is `offset`. Differentiable
+    in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    offset : int, default 0
+        Diagonal to extract: 0 is the main diagonal, positive values lie above it, negative ones
+        below.
+    axis1, axis2 : int, default 0 and 1
+        Axes that form the matrices; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without both axes, followed by the length of the diagonal, which can be 0; the
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or both are the same.
+    TypeError
+        If `offset` or an axis is not an integer.
+
+    Examples
+    --------
     >>> pb.diagonal([[1.0, 2.0], [3.0, 4.0]]), pb.diagonal([[1.0, 2.0], [3.0, 4.0]], 1)
     (Tensor([1., 4.], dtype=float32), Tensor([2.], dtype=float32))
     """
@@ -182,8 +375,38 @@ def _diagonal(
 def trace(
     x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> Tensor:
-    """The sum of a diagonal; see `diagonal`, and `sum` for the dtype.
+    """Compute the sum of a diagonal.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    offset : int, default 0
+        Diagonal to sum: 0 is the main diagonal, positive values lie above it, negative ones below.
+    axis1, axis2 : int, default 0 and 1
+        Axes that form the matrices; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without both axes; the dtype of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or both are the same.
+    TypeError
+        If `offset` or an axis is not an integer.
+
+    See Also
+    --------
+    diagonal : Extract a diagonal.
+    sum : Compute the sum over axes.
+
+    Examples
+    --------
     >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])
     Tensor(5., dtype=float32)
     """
