@@ -21,9 +21,34 @@ def _row(x: Tensor, who: str, what: str) -> Tensor:
 
 
 def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tensor:
-    """The number (int64) of the bin of each entry: i where bins[i-1] <= x < bins[i], 0 and
-    len(bins) outside. With `right` the edge on that side belongs to the bin. Bins may fall, too.
+    """Return the index of the bin that contains each element.
 
+    Index i means ``bins[i-1] <= x < bins[i]`` for ascending bins and ``bins[i-1] > x >= bins[i]``
+    for descending ones; elements outside get 0 or len(bins).
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    bins : array_like, real
+        Edges of the bins in ascending or descending order, a vector that is not empty.
+    right : bool, default False
+        Let a bin include its upper edge instead of its lower one.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `bins` is empty, not a vector or not monotonic.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
     >>> pb.digitize([0.5, 1.0, 9.0], [1.0, 2.0])
     Tensor([0, 1, 2], dtype=int64)
     """
@@ -43,12 +68,39 @@ def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tens
 def bincount(
     x: TensorLike, /, weights: TensorLike | None = None, *, minlength: SupportsIndex = 0
 ) -> Tensor:
-    """How often each of 0, 1, 2, … comes in x, of rank 1 (int64); with weights their sums, which
-    pass gradients to them.
+    """Count the occurrences of each nonnegative integer.
 
-    There are as many as the largest entry says, at least `minlength`: the function looks at x.
-    Inside of a traced function that is a RuntimeError.
+    The shape of the result depends on values, so `x` is evaluated at the call. Differentiable in
+    `weights`.
 
+    Parameters
+    ----------
+    x : array_like, int or bool
+        Vector of nonnegative integers.
+    weights : array_like, optional
+        Shape of `x`. Sum the weights of each integer instead of counting.
+    minlength : int, default 0
+        Smallest size of the result.
+
+    Returns
+    -------
+    Tensor
+        Shape (max(max(x) + 1, `minlength`),); dtype int64, or the dtype of `weights`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not a vector of integers.
+    ValueError
+        If an integer or `minlength` is negative, or if the shape of `weights` differs from that of
+        `x`.
+    OverflowError
+        If `minlength` does not fit in int64.
+    RuntimeError
+        If a function is being traced, where the values are not known.
+
+    Examples
+    --------
     >>> pb.bincount([0, 2, 2], minlength=4)
     Tensor([1, 0, 2, 0], dtype=int64)
     """
@@ -114,13 +166,43 @@ def histogram(
     weights: TensorLike | None = None,
     density: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """How many entries are in each bin (int64), and the edges of the bins. A bin has its left edge,
-    the last one both; what is in none, or NaN, does not count.
+    """Count the elements in each bin.
 
-    `bins` is a number of equal ones between the smallest and the largest entry (or in `range`), or
-    their edges, rising. With weights these are summed, which pass gradients to them. With `density`
-    the result is divided by its sum and the widths of the bins.
+    A bin includes its left edge, the last bin both edges. Elements outside all bins and NaN do not
+    count. Differentiable in `weights`.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    bins : int or array_like, default 10
+        Number of bins of equal width, or a vector of ascending edges.
+    range : pair of array_like scalars, optional
+        Outer edges (low, high) if `bins` is a number. Default: minimum and maximum of `x`, or (0,
+        1) if `x` is empty. Equal edges are moved apart by 0.5 each.
+    weights : array_like, optional
+        As many elements as `x` has. Sum the weights in each bin instead of counting.
+    density : bool, default False
+        Divide the result by its sum and by the widths of the bins.
+
+    Returns
+    -------
+    counts : Tensor
+        Shape (number of bins,); dtype int64, floating with `density`, or the dtype of `weights`.
+    edges : Tensor
+        Shape (number of bins + 1,); the floating dtype of `x`, or the dtype to which `x` and the
+        given edges promote.
+
+    Raises
+    ------
+    ValueError
+        If the number of bins is below 1 or not below 2**31, if the edges descend or contain NaN, if
+        the range descends or is not finite, or if the number of weights is wrong.
+    TypeError
+        If `x` is complex or `range` is not a pair.
+
+    Examples
+    --------
     >>> counts, edges = pb.histogram([0.0, 1.0, 1.5, 4.0], 2)
     >>> counts, edges
     (Tensor([3, 1], dtype=int64), Tensor([0., 2., 4.], dtype=float32))
@@ -156,12 +238,39 @@ def interp(
     right: TensorLike | None = None,
     period: TensorLike | None = None,
 ) -> Tensor:
-    """The broken line through the points (xp, fp) at x; xp rises. Before the first point it is
-    `left`, behind the last one `right`: their values unless told otherwise. With a `period` the
-    points may come in any order, and go on for ever.
+    """Interpolate linearly between sorted points.
 
-    All arguments have gradients; at a point, that of the line behind it.
+    Differentiable in all arguments; at a point the gradient is that of the segment to its right.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Coordinates to evaluate at, of any shape.
+    xp : array_like, real
+        Coordinates of the points, a vector in ascending order that is not empty; in any order with
+        `period`.
+    fp : array_like, real
+        Values at the points, of the shape of `xp`.
+    left, right : array_like, scalar, optional
+        Values for `x` below the first and above the last point. Default: ``fp[0]`` and ``fp[-1]``.
+        Without effect if `period` is given.
+    period : array_like, scalar, optional
+        Period of the coordinates.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype to which `x`, `xp` and `fp` promote.
+
+    Raises
+    ------
+    ValueError
+        If `xp` is empty or not a vector, or if the shape of `fp` differs.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
     >>> pb.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [0.0, 10.0, 30.0])
     Tensor([ 5., 20., 30.], dtype=float32)
     """

@@ -63,9 +63,36 @@ def _unique(x: TensorLike, who: str, equal_nan: bool = False) -> UniqueAll:
 
 
 def unique_all(x: TensorLike, /) -> UniqueAll:
-    """The different values, where each comes first in x flattened, for each entry of x the number
-    of its value, and how often each comes.
+    """Return the distinct values, their first indices, the inverse and the counts.
 
+    Each NaN is a distinct value. The shape of the result depends on values, so `x` is evaluated at
+    the call. Differentiable in `x`: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+
+    Returns
+    -------
+    values : Tensor
+        Distinct values in ascending order, NaN last, shape (k,); the dtype of `x`.
+    indices : Tensor
+        Index of the first occurrence of each value in the flattened `x`, shape (k,); dtype int64.
+    inverse_indices : Tensor
+        Index into `values` for each element; the shape of `x`, dtype int64.
+    counts : Tensor
+        Number of occurrences of each value, shape (k,); dtype int64.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.unique_all([3, 1, 3]).indices
     Tensor([1, 0], dtype=int64)
     """
@@ -73,8 +100,32 @@ def unique_all(x: TensorLike, /) -> UniqueAll:
 
 
 def unique_counts(x: TensorLike, /) -> UniqueCounts:
-    """The different values, and how often each comes.
+    """Return the distinct values and the number of their occurrences.
 
+    Each NaN is a distinct value. The shape of the result depends on values, so `x` is evaluated at
+    the call. Differentiable in `x`: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+
+    Returns
+    -------
+    values : Tensor
+        Distinct values in ascending order, NaN last, shape (k,); the dtype of `x`.
+    counts : Tensor
+        Number of occurrences of each value, shape (k,); dtype int64.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.unique_counts([3, 1, 3]).counts
     Tensor([1, 2], dtype=int64)
     """
@@ -83,8 +134,32 @@ def unique_counts(x: TensorLike, /) -> UniqueCounts:
 
 
 def unique_inverse(x: TensorLike, /) -> UniqueInverse:
-    """The different values, and for each entry of x the number of its value.
+    """Return the distinct values and, for each element, the index of its value.
 
+    Each NaN is a distinct value. The shape of the result depends on values, so `x` is evaluated at
+    the call. Differentiable in `x`: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+
+    Returns
+    -------
+    values : Tensor
+        Distinct values in ascending order, NaN last, shape (k,); the dtype of `x`.
+    inverse_indices : Tensor
+        Index into `values` for each element; the shape of `x`, dtype int64.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.unique_inverse([3, 1, 3]).inverse_indices
     Tensor([1, 0, 1], dtype=int64)
     """
@@ -93,8 +168,30 @@ def unique_inverse(x: TensorLike, /) -> UniqueInverse:
 
 
 def unique_values(x: TensorLike, /) -> Tensor:
-    """The different values.
+    """Return the distinct values.
 
+    Each NaN is a distinct value. The shape of the result depends on values, so `x` is evaluated at
+    the call. Differentiable in `x`: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+
+    Returns
+    -------
+    Tensor
+        Distinct values in ascending order, NaN last, shape (k,); the dtype of `x`.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.unique_values([3, 1, 3])
     Tensor([1, 3], dtype=int64)
     """
@@ -115,9 +212,40 @@ def unique(
     return_counts: bool = False,
     equal_nan: bool = True,
 ) -> Any:
-    """The different values as in NumPy, and in a tuple with them what else is asked for. All NaN
-    are one value unless told otherwise.
+    """Return the distinct values, with the options of ``np.unique``.
 
+    The shape of the result depends on values, so `x` is evaluated at the call. Differentiable in
+    `x`: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    return_index : bool, default False
+        Return also the index of the first occurrence of each value in the flattened `x`.
+    return_inverse : bool, default False
+        Return also the index of its value for each element, in the shape of `x`.
+    return_counts : bool, default False
+        Return also the number of occurrences of each value.
+    equal_nan : bool, default True
+        Treat all NaN as one value; if False, each one is distinct.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        Distinct values in ascending order, NaN last, shape (k,); the dtype of `x`. If an option is
+        set, a tuple of the values and what the options add, in the order of the options; dtype
+        int64.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If `x` is complex or an option is not a bool.
+
+    Examples
+    --------
     >>> pb.unique([3, 1, 3], return_counts=True)
     (Tensor([1, 3], dtype=int64), Tensor([1, 2], dtype=int64))
     """
@@ -136,8 +264,31 @@ def unique(
 
 
 def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Tensor:
-    """Whether each entry of x is one of the elements; inverted, whether it is none.
+    """Test whether each element is contained in a set of elements.
 
+    NaN is not equal to anything, so it is never contained. The function works in traced functions.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape.
+    elements : array_like, real
+        Elements to compare with, of any shape.
+    invert : bool, default False
+        Test whether each element is missing from `elements`.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an input is complex or `invert` is not a bool.
+
+    Examples
+    --------
     >>> pb.isin([1, 2, 5], [5, 1])
     Tensor([ True, False,  True], dtype=bool)
     """
@@ -154,8 +305,31 @@ def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Ten
 
 
 def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
-    """The different values that come in x and in y.
+    """Return the distinct values that both arrays contain.
 
+    NaN is not equal to anything, so it is never contained. The shape of the result depends on
+    values, so both inputs are evaluated at the call. Differentiable: the gradient of a value flows
+    to its first occurrence in `x`.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Inputs of any shape.
+
+    Returns
+    -------
+    Tensor
+        Common values in ascending order, shape (k,); the dtype to which `x` and `y` promote.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
     >>> pb.intersect1d([3, 1, 3], [2, 3])
     Tensor([3], dtype=int64)
     """
@@ -168,8 +342,31 @@ def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
 
 
 def union1d(x: TensorLike, y: TensorLike, /) -> Tensor:
-    """The different values that come in x or in y. All NaN are one.
+    """Return the distinct values that at least one of two arrays contains.
 
+    All NaN are one value. The shape of the result depends on values, so both inputs are evaluated
+    at the call. Differentiable: the gradient of a value flows to its first occurrence, in `x`
+    before `y`.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Inputs of any shape.
+
+    Returns
+    -------
+    Tensor
+        Values in ascending order, NaN last, shape (k,); the dtype to which `x` and `y` promote.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
     >>> pb.union1d([3, 1, 3], [2, 3])
     Tensor([1, 2, 3], dtype=int64)
     """
