@@ -41,10 +41,44 @@ def average(
     returned: bool = False,
     keepdims: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """sum(x weights) / sum(weights), or the mean without weights; with `returned` also the sum of
-    the weights. Weights have the shape of x, or of its `axis` alone. Where they sum to 0 the result
-    is infinite or NaN.
+    """Compute the weighted average over axes.
 
+    The result is ``sum(x * weights) / sum(weights)``, or the mean without weights. It is infinite
+    or NaN if the weights sum to 0. Differentiable in `x` and `weights`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    weights : array_like, real, optional
+        Shape of `x`, or the shape of the axes in `axis`.
+    returned : bool, default False
+        Return also the sum of the weights.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the dtype to
+        which `x` and `weights` promote, the default floating dtype for integers and bool.
+    sum_of_weights : Tensor
+        Only if `returned`: the sum of the weights, or the number of elements without weights; shape
+        and dtype of the average.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice, or if the shape of `weights` does not
+        match `axis`.
+    TypeError
+        If `weights` needs `axis` because its shape differs from that of `x`, or if `weights` is
+        complex.
+
+    Examples
+    --------
     >>> pb.average([1.0, 2.0, 5.0], weights=[1, 2, 1])
     Tensor(2.5, dtype=float32)
     >>> pb.average([[1.0, 2.0], [3.0, 5.0]], axis=1, returned=True)
@@ -91,12 +125,47 @@ def cov(
     aweights: TensorLike | None = None,
     dtype: DType = None,
 ) -> Tensor:
-    """The covariances of variables, each a row of x (a column unless `rowvar`); y adds more.
+    """Compute the covariance matrix of variables.
 
-    They are sums of products of distances from the means, divided by N - `ddof`, which is 1 unless
-    `bias` or `ddof` says otherwise; NaN where that is not positive. `fweights` says how often each
-    observation came, `aweights` how much each weighs, as in NumPy.
+    Sums of products of distances from the means are divided by N - `ddof`, where N is the number of
+    observations; NaN if the divisor is not positive. Weights change the divisor as in ``np.cov``.
+    Differentiable in `x`, `y` and the weights.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Observations of shape (variables, N); a vector holds one variable.
+    y : array_like, real, optional
+        More variables, with as many observations.
+    rowvar : bool, default True
+        If False, each column of `x` and `y` is a variable.
+    bias : bool, default False
+        Use `ddof` 0 if `ddof` is not given.
+    ddof : int, optional
+        Number subtracted from N in the divisor. Default: 1, or 0 with `bias`.
+    fweights : array_like, optional
+        Number of times that each observation occurred, shape (N,).
+    aweights : array_like, optional
+        Importance of each observation, shape (N,).
+    dtype : dtype, optional
+        Dtype to which `x` and `y` are cast first.
+
+    Returns
+    -------
+    Tensor
+        Shape (variables, variables), or () for one variable; the floating dtype to which `x` and
+        `y` promote.
+
+    Raises
+    ------
+    ValueError
+        If `x` or `y` has a rank above 2, if their numbers of observations differ, or if weights do
+        not have the shape (N,).
+    TypeError
+        If an input is complex or `ddof` is not an integer.
+
+    Examples
+    --------
     >>> pb.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
     Tensor([[ 1., -1.],
             [-1.,  1.]], dtype=float32)
@@ -176,9 +245,37 @@ def corrcoef(
     rowvar: bool = True,
     dtype: DType = None,
 ) -> Tensor:
-    """The correlations of variables: `cov`, divided by both standard deviations; NaN where one of
-    them is 0. From -1 to 1.
+    """Compute the matrix of correlation coefficients of variables.
 
+    The covariance divided by both standard deviations, in [-1, 1]; NaN if a standard deviation is
+    0. Differentiable in `x` and `y`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Observations of shape (variables, N); a vector holds one variable.
+    y : array_like, real, optional
+        More variables, with as many observations.
+    rowvar : bool, default True
+        If False, each column of `x` and `y` is a variable.
+    dtype : dtype, optional
+        Dtype to which `x` and `y` are cast first.
+
+    Returns
+    -------
+    Tensor
+        Shape (variables, variables), or () for one variable; the floating dtype to which `x` and
+        `y` promote.
+
+    Raises
+    ------
+    ValueError
+        If `x` or `y` has a rank above 2, or if their numbers of observations differ.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
     >>> pb.corrcoef([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
     Tensor([[ 1., -1.],
             [-1.,  1.]], dtype=float32)

@@ -28,15 +28,56 @@ def pad(
     reflect_type: str = "even",
     **options: Any,
 ) -> Tensor:
-    """x with entries before and behind it along each axis: `pad_width` is one integer, a pair
-    (before, behind), or a pair for each axis.
+    """Pad an array along each axis.
 
-    `mode` says what they are: "constant" (`constant_values`), "edge", "linear_ramp" (to
-    `end_values`), "maximum", "mean", "median" or "minimum" (of the nearest `stat_length`
-    entries, or of all), "reflect" or "symmetric" (`reflect_type` "odd": twice the edge minus the
-    reflection), "wrap", "empty" (zeros). Or it is a function f(vector, (before, behind), axis,
-    options) that assigns the ends of each vector, or returns it. Values have gradients, too.
+    Differentiable in `x`, `constant_values` and `end_values`. The axes are padded one after the
+    other.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    pad_width : int, pair of int or sequence of pairs of int
+        Number of elements (before, after) each axis: one integer for all sides, one pair for all
+        axes, or one pair for each axis.
+    mode : str or callable, default "constant"
+        Source of the padding, one of the following.
+
+        - "constant": `constant_values`.
+        - "edge": the nearest element.
+        - "linear_ramp": a linear ramp from the edge to `end_values`.
+        - "maximum", "mean", "median", "minimum": a statistic of the nearest `stat_length` elements.
+        - "reflect", "symmetric": the reflection at the edge element, without or with it.
+        - "wrap": the elements from the opposite end.
+        - "empty": zeros.
+        - A function ``f(vector, (before, after), axis, options)`` that assigns the ends of each
+          zero-padded vector in place, or returns the vector.
+    constant_values : array_like, default 0
+        Values for "constant"; broadcasts to shape (rank, 2), and is cast to the dtype of `x`.
+    end_values : array_like, default 0
+        Outermost values for "linear_ramp"; as `constant_values`.
+    stat_length : int, pair of int or sequence of pairs of int, optional
+        Number of elements for the statistics, in the form of `pad_width`. Default: all.
+    reflect_type : {"even", "odd"}, default "even"
+        Type of the reflection; "odd" is twice the edge minus the reflection.
+    **options
+        Options that are passed to a callable `mode`.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` enlarged by `pad_width`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `mode` or `reflect_type` is unknown, if a width is negative or the widths have a wrong
+        shape, if `stat_length` is 0, or if an empty axis is padded in a mode that needs elements.
+    TypeError
+        If `pad_width` or `stat_length` is not made of integers, or if an option is unknown.
+
+    Examples
+    --------
     >>> pb.pad([1, 2, 3], (2, 1))
     Tensor([0, 0, 1, 2, 3, 0], dtype=int64)
     >>> pb.pad([1, 2, 3], 2, "reflect")
