@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from support.tf1 import eager, fresh_graph  # noqa: F401
@@ -64,6 +66,25 @@ def test_each_session_has_a_place_of_its_own():
             with pytest.raises(tf.errors.OutOfRangeError):
                 one.run(n)
         assert two.run(n) == 1
+
+
+def test_threads_share_an_iterator():
+    n = D.range(300).map(lambda x: x + 1).make_one_shot_iterator().get_next()
+    coord, found = tf.train.Coordinator(), []
+    with tf.Session() as session:
+
+        def work():
+            with coord.stop_on_exception():
+                while True:
+                    found.append(int(session.run(n)))
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:  # each ends with the elements, which is no error
+            thread.join()
+        coord.join(threads)
+    assert sorted(found) == [*range(1, 301)]
 
 
 def test_training_and_test_sets_by_one_iterator():

@@ -6,6 +6,7 @@ run itself is traced as any other. A session keeps how far an iterator is in a s
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -213,6 +214,9 @@ class Iterator(Elements):
 _by_handle: WeakValueDictionary[bytes, Iterator] = WeakValueDictionary()
 
 
+_taking = threading.RLock()
+
+
 def _ended() -> NoReturn:
     raise OutOfRangeError(None, "End of sequence: the iterator has no more elements")
 
@@ -234,18 +238,20 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
         if text not in _by_handle:
             raise InvalidArgumentError(None, f"there is no iterator of the handle {text!r}")
         iterator = _by_handle[text]
-    slot = session._slot(iterator)
-    if slot.core is None:
-        if not iterator._one_shot:
-            raise FailedPreconditionError(
-                None, "the iterator has not been initialized in this session: run its initializer"
-            )
-        sources = iterator._dataset._sources
-        values = (x.numpy() for x in (session._results(sources, []) if sources else ()))
-        slot.core = iterator._dataset._start(dict(zip(sources, values, strict=True)))
-    for element in slot.core:
-        found: list[Any] = element
-        return found
+    with _taking:  # no two threads at once
+        slot = session._slot(iterator)
+        if slot.core is None:
+            if not iterator._one_shot:
+                raise FailedPreconditionError(
+                    None,
+                    "the iterator has not been initialized in this session: run its initializer",
+                )
+            sources = iterator._dataset._sources
+            values = (x.numpy() for x in (session._results(sources, []) if sources else ()))
+            slot.core = iterator._dataset._start(dict(zip(sources, values, strict=True)))
+        for element in slot.core:
+            found: list[Any] = element
+            return found
     return _ended()
 
 

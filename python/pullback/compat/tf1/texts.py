@@ -6,6 +6,7 @@ numbers where a program gives them, `encoded`, and bytes where it fetches them, 
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ __all__ = ["decoded", "encoded", "is_text"]
 
 _texts = [b""]  # of zeros
 _places = {b"": 0}
+_adding = threading.Lock()
 
 
 def is_text(value: Any) -> bool:
@@ -33,9 +35,10 @@ def encoded(value: Any) -> np.ndarray[Any, Any]:
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"expected texts, got {text!r:.60}")
         key = text.encode() if isinstance(text, str) else text
-        if key not in _places:
-            _places[key] = len(_texts)
-            _texts.append(key)
+        with _adding:
+            if key not in _places:
+                _places[key] = len(_texts)
+                _texts.append(key)
         found.flat[i] = _places[key]
     return found
 
