@@ -9,14 +9,15 @@ import weakref
 import numpy as np
 import pytest
 from support.each import each
-from support.tf1 import fresh_graph, graph_of_its_own, listed  # noqa: F401
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed  # noqa: F401
 
+import pullback as pb
 import pullback.compat.tf1 as tf
 from pullback.compat.tf1 import host_run
 from pullback.compat.tf1 import session as sessions
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def counts(monkeypatch):
     """How many runs computed as they went, and how many traces were made."""
     found = {"computed": 0, "traced": 0}
@@ -221,3 +222,18 @@ def test_a_plan_keeps_no_session_alive():
     gone = ended()
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_function_of_numpy_in_a_traced_function():
+    traces, calls = [], []
+    twice = pb.numpy_function(lambda a: calls.append(1) or 2 * a, lambda x: x)
+
+    @tf.function
+    def f(x):
+        traces.append(1)
+        return tf.exp(twice(x)) + 1.0
+
+    for n in range(3):
+        assert listed(f(tf.constant([0.0, n])).numpy()) == pytest.approx([2.0, np.exp(2 * n) + 1])
+    assert len(traces) == 1 and len(calls) == 3

@@ -87,10 +87,16 @@ def numpy_function(
 
     @wraps(f)
     def call(*args: Any) -> Any:
-        return with_rule(*(x if isinstance(x, (Tensor, Variable))
-                           else _core.constant(x, who=WHO) for x in args))  # fmt: skip
+        return with_rule(*map(_plain, args))
 
     return call
+
+
+def _plain(x: Any) -> Any:
+    """A tensor without what a subclass makes of its dtype, or a variable."""
+    if isinstance(x, Tensor):
+        return _core.view_as(Tensor, x)
+    return x if isinstance(x, Variable) else _core.constant(x, who=WHO)
 
 
 Type = tuple[tuple[int, ...], Any]
