@@ -293,3 +293,31 @@ def test_averages_in_eager_mode():
     m = tf.Variable(0.0)
     tf.assign_moving_average(m, 8.0, 0.9)
     assert float(m.numpy()) == pytest.approx(8.0)
+
+
+def test_readers_of_checkpoints(tmp_path):
+    tf.Variable([1.0, 2.0], name="v")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, str(tmp_path / "m"))
+    for reader in (tf.train.NewCheckpointReader(path), tf.train.load_checkpoint(str(tmp_path))):
+        assert reader.get_variable_to_shape_map() == {"v": [2]}
+        assert reader.has_tensor("v") and not reader.has_tensor("w")
+        assert reader.get_tensor("v").tolist() == [1.0, 2.0]
+
+
+def test_files_and_folders(tmp_path):
+    folder, text = str(tmp_path / "a" / "b"), str(tmp_path / "a" / "t")
+    tf.gfile.MakeDirs(folder)
+    tf.gfile.MakeDirs(folder)
+    with tf.gfile.GFile(text, "w") as file:
+        file.write("x")
+    assert tf.gfile.ListDirectory(tf.gfile.Glob(str(tmp_path / "*"))[0]) == ["b", "t"]
+    with pytest.raises(FileExistsError, match="Copy: expected a path that does not exist"):
+        tf.gfile.Copy(text, text)
+    tf.gfile.Copy(text, text + "2")
+    tf.gfile.Rename(text + "2", text, overwrite=True)
+    tf.gfile.DeleteRecursively(folder)
+    assert not tf.gfile.Exists(folder)
+    with tf.gfile.FastGFile(text) as file:
+        assert file.read() == "x"

@@ -82,10 +82,10 @@ def report(path: str | Path) -> Report:
     >>> from pullback.compat import tf1 as tf
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     program = pathlib.Path(folder, "train.py")
-    ...     _ = program.write_text("import tensorflow as tf\\nx = tf.zeros(2)\\ntf.gfile.Exists(x)")
+    ...     _ = program.write_text("import tensorflow as tf\\nx = tf.zeros(2)\\ntf.strings.join(x)")
     ...     found = tf.report(program)
     >>> found.here, found.absent
-    ({'tf.zeros': ['train.py:2']}, {'tf.gfile.Exists': ['train.py:3']})
+    ({'tf.zeros': ['train.py:2']}, {'tf.strings.join': ['train.py:3']})
     """
     root = Path(path)
     files = sorted(root.rglob("*.py")) if root.is_dir() else [root] * root.is_file()

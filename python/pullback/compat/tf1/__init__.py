@@ -16,11 +16,11 @@ Where to find what: `opdef` says what a row of the operation table is; `create` 
 rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
 differentiates, `session` runs: a traced program of `instantiate`, with `host_run` where a Python
 function wants values. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
-`array_ops`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`, `operators`, `random_ops`,
-`nn` with `windows` and `cross_entropies`, `losses`, `metrics`, `distributions`, `clip`,
-`check_ops`, `script_ops`; `control_flow`, `choices`, `along` and `tensor_array`, whose loops
-`bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope` and `layers` of `base_layer`;
-`rnn`, `rnn_cell` and `contrib`; `train`,
+`matrix_ops`, `array_ops`, `blocks`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`,
+`operators`, `random_ops`, `nn` with `windows` and `cross_entropies`, `losses`, `metrics`,
+`distributions`, `clip`, `check_ops`, `script_ops`; `control_flow`, `choices`, `along` and
+`tensor_array`, whose loops `bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope`
+and `layers` of `base_layer`; `rnn`, `rnn_cell` and `contrib`; `train`,
 `decay` and `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`;
 `coordinator`; `data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`,
 `jacobians` and `tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
@@ -36,6 +36,7 @@ from . import debugging as debugging
 from . import distributions as distributions
 from . import errors as errors
 from . import flags as flags
+from . import gfile as gfile
 from . import initializers as initializers
 from . import keras as keras
 from . import layers as layers
@@ -53,6 +54,7 @@ from . import train as train
 from .along import *
 from .array_ops import *
 from .backprop import *
+from .blocks import *
 from .check_ops import *
 from .choice_ops import *
 from .choices import *
@@ -73,6 +75,7 @@ from .grouping import *
 from .jacobians import *
 from .linear_ops import *
 from .math_ops import *
+from .matrix_ops import *
 from .mode import *
 from .moving_averages import assign_moving_average as assign_moving_average
 from .names import absent as _absent

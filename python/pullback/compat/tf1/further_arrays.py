@@ -12,6 +12,7 @@ from ... import _core
 from . import shape_functions
 from .array_ops import reshape
 from .arrays import as_static
+from .choice_ops import from_start
 from .create import apply, cast, convert_to_tensor, is_tensor, known_dims, operation, scope_of
 from .dtypes import as_dtype, int32
 from .math_ops import argmax, argmin, matmul
@@ -20,6 +21,23 @@ from .opdef import define
 from .shapes import TensorShape
 
 _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
+
+
+def _window(x: Any, first: Any, axis: int, count: int) -> Any:
+    along = np.arange(count, dtype=first.dtype)
+    at = from_start(first + _core.constant(along), x.shape[axis])
+    # Under another axis: what is taken along the first has rows as its gradient.
+    return _core.take(_core.expand_dims(x, 0), at, axis + 1)[0]
+
+
+# A position is no part of the shape, so it may be another one in each run.
+define(
+    "Slice",
+    _window,
+    labels=("input", "begin"),
+    fresh=True,
+    shape=lambda x, first, axis, count: x.dims and (*x.dims[:axis], count, *x.dims[axis + 1 :]),
+)
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
@@ -31,12 +49,15 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     starts, counts = (
         v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v) for v in (begin, size)
     )
-    key = []
-    for axis in np.arange(len(dims)).tolist():
-        first, count = starts[axis], counts[axis]
-        rest = not is_tensor(count) and count == -1
-        key.append(_Bounds(first, None if rest else first + count))
     with scope_of(name or "Slice", x):
+        key = []
+        for axis in np.arange(len(dims)).tolist():
+            first, count = starts[axis], counts[axis]
+            rest = not is_tensor(count) and count == -1
+            if is_tensor(first) and not rest and not is_tensor(count):
+                x = apply("Slice", x, first, axis=axis, count=count)
+                first = 0
+            key.append(_Bounds(first, None if rest else first + count))
         return x[tuple(key)]
 
 

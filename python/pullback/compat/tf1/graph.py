@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
+from types import SimpleNamespace
 from typing import Any
 
 from ... import _core
@@ -128,6 +129,10 @@ class Graph:
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
+
+    def as_graph_def(self, from_version: Any = None, add_shapes: bool = False) -> Any:
+        """The `node_def` of each operation, as `node`; what takes a GraphDef drops it."""
+        return SimpleNamespace(node=[op.node_def for op in self.get_operations()])
 
     def get_operation_by_name(self, name: str) -> Operation:
         found = self._by_name.get(name) if isinstance(name, str) else None

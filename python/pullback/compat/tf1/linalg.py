@@ -7,11 +7,21 @@ from .linear_ops import cross, einsum, matrix_transpose, norm, tensordot, trace
 from .linear_ops import matrix_diag as diag
 from .linear_ops import matrix_diag_part as diag_part
 from .math_ops import matmul
+from .matrix_ops import cholesky, cholesky_solve, logdet, qr, slogdet, svd
+from .matrix_ops import matrix_determinant as det
+from .matrix_ops import matrix_inverse as inv
+from .matrix_ops import matrix_set_diag as set_diag
+from .matrix_ops import matrix_solve as solve
+from .matrix_ops import matrix_triangular_solve as triangular_solve
+from .matrix_ops import self_adjoint_eig as eigh
+from .matrix_ops import self_adjoint_eigvals as eigvalsh
 from .names import absent
 from .nn import l2_normalize
 
 __all__ = [
-    "band_part", "cross", "diag", "diag_part", "einsum", "eye", "global_norm", "l2_normalize",
-    "matmul", "matrix_transpose", "norm", "tensordot", "trace",
+    "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
+    "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "matmul",
+    "matrix_transpose", "norm", "qr", "set_diag", "slogdet", "solve", "svd", "tensordot", "trace",
+    "triangular_solve",
 ]  # fmt: skip
 __getattr__ = absent(__name__)

@@ -13,6 +13,8 @@ from . import cross_entropies, rnn, shape_functions, windows
 from . import rnn_cell as rnn_cell
 from .array_ops import pad, squeeze, stop_gradient, zeros_like
 from .array_ops import shape as shape_of
+from .blocks import depth_to_space as depth_to_space
+from .blocks import space_to_depth as space_to_depth
 from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from .choice_ops import concat, gather
@@ -29,6 +31,7 @@ from .math_ops import (
     multiply,
     pow,
     reduce_mean,
+    reduce_prod,
     reduce_sum,
     rsqrt,
     square,
@@ -177,6 +180,28 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         factor = factor if scale is None else factor * scale
         shift = -mean * factor if offset is None else offset - mean * factor
         return add(convert_to_tensor(x) * factor, shift, name=scope)
+
+
+def fused_batch_norm(
+    x: Any, scale: Any, offset: Any, mean: Any = None, variance: Any = None,
+    epsilon: float = 0.001, data_format: str = "NHWC", is_training: bool = True,
+    name: str | None = None, exponential_avg_factor: float = 1.0,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """`batch_normalization` of the channels of pictures, by the moments of the batch if it is
+    training; and the mean and the variance, without bias, with which averages are updated."""
+    if data_format != "NHWC" or exponential_avg_factor != 1.0:
+        raise NotImplementedError("fused_batch_norm: data_format 'NHWC' and a factor of 1 only")
+    with scope_of(name or "FusedBatchNorm", x, scale) as scope:
+        x, scale, offset = map(convert_to_tensor, (x, scale, offset))
+        if is_training:
+            mean, variance = moments(x, [0, 1, 2])
+            count = reduce_prod(cast(shape_of(x)[:3], x.dtype))
+            unbiased = variance * (count / maximum(count - 1.0, 1.0))
+        else:
+            mean, unbiased = map(convert_to_tensor, (mean, variance))
+            variance = unbiased
+        y = batch_normalization(x, mean, variance, offset, scale, epsilon, name=scope)
+        return y, mean, unbiased
 
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:

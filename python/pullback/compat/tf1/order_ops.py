@@ -230,6 +230,16 @@ def boolean_mask(
         return squeeze(chosen, [0])
 
 
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Any]:
+    """The entries of data by the number that `partitions` has for each."""
+    with scope_of(name or "DynamicPartition", data, partitions):
+        which = convert_to_tensor(partitions)
+        parts = np.arange(num_partitions).tolist()
+        return [boolean_mask(data, apply("Equal", which, i)) for i in parts]
+
+
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
                   name: str | None = None) -> Any:  # fmt: skip
     """For each length a row that begins with as many True, or 1."""

@@ -16,8 +16,9 @@ from ... import _core, random
 from ..._array.initializers import MODES, orthogonal, scaled
 from . import mode, shape_functions
 from .array_ops import constant, eye, ones, zeros
-from .create import apply, convert_to_tensor, scope_of
-from .dtypes import as_dtype, float32
+from .create import apply, convert_to_tensor, known_dims, scope_of
+from .dtypes import as_dtype, float32, int32
+from .further_arrays import slice
 from .graph import get_default_graph
 from .names import bind, public_names, signature_of
 from .opdef import define
@@ -128,6 +129,15 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
     """
     _seeded(seed)
     return apply("RandomShuffle", value, name=name, seed=seed)
+
+
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Any:
+    """A part of a tensor of the given size, at a random place."""
+    with scope_of(name or "random_crop", value):
+        x = convert_to_tensor(value)
+        room = apply("Shape", x, out_type=int32) - convert_to_tensor(size, int32) + 1
+        draw = random_uniform([len(known_dims(x))], 0, int32.max, int32, seed)
+        return slice(x, draw % room, size)
 
 
 def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None,

@@ -27,8 +27,9 @@ from .stored_graph import Stored, rebuilt
 from .variables import Variable, global_variables
 
 __all__ = [
-    "CheckpointState", "Saver", "checkpoint_exists", "export_meta_graph", "get_checkpoint_state",
-    "import_meta_graph", "latest_checkpoint", "list_variables", "load_variable",
+    "CheckpointState", "NewCheckpointReader", "Saver", "checkpoint_exists", "export_meta_graph",
+    "get_checkpoint_state", "import_meta_graph", "latest_checkpoint", "list_variables",
+    "load_checkpoint", "load_variable",
 ]  # fmt: skip
 
 
@@ -309,6 +310,23 @@ def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
     """Names and shapes of what a checkpoint holds, by name."""
     saved = _found(ckpt_dir_or_file, "list_variables")
     return [(name, list(saved[name].shape)) for name in sorted(saved)]
+
+
+class NewCheckpointReader:
+    """The arrays of a checkpoint."""
+
+    def __init__(self, filepattern: str) -> None:
+        self._arrays = _found(filepattern, "NewCheckpointReader")
+        self.get_tensor, self.has_tensor = self._arrays.__getitem__, self._arrays.__contains__
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shapes by name."""
+        return {name: list(array.shape) for name, array in self._arrays.items()}
+
+
+def load_checkpoint(ckpt_dir_or_file: str) -> NewCheckpointReader:
+    """The arrays of a checkpoint."""
+    return NewCheckpointReader(ckpt_dir_or_file)
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray[Any, Any]:

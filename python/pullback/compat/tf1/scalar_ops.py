@@ -25,6 +25,9 @@ xlogy = binary("Xlogy", pb.xlogy, "x log(y), and 0 where x is 0", "float")
 xdivy = binary("Xdivy", lambda x, y: pb.where(x == 0, 0, x / pb.where(x == 0, 1, y)),
                "x / y, and 0 where x is 0", "float")  # fmt: skip
 erf = unary("Erf", _core.erf, "The error function.", "float")
+erfc = unary("Erfc", pb.special.erfc, "1 - erf(x), exact where that is small.", "float")
+lgamma = unary("Lgamma", pb.special.gammaln, "The logarithm of |gamma(x)|.", "float")
+digamma = unary("Digamma", pb.special.digamma, "The derivative of `lgamma`.", "float")
 rint = unary("Rint", _core.round, "The nearest integer, ties to even; no gradient.",
               "float", flows=False)  # fmt: skip
 tan = unary("Tan", _core.tan, "The tangent.")

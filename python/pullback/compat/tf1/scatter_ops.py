@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import _core
 from . import mode
 from .create import apply, convert_to_tensor, operation, scope_of
 from .dtypes import as_dtype
 from .names import named, public_names
-from .opdef import define
+from .opdef import define, like
 from .operation import Operation
 from .order_ops import places
 from .tensor import as_core
 
 
-def _at(x: Any, indices: Any, updates: Any, method: str) -> Any:
-    """x with some of its rows combined with others."""
+def _at(x: Any, indices: Any, updates: Any, method: str, nd: bool) -> Any:
+    """x with some of its rows, or of its parts at rows of positions, combined with others."""
+    indices = places(indices, x.shape) if nd else indices
     if method == "subtract":
         updates, method = -updates, "add"
     elif method == "divide":
@@ -26,8 +29,10 @@ def _at(x: Any, indices: Any, updates: Any, method: str) -> Any:
 
 
 def _run_scatter(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
-    variable = op.attrs["variable"]
-    new = run.assign(variable, _at(run.current(variable), inputs[0], inputs[1], op.attrs["method"]))
+    variable, method = op.attrs["variable"], op.attrs["method"]
+    new = run.assign(
+        variable, _at(run.current(variable), inputs[0], inputs[1], method, op.attrs["nd"])
+    )
     run.mark(op, [variable])
     return [_core.stop_gradient(new)]
 
@@ -35,7 +40,7 @@ def _run_scatter(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
 define("Scatter", execute=_run_scatter, flows=False)
 
 
-def _scattering(name: str, method: str, text: str) -> Callable[..., Any]:
+def _scattering(name: str, method: str, text: str, nd: bool = False) -> Callable[..., Any]:
     def function(
         ref: Any, indices: Any, updates: Any, use_locking: Any = name == "update",
         name: str | None = None,
@@ -43,17 +48,18 @@ def _scattering(name: str, method: str, text: str) -> Callable[..., Any]:
         dtype = as_dtype(ref.dtype)
         if mode.executing_eagerly():
             rows, given = convert_to_tensor(indices), convert_to_tensor(updates, dtype)
-            return ref.assign(_at(ref.read(), as_core(rows), as_core(given), method))
+            return ref.assign(_at(ref.read(), as_core(rows), as_core(given), method, nd))
         with scope_of(name or public, ref) as scope:
             inputs = [convert_to_tensor(indices), convert_to_tensor(updates, dtype)]
-            attrs = {"variable": ref, "method": method}
+            attrs = {"variable": ref, "method": method, "nd": nd}
             output = (dtype, ref.handle.dims)
             record = ref.graph.record("Scatter", inputs, attrs, scope, output, kind=kind)
             return record.outputs[0]
 
-    public = f"scatter_{name}"
-    kind = f"Scatter{name.capitalize()}"
-    doc = f"An operation that {text} rows of a variable; its output is the new value."
+    public = f"scatter_nd_{name}" if nd else f"scatter_{name}"
+    kind = f"Scatter{'Nd' * nd}{name.capitalize()}"
+    where = "what is at rows of positions" if nd else "rows"
+    doc = f"An operation that {text} {where} of a variable; its output is the new value."
     return named(function, public, doc)
 
 
@@ -62,6 +68,9 @@ scatter_add = _scattering("add", "add", "adds to")
 scatter_sub = _scattering("sub", "subtract", "subtracts from")
 scatter_mul = _scattering("mul", "multiply", "multiplies")
 scatter_div = _scattering("div", "divide", "divides")
+scatter_nd_update = _scattering("update", "set", "replaces", nd=True)
+scatter_nd_add = _scattering("add", "add", "adds to", nd=True)
+scatter_nd_sub = _scattering("sub", "subtract", "subtracts from", nd=True)
 scatter_max = _scattering("max", "max", "takes the larger of new ones and")
 scatter_min = _scattering("min", "min", "takes the smaller of new ones and")
 
@@ -69,7 +78,7 @@ scatter_min = _scattering("min", "min", "takes the smaller of new ones and")
 def _tensor_scattering(name: str, method: str, text: str) -> Callable[..., Any]:
     return operation(
         f"TensorScatter{name.capitalize()}",
-        lambda x, indices, updates: _at(x, places(indices, x.shape), updates, method),
+        lambda x, indices, updates: _at(x, indices, updates, method, True),
         "tensor indices updates", f"A tensor with updates {text} at rows of positions.",
         f"tensor_scatter_{name}", shape=lambda x, *rest: x.dims, fresh=True,
     )  # fmt: skip
@@ -109,6 +118,17 @@ def _means(data: Any, rows: Any, count: int, rest: Any) -> Any:
     return _sums(data, rows, count, rest) / _core.maximum(sizes, one)
 
 
+def _extremes(method: str) -> Callable[..., Any]:
+    def extremes(data: Any, rows: Any, count: int, rest: Any) -> Any:
+        limits = np.iinfo(data.dtype) if data.dtype.kind in "iu" else np.finfo(data.dtype)
+        edge = limits.min if method == "max" else limits.max  # where a segment is empty
+        return getattr(_core.full((count, *rest), like(data, edge)).at[rows], method)(data)
+
+    return extremes
+
+
+unsorted_segment_max = _segments("max", _extremes("max"), "The largest")
+unsorted_segment_min = _segments("min", _extremes("min"), "The smallest")
 unsorted_segment_sum = _segments("sum", _sums, "Sums")
 unsorted_segment_mean = _segments("mean", _means, "Means")
 

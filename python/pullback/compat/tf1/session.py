@@ -241,6 +241,11 @@ class Session:
 
         return call
 
+    @property
+    def graph_def(self) -> Any:
+        """`as_graph_def` of the graph."""
+        return self.graph.as_graph_def()
+
     def close(self) -> None:
         """Forgets everything; the session cannot run any more."""
         self._closed = True

@@ -208,6 +208,13 @@ def conv2d_transpose(
                  **attrs)  # fmt: skip
 
 
+def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any,
+                  name: str | None = None) -> Any:  # fmt: skip
+    """`conv2d` with `dilations`."""
+    with scope_of(name or "atrous_conv2d", value, filters) as scope:
+        return conv2d(value, filters, 1, padding, dilations=rate, name=scope)
+
+
 def conv1d(
     value: Any = None, filters: Any = None, stride: Any = None, padding: Any = None,
     use_cudnn_on_gpu: Any = None, data_format: str | None = None, name: str | None = None,
