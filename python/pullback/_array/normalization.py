@@ -1,9 +1,11 @@
-"""Normalisation to mean 0 and variance 1, dropout and embedding. Integers become the default float
-dtype. `weight` and `bias` broadcast over what was normalised.
+"""Normalisation to mean 0 and variance 1, dropout and embedding.
 
-The mean is subtracted twice, the second time the mean of what the first left: so entries beside a
-large mean keep all of their digits, and equal ones are exactly 0. The first subtraction needs no
-gradient, as no shift changes the result.
+Integers become the default floating dtype. `weight` and `bias` broadcast over the normalised
+input.
+
+The mean is subtracted twice, the second time as the mean of the first difference. So entries
+beside a large mean keep their accuracy, and equal entries are exactly 0. The first subtraction
+needs no gradient, since the result is invariant under a shift.
 """
 
 from __future__ import annotations
@@ -26,9 +28,44 @@ def layer_norm(
     axis: SupportsIndex | tuple[SupportsIndex, ...] = -1,
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + epsilon), times `weight`, plus `bias`; mean and variance are
-    those along `axis`, one or several (Ba et al., 2016).
+    """Normalise `x` to mean 0 and variance 1 along axes.
 
+    The result is (x - mean) / sqrt(variance + epsilon), times `weight`, plus `bias`. Differentiable
+    in `x`, `weight` and `bias`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    weight : array_like, optional
+        Factor. Its shape broadcasts with the shape of `x`. Default: 1.
+    bias : array_like, optional
+        Summand. Its shape broadcasts with the shape of `x`. Default: 0.
+    axis : int or tuple of int, optional
+        Axes of the mean and the variance. Default: the last one.
+    epsilon : float, optional
+        Number added to the variance. Default: 1e-5.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted floating dtype of `x`, `weight` and `bias`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or `epsilon` is not a number.
+    ValueError
+        If an axis is given twice or the shapes do not broadcast.
+    AxisError
+        If an axis is out of range.
+
+    References
+    ----------
+    .. [1] J. L. Ba et al., "Layer normalization", 2016.
+
+    Examples
+    --------
     >>> pb.layer_norm([[1.0, 3.0], [1e6, 1e6]])
     Tensor([[-0.999995,  0.999995],
             [ 0.      ,  0.      ]], dtype=float32)
@@ -47,8 +84,41 @@ def rms_norm(
     axis: SupportsIndex | tuple[SupportsIndex, ...] = -1,
     epsilon: float = 1e-6,
 ) -> Tensor:
-    """x / sqrt(mean(x²) + epsilon), times `weight` (Zhang and Sennrich, 2019).
+    """Divide `x` by its root mean square along axes.
 
+    The result is x / sqrt(mean(x²) + epsilon), times `weight`. Differentiable in `x` and `weight`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    weight : array_like, optional
+        Factor. Its shape broadcasts with the shape of `x`. Default: 1.
+    axis : int or tuple of int, optional
+        Axes of the mean. Default: the last one.
+    epsilon : float, optional
+        Number added to the mean square. Default: 1e-6.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape and the promoted floating dtype of `x` and `weight`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or `epsilon` is not a number.
+    ValueError
+        If an axis is given twice or the shapes do not broadcast.
+    AxisError
+        If an axis is out of range.
+
+    References
+    ----------
+    .. [1] B. Zhang, R. Sennrich, "Root mean square layer normalization", 2019.
+
+    Examples
+    --------
     >>> pb.rms_norm([[1.0, -1.0], [300.0, 300.0]])
     Tensor([[ 0.9999995, -0.9999995],
             [ 1.       ,  1.       ]], dtype=float32)
@@ -71,13 +141,52 @@ def batch_norm(
     axis: SupportsIndex = -1,
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + epsilon), times `weight`, plus `bias`, where each has one entry
-    for each channel (Ioffe and Szegedy, 2015). Channels lie along `axis`.
+    """Normalise each channel of `x` by its mean and variance.
 
-    Without `mean` and `variance`, as in training, they are those of x over all other axes, and
-    gradients pass through them; in use they are averages that were kept. One without the other is a
-    TypeError.
+    The result is (x - mean) / sqrt(variance + epsilon), times `weight`, plus `bias`.
 
+    In training, `mean` and `variance` are omitted: the statistics of `x` over all axes except the
+    channels are used, and gradients pass through them. In inference they are averages that the
+    program has stored. Differentiable in all arrays.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    mean : array_like, optional
+        Mean. A scalar, or one entry for each channel. Default: the mean of `x`.
+    variance : array_like, optional
+        Variance. A scalar, or one entry for each channel. Default: the variance of `x`.
+    weight : array_like, optional
+        Factor. A scalar, or one entry for each channel. Default: 1.
+    bias : array_like, optional
+        Summand. A scalar, or one entry for each channel. Default: 0.
+    axis : int, optional
+        Axis of the channels. Default: the last one.
+    epsilon : float, optional
+        Number added to the variance. Default: 1e-5.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the promoted floating dtype of the arrays.
+
+    Raises
+    ------
+    TypeError
+        If only one of `mean` and `variance` is given, `x` is complex or `epsilon` is not a number.
+    ValueError
+        If an array is neither a scalar nor has one entry for each channel.
+    AxisError
+        If `axis` is out of range.
+
+    References
+    ----------
+    .. [1] S. Ioffe, C. Szegedy, "Batch normalization: accelerating deep network training by
+       reducing internal covariate shift", 2015.
+
+    Examples
+    --------
     >>> pb.batch_norm([[1.0, 5.0], [3.0, 5.0]])
     Tensor([[-0.999995,  0.      ],
             [ 0.999995,  0.      ]], dtype=float32)
@@ -108,10 +217,52 @@ def group_norm(
     axis: SupportsIndex = -1,
     epsilon: float = 1e-5,
 ) -> Tensor:
-    """As `layer_norm`, over groups of channels and all axes but the first, which is the batch; then
-    times `weight`, plus `bias`, which have one entry for each channel (Wu and He, 2018). Channels
-    lie along `axis`; `groups` must divide their number.
+    """Normalise groups of channels of `x` to mean 0 and variance 1.
 
+    Mean and variance are taken over the channels of a group and all other axes except the first,
+    the batch. The result is multiplied by `weight` and increased by `bias`. Differentiable in `x`,
+    `weight` and `bias`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input whose first axis is the batch. Integers and bool become the default floating dtype.
+    groups : int
+        Number of groups. It must divide the number of channels.
+    weight : array_like, optional
+        Factor. A scalar, or one entry for each channel. Default: 1.
+    bias : array_like, optional
+        Summand. A scalar, or one entry for each channel. Default: 0.
+    axis : int, optional
+        Axis of the channels, not the first one. Default: the last one.
+    epsilon : float, optional
+        Number added to the variance. Default: 1e-5.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the promoted floating dtype of the arrays.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, `groups` is not an integer or `epsilon` is not a number.
+    ValueError
+        If `axis` is the first one, `groups` does not divide the number of channels, or `weight` or
+        `bias` is neither a scalar nor has one entry for each channel.
+    AxisError
+        If `axis` is out of range.
+
+    See Also
+    --------
+    layer_norm
+
+    References
+    ----------
+    .. [1] Y. Wu, K. He, "Group normalization", 2018.
+
+    Examples
+    --------
     >>> pb.group_norm([[1.0, 3.0, 10.0, 10.0]], 2)
     Tensor([[-0.999995,  0.999995,  0.      ,  0.      ]], dtype=float32)
     """
@@ -146,7 +297,7 @@ def _affine(x: Tensor, weight: TensorLike | None, bias: TensorLike | None) -> Te
 
 
 def _channels(value: TensorLike | None, shape: tuple[int, ...], who: str) -> Tensor | None:
-    """One number for each channel, so shaped that they broadcast."""
+    """Return one number for each channel, in a shape that broadcasts with the input."""
     if value is None:
         return None
     given = _core.constant(value, who=who)
@@ -158,10 +309,39 @@ def _channels(value: TensorLike | None, shape: tuple[int, ...], who: str) -> Ten
 
 
 def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Tensor:
-    """x with each entry made 0 at the probability `rate`, and the others divided by 1 - rate, so
-    that the mean stays (Srivastava et al., 2014). What was dropped has the gradient 0, whatever it
-    was. Without `training` it is x. A rate outside of 0 … 1 is a ValueError.
+    """Set random entries of `x` to 0 and scale the others by 1 / (1 - rate).
 
+    The scale preserves the mean. Dropped entries have the gradient 0, even if they are infinite or
+    NaN.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape. Integers and bool become the default floating dtype.
+    rate : float, optional
+        Probability that an entry is dropped, in [0, 1]. Default: 0.5.
+    training : bool, optional
+        If False, `x` is returned. Default: True.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, `rate` is not a number or `training` is not a bool.
+    ValueError
+        If `rate` is outside [0, 1].
+
+    References
+    ----------
+    .. [1] N. Srivastava et al., "Dropout: a simple way to prevent neural networks from
+       overfitting", 2014.
+
+    Examples
+    --------
     >>> x = pb.dropout(pb.ones(1000), 0.25)
     >>> sorted(set(x.numpy().tolist()))
     [0.0, 1.3333333730697632]
@@ -181,10 +361,34 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
 
 
 def embedding(table: TensorLike, indices: TensorLike, /) -> Tensor:
-    """The rows of a table, of shape (entries, ...), that integers name: shape (indices..., ...).
-    An index out of range raises IndexError when it is computed; negative ones count from the end.
-    The gradient is added to the rows that were taken, and costs no more than these.
+    """Return the rows of a table at integer indices.
 
+    Differentiable in `table`. The gradient is added to the selected rows, at a cost proportional to
+    their number.
+
+    Parameters
+    ----------
+    table : array_like
+        Table of shape (entries, ...), of any dtype.
+    indices : array_like, integer
+        Indices of rows, of any shape. Negative ones count from the end.
+
+    Returns
+    -------
+    Tensor
+        Shape of `indices` followed by the shape of a row; dtype of `table`.
+
+    Raises
+    ------
+    TypeError
+        If `indices` are not integers.
+    ValueError
+        If `table` is a scalar.
+    IndexError
+        If an index is out of range. It is raised when the result is computed.
+
+    Examples
+    --------
     >>> pb.embedding([[1.0, 2.0], [3.0, 4.0]], [1, 1, 0])
     Tensor([[3., 4.],
             [3., 4.],
