@@ -158,12 +158,12 @@ def data(matrix: dict[str, Any]) -> str:
 
 
 def with_second_names(matrix: dict[str, Any]) -> dict[str, Any]:
-    """Add the functions whose docstring says that they are an alias of one in the matrix."""
+    """Add the functions that their docstring calls an alias or a variant of one in the matrix."""
     more = {}
     for space in SPACES:
         for name in space.__all__:
             text = getattr(space, name).__doc__ or ""
-            first = re.match(r"(?:The same as |Alias of )?`(\w+)`[.,]", text)
+            first = re.match(r"(?:The same as |Alias of |.*\n\s+As )?`(\w+)`[.,]", text)
             if name not in matrix and first and first[1] in matrix:
                 more[name] = matrix[first[1]]
     return dict(sorted((matrix | more).items()))

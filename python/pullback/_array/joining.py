@@ -301,7 +301,8 @@ def array_split(
 ) -> list[Tensor]:
     """Split an array into parts of nearly equal size along an axis.
 
-    The first parts are longer by one element if the size is not divisible. Differentiable in `x`.
+    As `split`, but the size need not be divisible: the first parts can be longer by one element.
+    Differentiable in `x`.
 
     Parameters
     ----------
