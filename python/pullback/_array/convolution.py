@@ -35,9 +35,47 @@ def conv1d(
     groups: SupportsIndex = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """`conv2d` along one axis: x of shape (batch, length, channels), or with `data_format` "NCW"
-    (batch, channels, length); w of shape (taps, channels / groups, outputs).
+    """Compute a 1-D cross-correlation with weights and add an optional bias.
 
+    As `conv2d` along one axis. Differentiable in `x`, `w` and `bias`.
+
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, length, channels), or (batch, channels, length) with `data_format` "NCW".
+        Integers become the default floating dtype.
+    w : array_like
+        Weights of shape (taps, channels / groups, outputs).
+    bias : array_like, optional
+        Scalar or shape (outputs,), added to the result.
+    stride : int or tuple of int, default 1
+        Distance between windows, one number for all axes or one for each.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        "VALID": windows lie inside `x`. "SAME": zeros around `x`, so that there are ⌈size / stride⌉
+        windows; an odd zero comes after. Else the number of zeros on all sides, or for each axis a
+        number or a pair (before, after).
+    dilation : int or tuple of int, default 1
+        Distance between the taps of a window.
+    groups : int, default 1
+        Number of groups into which channels and outputs are divided, each with its own weights. As
+        many groups as channels give a depthwise convolution.
+    data_format : {"NWC", "NCW"}, default "NWC"
+        Position of the channels in `x` and in the result: last or second.
+
+    Returns
+    -------
+    Tensor
+        Shape (batch, windows, outputs), or (batch, outputs, windows) with "NCW"; the dtype to which
+        the operands promote.
+
+    Raises
+    ------
+    ValueError
+        If a rank or the shape of `w` or `bias` does not match, if `groups` does not divide channels
+        and outputs, if a window does not fit, or if an option is invalid.
+
+    Examples
+    --------
     >>> pb.nn.conv1d([[[1.0], [2.0], [4.0]]], [[[1.0]], [[-1.0]]])
     Tensor([[[-1.],
              [-2.]]], dtype=float32)
@@ -56,18 +94,48 @@ def conv2d(
     groups: SupportsIndex = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """For each window of x its product with w, summed over taps and channels, plus `bias`.
+    """Compute a 2-D cross-correlation with weights and add an optional bias.
 
-    x has the shape (batch, height, width, channels), or with `data_format` "NCHW" (batch,
-    channels, height, width), and so has the result; w always (height, width, channels / groups,
-    outputs), bias (outputs,). Windows begin `stride` apart, and what they see lies `dilation`
-    apart. `padding` is "VALID" (windows inside x), "SAME" (zeros around x, so that there are
-    ⌈length / stride⌉ windows; an odd one is behind), a number of zeros, or for each axis a number
-    or a pair (before, behind).
+    Each window of `x` is multiplied by `w` and summed over taps and channels; the weights are not
+    flipped. Differentiable in `x`, `w` and `bias`.
 
-    With `groups` channels and outputs are cut into as many parts, each with weights of its own: as
-    many as there are channels is a depthwise convolution.
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, height, width, channels), or (batch, channels, height, width) with
+        `data_format` "NCHW". Integers become the default floating dtype.
+    w : array_like
+        Weights of shape (height, width, channels / groups, outputs), in both data formats.
+    bias : array_like, optional
+        Scalar or shape (outputs,), added to the result.
+    stride : int or tuple of int, default 1
+        Distance between windows, one number for all axes or one for each.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        "VALID": windows lie inside `x`. "SAME": zeros around `x`, so that there are ⌈size / stride⌉
+        windows; an odd zero comes after. Else the number of zeros on all sides, or for each axis a
+        number or a pair (before, after).
+    dilation : int or tuple of int, default 1
+        Distance between the taps of a window.
+    groups : int, default 1
+        Number of groups into which channels and outputs are divided, each with its own weights. As
+        many groups as channels give a depthwise convolution.
+    data_format : {"NHWC", "NCHW"}, default "NHWC"
+        Position of the channels in `x` and in the result: last or second.
 
+    Returns
+    -------
+    Tensor
+        Shape (batch, rows, columns, outputs), or (batch, outputs, rows, columns) with "NCHW"; the
+        dtype to which the operands promote.
+
+    Raises
+    ------
+    ValueError
+        If a rank or the shape of `w` or `bias` does not match, if `groups` does not divide channels
+        and outputs, if a window does not fit, or if an option is invalid.
+
+    Examples
+    --------
     >>> x = pb.ones((1, 3, 3, 1))
     >>> pb.nn.conv2d(x, pb.ones((2, 2, 1, 1)), padding="SAME")[0, :, :, 0]
     Tensor([[4., 4., 2.],
@@ -88,10 +156,47 @@ def conv3d(
     groups: SupportsIndex = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """`conv2d` over three axes: x of shape (batch, depth, height, width, channels), or with
-    `data_format` "NCDHW" channels second; w of shape (depth, height, width, channels / groups,
-    outputs).
+    """Compute a 3-D cross-correlation with weights and add an optional bias.
 
+    As `conv2d` over three axes. Differentiable in `x`, `w` and `bias`.
+
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, depth, height, width, channels), or channels second with `data_format`
+        "NCDHW". Integers become the default floating dtype.
+    w : array_like
+        Weights of shape (depth, height, width, channels / groups, outputs).
+    bias : array_like, optional
+        Scalar or shape (outputs,), added to the result.
+    stride : int or tuple of int, default 1
+        Distance between windows, one number for all axes or one for each.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        "VALID": windows lie inside `x`. "SAME": zeros around `x`, so that there are ⌈size / stride⌉
+        windows; an odd zero comes after. Else the number of zeros on all sides, or for each axis a
+        number or a pair (before, after).
+    dilation : int or tuple of int, default 1
+        Distance between the taps of a window.
+    groups : int, default 1
+        Number of groups into which channels and outputs are divided, each with its own weights. As
+        many groups as channels give a depthwise convolution.
+    data_format : {"NDHWC", "NCDHW"}, default "NDHWC"
+        Position of the channels in `x` and in the result: last or second.
+
+    Returns
+    -------
+    Tensor
+        Shape (batch, windows along each axis, outputs), or outputs second with "NCDHW"; the dtype
+        to which the operands promote.
+
+    Raises
+    ------
+    ValueError
+        If a rank or the shape of `w` or `bias` does not match, if `groups` does not divide channels
+        and outputs, if a window does not fit, or if an option is invalid.
+
+    Examples
+    --------
     >>> pb.nn.conv3d(pb.ones((1, 2, 2, 2, 3)), pb.ones((2, 2, 2, 3, 1)))
     Tensor([[[[[24.]]]]], dtype=float32)
     """
@@ -110,13 +215,53 @@ def conv_transpose(
     groups: SupportsIndex = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """What a convolution does to gradients, over one to three axes: each entry of x, times w, is
-    added to the window that it stands for. w has the shape (taps …, channels / groups, outputs), as
-    in `conv2d`: channels are those of x.
+    """Compute a transposed convolution over one to three axes.
 
-    The result has length (n - 1) stride + (taps - 1) dilation + 1 + output_padding along an axis of
-    n, less what `padding` cuts off before and behind; with "SAME" n · stride.
+    The operation that a convolution applies to gradients: each element of `x`, times `w`, is added
+    to its window of the result. Along an axis of size n the result has size ``(n - 1) * stride +
+    (taps - 1) * dilation + 1 + output_padding`` less the elements that `padding` cuts off before
+    and after; with "SAME" it is ``n * stride + output_padding``. Differentiable in `x`, `w` and
+    `bias`.
 
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, one to three axes, channels), or channels second with `data_format`. Integers
+        become the default floating dtype.
+    w : array_like
+        Weights of shape (taps along each axis, channels / groups, outputs), as in `conv2d`: the
+        channels are those of `x`.
+    bias : array_like, optional
+        Scalar or shape (outputs,), added to the result.
+    stride : int or tuple of int, default 1
+        Distance in the result between the windows of neighbouring elements.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        Number of elements cut off the result on all sides, or for each axis a number or a pair
+        (before, after). "VALID" cuts nothing.
+    output_padding : int or tuple of int, default 0
+        Number of elements added at the end of each axis of the result.
+    dilation : int or tuple of int, default 1
+        Distance between the taps of a window.
+    groups : int, default 1
+        Number of groups into which channels and outputs are divided, each with its own weights.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes above and outputs in place of the channels; the dtype to which
+        the operands promote.
+
+    Raises
+    ------
+    ValueError
+        If a rank or the shape of `w` or `bias` does not match, if `groups` does not divide channels
+        and outputs, if `padding` cuts off more than there is, or if an option is invalid.
+
+    Examples
+    --------
     >>> pb.nn.conv_transpose([[[1.0], [2.0]]], pb.ones((3, 1, 1)), stride=2)[0, :, 0]
     Tensor([1., 1., 3., 2., 2.], dtype=float32)
     """

@@ -26,13 +26,33 @@ _FEW = 64
 
 
 def convolve(a: TensorLike, v: TensorLike, /, mode: Mode = "full") -> Tensor:
-    """The convolution of two vectors: y_k = sum_j a_j v_{k-j}, as `numpy.convolve`.
+    """Compute the convolution of two vectors.
 
-    mode: "full" is of m + n - 1 entries; "same" of the middle max(m, n); "valid" of those where
-        the vectors overlap completely.
-    Integers stay integers, and are exact. Floats are transformed where both vectors have more than
-    64 entries (`pb.fft.fftconvolve`): their errors are relative to the largest entries.
+    The result is ``y[k] = sum(a[j] * v[k - j])``, as in ``numpy.convolve``. Differentiable in `a`
+    and `v`. Integers stay integers and are exact. If both vectors have more than 64 elements,
+    floats are convolved by Fourier transforms (`pb.fft.fftconvolve`), with errors relative to the
+    largest elements.
 
+    Parameters
+    ----------
+    a, v : array_like
+        Vectors of m and n elements, not empty; a scalar counts as one element.
+    mode : {"full", "same", "valid"}, default "full"
+        Part of the result: all m + n - 1 elements, the middle max(m, n), or those where the vectors
+        overlap completely.
+
+    Returns
+    -------
+    Tensor
+        Vector; the dtype to which `a` and `v` promote.
+
+    Raises
+    ------
+    ValueError
+        If an input is empty or not a vector, or if `mode` is unknown.
+
+    Examples
+    --------
     >>> pb.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5])
     Tensor([0. , 1. , 2.5, 4. , 1.5], dtype=float32)
     """
@@ -40,10 +60,31 @@ def convolve(a: TensorLike, v: TensorLike, /, mode: Mode = "full") -> Tensor:
 
 
 def correlate(a: TensorLike, v: TensorLike, /, mode: Mode = "valid") -> Tensor:
-    """The correlation of two vectors: y_k = sum_j a_{j+k} conj(v_j), as `numpy.correlate`.
+    """Compute the cross-correlation of two vectors.
 
-    mode: as of `convolve`, but "valid" if not given.
+    The result is ``y[k] = sum(a[j + k] * conj(v[j]))``, as in ``numpy.correlate``. Differentiable
+    in `a` and `v`. Precision as for `convolve`.
 
+    Parameters
+    ----------
+    a, v : array_like
+        Vectors of m and n elements, not empty; a scalar counts as one element.
+    mode : {"valid", "same", "full"}, default "valid"
+        Part of the result: the elements where the vectors overlap completely, the middle max(m, n),
+        or all m + n - 1.
+
+    Returns
+    -------
+    Tensor
+        Vector; the dtype to which `a` and `v` promote.
+
+    Raises
+    ------
+    ValueError
+        If an input is empty or not a vector, or if `mode` is unknown.
+
+    Examples
+    --------
     >>> pb.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5], mode="same")
     Tensor([2. , 3.5, 3. ], dtype=float32)
     """
@@ -60,14 +101,36 @@ def fftconvolve(
     mode: Mode = "full",
     axes: SupportsIndex | Sequence[SupportsIndex] | None = None,
 ) -> Tensor:
-    """The convolution along `axes` (all if not given) by Fourier transforms, as
-    `scipy.signal.fftconvolve`.
+    """Compute a convolution along axes by Fourier transforms.
 
-    mode: along each axis "full" is of m + n - 1 entries, "same" of the middle m, as many as `in1`
-        has, "valid" of those where one lies inside the other.
-    Both are of the same rank; axes that are not named broadcast. Integers become floats. Errors are
-    relative to the largest entries, and NaN and infinities reach all that is made of them.
+    As ``scipy.signal.fftconvolve``. Differentiable in both inputs. Errors are relative to the
+    largest elements; NaN and infinity spread to all elements that are computed together with them.
 
+    Parameters
+    ----------
+    in1, in2 : array_like
+        Inputs of one rank; axes that are not in `axes` broadcast. Integers become the default
+        floating dtype, and 16-bit floats float32.
+    mode : {"full", "same", "valid"}, default "full"
+        Part of the result along an axis of m and n elements: all m + n - 1, the middle m, or those
+        where one input lies inside the other.
+    axes : int or sequence of int, optional
+        Axes to convolve along; negative values count from the last axis. Default: all axes.
+
+    Returns
+    -------
+    Tensor
+        The sizes of `mode` along `axes`, the broadcast sizes along other axes; the dtype to which
+        the inputs promote.
+
+    Raises
+    ------
+    ValueError
+        If the ranks differ, if an input is empty, if other axes do not broadcast, if neither input
+        lies inside the other in mode "valid", or if `mode` or `axes` is invalid.
+
+    Examples
+    --------
     >>> pb.fft.fftconvolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]).round(3)
     Tensor([0. , 1. , 2.5, 4. , 1.5], dtype=float32)
     """

@@ -35,13 +35,42 @@ def max_pool(
     dilation: Stride = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """The largest entry of each window of `size`, channel by channel. x has the shape (batch, one
-    to three axes, channels), or with `data_format` "NCW", "NCHW" or "NCDHW" channels second.
+    """Compute the maximum of each window, channel by channel.
 
-    Windows begin `stride` apart (without one: side by side). What is around x with `padding` (as
-    in `conv2d`) is never the largest; a window of nothing else is a ValueError. The first of equals
-    has the gradient, and a NaN is the largest of all.
+    Padding is never the maximum. A NaN is larger than any number. Differentiable in `x`; of equal
+    maxima the first receives the gradient.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Shape (batch, one to three axes, channels), or channels second with `data_format`.
+    size : int or tuple of int
+        Size of a window, one number for all axes or one for each.
+    stride : int or tuple of int, optional
+        Distance between windows. Default: `size`.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        Padding around `x`, as in `conv2d`.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of a window.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the number of windows along each axis; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a window does not fit or contains only padding, if the rank of `x` is not 3 to 5, or if
+        an option is invalid.
+    TypeError
+        If `x` is bool or complex.
+
+    Examples
+    --------
     >>> pb.nn.max_pool([[[1.0], [3.0], [2.0], [0.0]]], 2)[0, :, 0]
     Tensor([3., 2.], dtype=float32)
     """
@@ -70,9 +99,40 @@ def avg_pool(
     count_include_pad: bool = False,
     data_format: str | None = None,
 ) -> Tensor:
-    """The mean of each window, otherwise as `max_pool`. What is padded does not count, unless
-    `count_include_pad`: then it is zeros.
+    """Compute the mean of each window, channel by channel.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, one to three axes, channels), or channels second with `data_format`. Integers
+        become the default floating dtype.
+    size : int or tuple of int
+        Size of a window, one number for all axes or one for each.
+    stride : int or tuple of int, optional
+        Distance between windows. Default: `size`.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        Padding around `x`, as in `conv2d`.
+    count_include_pad : bool, default False
+        Include the padding in the mean, as zeros.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the number of windows along each axis; the floating dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a window does not fit or, without `count_include_pad`, contains only padding, if the rank
+        of `x` is not 3 to 5, or if an option is invalid.
+
+    Examples
+    --------
     >>> pb.nn.avg_pool([[[1.0], [3.0], [2.0]]], 2, stride=2, padding="SAME")[0, :, 0]
     Tensor([2., 2.], dtype=float32)
     """
@@ -100,8 +160,43 @@ def lp_pool(
     padding: Padding = "VALID",
     data_format: str | None = None,
 ) -> Tensor:
-    """(Σ |x|ᵖ)^(1/p) of each window, otherwise as `max_pool`; what is padded is 0.
+    """Compute the p-norm of each window, channel by channel.
 
+    The result is ``sum(abs(x)**p)**(1/p)``; padding counts as 0. Differentiable in `x`; the
+    gradient of a norm of 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Shape (batch, one to three axes, channels), or channels second with `data_format`. Integers
+        become the default floating dtype.
+    p : float
+        Positive order of the norm.
+    size : int or tuple of int
+        Size of a window, one number for all axes or one for each.
+    stride : int or tuple of int, optional
+        Distance between windows. Default: `size`.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        Padding around `x`, as in `conv2d`.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the number of windows along each axis; the floating dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not positive, if a window does not fit, if the rank of `x` is not 3 to 5, or if an
+        option is invalid.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.nn.lp_pool([[[3.0], [4.0]]], 2, 2)
     Tensor([[[5.]]], dtype=float32)
     """
@@ -121,9 +216,34 @@ def lp_pool(
 def adaptive_avg_pool(
     x: TensorLike, output_size: Stride, *, data_format: str | None = None
 ) -> Tensor:
-    """The means of `output_size` windows along each axis that together see all of x: of n entries
-    and m windows, window i sees those from ⌊i n / m⌋ to ⌈(i + 1) n / m⌉. Shapes as in `max_pool`.
+    """Compute the means of a given number of windows that cover the input.
 
+    Of n elements and m windows, window i covers the elements from ⌊i n / m⌋ up to ⌈(i + 1) n / m⌉.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, one to three axes, channels), or channels second with `data_format`. Integers
+        become the default floating dtype.
+    output_size : int or tuple of int
+        Number of windows, one number for all axes or one for each.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `output_size`; the floating dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is empty, if the rank of `x` is not 3 to 5, or if `output_size` is not positive.
+
+    Examples
+    --------
     >>> pb.nn.adaptive_avg_pool([[[1.0], [2.0], [6.0]]], 2)[0, :, 0]
     Tensor([1.5, 4. ], dtype=float32)
     """
@@ -144,8 +264,35 @@ def adaptive_avg_pool(
 def adaptive_max_pool(
     x: TensorLike, output_size: Stride, *, data_format: str | None = None
 ) -> Tensor:
-    """The largest entries of the windows of `adaptive_avg_pool`. Equals share the gradient.
+    """Compute the maxima of a given number of windows that cover the input.
 
+    The windows are those of `adaptive_avg_pool`. Differentiable in `x`; equal maxima share the
+    gradient.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Shape (batch, one to three axes, channels), or channels second with `data_format`.
+    output_size : int or tuple of int
+        Number of windows, one number for all axes or one for each.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `output_size`; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is empty, if the rank of `x` is not 3 to 5, or if `output_size` is not positive.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.nn.adaptive_max_pool([[[1.0], [2.0], [6.0]]], 2)[0, :, 0]
     Tensor([2., 6.], dtype=float32)
     """
@@ -167,11 +314,40 @@ def unfold(
     dilation: Stride = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """What each window sees (im2col): of x (batch, axes …, channels) the shape (batch, windows
-    along each axis …, taps · channels), taps in row-major order; with channels second (batch,
-    channels · taps, windows along each axis …). What is padded is 0. Other arguments as in
-    `conv2d`.
+    """Extract the elements of each window (im2col).
 
+    Padding is 0. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Shape (batch, one to three axes, channels), or channels second with `data_format`, of any
+        dtype.
+    size : int or tuple of int
+        Size of a window, one number for all axes or one for each.
+    stride : int or tuple of int, default 1
+        Distance between windows.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        Padding around `x`, as in `conv2d`.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of a window.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape (batch, windows along each axis, taps * channels) with the taps in row-major order, or
+        (batch, channels * taps, windows along each axis) if channels come second; the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a window does not fit, if the rank of `x` is not 3 to 5, or if an option is invalid.
+
+    Examples
+    --------
     >>> pb.nn.unfold([[[1], [2], [3]]], 2)
     Tensor([[[1, 2],
              [2, 3]]], dtype=int64)
@@ -199,9 +375,40 @@ def fold(
     dilation: Stride = 1,
     data_format: str | None = None,
 ) -> Tensor:
-    """The transpose of `unfold`: the entries of windows are added where these see them, in a tensor
-    whose axes have `output_size`.
+    """Sum the elements of windows at their positions: the transpose of `unfold`.
 
+    Differentiable in `y`.
+
+    Parameters
+    ----------
+    y : array_like
+        Windows in the shape that `unfold` returns.
+    output_size : int or tuple of int
+        Sizes of the axes of the result, one number for all axes or one for each.
+    size : int or tuple of int
+        Size of a window, as in `unfold`.
+    stride : int or tuple of int, default 1
+        Distance between windows.
+    padding : {"VALID", "SAME"}, int or sequence of (int or pair of int), default "VALID"
+        Padding around `x`, as in `conv2d`.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of a window.
+    data_format : str, optional
+        Position of the channels: last with "NWC", "NHWC", "NDHWC" (default), second with "NCW",
+        "NCHW", "NCDHW"; the name depends on the number of axes.
+
+    Returns
+    -------
+    Tensor
+        Shape (batch, sizes of `output_size`, channels), or channels second; the dtype of `y`.
+
+    Raises
+    ------
+    ValueError
+        If the shape of `y` is not that of `unfold`, or if an option is invalid.
+
+    Examples
+    --------
     >>> pb.nn.fold([[[1.0, 1.0], [1.0, 1.0]]], 3, 2)[0, :, 0]
     Tensor([1., 2., 1.], dtype=float32)
     """
