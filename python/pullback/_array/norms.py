@@ -21,11 +21,38 @@ Axis = SupportsIndex | tuple[SupportsIndex, ...] | None
 def vector_norm(
     x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2
 ) -> Tensor:
-    """The norm of all entries along `axis`: (sum |x|^ord)^(1/ord).
+    """Compute the vector norm of the elements along axes.
 
-    ord: 2, 1, inf (the largest size), -inf (the smallest), 0 (how many are not zero), or any other
-        number.
+    The norm ``sum(abs(x)**ord)**(1/ord)``, without overflow unless the result is too large.
+    Differentiable in `x`; the gradient of a norm of 0 is 0, and equal maxima or minima share the
+    gradient.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype; integers become the default floating dtype.
+    axis : int or tuple of int, optional
+        Axes to reduce; negative values count from the last axis. Default: all axes.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+    ord : float, default 2
+        Order of the norm. inf gives the largest absolute value, -inf the smallest, and 0 the number
+        of elements that are not zero.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the real floating
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `ord` is not a number, if `axis` is out of range or names an axis twice, or if there are
+        no elements and `ord` is negative or infinite.
+
+    Examples
+    --------
     >>> pb.linalg.vector_norm([3.0, 4.0]), pb.linalg.vector_norm([3.0, -4.0], ord=pb.inf)
     (Tensor(5., dtype=float32), Tensor(4., dtype=float32))
     """
@@ -123,12 +150,35 @@ def _root(total: Tensor) -> Tensor:
 
 
 def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
-    """The norm of matrices, the last two axes.
+    """Compute the norm of matrices.
 
-    ord: "fro" (the root of the sum of squares), "nuc" (the sum of the singular values), 2 and -2
-        (the largest and the smallest of them), 1 and -1 (the largest and the smallest sum of sizes
-        of a column), inf and -inf (of a row).
+    Differentiable in `x`; the gradient of a Frobenius norm of 0 is 0.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n); integers become the default floating dtype.
+    keepdims : bool, default False
+        Keep the last two axes with size 1.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, default "fro"
+        "fro": root of the sum of squares. "nuc": sum of the singular values. 2 and -2: largest and
+        smallest singular value. 1 and -1: largest and smallest column sum of absolute values. inf
+        and -inf: largest and smallest row sum.
+
+    Returns
+    -------
+    Tensor
+        Shape (…), or (…, 1, 1) if `keepdims`; the real floating dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2.
+    ValueError
+        If `ord` is unknown.
+
+    Examples
+    --------
     >>> pb.linalg.matrix_norm([[1.0, 2.0], [2.0, 4.0]]), pb.linalg.matrix_norm([[1.0, 2.0]], ord=1)
     (Tensor(5., dtype=float32), Tensor(2., dtype=float32))
     """
@@ -165,12 +215,37 @@ def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: st
 
 
 def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The norm of vectors or matrices, as `np.linalg.norm`.
+    """Compute the norm of vectors or matrices, with the arguments of ``np.linalg.norm``.
 
-    axis: one for vectors, two for matrices. Without axis and ord it is the root of the sum of all
-        squares; with ord alone, that of a tensor of rank 1 or 2.
-    ord: as of `vector_norm` and `matrix_norm`.
+    Differentiable in `x`; the gradient of a norm of 0 is 0.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype; integers become the default floating dtype.
+    ord : float or {"fro", "nuc"}, optional
+        Order of the norm, as in `vector_norm` for one axis and in `matrix_norm` for two. Default:
+        root of the sum of squares.
+    axis : int or tuple of int, optional
+        One axis for vectors, two for matrices; without `ord` any number. Default: all axes; with
+        `ord` the rank of `x` is then 1 or 2.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without the reduced axes, or with size 1 there if `keepdims`; the real floating
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `ord` is unknown, if `ord` is given for other than one or two axes, or if `axis` is out
+        of range or names an axis twice.
+
+    Examples
+    --------
     >>> pb.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
     Tensor([ 5., 10.], dtype=float32)
     """
@@ -194,11 +269,34 @@ def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool 
 
 
 def cond(x: TensorLike, /, p: Order = None) -> Tensor:
-    """The condition number of matrices, |x| |x⁻¹|: (…, m, n) gives (…).
+    """Compute the condition number of matrices.
 
-    p: which norm, as of `matrix_norm`; by default 2, the largest singular value by the smallest,
-        for matrices of any shape.
+    The norm of a matrix times the norm of its inverse; for 2 the ratio of the largest to the
+    smallest singular value, infinite if that is 0. Differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n), square unless `p` is 2 or -2; integers become the default
+        floating dtype.
+    p : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, default 2
+        Order of the norm, as in `matrix_norm`.
+
+    Returns
+    -------
+    Tensor
+        Shape (…); the real floating dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2, or for other `p` than 2 and -2, if a matrix is not square or is
+        singular (raised when the result is computed).
+    ValueError
+        If `p` is unknown.
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.cond([[2.0, 0.0], [0.0, 8.0]]), 3)
     Tensor(4., dtype=float32)
     """
@@ -218,11 +316,30 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
 
 
 def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
-    """How many singular values of matrices are larger than rtol times the largest: int64, (…, m, n)
-    gives (…).
+    """Compute the rank of matrices.
 
-    rtol: by default max(m, n) times the rounding of the dtype.
+    The number of singular values that are larger than `rtol` times the largest.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n); integers become the default floating dtype.
+    rtol : array_like, real, optional
+        Relative tolerance; broadcasts with shape (…). Default: max(m, n) times the machine epsilon
+        of the dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape (…); dtype int64.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2.
+
+    Examples
+    --------
     >>> pb.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])
     Tensor(1, dtype=int64)
     """
@@ -243,8 +360,32 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
 
 
 def cross(x1: TensorLike, x2: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
-    """The cross product of vectors of three entries along an axis; the other axes broadcast.
+    """Compute the cross product of vectors of three elements.
 
+    Differentiable in `x1` and `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        Inputs with size 3 along `axis`, not both bool; the other axes broadcast.
+    axis : int, default -1
+        Axis of the vectors; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Broadcast shape with size 3 along `axis`; the dtype to which `x1` and `x2` promote.
+
+    Raises
+    ------
+    ValueError
+        If the size along `axis` is not 3, if `axis` is out of range, or if the other axes do not
+        broadcast.
+    TypeError
+        If both inputs are bool.
+
+    Examples
+    --------
     >>> pb.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     Tensor([0., 0., 1.], dtype=float32)
     """
