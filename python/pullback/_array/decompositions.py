@@ -57,11 +57,34 @@ def _turned(x: Tensor) -> Tensor:
 
 
 def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
-    """The lower triangle l with x = l lᴴ; with `upper` its adjoint.
+    """Compute the Cholesky factor of hermitian matrices.
 
-    x: hermitian and positive definite, of shape (…, n, n). Only its lower triangle is read (the
-        upper one with `upper`), and its gradient is hermitian.
+    The lower triangular factor l with x = l lᴴ. Differentiable in `x`, with a hermitian gradient.
 
+    Parameters
+    ----------
+    x : array_like
+        Hermitian, positive definite matrices of shape (…, n, n), of which only the lower triangle
+        is read (the upper one with `upper`). Integers become the default floating dtype; float16
+        and bfloat16 are computed in float32.
+    upper : bool, default False
+        Return the adjoint of the factor, an upper triangle.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or is not positive definite (raised when the result is computed,
+        with its position in the batch).
+    TypeError
+        If `upper` is not a bool.
+
+    Examples
+    --------
     >>> pb.linalg.cholesky([[4.0, 2.0], [2.0, 10.0]])
     Tensor([[2., 0.],
            [1., 3.]], dtype=float32)
@@ -73,11 +96,38 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
 
 
 def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """Q, with orthonormal columns, and the upper triangle R of x = Q R.
+    """Compute the QR decomposition of matrices.
 
-    x: of shape (…, m, n). With k = min(m, n), Q is (…, m, k) and R (…, k, n); in mode "complete" Q
-        is (…, m, m) and R (…, m, n), and where m > n there is no gradient.
+    The factors of x = Q R, with orthonormal columns in Q and an upper triangle R. Differentiable in
+    `x`, except in mode "complete" if m > n.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+    mode : {"reduced", "complete"}, default "reduced"
+        Shape of the factors.
+
+    Returns
+    -------
+    Q : Tensor
+        Shape (…, m, k) with k = min(m, n), or (…, m, m) in mode "complete"; the floating or complex
+        dtype of `x`.
+    R : Tensor
+        Shape (…, k, n), or (…, m, n) in mode "complete"; the dtype of `Q`.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2.
+    ValueError
+        If `mode` is unknown.
+    NotImplementedError
+        If a gradient is requested in mode "complete" and m > n.
+
+    Examples
+    --------
     >>> q, r = pb.linalg.qr([[3.0], [4.0]])
     >>> pb.round(pb.abs(q), 3), pb.round(pb.abs(r), 3)
     (Tensor([[0.6],
@@ -90,14 +140,47 @@ def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") ->
 def svd(
     x: TensorLike, /, *, full_matrices: bool = True, degenerate: Degenerate = "nan"
 ) -> SVDResult:
-    """U, the singular values S, and Vh of x = U diag(S) Vh.
+    """Compute the singular value decomposition of matrices.
 
-    x: of shape (…, m, n). With k = min(m, n), S is (…, k), descending. U is (…, m, m) and Vh
-        (…, n, n), or (…, m, k) and (…, k, n) without `full_matrices`, which gradients of U and Vh
-        need unless m = n.
-    degenerate: "nan", "mask" or "error", what gradients of vectors of equal singular values are
-        (see `pb.linalg`).
+    The factors of x = U diag(S) Vh. Differentiable in `x`; gradients of U and Vh require
+    ``full_matrices=False`` unless m = n.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+    full_matrices : bool, default True
+        Return complete orthonormal bases in `U` and `Vh`.
+    degenerate : {"nan", "mask", "error"}, default "nan"
+        Gradient of the vectors of equal values: NaN, without the terms between these vectors, or an
+        error; see `pb.linalg`.
+
+    Returns
+    -------
+    U : Tensor
+        Left singular vectors as columns, shape (…, m, m), or (…, m, k) with k = min(m, n) if not
+        `full_matrices`; the floating or complex dtype of `x`.
+    S : Tensor
+        Singular values in descending order, shape (…, k); the real floating dtype of `x`.
+    Vh : Tensor
+        Right singular vectors as rows, conjugated, shape (…, n, n), or (…, k, n) if not
+        `full_matrices`; the dtype of `U`.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2, or if a matrix has no decomposition, for example because it
+        contains NaN or infinity (raised when the result is computed, with its position in the
+        batch).
+        With `degenerate` "error" also if a gradient meets equal values.
+    ValueError
+        If `degenerate` is unknown.
+    NotImplementedError
+        If a gradient of `U` or `Vh` is requested with `full_matrices` and m is not n.
+
+    Examples
+    --------
     >>> u, s, vh = pb.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> pb.round(s, 3)
     Tensor([4., 3.], dtype=float32)
@@ -109,8 +192,30 @@ def svd(
 
 
 def svdvals(x: TensorLike, /) -> Tensor:
-    """The singular values of matrices, descending: (…, m, n) gives (…, min(m, n)).
+    """Compute the singular values of matrices.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Singular values in descending order, shape (…, min(m, n)); the real floating dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2, or if a matrix has no decomposition, for example because it
+        contains NaN or infinity (raised when the result is computed, with its position in the
+        batch).
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]]), 3)
     Tensor([4., 3.], dtype=float32)
     """
@@ -129,13 +234,40 @@ def eigh(
     *,
     degenerate: Degenerate = "nan",
 ) -> EighResult:
-    """The eigenvalues of hermitian matrices, ascending and real, and their vectors.
+    """Compute the eigenvalues and eigenvectors of hermitian matrices.
 
-    x: of shape (…, n, n), of which the lower triangle (or the upper one) is read; its gradient is
-        hermitian. Values are (…, n), vectors (…, n, n), column k for value k.
-    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see
-        `pb.linalg`).
+    Differentiable in `x`, with a hermitian gradient.
 
+    Parameters
+    ----------
+    x : array_like
+        Hermitian matrices of shape (…, n, n), of which one triangle is read. Integers become the
+        default floating dtype; float16 and bfloat16 are computed in float32.
+    UPLO : {"L", "U"}, default "L"
+        Triangle that is read, the lower or the upper one.
+    degenerate : {"nan", "mask", "error"}, default "nan"
+        Gradient of the vectors of equal values: NaN, without the terms between these vectors, or an
+        error; see `pb.linalg`.
+
+    Returns
+    -------
+    eigenvalues : Tensor
+        Ascending, shape (…, n); the real floating dtype of `x`.
+    eigenvectors : Tensor
+        Orthonormal columns, column k for eigenvalue k, shape (…, n, n); the floating or complex
+        dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if it has no decomposition, for example because it contains
+        NaN or infinity (raised when the result is computed, with its position in the batch).
+        With `degenerate` "error" also if a gradient meets equal values.
+    ValueError
+        If `UPLO` or `degenerate` is unknown.
+
+    Examples
+    --------
     >>> w, v = pb.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
     >>> pb.round(w, 3)
     Tensor([1., 3.], dtype=float32)
@@ -145,8 +277,33 @@ def eigh(
 
 
 def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa: N803
-    """The eigenvalues of hermitian matrices, ascending and real: (…, n, n) gives (…, n).
+    """Compute the eigenvalues of hermitian matrices.
 
+    Differentiable in `x`, with a hermitian gradient.
+
+    Parameters
+    ----------
+    x : array_like
+        Hermitian matrices of shape (…, n, n), of which one triangle is read. Integers become the
+        default floating dtype; float16 and bfloat16 are computed in float32.
+    UPLO : {"L", "U"}, default "L"
+        Triangle that is read, the lower or the upper one.
+
+    Returns
+    -------
+    Tensor
+        Eigenvalues in ascending order, shape (…, n); the real floating dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if it has no decomposition, for example because it contains
+        NaN or infinity (raised when the result is computed, with its position in the batch).
+    ValueError
+        If `UPLO` is unknown.
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]), 3)
     Tensor([1., 3.], dtype=float32)
     """
@@ -155,15 +312,39 @@ def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa
 
 
 def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
-    """The eigenvalues of square matrices and their vectors, both complex.
+    """Compute the eigenvalues and right eigenvectors of square matrices.
 
-    x: of shape (…, n, n), real or complex. Values are (…, n), vectors (…, n, n), column k for value
-        k, each of length 1 with its largest entry real (its sign is the library's); gradients are
-        those of vectors that stay so. A matrix that has no n independent vectors has values, but
-        no gradients.
-    degenerate: "nan", "mask" or "error", what gradients of vectors of equal values are (see
-        `pb.linalg`).
+    Each vector has length 1 and its largest element is real, with the sign that the library
+    chooses; the gradients are those of vectors normalised in this way. Differentiable in `x`; a
+    matrix without n independent eigenvectors has eigenvalues but no gradients.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+    degenerate : {"nan", "mask", "error"}, default "nan"
+        Gradient of the vectors of equal values: NaN, without the terms between these vectors, or an
+        error; see `pb.linalg`.
+
+    Returns
+    -------
+    eigenvalues : Tensor
+        Eigenvalues in no particular order, shape (…, n); complex dtype.
+    eigenvectors : Tensor
+        Column k for eigenvalue k, shape (…, n, n); complex dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if it has no decomposition, for example because it contains
+        NaN or infinity (raised when the result is computed, with its position in the batch).
+        With `degenerate` "error" also if a gradient meets equal values.
+    ValueError
+        If `degenerate` is unknown.
+
+    Examples
+    --------
     >>> w, v = pb.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
     >>> w
     Tensor([0.+1.j, 0.-1.j], dtype=complex64)
@@ -173,8 +354,29 @@ def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
 
 
 def eigvals(x: TensorLike, /) -> Tensor:
-    """The eigenvalues of square matrices, complex, in no order: (…, n, n) gives (…, n).
+    """Compute the eigenvalues of square matrices.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Eigenvalues in no particular order, shape (…, n); complex dtype.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if it has no decomposition, for example because it contains
+        NaN or infinity (raised when the result is computed, with its position in the batch).
+
+    Examples
+    --------
     >>> pb.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])
     Tensor([0.+1.j, 0.-1.j], dtype=complex64)
     """
@@ -189,11 +391,34 @@ def _lower_of(x: Any, which: Any, who: str) -> Tensor:
 
 
 def lu(x: TensorLike, /) -> LUResult:
-    """P, L and U of x = P L U, with partial pivoting, as `scipy.linalg.lu`.
+    """Compute the LU decomposition of matrices with partial pivoting, as ``scipy.linalg.lu``.
 
-    x: of shape (…, m, n). With k = min(m, n), P is (…, m, m), L (…, m, k) and U (…, k, n). P has no
-        gradient.
+    The factors of x = P L U. `L` and `U` are differentiable in `x`, `P` is not.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    P : Tensor
+        Permutation matrices of shape (…, m, m); the floating or complex dtype of `x`, float32 for
+        float16 and bfloat16.
+    L : Tensor
+        Lower triangles with ones on the diagonal, shape (…, m, k) with k = min(m, n); the dtype of
+        `P`.
+    U : Tensor
+        Upper triangles of shape (…, k, n); the dtype of `P`.
+
+    Raises
+    ------
+    LinAlgError
+        If `x` has a rank below 2.
+
+    Examples
+    --------
     >>> p, l, u = pb.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
     >>> l
     Tensor([[1.  , 0.  ],

@@ -26,10 +26,34 @@ class SlogdetResult(NamedTuple):
 
 
 def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
-    """x with x1 x = x2.
+    """Solve the linear equations ``x1 @ x = x2``.
 
-    x1: of shape (…, n, n). x2: of shape (…, n, k), or a vector of length n.
+    Differentiable in `x1` and `x2`. Batches broadcast.
 
+    Parameters
+    ----------
+    x1 : array_like
+        Coefficient matrices of shape (…, n, n). Integers become the default floating dtype; float16
+        and bfloat16 are computed in float32.
+    x2 : array_like
+        Right-hand sides of shape (…, n, k), or a vector of shape (n,).
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, k), or (…, n) if `x2` is a vector; the floating or complex dtype to which the
+        inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or is singular (raised when the result is computed, with its
+        position in the batch).
+    ValueError
+        If the shapes do not match.
+
+    Examples
+    --------
     >>> pb.linalg.solve([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0])
     Tensor([1., 2.], dtype=float32)
     """
@@ -41,13 +65,42 @@ def solve_triangular(
     a: TensorLike, b: TensorLike, /, trans: int | Literal["N", "T", "C"] = 0,
     lower: bool = False, unit_diagonal: bool = False,
 ) -> Tensor:  # fmt: skip
-    """x with a x = b for triangular a, as `scipy.linalg.solve_triangular`.
+    """Solve linear equations with a triangular matrix, as ``scipy.linalg.solve_triangular``.
 
-    a: of shape (…, n, n), of which one triangle is read: the upper one, or the lower one; with
-        `unit_diagonal` it counts as having ones on its diagonal. b: of shape (…, n, k), or a vector
-        of length n.
-    trans: 0 or "N" for a x = b, 1 or "T" for aᵀ x = b, 2 or "C" for aᴴ x = b.
+    Differentiable in `a` and `b`. Batches broadcast.
 
+    Parameters
+    ----------
+    a : array_like
+        Matrices of shape (…, n, n), of which one triangle is read. Integers become the default
+        floating dtype; float16 and bfloat16 are computed in float32.
+    b : array_like
+        Right-hand sides of shape (…, n, k), or a vector of shape (n,).
+    trans : {0, 1, 2, "N", "T", "C"}, default 0
+        System to solve: 0 or "N" is a x = b, 1 or "T" is aᵀ x = b, 2 or "C" is aᴴ x = b.
+    lower : bool, default False
+        Read the lower triangle instead of the upper one.
+    unit_diagonal : bool, default False
+        Take the diagonal to be ones, without reading it.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
+        inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or is singular (raised when the result is computed, with its
+        position in the batch).
+    ValueError
+        If the shapes do not match or `trans` is unknown.
+    TypeError
+        If `lower` or `unit_diagonal` is not a bool.
+
+    Examples
+    --------
     >>> pb.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
     Tensor([1., 2.], dtype=float32)
     """
@@ -65,8 +118,36 @@ def solve_triangular(
 
 
 def cho_solve(c_and_lower: tuple[TensorLike, bool], b: TensorLike, /) -> Tensor:
-    """x with a x = b, by Cholesky's factor of a: (c, lower), as `scipy.linalg.cho_solve`.
+    """Solve linear equations by a Cholesky factor of the matrix, as ``scipy.linalg.cho_solve``.
 
+    Differentiable in the factor and `b`. Batches broadcast.
+
+    Parameters
+    ----------
+    c_and_lower : tuple of (array_like, bool)
+        Cholesky factor of shape (…, n, n), as `cholesky` returns it, and True if it is the lower
+        triangle.
+    b : array_like
+        Right-hand sides of shape (…, n, k), or a vector of shape (n,).
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
+        inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or is singular (raised when the result is computed, with its
+        position in the batch).
+    ValueError
+        If the shapes do not match.
+    TypeError
+        If `c_and_lower` is not a tuple of two.
+
+    Examples
+    --------
     >>> c = pb.linalg.cholesky([[4.0, 2.0], [2.0, 10.0]])
     >>> pb.linalg.cho_solve((c, True), [6.0, 12.0])
     Tensor([1., 1.], dtype=float32)
@@ -88,8 +169,29 @@ def _operands(a: TensorLike, b: TensorLike, who: str) -> tuple[Tensor, Tensor]:
 
 
 def inv(x: TensorLike, /) -> Tensor:
-    """The inverse of matrices of shape (…, n, n). `solve` is shorter where it is multiplied.
+    """Compute the inverse of matrices.
 
+    Differentiable in `x`. To multiply by an inverse, `solve` takes fewer operations.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or is singular (raised when the result is computed, with its
+        position in the batch).
+
+    Examples
+    --------
     >>> pb.linalg.inv([[2.0, 0.0], [1.0, 4.0]])
     Tensor([[ 0.5  ,  0.   ],
            [-0.125,  0.25 ]], dtype=float32)
@@ -98,10 +200,29 @@ def inv(x: TensorLike, /) -> Tensor:
 
 
 def det(x: TensorLike, /) -> Tensor:
-    """The determinants of matrices: (…, n, n) gives (…). That of a singular one is 0, and its
-    gradient the adjugate; derivatives beyond that are not accurate where it is nearly 0, and may be
-    NaN where it is.
+    """Compute the determinant of matrices.
 
+    Differentiable in `x`. The determinant of a singular matrix is 0 and its gradient the adjugate;
+    higher derivatives are not accurate close to a singular matrix, and can be NaN at one.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square.
+
+    Examples
+    --------
     >>> pb.linalg.det([[2.0, 0.0], [1.0, 4.0]])
     Tensor(8., dtype=float32)
     """
@@ -109,9 +230,32 @@ def det(x: TensorLike, /) -> Tensor:
 
 
 def slogdet(x: TensorLike, /) -> SlogdetResult:
-    """The sign of a determinant, and the logarithm of its absolute value, which neither overflow
-    nor underflow: (…, n, n) gives twice (…). For a singular matrix 0 and -inf.
+    """Compute the sign and the logarithm of the absolute value of determinants.
 
+    The values neither overflow nor underflow. For a singular matrix they are 0 and -inf.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    sign : Tensor
+        -1, 0 or 1, or a complex number of absolute value 1 (or 0); shape (…), the floating or
+        complex dtype of `x`.
+    logabsdet : Tensor
+        Shape (…); the real floating dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square.
+
+    Examples
+    --------
     >>> sign, logabsdet = pb.linalg.slogdet([[2.0, 0.0], [1.0, -4.0]])
     >>> sign, pb.round(logabsdet, 4)
     (Tensor(-1., dtype=float32), Tensor(2.0794, dtype=float32))
@@ -120,8 +264,34 @@ def slogdet(x: TensorLike, /) -> SlogdetResult:
 
 
 def matrix_power(x: TensorLike, n: SupportsIndex, /) -> Tensor:
-    """x multiplied by itself n times, by squaring; of the inverse where n < 0.
+    """Compute an integer power of matrices.
 
+    Matrices are multiplied by repeated squaring; for negative `n` the power is that of the inverse.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n), of any dtype except bool.
+    n : int
+        Exponent; 0 gives the identity matrix.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the dtype of `x`, for a negative exponent the floating or complex dtype of
+        `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if `n` is negative and a matrix is singular (raised when the
+        result is computed).
+    TypeError
+        If `n` is not an integer.
+
+    Examples
+    --------
     >>> pb.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 5)
     Tensor([[1., 5.],
            [0., 1.]], dtype=float32)
@@ -144,9 +314,31 @@ def matrix_power(x: TensorLike, n: SupportsIndex, /) -> Tensor:
 
 
 def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
-    """The product of several matrices in the order that takes the fewest operations; the first and
-    the last may be vectors.
+    """Compute the product of several matrices in the order of least operations.
 
+    Differentiable in all arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Two or more matrices with matching sizes; the first and the last can be vectors.
+
+    Returns
+    -------
+    Tensor
+        Shape of the matrix product, without the axis of a vector; the dtype to which the arrays
+        promote.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two arrays, if sizes do not match, or if an array is not a matrix (a
+        vector at the ends).
+    TypeError
+        If `arrays` is not a sequence, or if two arrays to multiply are bool.
+
+    Examples
+    --------
     >>> pb.linalg.multi_dot([pb.ones((2, 9)), pb.ones((9, 2)), pb.ones(2)])
     Tensor([18., 18.], dtype=float32)
     """
