@@ -19,11 +19,34 @@ from .matrices import one_dtype, same_batch
 
 
 def expm(x: TensorLike, /) -> Tensor:
-    """e to the power of matrices of shape (…, n, n): the sum of xᵏ / k!. NaN where x holds NaN or
-    infinity.
+    """Compute the matrix exponential.
 
-    By scaling and squaring (Al-Mohy and Higham, 2009).
+    The sum of xᵏ / k! over all k, by scaling and squaring [1]_. NaN if `x` contains NaN or
+    infinity. Differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square.
+
+    References
+    ----------
+    .. [1] A. H. Al-Mohy, N. J. Higham, "A new scaling and squaring algorithm for the matrix
+       exponential", SIAM J. Matrix Anal. Appl. 31, 2009.
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.expm([[0.0, 1.0], [0.0, 0.0]]), 3)
     Tensor([[1., 1.],
            [0., 1.]], dtype=float32)
@@ -32,13 +55,37 @@ def expm(x: TensorLike, /) -> Tensor:
 
 
 def logm(x: TensorLike, /) -> Tensor:
-    """The logarithm of matrices of shape (…, n, n): of those that there are, the one whose
-    eigenvalues have imaginary parts between -π and π.
+    """Compute the principal matrix logarithm.
 
-    Of a real matrix it is real, and NaN where there is no such one, as an eigenvalue is negative:
-    cast it to a complex dtype. LinAlgError where an eigenvalue is 0. By Schur's factors, roots and
-    a Padé approximant (Al-Mohy and Higham, 2012).
+    The logarithm whose eigenvalues have imaginary parts between -π and π, by the Schur
+    decomposition, square roots and a Padé approximant [1]_. The result for a real matrix is real,
+    and NaN if no real logarithm exists because an eigenvalue is negative; cast such a matrix to a
+    complex dtype. Differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if an eigenvalue is 0 or the matrix contains NaN or infinity
+        (raised when the result is computed, with its position in the batch).
+
+    References
+    ----------
+    .. [1] A. H. Al-Mohy, N. J. Higham, "Improved inverse scaling and squaring algorithms for the
+       matrix logarithm", SIAM J. Sci. Comput. 34, 2012.
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.logm([[2.0, 1.0], [1.0, 2.0]]), 3)  # of eigenvalues 1 and 3
     Tensor([[0.549, 0.549],
             [0.549, 0.549]], dtype=float32)
@@ -47,14 +94,38 @@ def logm(x: TensorLike, /) -> Tensor:
 
 
 def sqrtm(x: TensorLike, /) -> Tensor:
-    """The square root of matrices of shape (…, n, n), whose eigenvalues have no negative real part
-    themselves. No eigenvalue of x may be on the negative real axis.
+    """Compute the principal matrix square root.
 
-    Of a real matrix it is real, and NaN where there is no such one, as an eigenvalue is negative:
-    cast it to a complex dtype. LinAlgError for a singular one that has no root. The gradient solves
-    a Sylvester equation, and is a LinAlgError for singular ones. By Schur's factors (Björck and
-    Hammarling, 1983).
+    The root whose eigenvalues have no negative real part, by the Schur decomposition [1]_. No
+    eigenvalue of `x` may lie on the negative real axis: the result for a real matrix is real, and
+    NaN if no real root exists because an eigenvalue is negative; cast such a matrix to a complex
+    dtype. Differentiable in `x` if it is not singular; the gradient solves a Sylvester equation.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, if it is singular and has no root or contains NaN or infinity
+        (raised when the result is computed, with its position in the batch), or if the gradient of
+        a singular matrix is computed.
+
+    References
+    ----------
+    .. [1] Å. Björck, S. Hammarling, "A Schur method for the square root of a matrix", Linear
+       Algebra Appl. 52/53, 1983.
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.sqrtm([[5.0, 4.0], [4.0, 5.0]]), 3)
     Tensor([[2., 1.],
             [1., 2.]], dtype=float32)
@@ -69,11 +140,40 @@ def _of_matrices(function: Callable[[Tensor], Tensor], x: TensorLike, who: str) 
 
 
 def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
-    """x with a x + x b = q, as `scipy.linalg.solve_sylvester`.
+    """Solve the Sylvester equation ``a @ x + x @ b = q``, as ``scipy.linalg.solve_sylvester``.
 
-    a: of shape (…, m, m). b: (…, n, n). q: (…, m, n). Batches broadcast. LinAlgError where an
-    eigenvalue of a is minus one of b. By Schur's factors (Bartels and Stewart, 1972).
+    By Schur decompositions [1]_. Differentiable in all inputs. Batches broadcast.
 
+    Parameters
+    ----------
+    a : array_like
+        Matrices of shape (…, m, m). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+    b : array_like
+        Matrices of shape (…, n, n).
+    q : array_like
+        Right-hand sides of shape (…, m, n).
+
+    Returns
+    -------
+    Tensor
+        Shape (…, m, n); the floating or complex dtype to which the inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` or `b` is not square, if `q` has a rank below 2, or if an eigenvalue of `a` is minus
+        an eigenvalue of `b` (raised when the result is computed).
+    ValueError
+        If the shape of `q` does not match or the batches do not broadcast.
+
+    References
+    ----------
+    .. [1] R. H. Bartels, G. W. Stewart, "Solution of the matrix equation AX + XB = C", Commun. ACM
+       15, 1972.
+
+    Examples
+    --------
     >>> x = pb.linalg.solve_sylvester([[1.0, 0.0], [0.0, 2.0]], [[3.0]], [[8.0], [5.0]])
     >>> pb.round(x, 3)
     Tensor([[2.],

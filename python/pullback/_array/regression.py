@@ -39,8 +39,36 @@ def reduced(losses: Tensor, reduction: str, who: str) -> Tensor:
 def l1_loss(
     predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: str = "mean"
 ) -> Tensor:
-    """|predictions - targets|; the slope where they are equal is 0.
+    """Compute the absolute differences of predictions and targets.
 
+    The loss is ``abs(predictions - targets)``. Differentiable in both; the gradient is 0 where they
+    are equal.
+
+    Parameters
+    ----------
+    predictions : array_like, real
+        Predictions of any shape; integers become the default floating dtype.
+    targets : array_like, real, default 0
+        Targets of the shape of `predictions`, or a scalar. Broadcasting is refused otherwise,
+        because it is nearly always a mistake, for example between (n,) and (n, 1).
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Return the mean of the losses, their sum, or each loss.
+
+    Returns
+    -------
+    Tensor
+        Scalar, or the shape of `predictions` if `reduction` is "none"; the floating dtype to which
+        the inputs promote.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or `reduction` is unknown.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
     >>> pb.l1_loss([1.0, 4.0], [2.0, 2.0])
     Tensor(1.5, dtype=float32)
     """
@@ -51,8 +79,40 @@ def l1_loss(
 def l2_loss(
     predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: str = "mean"
 ) -> Tensor:
-    """(predictions - targets)² / 2, so that the slope is the difference (Bishop, 2006, eq. 1.2).
+    """Compute half the squared differences of predictions and targets.
 
+    The loss is ``(predictions - targets)**2 / 2``, so that its derivative is the difference [1]_.
+    Differentiable in both.
+
+    Parameters
+    ----------
+    predictions : array_like, real
+        Predictions of any shape; integers become the default floating dtype.
+    targets : array_like, real, default 0
+        Targets of the shape of `predictions`, or a scalar. Broadcasting is refused otherwise,
+        because it is nearly always a mistake, for example between (n,) and (n, 1).
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Return the mean of the losses, their sum, or each loss.
+
+    Returns
+    -------
+    Tensor
+        Scalar, or the shape of `predictions` if `reduction` is "none"; the floating dtype to which
+        the inputs promote.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or `reduction` is unknown.
+    TypeError
+        If an input is complex.
+
+    References
+    ----------
+    .. [1] C. M. Bishop, "Pattern Recognition and Machine Learning", 2006, eq. 1.2.
+
+    Examples
+    --------
     >>> pb.l2_loss([1.0, 4.0], [2.0, 2.0], reduction="none")
     Tensor([0.5, 2. ], dtype=float32)
     """
@@ -67,9 +127,42 @@ def huber_loss(
     *,
     reduction: str = "mean",
 ) -> Tensor:
-    """d² / 2 where the difference d is at most `delta` from 0, delta (|d| - delta / 2) beyond
-    (Huber, 1964).
+    """Compute the Huber loss of predictions and targets.
 
+    For a difference d the loss is ``d**2 / 2`` if abs(d) is at most `delta`, else ``delta * (abs(d)
+    - delta / 2)`` [1]_. Differentiable in both.
+
+    Parameters
+    ----------
+    predictions : array_like, real
+        Predictions of any shape; integers become the default floating dtype.
+    targets : array_like, real, default 0
+        Targets of the shape of `predictions`, or a scalar. Broadcasting is refused otherwise,
+        because it is nearly always a mistake, for example between (n,) and (n, 1).
+    delta : float, default 1
+        Nonnegative difference at which the loss becomes linear.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Return the mean of the losses, their sum, or each loss.
+
+    Returns
+    -------
+    Tensor
+        Scalar, or the shape of `predictions` if `reduction` is "none"; the floating dtype to which
+        the inputs promote.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, if `delta` is negative, or if `reduction` is unknown.
+    TypeError
+        If an input is complex or `delta` is not a number.
+
+    References
+    ----------
+    .. [1] P. J. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35, 1964.
+
+    Examples
+    --------
     >>> pb.huber_loss([1.0, 4.0], [1.5, 1.0], reduction="none")
     Tensor([0.125, 2.5  ], dtype=float32)
     """
@@ -90,9 +183,43 @@ def smooth_l1(
     *,
     reduction: str = "mean",
 ) -> Tensor:
-    """d² / (2 beta) where the difference d is less than `beta` from 0, |d| - beta / 2 beyond: the
-    Huber loss divided by its width, and `l1_loss` for beta = 0 (Girshick, 2015).
+    """Compute the smooth L1 loss of predictions and targets.
 
+    For a difference d the loss is ``d**2 / (2 * beta)`` if abs(d) is less than `beta`, else
+    ``abs(d) - beta / 2`` [1]_: the Huber loss divided by its width, and `l1_loss` for `beta` 0.
+    Differentiable in both.
+
+    Parameters
+    ----------
+    predictions : array_like, real
+        Predictions of any shape; integers become the default floating dtype.
+    targets : array_like, real, default 0
+        Targets of the shape of `predictions`, or a scalar. Broadcasting is refused otherwise,
+        because it is nearly always a mistake, for example between (n,) and (n, 1).
+    beta : float, default 1
+        Nonnegative difference at which the loss becomes linear.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Return the mean of the losses, their sum, or each loss.
+
+    Returns
+    -------
+    Tensor
+        Scalar, or the shape of `predictions` if `reduction` is "none"; the floating dtype to which
+        the inputs promote.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, if `beta` is negative, or if `reduction` is unknown.
+    TypeError
+        If an input is complex or `beta` is not a number.
+
+    References
+    ----------
+    .. [1] R. Girshick, "Fast R-CNN", 2015.
+
+    Examples
+    --------
     >>> pb.smooth_l1([1.0, 4.0], [1.5, 1.0], reduction="none")
     Tensor([0.125, 2.5  ], dtype=float32)
     """
@@ -118,9 +245,39 @@ def _width(value: float, name: str, who: str) -> float:
 
 
 def hinge(predictions: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
-    """max(0, 1 - targets predictions), where targets are -1 and 1; the slope at the kink is 0
-    (Cortes and Vapnik, 1995).
+    """Compute the hinge loss of predictions and targets.
 
+    The loss is ``max(0, 1 - targets * predictions)`` [1]_. Differentiable in both; the gradient at
+    the kink is 0.
+
+    Parameters
+    ----------
+    predictions : array_like, real
+        Predictions of any shape; integers become the default floating dtype.
+    targets : array_like, real
+        Targets, -1 or 1, of the shape of `predictions`, or a scalar.
+    reduction : {"mean", "sum", "none"}, default "mean"
+        Return the mean of the losses, their sum, or each loss.
+
+    Returns
+    -------
+    Tensor
+        Scalar, or the shape of `predictions` if `reduction` is "none"; the floating dtype to which
+        the inputs promote.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or `reduction` is unknown.
+    TypeError
+        If an input is complex.
+
+    References
+    ----------
+    .. [1] C. Cortes, V. Vapnik, "Support-vector networks", Machine Learning 20, 1995.
+
+    Examples
+    --------
     >>> pb.hinge([0.5, -2.0], [1, -1], reduction="none")
     Tensor([0.5, 0. ], dtype=float32)
     """

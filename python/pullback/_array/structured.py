@@ -17,11 +17,30 @@ from .products import of_one_dtype
 
 
 def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
-    """The matrices that are constant along their diagonals, as `scipy.linalg.toeplitz`.
+    """Create Toeplitz matrices, as ``scipy.linalg.toeplitz``.
 
-    c: the first column, of shape (…, m). r: the first row, (…, n), whose first entry does not
-    count; without it, c conjugated. Returns (…, m, n).
+    The matrices are constant along their diagonals. Differentiable in `c` and `r`. Batches
+    broadcast.
 
+    Parameters
+    ----------
+    c : array_like
+        First columns of shape (…, m).
+    r : array_like, optional
+        First rows of shape (…, n); their first element is ignored. Default: `c` conjugated.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, m, n); the dtype to which `c` and `r` promote.
+
+    Raises
+    ------
+    ValueError
+        If an input has rank 0 or the batches do not broadcast.
+
+    Examples
+    --------
     >>> pb.linalg.toeplitz([1, 2, 3], [1, 4])
     Tensor([[1, 4],
             [2, 1],
@@ -44,11 +63,28 @@ def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
 
 
 def block_diag(*arrs: TensorLike) -> Tensor:
-    """The matrix with these on its diagonal and zeros elsewhere, as `scipy.linalg.block_diag`.
+    """Create block diagonal matrices, as ``scipy.linalg.block_diag``.
 
-    arrs: matrices of any shapes (…, m, n); a vector counts as one row, a number as a matrix of one
-    entry.
+    Elements outside the blocks are 0. Differentiable in all blocks. Batches broadcast.
 
+    Parameters
+    ----------
+    *arrs : array_like
+        Blocks of shapes (…, m, n); a vector counts as one row, a scalar as a matrix of one element.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, sum of the m, sum of the n), (1, 0) without arguments; the dtype to which the
+        blocks promote.
+
+    Raises
+    ------
+    ValueError
+        If the batches do not broadcast.
+
+    Examples
+    --------
     >>> pb.linalg.block_diag([[1, 2]], 3)
     Tensor([[1, 2, 0],
             [0, 0, 3]], dtype=int64)
@@ -71,9 +107,31 @@ def block_diag(*arrs: TensorLike) -> Tensor:
 
 
 def khatri_rao(a: TensorLike, b: TensorLike, /) -> Tensor:
-    """The Kronecker product of each column of a with that of b: (…, m, k) and (…, n, k) give
-    (…, m n, k).
+    """Compute the Kronecker product of each column of `a` with that of `b`.
 
+    Differentiable in `a` and `b`. Batches broadcast.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Matrices of shapes (…, m, k) and (…, n, k), not both bool.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, m n, k); the dtype to which `a` and `b` promote.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of columns differ or the batches do not broadcast.
+    LinAlgError
+        If an input has a rank below 2.
+    TypeError
+        If both inputs are bool.
+
+    Examples
+    --------
     >>> pb.linalg.khatri_rao([[1, 2], [3, 4]], [[1, 10]])
     Tensor([[ 1, 20],
             [ 3, 40]], dtype=int64)
@@ -92,14 +150,37 @@ def khatri_rao(a: TensorLike, b: TensorLike, /) -> Tensor:
 
 
 def solve_banded(l_and_u: tuple[int, int], ab: TensorLike, b: TensorLike, /) -> Tensor:
-    """x with a x = b for a matrix a of few diagonals, as `scipy.linalg.solve_banded`.
+    """Solve linear equations with a banded matrix, as ``scipy.linalg.solve_banded``.
 
-    l_and_u: how many diagonals a has below and above the main one.
-    ab: the diagonals, of shape (…, l + u + 1, n): entry (i, j) of a is ab[u + i - j, j]; what lies
-        outside of a does not count. b: of shape (…, n, k), or a vector of length n.
+    Differentiable in `ab` and `b`. Batches broadcast.
 
-    LinAlgError where a is not found to be invertible, when it is computed.
+    Parameters
+    ----------
+    l_and_u : tuple of (int, int)
+        Numbers l and u of diagonals below and above the main one.
+    ab : array_like
+        Diagonals of shape (…, l + u + 1, n): element (i, j) of the matrix is ``ab[u + i - j, j]``;
+        elements outside the matrix are ignored. Integers become the default floating dtype; float16
+        and bfloat16 are computed in float32.
+    b : array_like
+        Right-hand sides of shape (…, n, k), or a vector of shape (n,).
 
+    Returns
+    -------
+    Tensor
+        Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
+        inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If `ab` has a rank below 2, or if the matrix is found to be singular (raised when the result
+        is computed).
+    ValueError
+        If `l_and_u` is not a pair of nonnegative integers or the shapes do not match.
+
+    Examples
+    --------
     >>> pb.linalg.solve_banded((1, 0), [[2.0, 4.0], [1.0, 0.0]], [2.0, 9.0])
     Tensor([1., 2.], dtype=float32)
     """
@@ -121,14 +202,34 @@ def solve_banded(l_and_u: tuple[int, int], ab: TensorLike, b: TensorLike, /) -> 
 
 
 def tridiagonal_solve(dl: TensorLike, d: TensorLike, du: TensorLike, b: TensorLike, /) -> Tensor:
-    """x with a x = b for a matrix a of three diagonals.
+    """Solve linear equations with a tridiagonal matrix.
 
-    dl, d, du: the entries of each row of a left of the diagonal, on it and right of it, of shape
-        (…, n); dl[0] and du[n - 1] do not count. b: of shape (…, n, k), or a vector of length n.
+    LAPACK's gtsv, with partial pivoting. Differentiable in all inputs. Batches broadcast.
 
-    LinAlgError where a is not found to be invertible, when it is computed. By LAPACK's gtsv, with
-    pivoting.
+    Parameters
+    ----------
+    dl, d, du : array_like
+        Elements of each row left of the diagonal, on it and right of it, of shape (…, n); ``dl[...,
+        0]`` and ``du[..., n - 1]`` are ignored. Integers become the default floating dtype; float16
+        and bfloat16 are computed in float32.
+    b : array_like
+        Right-hand sides of shape (…, n, k), or a vector of shape (n,).
 
+    Returns
+    -------
+    Tensor
+        Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
+        inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If the matrix is found to be singular (raised when the result is computed).
+    ValueError
+        If the shapes do not match.
+
+    Examples
+    --------
     >>> pb.linalg.tridiagonal_solve([0.0, 1.0], [2.0, 4.0], [0.0, 0.0], [2.0, 9.0])
     Tensor([1., 2.], dtype=float32)
     """
