@@ -30,15 +30,40 @@ def dct(
     axis: SupportsIndex = -1,
     norm: Norm = None,
 ) -> Tensor:
-    """The discrete cosine transform along an axis, as `scipy.fft.dct`.
+    """Compute the discrete cosine transform along an axis, as ``scipy.fft.dct``.
 
-    type: 2 is y_k = 2 sum_j x_j cos(π k (2j + 1) / 2n), and 3 its inverse but for a factor. Type 1
-        is of at least 2 points.
-    n: how many points; more than there are are zeros, fewer are the first ones.
-    norm: "backward" leaves it as it is and divides `idct`, "forward" the other way round, "ortho"
-        makes it orthogonal.
-    Complex numbers are transformed part by part.
+    Type 2 is ``y[k] = 2 * sum(x[j] * cos(pi * k * (2 * j + 1) / (2 * n)))``; type 3 is its inverse
+    up to a factor. Real and imaginary parts are transformed separately. Linear and differentiable
+    in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    type : {1, 2, 3, 4}, default 2
+        Type of the transform. Type 1 requires at least 2 points.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        "backward" scales `idct` alone, "forward" scales `dct` alone, and "ortho" makes both
+        orthogonal.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; the floating or complex dtype of `x`, float32 for
+        16-bit floats.
+
+    Raises
+    ------
+    ValueError
+        If `type` or `norm` is unknown, if there are too few points, or if `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.fft.dct([1.0, 2.0], norm="forward")
     Tensor([ 1.5       , -0.35355338], dtype=float32)
     """
@@ -53,8 +78,38 @@ def idct(
     axis: SupportsIndex = -1,
     norm: Norm = None,
 ) -> Tensor:
-    """The inverse of `dct` of the same type.
+    """Compute the inverse of `dct` of the same type along an axis.
 
+    Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    type : {1, 2, 3, 4}, default 2
+        Type of the transform to invert. Type 1 requires at least 2 points.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        "backward" scales `idct` alone, "forward" scales `dct` alone, and "ortho" makes both
+        orthogonal.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; the floating or complex dtype of `x`, float32 for
+        16-bit floats.
+
+    Raises
+    ------
+    ValueError
+        If `type` or `norm` is unknown, if there are too few points, or if `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.round(pb.fft.idct(pb.fft.dct([1.0, 2.0, 4.0])), 3)
     Tensor([1., 2., 4.], dtype=float32)
     """
@@ -69,11 +124,40 @@ def dst(
     axis: SupportsIndex = -1,
     norm: Norm = None,
 ) -> Tensor:
-    """The discrete sine transform along an axis, as `scipy.fft.dst`.
+    """Compute the discrete sine transform along an axis, as ``scipy.fft.dst``.
 
-    type: 2 is y_k = 2 sum_j x_j sin(π (k + 1) (2j + 1) / 2n), and 3 its inverse but for a factor.
-    n, norm: as of `dct`.
+    Type 2 is ``y[k] = 2 * sum(x[j] * sin(pi * (k + 1) * (2 * j + 1) / (2 * n)))``; type 3 is its
+    inverse up to a factor. Real and imaginary parts are transformed separately. Linear and
+    differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    type : {1, 2, 3, 4}, default 2
+        Type of the transform.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        "backward" scales `idst` alone, "forward" scales `dst` alone, and "ortho" makes both
+        orthogonal.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; the floating or complex dtype of `x`, float32 for
+        16-bit floats.
+
+    Raises
+    ------
+    ValueError
+        If `type` or `norm` is unknown, if there are too few points, or if `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.fft.dst([1.0, 2.0], type=1)
     Tensor([ 5.196152 , -1.7320508], dtype=float32)
     """
@@ -88,8 +172,38 @@ def idst(
     axis: SupportsIndex = -1,
     norm: Norm = None,
 ) -> Tensor:
-    """The inverse of `dst` of the same type.
+    """Compute the inverse of `dst` of the same type along an axis.
 
+    Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    type : {1, 2, 3, 4}, default 2
+        Type of the transform to invert.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        "backward" scales `idst` alone, "forward" scales `dst` alone, and "ortho" makes both
+        orthogonal.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; the floating or complex dtype of `x`, float32 for
+        16-bit floats.
+
+    Raises
+    ------
+    ValueError
+        If `type` or `norm` is unknown, if there are too few points, or if `axis` is out of range.
+
+    Examples
+    --------
     >>> pb.round(pb.fft.idst(pb.fft.dst([1.0, 2.0, 4.0])), 3)
     Tensor([1., 2., 4.], dtype=float32)
     """

@@ -33,12 +33,37 @@ def fft(
     axis: SupportsIndex = -1,
     norm: Norm = "backward",
 ) -> Tensor:
-    """The discrete Fourier transform along an axis: y_k = sum_j x_j exp(-2πi j k / n).
+    """Compute the discrete Fourier transform along an axis.
 
-    n: how many points; more than there are are zeros, fewer are the first ones. At least 1.
-    norm: which direction is divided by n, or "ortho": both by its root.
-    Returns complex numbers of as many points.
+    The transform ``y[k] = sum(x[j] * exp(-2j * pi * j * k / n))``. Linear and differentiable in
+    `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by n: the inverse transform, or the forward one; "ortho" divides
+        both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; complex64, or complex128 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, if there are no points, or if `norm` is unknown.
+
+    Examples
+    --------
     >>> pb.fft.fft([1.0, 2.0, 3.0, 4.0])
     Tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
     """
@@ -52,8 +77,37 @@ def ifft(
     axis: SupportsIndex = -1,
     norm: Norm = "backward",
 ) -> Tensor:
-    """The inverse of `fft`: x_j = (1/n) sum_k y_k exp(2πi j k / n).
+    """Compute the inverse discrete Fourier transform along an axis.
 
+    The inverse of `fft`, ``x[j] = sum(y[k] * exp(2j * pi * j * k / n)) / n``. Linear and
+    differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by n: the inverse transform, or the forward one; "ortho" divides
+        both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; complex64, or complex128 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, if there are no points, or if `norm` is unknown.
+
+    Examples
+    --------
     >>> pb.fft.ifft([10.0, -2.0 + 2.0j, -2.0, -2.0 - 2.0j])
     Tensor([1.+0.j, 2.+0.j, 3.+0.j, 4.+0.j], dtype=complex64)
     """
@@ -61,10 +115,40 @@ def ifft(
 
 
 def fftn(x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward") -> Tensor:
-    """The discrete Fourier transform along several axes.
+    """Compute the discrete Fourier transform along several axes.
 
-    s: how many points along each; `axes`: all, or the last ones if only `s` is given.
+    Linear and differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    s : sequence of int, optional
+        Number of points along each axis of `axes`: the input is cut off or extended by zeros. -1
+        stands for the size of the axis. Default: the sizes of the axes.
+    axes : sequence of int, optional
+        Axes to transform; negative values count from the last axis, and an axis can be repeated.
+        Default: all axes, or the last len(s) if `s` is given.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`; complex64, or complex128 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range, if the lengths of `s` and `axes` differ, if an axis has no
+        points, or if `norm` is unknown.
+    TypeError
+        If `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.fftn([[1.0, 2.0], [3.0, 4.0]])
     Tensor([[10.+0.j, -2.+0.j],
            [-4.+0.j,  0.+0.j]], dtype=complex64)
@@ -75,8 +159,40 @@ def fftn(x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "b
 def ifftn(
     x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward"
 ) -> Tensor:
-    """The inverse of `fftn`.
+    """Compute the inverse discrete Fourier transform along several axes.
 
+    The inverse of `fftn`. Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    s : sequence of int, optional
+        Number of points along each axis of `axes`: the input is cut off or extended by zeros. -1
+        stands for the size of the axis. Default: the sizes of the axes.
+    axes : sequence of int, optional
+        Axes to transform; negative values count from the last axis, and an axis can be repeated.
+        Default: all axes, or the last len(s) if `s` is given.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`; complex64, or complex128 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range, if the lengths of `s` and `axes` differ, if an axis has no
+        points, or if `norm` is unknown.
+    TypeError
+        If `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.ifftn([[10.0, -2.0], [-4.0, 0.0]])
     Tensor([[1.+0.j, 2.+0.j],
            [3.+0.j, 4.+0.j]], dtype=complex64)
@@ -87,8 +203,39 @@ def ifftn(
 def fft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
-    """`fftn` along two axes, the last ones.
+    """Compute the discrete Fourier transform along two axes.
 
+    As `fftn` with another default of `axes`. Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    s : sequence of int, optional
+        Number of points along each axis of `axes`: the input is cut off or extended by zeros. -1
+        stands for the size of the axis. Default: the sizes of the axes.
+    axes : sequence of int, default (-2, -1)
+        Axes to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`; complex64, or complex128 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range, if the lengths of `s` and `axes` differ, if an axis has no
+        points, or if `norm` is unknown.
+    TypeError
+        If `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.fft2([[1.0, 2.0], [3.0, 4.0]])
     Tensor([[10.+0.j, -2.+0.j],
            [-4.+0.j,  0.+0.j]], dtype=complex64)
@@ -99,8 +246,39 @@ def fft2(
 def ifft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
-    """The inverse of `fft2`.
+    """Compute the inverse discrete Fourier transform along two axes.
 
+    The inverse of `fft2`. Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    s : sequence of int, optional
+        Number of points along each axis of `axes`: the input is cut off or extended by zeros. -1
+        stands for the size of the axis. Default: the sizes of the axes.
+    axes : sequence of int, default (-2, -1)
+        Axes to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`; complex64, or complex128 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range, if the lengths of `s` and `axes` differ, if an axis has no
+        points, or if `norm` is unknown.
+    TypeError
+        If `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.ifft2([[10.0, -2.0], [-4.0, 0.0]])
     Tensor([[1.+0.j, 2.+0.j],
            [3.+0.j, 4.+0.j]], dtype=complex64)
@@ -115,9 +293,38 @@ def rfft(
     axis: SupportsIndex = -1,
     norm: Norm = "backward",
 ) -> Tensor:
-    """The first n // 2 + 1 entries of the transform of real numbers; the others are their mirror
-    image.
+    """Compute the discrete Fourier transform of real numbers along an axis.
 
+    The first n // 2 + 1 elements of `fft`; the others are their mirror image, conjugated. Linear
+    and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by n: the inverse transform, or the forward one; "ortho" divides
+        both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size n // 2 + 1 along the axis; complex64, or complex128 for float64.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, if there are no points, or if `norm` is unknown.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.fft.rfft([1.0, 2.0, 3.0, 4.0])
     Tensor([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
@@ -131,11 +338,36 @@ def irfft(
     axis: SupportsIndex = -1,
     norm: Norm = "backward",
 ) -> Tensor:
-    """The inverse of `rfft`: real numbers from n // 2 + 1 entries of their transform.
+    """Compute the inverse of `rfft` along an axis.
 
-    n: how many real numbers; 2 (m - 1) of m entries if not given. The imaginary part of the first
-        entry, and of the last where n is even, counts for nothing.
+    Real numbers from n // 2 + 1 elements of their transform. The imaginary part of the first
+    element, and of the last one if n is even, is ignored. Linear and differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    n : int, optional
+        Number of real points of the result; the input is cut off or extended by zeros to n // 2 + 1
+        elements. Default: 2 (m - 1) for m elements.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by n: the inverse transform, or the forward one; "ortho" divides
+        both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; float32, or float64 for float64 and complex128.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, if there are no points, or if `norm` is unknown.
+
+    Examples
+    --------
     >>> pb.fft.irfft([10.0, -2.0 + 2.0j, -2.0])
     Tensor([1., 2., 3., 4.], dtype=float32)
     """
@@ -145,9 +377,41 @@ def irfft(
 def rfftn(
     x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward"
 ) -> Tensor:
-    """The transform of real numbers along several axes, of the last one the first half: `rfft`
-    along that, then `fft` along the others.
+    """Compute the discrete Fourier transform of real numbers along several axes.
 
+    `rfft` along the last of the axes, then `fft` along the others. Linear and differentiable in
+    `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    s : sequence of int, optional
+        Number of points along each axis of `axes`: the input is cut off or extended by zeros. -1
+        stands for the size of the axis. Default: the sizes of the axes.
+    axes : sequence of int, optional
+        Axes to transform; negative values count from the last axis, and an axis can be repeated.
+        Default: all axes, or the last len(s) if `s` is given.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`, and n // 2 + 1 along the last of them;
+        complex64, or complex128 for float64.
+
+    Raises
+    ------
+    ValueError
+        If there is no axis, if an axis is out of range, if the lengths of `s` and `axes` differ, if
+        an axis has no points, or if `norm` is unknown.
+    TypeError
+        If `x` is complex or `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.rfftn([[1.0, 2.0], [3.0, 4.0]])
     Tensor([[10.+0.j, -2.+0.j],
            [-4.+0.j,  0.+0.j]], dtype=complex64)
@@ -158,10 +422,40 @@ def rfftn(
 def irfftn(
     x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward"
 ) -> Tensor:
-    """The inverse of `rfftn`.
+    """Compute the inverse of `rfftn` along several axes.
 
-    s: how many real numbers along each axis; of the last 2 (m - 1) of m entries if not given.
+    Linear and differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    s : sequence of int, optional
+        Number of points of the result along each axis of `axes`. -1 stands for the default: the
+        size m of the axis, along the last one 2 (m - 1).
+    axes : sequence of int, optional
+        Axes to transform; negative values count from the last axis, and an axis can be repeated.
+        Default: all axes, or the last len(s) if `s` is given.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`; float32, or float64 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If there is no axis, if an axis is out of range, if the lengths of `s` and `axes` differ, if
+        an axis has no points, or if `norm` is unknown.
+    TypeError
+        If `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.irfftn([[10.0, -2.0], [-4.0, 0.0]])
     Tensor([[1., 2.],
            [3., 4.]], dtype=float32)
@@ -172,8 +466,39 @@ def irfftn(
 def rfft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
-    """`rfftn` along two axes, the last ones.
+    """Compute the discrete Fourier transform of real numbers along two axes.
 
+    As `rfftn` with another default of `axes`. Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 2 or higher.
+    s : sequence of int, optional
+        Number of points along each axis of `axes`: the input is cut off or extended by zeros. -1
+        stands for the size of the axis. Default: the sizes of the axes.
+    axes : sequence of int, default (-2, -1)
+        Axes to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`, and n // 2 + 1 along the last of them;
+        complex64, or complex128 for float64.
+
+    Raises
+    ------
+    ValueError
+        If there is no axis, if an axis is out of range, if the lengths of `s` and `axes` differ, if
+        an axis has no points, or if `norm` is unknown.
+    TypeError
+        If `x` is complex or `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.rfft2([[1.0, 2.0], [3.0, 4.0]])
     Tensor([[10.+0.j, -2.+0.j],
            [-4.+0.j,  0.+0.j]], dtype=complex64)
@@ -184,8 +509,39 @@ def rfft2(
 def irfft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
-    """The inverse of `rfft2`.
+    """Compute the inverse of `rfft2` along two axes.
 
+    Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    s : sequence of int, optional
+        Number of points of the result along each axis of `axes`. -1 stands for the default: the
+        size m of the axis, along the last one 2 (m - 1).
+    axes : sequence of int, default (-2, -1)
+        Axes to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by the number of points n: the inverse transform, or the forward
+        one; "ortho" divides both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the sizes of `s` along `axes`; float32, or float64 for float64 and
+        complex128.
+
+    Raises
+    ------
+    ValueError
+        If there is no axis, if an axis is out of range, if the lengths of `s` and `axes` differ, if
+        an axis has no points, or if `norm` is unknown.
+    TypeError
+        If `s` is not a sequence of integers.
+
+    Examples
+    --------
     >>> pb.fft.irfft2([[10.0, -2.0], [-4.0, 0.0]])
     Tensor([[1., 2.],
            [3., 4.]], dtype=float32)
@@ -200,10 +556,36 @@ def hfft(
     axis: SupportsIndex = -1,
     norm: Norm = "backward",
 ) -> Tensor:
-    """The transform of what is hermitian, of which the first n // 2 + 1 entries are given: real.
+    """Compute the real Fourier transform of hermitian input along an axis.
 
-    n: how many real numbers; 2 (m - 1) of m entries if not given.
+    The input is hermitian, and its first n // 2 + 1 elements are given. Linear and differentiable
+    in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    n : int, optional
+        Number of real points of the result; the input is cut off or extended by zeros to n // 2 + 1
+        elements. Default: 2 (m - 1) for m elements.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by n: the inverse transform, or the forward one; "ortho" divides
+        both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size `n` along the axis; float32, or float64 for float64 and complex128.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, if there are no points, or if `norm` is unknown.
+
+    Examples
+    --------
     >>> pb.fft.hfft([1.0, 2.0, 3.0])
     Tensor([ 8., -2.,  0., -2.], dtype=float32)
     """
@@ -218,8 +600,37 @@ def ihfft(
     axis: SupportsIndex = -1,
     norm: Norm = "backward",
 ) -> Tensor:
-    """The inverse of `hfft`: the first n // 2 + 1 entries of what is hermitian.
+    """Compute the inverse of `hfft` along an axis.
 
+    The first n // 2 + 1 elements of the hermitian result. Linear and differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of rank 1 or higher.
+    n : int, optional
+        Number of points, at least 1: the input is cut off or extended by zeros. Default: the size
+        of the axis.
+    axis : int, default -1
+        Axis to transform; negative values count from the last axis.
+    norm : {"backward", "ortho", "forward"}, default "backward"
+        Direction that is divided by n: the inverse transform, or the forward one; "ortho" divides
+        both by √n.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with size n // 2 + 1 along the axis; complex64, or complex128 for float64.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, if there are no points, or if `norm` is unknown.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.fft.ihfft([8.0, -2.0, 0.0, -2.0])
     Tensor([1.-0.j, 2.-0.j, 3.-0.j], dtype=complex64)
     """

@@ -21,8 +21,35 @@ def fftfreq(
     dtype: DType = None,
     device: str | None = None,
 ) -> Tensor:
-    """The frequencies of the entries of `fft`: 0, 1, …, -2, -1 over n d, for samples d apart.
+    """Return the frequencies of the elements of `fft`.
 
+    The frequencies 0, 1, …, -2, -1, divided by ``n * d``.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, at least 1.
+    d : float, default 1
+        Distance between samples.
+    dtype : dtype, optional
+        Floating dtype of the result. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        Accepted for compatibility with the Array API.
+
+    Returns
+    -------
+    Tensor
+        Shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 1 or `device` is not "cpu".
+    TypeError
+        If `n` is not an integer or `dtype` is not floating.
+
+    Examples
+    --------
     >>> pb.fft.fftfreq(4)
     Tensor([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
@@ -40,8 +67,35 @@ def rfftfreq(
     dtype: DType = None,
     device: str | None = None,
 ) -> Tensor:
-    """The frequencies of the entries of `rfft`: 0, 1, …, n // 2 over n d, for samples d apart.
+    """Return the frequencies of the elements of `rfft`.
 
+    The frequencies 0, 1, …, n // 2, divided by ``n * d``.
+
+    Parameters
+    ----------
+    n : int
+        Number of points of the real input, at least 1.
+    d : float, default 1
+        Distance between samples.
+    dtype : dtype, optional
+        Floating dtype of the result. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        Accepted for compatibility with the Array API.
+
+    Returns
+    -------
+    Tensor
+        Shape (n // 2 + 1,).
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 1 or `device` is not "cpu".
+    TypeError
+        If `n` is not an integer or `dtype` is not floating.
+
+    Examples
+    --------
     >>> pb.fft.rfftfreq(4)
     Tensor([0.  , 0.25, 0.5 ], dtype=float32)
     """
@@ -50,8 +104,29 @@ def rfftfreq(
 
 
 def fftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
-    """The entries of a transform with frequency 0 in the middle, along `axes` (all if not given).
+    """Move frequency 0 of a transform to the middle.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axes : int or sequence of int, optional
+        Axes to shift; negative values count from the last axis. Default: all axes.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or given twice.
+
+    Examples
+    --------
     >>> pb.fft.fftshift(pb.fft.fftfreq(4))
     Tensor([-0.5 , -0.25,  0.  ,  0.25], dtype=float32)
     """
@@ -59,8 +134,29 @@ def fftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
 
 
 def ifftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
-    """The inverse of `fftshift`; it is another one where a length is odd.
+    """Undo `fftshift`.
 
+    The two functions differ if a size is odd. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    axes : int or sequence of int, optional
+        Axes to shift; negative values count from the last axis. Default: all axes.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or given twice.
+
+    Examples
+    --------
     >>> pb.fft.ifftshift([-0.5, -0.25, 0.0, 0.25])
     Tensor([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
