@@ -1,5 +1,6 @@
-"""Arrangements made of views, joins and takes: axes moved, reversed, rolled, repeated, joined in
-NumPy's other ways. Bad axes are a ValueError. All are differentiable to any order.
+"""Rearrangements made of views, joins and gathers: axes moved, reversed, rolled and repeated.
+
+All are differentiable to any order.
 """
 
 from __future__ import annotations

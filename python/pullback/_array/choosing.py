@@ -1,7 +1,7 @@
-"""Positions of what is not zero, and choices between arrays.
+"""Indices of nonzero elements, and selections between arrays.
 
-The number of results of `nonzero` and its relatives depends on values, so they look at them: inside
-of a traced function, where there are none, that is a RuntimeError.
+The shape of the result of `nonzero` and similar functions depends on values, so they evaluate their
+input. In a traced function, where values are not known, they raise a RuntimeError.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
-"""Convolutions over one to three axes: products of windows of a tensor with weights, which are not
-turned round (as in all libraries for networks). Weights always have the shape (taps …, channels in
-/ groups, channels out). Integers become the default float dtype."""
+"""Convolutions over one to three axes.
+
+As in other libraries for neural networks they are cross-correlations: the weights are not flipped.
+Weights always have the shape (taps along each axis, channels / groups, outputs). Integers become
+the default floating dtype.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +62,8 @@ def conv1d(
     groups : int, default 1
         Number of groups into which channels and outputs are divided, each with its own weights. As
         many groups as channels give a depthwise convolution.
-    data_format : {"NWC", "NCW"}, default "NWC"
-        Position of the channels in `x` and in the result: last or second.
+    data_format : {"NWC", "NCW"}, optional
+        Position of the channels in `x` and in the result: last (default) or second.
 
     Returns
     -------
@@ -119,8 +122,8 @@ def conv2d(
     groups : int, default 1
         Number of groups into which channels and outputs are divided, each with its own weights. As
         many groups as channels give a depthwise convolution.
-    data_format : {"NHWC", "NCHW"}, default "NHWC"
-        Position of the channels in `x` and in the result: last or second.
+    data_format : {"NHWC", "NCHW"}, optional
+        Position of the channels in `x` and in the result: last (default) or second.
 
     Returns
     -------
@@ -180,8 +183,8 @@ def conv3d(
     groups : int, default 1
         Number of groups into which channels and outputs are divided, each with its own weights. As
         many groups as channels give a depthwise convolution.
-    data_format : {"NDHWC", "NCDHW"}, default "NDHWC"
-        Position of the channels in `x` and in the result: last or second.
+    data_format : {"NDHWC", "NCDHW"}, optional
+        Position of the channels in `x` and in the result: last (default) or second.
 
     Returns
     -------
@@ -342,8 +345,7 @@ def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
 
 
 def convolved(x: Tensor, w: Tensor, parts: int, f: Windows, apart: tuple[int, ...] = ()) -> Tensor:
-    """Of each window its product with w; between the entries of x there are zeros, so that they lie
-    `apart`."""
+    """Multiply each window by `w`, with elements of `x` that lie `apart` and zeros between them."""
     batch, *lengths, channels = x.shape
     *taps, inner, outputs = w.shape
     w = _core.reshape(w, (*three(tuple(taps)), inner, parts, outputs // parts))

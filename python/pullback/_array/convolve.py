@@ -1,9 +1,8 @@
-"""Convolutions: NumPy's `convolve` and `correlate` of two vectors, and `scipy.signal`'s
-`fftconvolve` along any axes.
+"""Convolutions: NumPy's `convolve` and `correlate` of two vectors, and SciPy's `fftconvolve`.
 
-A vector of few entries is convolved by its entries, one after the other in one loop; so are
-integers, exactly. Otherwise the product of two Fourier transforms is as fast as any, and right to
-the precision of the largest entries.
+A short vector, or one of integers, is convolved by a loop over its elements; integers are exact.
+Otherwise the product of two Fourier transforms is used, with errors relative to the largest
+elements.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .fourier import fftn, ifftn, irfftn, real_or_complex, rfftn
 
 Mode = Literal["full", "same", "valid"]
 _MODES = ("full", "same", "valid")
-# Entries of the shorter vector up to which it is faster without transforms.
+# Elements of the shorter vector up to which a loop is faster than transforms.
 _FEW = 64
 
 
@@ -166,7 +165,7 @@ def fftconvolve(
 
 
 def _product(a: Tensor, b: Tensor, along: list[int]) -> Tensor:
-    """The whole convolution, and zeros behind it."""
+    """Return the full convolution, followed by zeros."""
     real = a.dtype.kind == b.dtype.kind == "f"
     lengths = [_good_length(a.shape[k] + b.shape[k] - 1) for k in along]
     there, back = (rfftn, irfftn) if real else (fftn, ifftn)
@@ -175,7 +174,7 @@ def _product(a: Tensor, b: Tensor, along: list[int]) -> Tensor:
 
 
 def _good_length(n: int) -> int:
-    """The least number of factors 2, 3 and 5 that is not less than n."""
+    """Return the smallest number of factors 2, 3 and 5 that is not less than `n`."""
     best = 1 << (n - 1).bit_length()
     five = 1
     while five < best:
@@ -206,7 +205,7 @@ def _of_vectors(a: Tensor, v: Tensor, mode: Any, who: str) -> Tensor:
     m, n = a.shape[0], v.shape[0]
     few = min(m, n)
     total = m + n - 1
-    # Where v is the longer one NumPy turns a correlation around.
+    # If v is longer, NumPy reverses a correlation.
     turned = who == "correlate" and n > m
     same = few // 2 if turned else (few - 1) // 2
     start, length = {

@@ -1,4 +1,4 @@
-"""Weighted means, covariances and correlations."""
+"""Weighted averages, covariances and correlations."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def _covariance(
 
 
 def _rows(x: TensorLike, rowvar: bool, dtype: DType, who: str) -> Tensor:
-    """A variable in each row."""
+    """Return the variables as the rows of a floating matrix."""
     x = made_floating(as_dtype(x, dtype, who), who)
     if len(x.shape) > 2:
         raise ValueError(f"{who}: expected two axes at most, got shape {x.shape}")
@@ -289,5 +289,5 @@ def corrcoef(
     own = _core.reshape(c, (n * n,))[:: n + 1]
     size = _core.sqrt(own)
     ratio = _core.divide(_core.divide(c, _core.reshape(size, (n, 1))), size)
-    # Rounding may leave the bounds; that changes no derivative.
+    # Rounding can exceed the bounds; clipping must not change a derivative.
     return _core.add(ratio, _core.stop_gradient(_core.clip(ratio, -1, 1) - ratio))

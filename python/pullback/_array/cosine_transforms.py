@@ -1,6 +1,6 @@
-"""Cosine and sine transforms, with SciPy's names and types 1 to 4.
+"""Discrete cosine and sine transforms of types 1 to 4, with SciPy's names.
 
-Each is made of one Fourier transform, of real numbers but in type 4. Sources: J. Makhoul, "A fast
+Each uses one Fourier transform, of real numbers except in type 4. Sources: J. Makhoul, "A fast
 cosine transform in one and two dimensions" (1980), for types 2 and 3; G. Strang, "The discrete
 cosine transform" (1999), for the symmetry of each type.
 """
@@ -47,9 +47,9 @@ def dct(
         of the axis.
     axis : int, default -1
         Axis to transform; negative values count from the last axis.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        "backward" scales `idct` alone, "forward" scales `dct` alone, and "ortho" makes both
-        orthogonal.
+    norm : {"backward", "ortho", "forward"}, optional
+        "backward" (default) scales `idct` alone, "forward" scales `dct` alone, and "ortho" makes
+        both orthogonal.
 
     Returns
     -------
@@ -93,9 +93,9 @@ def idct(
         of the axis.
     axis : int, default -1
         Axis to transform; negative values count from the last axis.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        "backward" scales `idct` alone, "forward" scales `dct` alone, and "ortho" makes both
-        orthogonal.
+    norm : {"backward", "ortho", "forward"}, optional
+        "backward" (default) scales `idct` alone, "forward" scales `dct` alone, and "ortho" makes
+        both orthogonal.
 
     Returns
     -------
@@ -141,9 +141,9 @@ def dst(
         of the axis.
     axis : int, default -1
         Axis to transform; negative values count from the last axis.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        "backward" scales `idst` alone, "forward" scales `dst` alone, and "ortho" makes both
-        orthogonal.
+    norm : {"backward", "ortho", "forward"}, optional
+        "backward" (default) scales `idst` alone, "forward" scales `dst` alone, and "ortho" makes
+        both orthogonal.
 
     Returns
     -------
@@ -187,9 +187,9 @@ def idst(
         of the axis.
     axis : int, default -1
         Axis to transform; negative values count from the last axis.
-    norm : {"backward", "ortho", "forward"}, default "backward"
-        "backward" scales `idst` alone, "forward" scales `dst` alone, and "ortho" makes both
-        orthogonal.
+    norm : {"backward", "ortho", "forward"}, optional
+        "backward" (default) scales `idst` alone, "forward" scales `dst` alone, and "ortho" makes
+        both orthogonal.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def _transform(x: Any, kind: Any, n: Any, axis: Any, norm: Any, who: str, invers
 
 
 def _of_reals(x: Tensor, kind: int, n: int, sine: bool, ortho: bool, factor: float) -> Tensor:
-    # Of an orthogonal one the entries that the symmetry leaves alone are scaled on their own.
+    # In an orthogonal transform the elements at the points of symmetry have a factor of their own.
     ends = [0, n - 1] if kind == 1 else [n - 1] if sine else [0]
     ends = ends if kind != 4 and ortho and not (sine and kind == 1) else []
     if kind in (1, 3):
@@ -276,7 +276,7 @@ def _odd(x: Tensor) -> Tensor:
 
 
 def _turns(count: int, step: float, start: float, like: Tensor) -> Tensor:
-    """exp(i (start + k step)) for k = 0, 1, …, in the precision of `like`."""
+    """Return exp(i (start + k step)) for k = 0, 1, …, in the precision of `like`."""
     k = _core.cast(_core.arange(0, count, 1, "int64"), "float64")
     angle = _core.add(_core.multiply(k, step), start)
     return _core.make_complex(
@@ -285,7 +285,7 @@ def _turns(count: int, step: float, start: float, like: Tensor) -> Tensor:
 
 
 def _woven(first: Tensor, second: Tensor) -> Tensor:
-    """Entries of both in turn, the first one's last where it has one more."""
+    """Interleave the elements of both; the first one can have one element more."""
     count = second.shape[-1]
     both = _core.stack([first[..., :count], second], -1)
     out = _core.reshape(both, (*second.shape[:-1], 2 * count))

@@ -1,4 +1,4 @@
-"""Counting in bins, and interpolation between sorted points."""
+"""Counts in bins, and interpolation between sorted points."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def bincount(
     values = looked_at(x, "bincount")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: expected no negative integers, got {values.min()}")
-    if weights is None:  # integers that are looked at anyway
+    if weights is None:  # the integers are evaluated already
         return _core.constant(np.bincount(values, minlength=least))
     added = _core.constant(weights, who="bincount")
     if added.shape != x.shape:

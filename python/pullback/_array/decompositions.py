@@ -1,5 +1,7 @@
-"""Factors of matrices, by LAPACK: Cholesky's, LU, QR, singular values, eigenvalues. What holds for
-all of them is said in `pb.linalg`."""
+"""Decompositions of matrices by LAPACK: Cholesky, LU, QR, singular values and eigenvalues.
+
+Their common properties are documented in `pb.linalg`.
+"""
 
 from __future__ import annotations
 
@@ -15,28 +17,28 @@ Degenerate = Literal["nan", "mask", "error"]
 
 
 class EigResult(NamedTuple):
-    """Eigenvalues, in no order, and the vectors as columns, of length 1; all complex."""
+    """Eigenvalues in no particular order and eigenvectors as columns of length 1, both complex."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues, ascending, and the vectors as columns."""
+    """Eigenvalues in ascending order and eigenvectors as columns."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class QRResult(NamedTuple):
-    """A factor with orthonormal columns, and an upper triangle."""
+    """Factor with orthonormal columns, and upper triangle."""
 
     Q: Tensor
     R: Tensor
 
 
 class SVDResult(NamedTuple):
-    """Left vectors as columns, singular values, descending, and right vectors as rows."""
+    """Left singular vectors as columns, descending singular values, and right ones as rows."""
 
     U: Tensor
     S: Tensor
@@ -44,7 +46,7 @@ class SVDResult(NamedTuple):
 
 
 class LUResult(NamedTuple):
-    """Rows in another order, a lower triangle with ones on its diagonal, an upper one."""
+    """Row permutation, lower triangle with ones on the diagonal, and upper triangle."""
 
     P: Tensor
     L: Tensor
@@ -52,7 +54,7 @@ class LUResult(NamedTuple):
 
 
 def _turned(x: Tensor) -> Tensor:
-    """The adjoint of each matrix."""
+    """Return the adjoint of each matrix."""
     return _core.conj(x.mT) if x.dtype.kind == "c" else x.mT
 
 

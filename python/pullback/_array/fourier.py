@@ -1,10 +1,9 @@
-"""Discrete Fourier transforms, with NumPy's names and arguments: those that the Array API standard
-lists, and the ones over two axes.
+"""Discrete Fourier transforms, with NumPy's names and arguments.
 
-Each is linear, and so is its derivative in both directions: a transform of the same kind, which
-costs as much. That of real numbers costs half of a complex one, and its gradient as well. Integers
-become the default float, float16 and bfloat16 are computed in float32; of float32 and complex64 the
-results are single. The work on many rows or on a long one is spread over threads.
+Each transform is linear, and its derivative in both modes is a transform of the same kind and cost.
+A transform of real numbers costs half of a complex one, and so does its gradient. Integers become
+the default floating dtype; float16 and bfloat16 are computed in float32. float32 and complex64 give
+results in single precision. The work on many rows, or on a long one, is divided among threads.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .creation import zeros
 Norm = Literal["backward", "ortho", "forward"] | None
 Axes = Sequence[SupportsIndex] | None
 Lengths = Sequence[SupportsIndex] | None
-# Complex numbers that 64 bits count in bytes.
+# Complex numbers whose size in bytes fits in 64 bits.
 _MOST = 1 << 56
 
 
@@ -649,11 +648,11 @@ def points_of(n: Any, who: str) -> int:
 
 
 def real_or_complex(x: Any, who: str) -> Tensor:
-    """Numbers that are transformed as they are."""
+    """Return `x` in a dtype that is transformed directly."""
     x = _core.constant(x, who=who)
     if x.dtype.kind not in "fc":
         return _core.cast(x, _core.default_float())
-    # bfloat16 is of kind "f" here as well.
+    # bfloat16 has kind "f" too.
     return _core.cast(x, "float32") if x.dtype.itemsize == 2 else x
 
 
@@ -667,7 +666,7 @@ def _complex(x: Tensor) -> Tensor:
 def _plan(
     x: Tensor, s: Any, axes: Any, who: str, from_half: bool = False
 ) -> tuple[list[int], list[int]]:
-    """The axes, and how many points along each."""
+    """Return the axes and the number of points along each."""
     rank = len(x.shape)
     points: list[int | None] | None = None
     if s is not None:
@@ -680,7 +679,7 @@ def _plan(
             along = [k - len(along) for k in along]
     else:
         along = integers(axes, who)
-    # An axis may come twice, as NumPy has it.
+    # An axis can be repeated, as in NumPy.
     found = [axes_of(k, rank, who)[0] for k in along]
     if points is None:
         points = [None] * len(found)
@@ -693,7 +692,7 @@ def _plan(
 
 
 def resized(x: Tensor, axis: int, n: int) -> Tensor:
-    """The first n entries, with zeros where there are fewer."""
+    """Return the first n elements along an axis, extended by zeros."""
     length = x.shape[axis]
     if n == length:
         return x
@@ -704,7 +703,7 @@ def resized(x: Tensor, axis: int, n: int) -> Tensor:
 
 
 def factor_of(norm: Any, n: int, inverse: bool, who: str) -> float:
-    """What makes a transform of n points one of this norm."""
+    """Return the factor that gives a transform of n points the norm `norm`."""
     norm = "backward" if norm is None else norm
     choice(norm, ("backward", "ortho", "forward"), who, "norm")
     if norm == "ortho":
@@ -713,7 +712,7 @@ def factor_of(norm: Any, n: int, inverse: bool, who: str) -> float:
 
 
 def _made(x: Tensor, axis: int, kind: str, n: int, inverse: bool, norm: Any, who: str) -> Tensor:
-    """Of kind "c" complex numbers, of "r" the half of real ones, of "i" real ones of a half."""
+    """Transform one axis: kind "c" is complex, "r" real to the first half, "i" the half to real."""
     if n < 1:
         raise ValueError(f"{who}: axis {axis} of shape {x.shape} has no points to transform")
     if n * prod((*x.shape[:axis], *x.shape[axis + 1 :])) > _MOST:

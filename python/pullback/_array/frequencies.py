@@ -1,4 +1,4 @@
-"""Frequencies of `pb.fft`, and the order that they come in."""
+"""Frequencies of the elements of `pb.fft` transforms, and their order."""
 
 from __future__ import annotations
 

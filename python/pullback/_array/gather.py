@@ -1,4 +1,4 @@
-"""Elements at integer positions: `take`, `take_along_axis`."""
+"""Elements at integer indices: `take` and `take_along_axis`."""
 
 from __future__ import annotations
 

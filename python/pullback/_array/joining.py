@@ -1,6 +1,4 @@
-"""Arrays with axes enough, and joined in NumPy's other ways. Shapes that do not fit together are a
-ValueError.
-"""
+"""Functions that add axes, and NumPy's further functions that join and split arrays."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Functions of matrices that are none of their entries, and Sylvester equations.
+"""Functions of matrices that are not elementwise, and Sylvester equations.
 
-The last two axes are matrices, the axes before a batch; each matrix is one thread's. Integers
-become the default float, float16 and bfloat16 are computed in float32. What is not square is a
-`numpy.linalg.LinAlgError`, and so is a matrix that has no such function, or holds NaN or infinity,
-when it is computed: it names the place in the batch. Derivatives of every order exist in both
-directions, of complex matrices too.
+The last two axes are matrices, the leading axes a batch; each matrix is computed by one thread.
+Integers become the default floating dtype; float16 and bfloat16 are computed in float32. A matrix
+that is not square raises `numpy.linalg.LinAlgError`. So does a matrix that has no such function, or
+contains NaN or infinity, when the result is computed; the message contains its position in the
+batch. Derivatives of every order exist in forward and reverse mode, of complex matrices too.
 """
 
 from __future__ import annotations

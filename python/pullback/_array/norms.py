@@ -1,7 +1,7 @@
-"""Norms of vectors and matrices, and what they say of a matrix.
+"""Norms of vectors and matrices, condition numbers, ranks and cross products.
 
-Sums of powers are formed in a wider dtype or of numbers that are scaled by the largest, so a norm
-overflows only if it is itself too large. Where a norm has a kink, at 0, its gradient is 0.
+Sums of powers are formed in a wider dtype, or of numbers scaled by the largest one, so a norm
+overflows only if it is too large itself. The gradient of a vector norm of 0 is 0.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor
     return out if keepdims else _core.squeeze(out, axes)
 
 
-# Dtypes in which no square of one of these overflows or is lost.
+# Dtypes in which no square of these overflows or underflows.
 _WIDER = {"float16": "float32", "bfloat16": "float64", "float32": "float64"}
 
 
@@ -137,14 +137,14 @@ def norm_of_all(xs: list[Tensor]) -> Tensor:
 
 
 def _scale_of(size: Tensor, axes: Any) -> Tensor:
-    """The power of two next to the largest entry, by which a division is exact."""
+    """Return the largest power of two up to the largest element; a division by it is exact."""
     top = _core.stop_gradient(_core.max(size, axes, True))
     usable = _core.logical_and(_core.greater(top, 0.0), _core.less(top, inf))
     return _core.exp2(_core.floor(_core.log2(_core.where(usable, top, 1.0))))
 
 
 def _root(total: Tensor) -> Tensor:
-    """Its slope at 0, which is infinite, becomes 0."""
+    """Compute the square root with gradient 0 at 0, where it would be infinite."""
     live = _core.not_equal(total, 0.0)
     return _core.where(live, _core.sqrt(_core.where(live, total, 1.0)), 0.0)
 
@@ -217,7 +217,7 @@ def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: st
 def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Compute the norm of vectors or matrices, with the arguments of ``np.linalg.norm``.
 
-    Differentiable in `x`; the gradient of a norm of 0 is 0.
+    Differentiable in `x`; the gradient of a vector norm or Frobenius norm of 0 is 0.
 
     Parameters
     ----------
@@ -279,8 +279,8 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
     x : array_like
         Matrices of shape (…, m, n), square unless `p` is 2 or -2; integers become the default
         floating dtype.
-    p : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, default 2
-        Order of the norm, as in `matrix_norm`.
+    p : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, optional
+        Order of the norm, as in `matrix_norm`. Default: 2.
 
     Returns
     -------
@@ -307,7 +307,7 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
         last = [len(values.shape) - 1]
         high, low = _core.max(values, last, False), _core.min(values, last, False)
         above, below = (low, high) if p == -2 else (high, low)
-        zero = _core.equal(below, 0.0)  # of a matrix of zeros both are
+        zero = _core.equal(below, 0.0)  # both are 0 for a matrix of zeros
         return _core.where(zero, inf, _core.divide(above, _core.where(zero, 1.0, below)))
     axes = [len(x.shape) - 2, len(x.shape) - 1]
     return _core.multiply(

@@ -1,4 +1,4 @@
-"""`pad`, in all of NumPy's modes, axis after axis."""
+"""`pad` in all modes of NumPy, one axis after the other."""
 
 from __future__ import annotations
 
@@ -177,7 +177,10 @@ def _statistic(x: Tensor, k: int, side: int, mode: str, length: int | None) -> T
 def _mirrored(
     x: Tensor, k: int, side: int, width: tuple[int, int], mode: str, reflect_type: str
 ) -> Tensor:
-    """What lies beyond the edge: entries of x, with edges added for odd reflections."""
+    """Return the padding of the modes that read elements of `x`.
+
+    Odd reflections add multiples of the edges.
+    """
     n = x.shape[k]
     places = numpy.arange(n, n + width[1]) if side else numpy.arange(-width[0], 0)
     if mode == "edge" or n == 1:

@@ -1,5 +1,7 @@
-"""Pools: what windows over one to three axes have in common, channel by channel; windows as such
-(`unfold`), and back (`fold`)."""
+"""Pooling over one to three axes, and the extraction of windows.
+
+Each function works channel by channel; `fold` is the transpose of `unfold`.
+"""
 
 from __future__ import annotations
 
@@ -207,7 +209,7 @@ def lp_pool(
     p = float(p)
     x, _, last = as_channels_last(x, data_format, who)
     total = _sums(_core.pow(_core.abs(x), p), _windows(x, size, stride, padding, 1, who))
-    # The slope of the root is infinite at 0, and that of the sum 0: together 0.
+    # The slope of the root at 0 is infinite and that of the sum 0; their product is defined as 0.
     some = _core.greater(total, 0)
     root = _core.pow(_core.where(some, total, 1.0), 1 / p)
     return from_last(_core.where(some, root, total), last)
@@ -448,13 +450,13 @@ def _windows(x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any, who
 
 
 def _sums(x: Tensor, f: Windows) -> Tensor:
-    """Of each window: a depthwise convolution with ones."""
+    """Sum the elements of each window by a depthwise convolution with ones."""
     ones = _core.full((*f.size, 1, x.shape[-1]), 1.0, x.dtype)
     return convolved(x, ones, x.shape[-1], f)
 
 
 def _room(lengths: tuple[int, ...], f: Windows) -> list[tuple[int, int]]:
-    """The length of an axis with all that windows see, and where it begins in that."""
+    """Return for each axis the size that all windows cover, and the offset of the input in it."""
     return [
         (max((o - 1) * s + (k - 1) * d + 1, low + n), low)
         for n, k, s, d, low, o in zip(lengths, *f, strict=True)
@@ -489,7 +491,7 @@ def _padded(x: Tensor, f: Windows) -> Tensor:
 
 
 def _taps(f: Windows) -> list[tuple[slice, ...]]:
-    """For each tap, row by row, where it is in all windows."""
+    """Return for each tap, in row-major order, the slices of its positions in all windows."""
     places: list[tuple[slice, ...]] = [(slice(None),)]
     for k, s, d, _, o in zip(*f, strict=True):
         places = [
@@ -501,8 +503,7 @@ def _taps(f: Windows) -> list[tuple[slice, ...]]:
 
 
 def _bins(n: int, m: int, who: str) -> tuple[Any, Any]:
-    """The entries of each of m windows, the last one repeated up to the longest; how many there
-    are."""
+    """Return the indices of each of m windows, padded by the last index, and their counts."""
     if n == 0:
         raise ValueError(f"{who}: expected axes with entries, got one of length 0")
     i = np.arange(m)

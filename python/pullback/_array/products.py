@@ -1,7 +1,7 @@
-"""Products of vectors, matrices and arrays; `einsum` is in a module of its own.
+"""Products of vectors, matrices and arrays; `einsum` has a module of its own.
 
-Dtypes promote as everywhere. Numbers are expected: bool alone is a TypeError. All of them are views
-and one matrix product, or a product of elements and its sum.
+Dtypes promote as in all operations; two bool operands raise a TypeError. Each product is made of
+views and one matrix product, or of an elementwise product and its sum.
 """
 
 from __future__ import annotations
@@ -368,7 +368,7 @@ def _diagonal(
     flat = _core.reshape(last, (*lead, rows * columns))
     if length == 0:
         return flat[..., :0]
-    # Row-major: the next one down and right is columns + 1 further.
+    # In row-major order the next diagonal element is columns + 1 positions further.
     return flat[..., start : start + (length - 1) * (columns + 1) + 1 : columns + 1]
 
 
@@ -417,7 +417,7 @@ def trace(
 
 
 def of_one_dtype(a: TensorLike, b: TensorLike, who: str) -> list[Any]:
-    """Both as tensors of one dtype, the one that their product has."""
+    """Return both operands as tensors of the dtype of their product."""
     both = common_dtype([a, b], who)
     if all(isinstance(x, Tensor) for x in both):
         return both

@@ -1,9 +1,8 @@
-"""Medians and quantiles: what a sort puts in the middle or elsewhere. Axes as in reductions.py;
-integers and bool are made floats. Where there is a NaN, or nothing, the result is NaN; the
-functions whose names begin with nan leave NaN out.
+"""Medians and quantiles, computed from a sort along the reduced axes.
 
-Gradients go to the one or two entries that the result is made of; at equal ones, to those that a
-stable sort puts there.
+Integers and bool are cast to the default floating dtype. The result is NaN if an element is NaN or
+there is none; functions with the prefix `nan` ignore NaN. Gradients flow to the one or two elements
+that form the result; of equal elements, to those that a stable sort puts there.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from .._typing import Axis, TensorLike
 from .arguments import axes_of, flag, made_floating
 from .sorting import taken_along
 
-# Entry n·q + α + q(1 - α - β) - 1 of n, for the methods that Hyndman and Fan, Sample Quantiles in
-# Statistical Packages (1996), number 5 to 9.
+# Parameters (α, β) of the position n·q + α + q(1 - α - β) - 1 in n sorted elements: methods 5 to 9
+# of R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996.
 PLOTTING = {
     "hazen": (0.5, 0.5),
     "weibull": (0.0, 0.0),
@@ -32,7 +31,7 @@ METHODS = (*PLOTTING, "lower", "higher", "nearest", "midpoint")
 
 
 class _Sorted:
-    """x sorted along the reduced axes, which are its last one then."""
+    """Sort `x` along the reduced axes, which become one last axis."""
 
     def __init__(self, x: TensorLike, axis: Axis, who: str) -> None:
         self.x = made_floating(x, who)
@@ -117,8 +116,7 @@ def _checked(q: TensorLike, highest: float, who: str) -> Tensor:
 
 
 def _positions(q: Tensor, count: Any, method: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The entries before and behind, of `count` in order, and how far it is from the one to the
-    other."""
+    """Return the two indices around a quantile and its distance from the first."""
     alpha, beta = PLOTTING.get(method, (1.0, 1.0))
     at = _core.multiply(q, count - (alpha + beta - 1))
     if alpha != 1:

@@ -1,13 +1,8 @@
-"""Reductions: over all axes, one axis, or a tuple of axes (negative ones count from the end).
+"""Reductions over all axes, one axis, or a tuple of axes.
 
-With `keepdims` a reduced axis stays with length 1. A bad axis is a ValueError. Sums of float32 are
-formed in a fixed tree, so they do not depend on the number of threads and err by a few units in the
-last place. An empty sum is 0, an empty product 1, an empty mean NaN; an empty `max` or `min` is a
-ValueError unless it has `initial`.
-
-`dtype` is what entries are cast to first, and that of the result. `where` (bool, broadcasts to x)
-says which entries count: the others have no gradient, whatever they are. `initial` is a number that
-counts as well, and has a gradient.
+Sums of float32 are formed in a fixed tree, so they do not depend on the number of threads and err
+by a few units in the last place. An empty sum is 0, an empty product 1 and an empty mean NaN; an
+empty `max` or `min` raises a ValueError unless `initial` is given.
 """
 
 from __future__ import annotations
@@ -83,7 +78,7 @@ def sum(
 def sum_as(
     who: str, x: TensorLike, axis: Axis, keepdims: bool, dtype: DType, initial: Any, where: Any
 ) -> Tensor:
-    """`sum`, for a function of another name."""
+    """Compute `sum` with the errors of the caller `who`."""
     total = _core.sum(counted(as_dtype(x, dtype, who), where, 0, who), axis, keepdims)
     if initial is not None:
         total = _core.add(total, _start(initial, total, who))
@@ -323,7 +318,7 @@ def min(
 def extremum(
     who: str, largest: bool, x: TensorLike, axis: Axis, keepdims: bool, initial: Any, where: Any
 ) -> Tensor:
-    """`max` or `min`, for a function of any name."""
+    """Compute `max` or `min` with the errors of the caller `who`."""
     if initial is None and where is True:
         return (_core.max if largest else _core.min)(x, axis, keepdims)
     x = _core.constant(x, who=who)
@@ -336,7 +331,7 @@ def extremum(
         shape = [1 if k in axes else n for k, n in enumerate(x.shape) if keepdims or k not in axes]
         return _core.broadcast_to(start, shape)
     whole, both = (_core.max, _core.maximum) if largest else (_core.min, _core.minimum)
-    # What does not count takes no share of a tie: it is beyond everything, or out of the gradient.
+    # Excluded elements share no tie: they are beyond all numbers, or outside of the gradient.
     beyond: TensorLike = float("-inf") if largest else float("inf")
     fill = beyond if x.dtype.kind == "f" else start
     return both(whole(counted(x, where, fill, who), axis, keepdims), start)
@@ -531,7 +526,7 @@ def logsumexp(x: TensorLike, /, axis: Axis = None, keepdims: bool = False) -> Te
     return _core.logsumexp(x, axis, keepdims)
 
 
-# --- what reductions are told
+# --- arguments of reductions
 
 
 def as_dtype(x: TensorLike, dtype: DType, who: str) -> Tensor:
@@ -539,7 +534,7 @@ def as_dtype(x: TensorLike, dtype: DType, who: str) -> Tensor:
 
 
 def mask_of(where: TensorLike, x: Tensor, who: str) -> Tensor:
-    """`where` in the shape of x."""
+    """Broadcast the mask `where` to the shape of `x`."""
     mask = _core.constant(where, who=who)
     if mask.dtype.kind != "b":
         raise TypeError(f"{who}: where must be bool, got {mask.dtype}")
@@ -552,7 +547,7 @@ def mask_of(where: TensorLike, x: Tensor, who: str) -> Tensor:
 
 
 def counted(x: TensorLike, where: TensorLike, neutral: TensorLike, who: str) -> TensorLike:
-    """x, with what leaves a result as it is in place of what does not count."""
+    """Replace the excluded elements of `x` by the neutral element of a reduction."""
     if where is True:
         return x
     x = _core.constant(x, who=who)
@@ -565,6 +560,6 @@ def _start(initial: TensorLike, like: Tensor, who: str) -> Tensor:
     start = _core.constant(initial, who=who)
     if start.shape:
         raise ValueError(f"{who}: initial must be one number, got shape {start.shape}")
-    if type(initial) is int:  # one that the dtype does not hold is an error
+    if type(initial) is int:  # an error if the dtype cannot represent it
         return _core.constant(initial, like.dtype, who)
     return _core.cast(start, like.dtype)

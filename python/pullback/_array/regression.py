@@ -1,8 +1,7 @@
-"""Losses that compare predictions with targets entry by entry, and their mean, sum or all of them.
+"""Losses that compare predictions with targets element by element.
 
-`reduction` is "mean", "sum" or "none". Targets have the shape of the predictions, or are one
-number: a broadcast of (n,) with (n, 1) is nearly always a mistake. Infinite differences have
-infinite losses and finite slopes wherever the formula has.
+Targets have the shape of the predictions or are scalars: a broadcast of (n,) with (n, 1) is nearly
+always a mistake. Infinite differences have infinite losses, and finite slopes if the formula has.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from .arguments import made_floating
 
 
 def pair(first: TensorLike, second: TensorLike, who: str) -> tuple[Tensor, Tensor]:
-    """Both as floats, after a check of their shapes. Integers among the second take the dtype of
-    the first."""
+    """Return both inputs as floating tensors after a check of their shapes.
+
+    Integers in the second input take the dtype of the first.
+    """
     x, y = _core.operands([first, second], who)
     x = made_floating(x, who)
     if y.shape and y.shape != x.shape:
@@ -24,7 +25,7 @@ def pair(first: TensorLike, second: TensorLike, who: str) -> tuple[Tensor, Tenso
 
 
 def reduced(losses: Tensor, reduction: str, who: str) -> Tensor:
-    """Their mean, their sum, or all of them."""
+    """Return the mean or the sum of the losses, or each loss."""
     if reduction == "none":
         return losses
     if reduction == "sum":

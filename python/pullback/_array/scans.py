@@ -1,7 +1,7 @@
-"""Scans: sums, products and extremes of all entries so far along an axis.
+"""Scans: cumulative sums, products and extrema along an axis.
 
-A bad axis is a ValueError. Sums and products of float32 are formed in float64, those of integers
-and bool in int64; the result is the same for any number of threads.
+Sums and products of float32 are formed in float64, those of integers and bool in int64; the result
+is the same for any number of threads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Sets of numbers. How many are different depends on values, so these functions look at them:
-inside of a traced function, where there are none, that is a RuntimeError (`isin` looks at nothing).
+"""Set functions.
 
-Values come sorted, and have the gradients of the first entry that is equal. The functions of the
-Array API (`unique_all`, …) take every NaN for a number of its own.
+The number of distinct values depends on values, so these functions except `isin` evaluate their
+input. In a traced function, where values are not known, they raise a RuntimeError. Values are
+sorted, and their gradients flow to their first occurrence. The functions of the Array API
+(`unique_all`, …) treat each NaN as a distinct value.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from .shape import flat
 
 
 class UniqueAll(NamedTuple):
+    """Distinct values, their first indices, the index of each element's value, and counts."""
+
     values: Tensor
     indices: Tensor
     inverse_indices: Tensor
@@ -26,17 +29,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
+    """Distinct values and the number of their occurrences."""
+
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
+    """Distinct values and the index of each element's value."""
+
     values: Tensor
     inverse_indices: Tensor
 
 
 def _apart(sorted_values: Any, equal_nan: bool) -> Any:
-    """Which entries differ from the one before."""
+    """Return the mask of the sorted elements that differ from the one before."""
     after, before = sorted_values[1:], sorted_values[:-1]
     differs = after != before
     if equal_nan and sorted_values.dtype.kind == "f":

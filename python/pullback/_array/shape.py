@@ -1,6 +1,6 @@
-"""Changing the shape of arrays. Positions along an axis may be negative; a bad axis or shape is a
-ValueError, a shape that is not made of integers a TypeError. Movement costs nothing when it is
-computed, except `concat` and `stack`.
+"""Functions that change the shape of arrays.
+
+All except `concat` and `stack` are views, which take no time when they are evaluated.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def concat(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0) -> T
 
 
 def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
-    """Each in one row."""
+    """Flatten each array."""
     return [_core.reshape(x, (x.size,)) for x in _core.parts(arrays, who)]
 
 
@@ -297,7 +297,7 @@ def stack(arrays: Sequence[TensorLike], /, axis: SupportsIndex = 0) -> Tensor:
 
 
 def listed(arrays: Any, who: str) -> list[Any]:
-    """The entries of a sequence, or of a tensor along its first axis."""
+    """Return the entries of a sequence, or of a tensor along its first axis."""
     if isinstance(arrays, (str, bytes, dict)) or not hasattr(arrays, "__iter__"):
         raise TypeError(f"{who}: expected a sequence of arrays, got {_core.shown(arrays)}")
     return list(arrays)

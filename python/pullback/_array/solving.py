@@ -1,10 +1,11 @@
 """Linear equations, inverses and determinants, by LAPACK.
 
-The last two axes are matrices, the axes before a batch, and batches broadcast. Integers become the
-default float, float16 and bfloat16 are computed in float32. What is no matrix, or not square where
-it has to be, is a `numpy.linalg.LinAlgError`, and so is a singular one, when it is computed: it
-names the place in the batch. Derivatives of every order exist in both directions, of complex
-matrices too. One factorisation serves all that a plan asks of a matrix, gradients included.
+The last two axes are matrices; the leading axes are a batch and broadcast. Integers become the
+default floating dtype; float16 and bfloat16 are computed in float32. Input that is not a matrix, or
+not square where required, raises `numpy.linalg.LinAlgError`, and so does a singular matrix when the
+result is computed; the message contains its position in the batch. Derivatives of every order exist
+in forward and reverse mode, of complex matrices too. A plan factorises a matrix once, for its
+gradients too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .arguments import check_matrices, flag, integer, turn
 
 
 class SlogdetResult(NamedTuple):
-    """The sign of a determinant (a complex one of length 1), and the logarithm of its size."""
+    """Sign of a determinant (complex of absolute value 1) and logarithm of its absolute value."""
 
     sign: Tensor
     logabsdet: Tensor
@@ -373,9 +374,13 @@ def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
 
 
 def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Where each run of factors is split best (Cormen and others, "Introduction to algorithms",
-    section 14.2). `contraction_order`, which `einsum` asks, is exact for few operands only; in a
-    chain only neighbours are multiplied, so all orders are counted."""
+    """Return the best split of each run of factors by dynamic programming [1]_.
+
+    `contraction_order`, which `einsum` uses, is exact for few operands only. In a chain only
+    neighbours are multiplied, so all orders can be counted.
+
+    .. [1] T. H. Cormen and others, "Introduction to Algorithms", section 14.2.
+    """
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}
     split = {}

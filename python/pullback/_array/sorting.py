@@ -1,8 +1,7 @@
-"""Sorting and searching in sorted numbers.
+"""Sorting, and searching in sorted vectors.
 
-All sorts are stable: equal entries stay in their order, whichever way is sorted. NaN comes last,
-whichever way. The axis is the last unless told otherwise; a bad one is a ValueError. Gradients go
-back to where an entry came from.
+All sorts are stable in both directions: equal elements keep their order. NaN comes last in both
+directions. Gradients flow back to the position of each element.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def argsort(
 
 
 def taken_along(x: Tensor, positions: Tensor, axis: int, who: str) -> Tensor:
-    """Entries at each row's own positions, which are inside."""
+    """Return the elements at valid indices that differ for each row."""
     if len(x.shape) == 1:
         return _core.take(x, positions, 0, checked=True)
     return get(x, along_axis(x.shape, positions, axis), who)

@@ -1,5 +1,6 @@
-"""Statistics made of sums: variances, counts, extents, and reductions that leave NaN out. Axes,
-`dtype`, `initial` and `where` as in reductions.py.
+"""Statistics made of sums: variances, counts, ranges, and reductions that ignore NaN.
+
+`axis`, `dtype`, `initial` and `where` are handled as in reductions.py.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def _variance(
     where: TensorLike,
     who: str,
 ) -> tuple[Tensor, DType]:
-    """The variance in float64, and the dtype of what is made of it."""
+    """Return the variance in float64 and the dtype of the public result."""
     x = _core.constant(x, who=who)
     result = made_floating(x, who, "fc").dtype
     if ddof is not None and correction:
@@ -125,16 +126,19 @@ def _variance(
         n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), "float64")
         rest = _core.subtract(n, fewer)
         rest = _core.where(_core.greater(rest, 0), rest, nan)
-    # The squares of distances from the mean: those from the centre, less the centre's own. Rounding
-    # may leave less than nothing where there is next to nothing.
+    # Squared distances from the mean are those from the centre, minus those of the mean from it.
+    # Rounding can make a result close to 0 negative.
     squares = _core.subtract(squares, _core.divide(_core.square(total), n))
     squares = _core.where(_core.less(squares, 0), 0, squares)
     return _core.divide(squares, rest), result
 
 
 def _centre(x: Tensor, wide: Tensor, axis: Axis, where: TensorLike, who: str) -> Tensor:
-    """What the distances are from; no shift changes a variance. In float64 the first entry loses
-    at most a factor N of digits that narrower numbers do not have, and is there before the mean."""
+    """Return the number that is subtracted first; a shift changes no variance.
+
+    For dtypes narrower than 8 bytes it is the first element, which is available before the mean and
+    loses at most a factor N of digits that these dtypes do not have in float64.
+    """
     if where is not True:
         return mean_where(wide, axis, True, where, who)
     rank = len(x.shape)
@@ -282,7 +286,7 @@ def ptp(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tenso
     return _core.subtract(_core.max(x, axis, keepdims), _core.min(x, axis, keepdims))
 
 
-# --- without what is NaN, which gets no gradient
+# --- reductions that ignore NaN
 
 
 def nansum(
@@ -641,7 +645,7 @@ def _nan_extremum(
 
 
 def _numbers(x: Tensor, where: TensorLike, who: str) -> TensorLike:
-    """Which entries count and are numbers."""
+    """Return the mask of the included elements that are not NaN."""
     if x.dtype.kind not in "fc":
         return where
     numbers = _core.logical_not(_core.isnan(x))

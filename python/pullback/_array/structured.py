@@ -1,6 +1,7 @@
-"""Matrices made of few numbers, and equations with such.
+"""Structured matrices and linear equations with them.
 
-Leading axes are a batch, and broadcast. Derivatives of every order exist in both directions.
+Leading axes are a batch and broadcast. Derivatives of every order exist in forward and reverse
+mode.
 """
 
 from __future__ import annotations
@@ -242,7 +243,7 @@ def tridiagonal_solve(dl: TensorLike, d: TensorLike, du: TensorLike, b: TensorLi
                 f"{middle.shape} and {high.shape}"
             )
     low, middle, high = same_batch([low, middle, high], [1, 1, 1], who)
-    # Entries stand in the column of the matrix that they are in.
+    # Each element is stored in its column of the matrix.
     shifted = [_shifted(high, -1), middle, _shifted(low, 1)]
     return rounded(_banded(_core.stack(shifted, -2), right, 1, who))
 
