@@ -4,6 +4,7 @@ names of TensorFlow that programs use and those that `pullback.compat.tf1` has."
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -38,7 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = report(options.path)
         except FileNotFoundError as error:
             parser.error(str(error))
-        print(found)
+        try:
+            print(found, flush=True)
+        except BrokenPipeError:  # the reader, such as `head`, has enough; nothing is left to flush
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1 if found.absent or found.unread else 0
     if options.epochs < 1:
         parser.error(f"--epochs: expected at least 1, got {options.epochs}")

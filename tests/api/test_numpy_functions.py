@@ -10,18 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.check import Check
 from support.each import each
 from support.process import live
 
 import pullback as pb
 
 A = np.array([[1.0, 4.0], [9.0, 2.5]])
+ROWS = np.zeros((2, 2), int)
 
 # What an answer with a derivative is made with, and what the message names.
 COMPUTE: list[tuple[Callable[[Any], Any], str]] = [
     (np.mean, "mean: .*use pullback.mean, or"),
     (np.var, "var: .*use pullback.var, or"),
-    (np.unwrap, "unwrap: .*make it of pullback's operations, or give its value, x.numpy"),
+    (np.unwrap, "unwrap: .*make it of pullback's operations, or, if it is a constant by"),
+        np.unwrap,
+        "unwrap: .*make it of pullback's operations, or, if it is a constant by intent, give its value",
+    ),
     (np.median, "median"),
     (lambda x: np.dot(x, A), "dot: .*pullback.dot"),
     (lambda x: np.dot(A, x), "dot: .*pullback.dot"),
@@ -119,6 +124,37 @@ def test_what_is_refused_writes_nothing() -> None:
     assert not out.any()
     np.mean(pb.constant(A), axis=0, out=out)
     np.testing.assert_array_equal(out, A.mean(axis=0))
+
+
+def test_no_gradient_is_lost_by_writing_into_an_array() -> None:
+    calls = {
+        "copyto": lambda z: np.copyto(np.empty((2, 2)), z),
+        "put": lambda z: np.put(np.empty(4), [0, 1, 2, 3], z * z),
+        "putmask": lambda z: np.putmask(np.empty((2, 2)), A > 0, z),
+        "place": lambda z: np.place(np.empty((2, 2)), A > 0, z),
+        "put_along_axis": lambda z: np.put_along_axis(
+            np.empty((2, 2)), np.zeros((2, 2), int), z, 0
+        ),
+        "fill_diagonal": lambda z: np.fill_diagonal(np.empty((2, 2)), z[0]),
+        "full_like": lambda z: np.full_like(A, z[0, 0]),
+        "nan_to_num": lambda z: np.nan_to_num(A, nan=z[0, 0]),
+    }
+    check = Check()
+    for name, call in calls.items():
+
+        def f(z: Any, call: Any = call) -> Any:
+            call(z)
+            return pb.sum(z)
+
+        for transform in (pb.grad, pb.jacobian, pb.hessian):
+            try:
+                transform(f)(A)
+                check.that(False, f"{name}: no error by {transform.__name__}")
+            except RuntimeError as error:
+                check.that("leaves the graph as an array" in str(error), f"{name}: {error}")
+        call(pb.constant(A))
+        call(pb.Variable(A))  # lazy: explain reports it
+    check.done()
 
 
 def test_integers_have_no_gradient() -> None:

@@ -19,6 +19,9 @@ _OF_TYPES = {"shape", "ndim", "size", "iscomplexobj", "isrealobj"}
 _LIKE = {"empty_like", "zeros_like", "ones_like"}
 _TAKE_IN = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "ravel", "vstack"}
 _VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
+# They write the values into an array, from which no gradient comes back; NumPy's own functions,
+# such as `full_like` and `nan_to_num`, call them with their other arguments.
+_WRITE = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
 
 
 def array_function(
@@ -32,7 +35,7 @@ def array_function(
     tracked = taken = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
-            if name in _VALUES - _LIKE:
+            if name in (_VALUES - _LIKE) | _WRITE:
                 _core.check_escape(leaf, name)
             tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
             leaves[k] = numpy.asarray(leaf)
@@ -68,8 +71,9 @@ def _instead(function: Callable[..., Any]) -> str:
     from .._runtime.hints import NAMES
 
     name = NAMES.get(function.__name__, function.__name__)
-    home = "linalg" if function.__module__ == "numpy.linalg" else ""
-    space = pullback.linalg if home else pullback
+    spaces = {"numpy.linalg": pullback.linalg, "numpy.fft": pullback.fft}
+    space = spaces.get(function.__module__, pullback)
+    value = "or, if it is a constant by intent, give its value, pb.stop_gradient(x).numpy()"
     if name not in space.__all__:
-        return "make it of pullback's operations, or give its value, x.numpy()"
-    return f"use {space.__name__}.{name}, or give its value, x.numpy()"
+        return f"make it of pullback's operations, {value}"
+    return f"use {space.__name__}.{name}, {value}"

@@ -95,6 +95,7 @@ from .shapes import *
 from .slices import *
 from .summary import Summary as Summary
 from .switches import *
+from .switches import __version__ as __version__
 from .tape import *
 from .tensor import *
 from .tensor_array import *

@@ -94,7 +94,7 @@ class Summary:
 
 
 class FileWriter:
-    """Takes what it is given and writes nothing; no folder is made."""
+    """Makes the folder, as programs keep their checkpoints there too, and writes nothing."""
 
     def __init__(
         self, logdir: str, graph: Any = None, max_queue: int = 10, flush_secs: int = 120,
@@ -102,6 +102,7 @@ class FileWriter:
     ) -> None:  # fmt: skip
         _warn(3)
         self._folder = os.fspath(logdir)
+        os.makedirs(self._folder, exist_ok=True)
 
     def get_logdir(self) -> str:
         """The folder that it was made for."""

@@ -12,7 +12,7 @@ from . import mode
 from .graph import get_default_graph
 from .names import named, public_names
 
-VERSION = "1.15.0"
+VERSION = __version__ = "1.15.0"
 
 
 def _no_op(name: str, text: str) -> Callable[[], None]:
