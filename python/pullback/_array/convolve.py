@@ -43,7 +43,8 @@ def convolve(a: TensorLike, v: TensorLike, /, mode: Mode = "full") -> Tensor:
     Returns
     -------
     Tensor
-        Vector; the dtype to which `a` and `v` promote.
+        Vector; the dtype to which `a` and `v` promote, but float32 for 16-bit floats that are
+        convolved by Fourier transforms.
 
     Raises
     ------
@@ -75,7 +76,8 @@ def correlate(a: TensorLike, v: TensorLike, /, mode: Mode = "valid") -> Tensor:
     Returns
     -------
     Tensor
-        Vector; the dtype to which `a` and `v` promote.
+        Vector; the dtype to which `a` and `v` promote, but float32 for 16-bit floats that are
+        convolved by Fourier transforms.
 
     Raises
     ------

@@ -190,8 +190,8 @@ def histogram(
     counts : Tensor
         Shape (number of bins,); dtype int64, floating with `density`, or the dtype of `weights`.
     edges : Tensor
-        Shape (number of bins + 1,); the floating dtype of `x`, or the dtype to which `x` and the
-        given edges promote.
+        Shape (number of bins + 1,); the floating dtype of `x` (float32 for 16-bit floats), or the
+        dtype of the given edges.
 
     Raises
     ------
@@ -260,7 +260,8 @@ def interp(
     Returns
     -------
     Tensor
-        Shape of `x`; the floating dtype to which `x`, `xp` and `fp` promote.
+        Shape of `x`; the floating dtype to which `x`, `xp` and `fp` promote, or that of `fp` if
+        there is one point.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Diagonals, triangles, and products of all entries with all."""
+"""Diagonals, triangles, and the Kronecker product."""
 
 from __future__ import annotations
 
@@ -15,8 +15,36 @@ from .products import diagonal
 
 
 def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
-    """The k-th diagonal of a matrix, or the matrix with a vector there and zeros elsewhere.
+    """Extract a diagonal of a matrix, or make a matrix with a vector on a diagonal.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        A vector or a matrix of any dtype.
+    k : int, optional
+        Diagonal, above the main one if positive. Default: 0, the main diagonal.
+
+    Returns
+    -------
+    Tensor
+        For a matrix its diagonal, which is empty if `k` is out of range. For a vector of size n a
+        square matrix with n + abs(k) rows and zeros elsewhere. The dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `k` is not an integer.
+    ValueError
+        If `x` is neither a vector nor a matrix.
+
+    See Also
+    --------
+    diagflat
+
+    Examples
+    --------
     >>> pb.diag([1, 2])
     Tensor([[1, 0],
             [0, 2]], dtype=int64)
@@ -35,8 +63,33 @@ def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
 
 
 def diagflat(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
-    """The matrix with the entries of x, flattened, on its k-th diagonal.
+    """Make a matrix with the flattened entries of `x` on a diagonal.
 
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    k : int, optional
+        Diagonal, above the main one if positive. Default: 0, the main diagonal.
+
+    Returns
+    -------
+    Tensor
+        A square matrix with x.size + abs(k) rows and zeros elsewhere; dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `k` is not an integer.
+
+    See Also
+    --------
+    diag
+
+    Examples
+    --------
     >>> pb.diagflat([[1, 2]], 1).shape
     (3, 3)
     """
@@ -53,9 +106,37 @@ def _on_diagonal(x: Tensor, k: int) -> Tensor:
 
 
 def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) -> Tensor:
-    """x with this value on its main diagonal, as a new tensor: a number, or one entry for each.
-    With more than two axes all have one length. `wrap` goes on below the end of a tall matrix.
+    """Return `x` with other values on its main diagonal.
 
+    The result is a new tensor. Differentiable in `x` and `value`; replaced entries receive the
+    gradient 0.
+
+    Parameters
+    ----------
+    x : array_like
+        A matrix, or an array with three or more axes, all of the same size.
+    value : array_like
+        A number, or a vector with one entry for each replaced entry. It is cast to the dtype of
+        `x`.
+    wrap : bool, optional
+        If True, the diagonal of a tall matrix starts again below its end, after one row without.
+        Default: False.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `wrap` is not a bool, or `value` is complex and `x` is not.
+    ValueError
+        If `x` has fewer than two axes, or three or more of different sizes, or `value` has the
+        wrong shape.
+
+    Examples
+    --------
     >>> pb.fill_diagonal(pb.zeros((2, 2)), [1, 2])
     Tensor([[1., 0.],
             [0., 2.]], dtype=float32)
@@ -87,8 +168,33 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
 def tri(
     n: SupportsIndex, m: SupportsIndex | None = None, k: SupportsIndex = 0, dtype: DType = None
 ) -> Tensor:
-    """An n × m matrix (n × n without m) with ones up to its k-th diagonal, zeros above.
+    """Return a matrix with ones on and below a diagonal and zeros above.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    m : int, optional
+        Number of columns. Default: `n`.
+    k : int, optional
+        Diagonal, above the main one if positive. Default: 0, the main diagonal.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape (n, m); the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If `n`, `m` or `k` is not an integer, or `dtype` is unknown.
+    ValueError
+        If a size is negative.
+
+    Examples
+    --------
     >>> pb.tri(2, 3)
     Tensor([[1., 0., 0.],
             [1., 1., 0.]], dtype=float32)
@@ -101,8 +207,29 @@ def tri(
 
 
 def diag_indices(n: SupportsIndex, ndim: SupportsIndex = 2) -> tuple[Tensor, ...]:
-    """The indices of the main diagonal of an array with `ndim` axes of length n.
+    """Return the indices of the main diagonal of an array with axes of equal size.
 
+    Parameters
+    ----------
+    n : int
+        Size of each axis.
+    ndim : int, optional
+        Number of axes, at most 64. Default: 2.
+
+    Returns
+    -------
+    tuple of Tensor
+        One index array of shape (n,) and dtype int64 for each axis.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If an argument is negative, or `ndim` is more than 64.
+
+    Examples
+    --------
     >>> pb.diag_indices(2)
     (Tensor([0, 1], dtype=int64), Tensor([0, 1], dtype=int64))
     """
@@ -115,8 +242,33 @@ def diag_indices(n: SupportsIndex, ndim: SupportsIndex = 2) -> tuple[Tensor, ...
 def tril_indices(
     n: SupportsIndex, k: SupportsIndex = 0, m: SupportsIndex | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The indices of the lower triangle of an n × m matrix, up to its k-th diagonal.
+    """Return the indices of the lower triangle of an n × m matrix.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int, optional
+        Diagonal on which the triangle ends, above the main one if positive. Default: 0, the main
+        diagonal.
+    m : int, optional
+        Number of columns. Default: `n`.
+
+    Returns
+    -------
+    tuple of two Tensor
+        Row and column indices of the entries on and below the diagonal, one axis each, of dtype
+        int64.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If a size is negative, or the matrix has more than 2^31 entries.
+
+    Examples
+    --------
     >>> pb.tril_indices(2)
     (Tensor([0, 1, 1], dtype=int64), Tensor([0, 0, 1], dtype=int64))
     """
@@ -126,8 +278,33 @@ def tril_indices(
 def triu_indices(
     n: SupportsIndex, k: SupportsIndex = 0, m: SupportsIndex | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The indices of the upper triangle of an n × m matrix, from its k-th diagonal.
+    """Return the indices of the upper triangle of an n × m matrix.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    k : int, optional
+        Diagonal on which the triangle starts, above the main one if positive. Default: 0, the main
+        diagonal.
+    m : int, optional
+        Number of columns. Default: `n`.
+
+    Returns
+    -------
+    tuple of two Tensor
+        Row and column indices of the entries on and above the diagonal, one axis each, of dtype
+        int64.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If a size is negative, or the matrix has more than 2^31 entries.
+
+    Examples
+    --------
     >>> pb.triu_indices(2)
     (Tensor([0, 0, 1], dtype=int64), Tensor([0, 1, 1], dtype=int64))
     """
@@ -154,8 +331,30 @@ def _length(value: SupportsIndex, who: str) -> int:
 
 
 def kron(a: TensorLike, b: TensorLike) -> Tensor:
-    """The Kronecker product: every entry of a, times the whole of b in its place.
+    """Compute the Kronecker product of `a` and `b`.
 
+    Every entry of `a` is multiplied by all of `b`, and the product takes the place of the entry.
+    Differentiable in both arguments.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Arrays of numeric dtypes. The one with fewer axes is extended by leading axes of size 1.
+
+    Returns
+    -------
+    Tensor
+        The size of each axis is the product of the two sizes; the promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If both arguments are of dtype bool.
+    ValueError
+        If the result has too many entries.
+
+    Examples
+    --------
     >>> pb.kron([1, 10], [1, 2, 3])
     Tensor([ 1,  2,  3, 10, 20, 30], dtype=int64)
     """

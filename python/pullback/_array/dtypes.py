@@ -1,4 +1,4 @@
-"""What is known of dtypes: promotion, kinds, and the limits of numbers."""
+"""Dtypes: promotion, kinds, and the limits of their numbers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,37 @@ _KINDS = {
 }
 _KINDS["integral"] = _KINDS["signed integer"] + _KINDS["unsigned integer"]
 _KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["complex floating"]
-# bfloat16 holds these without loss, and these hold it.
+# Dtypes that convert to bfloat16 without loss, and those to which it converts without loss.
 _INTO_BFLOAT16 = ("bool", "int8", "uint8", "bfloat16")
 _OUT_OF_BFLOAT16 = ("bfloat16", "float32", "float64", "complex64", "complex128")
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype that an operation on these has: arrays, dtypes and Python numbers.
+    """Return the dtype of the result of an operation on the arguments.
 
-    As NumPy 2, but for an integer array next to a floating one, which takes the floating dtype.
-    float16 next to bfloat16 is float32, uint64 next to signed integers float64. Python numbers take
-    the dtype of what is next to them where its kind holds them.
+    The rules are those of NumPy 2, except that an integer array next to a floating one takes the
+    floating dtype. float16 next to bfloat16 gives float32; uint64 next to a signed integer dtype
+    gives float64. A Python number takes the dtype of its neighbours if their kind can represent it.
 
+    Parameters
+    ----------
+    *arrays_and_dtypes : array, dtype_like or Python number
+        At least one argument.
+
+    Returns
+    -------
+    dtype
+        The promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an argument is neither an array of a supported dtype, a dtype nor a number.
+    ValueError
+        If no argument is given.
+
+    Examples
+    --------
     >>> pb.result_type(pb.int8, pb.uint8), pb.result_type(pb.int64, pb.float16)
     (dtype('int16'), dtype('float16'))
     >>> pb.result_type(pb.constant([1, 2]), 2.5)
@@ -56,8 +75,27 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether every value of an array or dtype exists in another dtype, as NumPy's safe casts.
+    """Test whether a cast preserves every value, like NumPy's safe casts.
 
+    Parameters
+    ----------
+    from_ : array or dtype_like
+        Source.
+    to : dtype_like
+        Target.
+
+    Returns
+    -------
+    bool
+        True if every value of the source dtype exists in the target dtype.
+
+    Raises
+    ------
+    TypeError
+        If a dtype is unknown.
+
+    Examples
+    --------
     >>> pb.can_cast(pb.int16, pb.float32), pb.can_cast(pb.float32, pb.bfloat16)
     (True, False)
     """
@@ -70,9 +108,30 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is another one, or of a kind: "bool", "signed integer", "unsigned integer",
-    "integral", "real floating", "complex floating", "numeric", or a tuple of these and of dtypes.
+    """Test whether a dtype equals another one or belongs to a kind.
 
+    Parameters
+    ----------
+    dtype : dtype_like
+        Dtype to test.
+    kind : str, dtype_like or tuple
+        "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex
+        floating", "numeric", a dtype, or a tuple of these, of which one has to match.
+
+    Returns
+    -------
+    bool
+        True if `dtype` matches `kind`.
+
+    Raises
+    ------
+    TypeError
+        If a dtype is unknown.
+    ValueError
+        If a kind is unknown.
+
+    Examples
+    --------
     >>> pb.isdtype(pb.uint8, "integral"), pb.isdtype(pb.bfloat16, (pb.float16, "bool"))
     (True, False)
     """
@@ -87,7 +146,21 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 class FloatInfo(NamedTuple):
-    """Limits of a floating dtype, as Python floats; of a complex one those of its parts."""
+    """Store the limits of a floating dtype, or of the parts of a complex one.
+
+    Attributes
+    ----------
+    bits : int
+        Number of bits.
+    eps : float
+        Difference between 1 and the next larger number.
+    max, min : float
+        Largest and smallest finite number.
+    smallest_normal : float
+        Smallest positive normal number.
+    dtype : dtype
+        The floating dtype.
+    """
 
     bits: int
     eps: float
@@ -98,7 +171,17 @@ class FloatInfo(NamedTuple):
 
 
 class IntegerInfo(NamedTuple):
-    """Limits of an integer dtype."""
+    """Store the limits of an integer dtype.
+
+    Attributes
+    ----------
+    bits : int
+        Number of bits.
+    max, min : int
+        Largest and smallest number.
+    dtype : dtype
+        The integer dtype.
+    """
 
     bits: int
     max: int
@@ -107,8 +190,30 @@ class IntegerInfo(NamedTuple):
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """The limits of a floating or complex dtype, or of that of an array.
+    """Return the limits of a floating or complex dtype.
 
+    Parameters
+    ----------
+    type : array or dtype_like
+        Floating or complex dtype, or an array of one.
+
+    Returns
+    -------
+    FloatInfo
+        Named tuple with the fields `bits`, `eps`, `max`, `min`, `smallest_normal` and `dtype`; for
+        a complex dtype the limits of its parts.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is unknown, or neither floating nor complex.
+
+    See Also
+    --------
+    iinfo
+
+    Examples
+    --------
     >>> pb.finfo(pb.float16).max, pb.finfo(pb.bfloat16).eps
     (65504.0, 0.0078125)
     """
@@ -130,8 +235,29 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
-    """The limits of an integer dtype, or of that of an array.
+    """Return the limits of an integer dtype.
 
+    Parameters
+    ----------
+    type : array or dtype_like
+        Integer dtype, or an array of one.
+
+    Returns
+    -------
+    IntegerInfo
+        Named tuple with the fields `bits`, `max`, `min` and `dtype`.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is unknown or not an integer dtype.
+
+    See Also
+    --------
+    finfo
+
+    Examples
+    --------
     >>> pb.iinfo(pb.uint8).max, pb.iinfo(pb.int8).min
     (255, -128)
     """

@@ -1,4 +1,4 @@
-"""Arrays of equal steps, and grids of them."""
+"""Evenly spaced arrays and grids of them, and further functions that create arrays."""
 
 from __future__ import annotations
 
@@ -23,9 +23,45 @@ def asarray(
     device: str | None = None,
     copy: bool | None = None,
 ) -> Tensor:
-    """`constant`, by its name in the Array API standard: a tensor stays what it is, unless `copy`
-    is true. What is no tensor is always copied, so `copy=False` is a ValueError there.
+    """Convert a value to a tensor, as `constant` does.
 
+    The name is the one of the Array API standard. A tensor that already has the dtype is returned
+    itself unless `copy` is True; any other value is copied.
+
+    Parameters
+    ----------
+    value : array_like
+        A number, a NumPy array or scalar, a nested list, or a tensor.
+    dtype : dtype_like, optional
+        Dtype to which the value is cast. Default: see `constant`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+    copy : bool, optional
+        True makes a new tensor. False is an error if a copy is required. Default: None, which
+        copies if required.
+
+    Returns
+    -------
+    Tensor
+        Shape of `value`; the given or the inferred dtype.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not supported, a complex value is cast to a dtype that is neither complex
+        nor bool, or `copy` is neither a bool nor None.
+    ValueError
+        If nested lists are ragged, `copy` is False and a copy is required, or `device` is neither
+        "cpu" nor None.
+    OverflowError
+        If a Python integer does not fit in the dtype.
+
+    See Also
+    --------
+    constant
+
+    Examples
+    --------
     >>> pb.asarray([1.0, 2.0])
     Tensor([1., 2.], dtype=float32)
     """
@@ -40,8 +76,33 @@ def asarray(
 
 
 def empty(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
-    """Zeros: memory without a value could never be looked at.
+    """Return a tensor filled with zeros, as `zeros` does.
 
+    Uninitialised memory could not be used, since a tensor is never modified.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the result.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        The given shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `shape` does not consist of integers, or `dtype` is unknown.
+    ValueError
+        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+
+    Examples
+    --------
     >>> pb.empty(2)
     Tensor([0., 0.], dtype=float32)
     """
@@ -50,8 +111,31 @@ def empty(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Te
 
 
 def empty_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
-    """Zeros of the shape of x, and of its dtype unless another is given.
+    """Return a tensor filled with zeros, as `zeros_like` does.
 
+    Parameters
+    ----------
+    x : array_like
+        Array whose shape and dtype are used.
+    dtype : dtype_like, optional
+        Dtype. Default: dtype of `x`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype, or the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown.
+    ValueError
+        If `device` is neither "cpu" nor None.
+
+    Examples
+    --------
     >>> pb.empty_like([1.0, 2.0])
     Tensor([0., 0.], dtype=float32)
     """
@@ -69,10 +153,43 @@ def linspace(
     endpoint: bool = True,
     device: str | None = None,
 ) -> Tensor:
-    """`num` numbers in equal steps from `start` to `stop`, which is the last one, or with
-    `endpoint=False` the one after. Floating, unless `dtype` says integers, which are those below;
-    both ends have gradients. Between arrays, which broadcast, along a first axis.
+    """Return `num` evenly spaced values from `start` to `stop`.
 
+    The ends that are included are exact. Differentiable in `start` and `stop`.
+
+    Parameters
+    ----------
+    start, stop : array_like, real
+        First and last value. Their shapes broadcast.
+    num : int, optional
+        Number of values, at most 2^40 - 1. Default: 50.
+    dtype : dtype_like, optional
+        Dtype. Values are rounded down for an integer dtype. Default: see below.
+    endpoint : bool, optional
+        If False, `stop` is the value after the last one. Default: True.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape (num,) followed by the broadcast shape of the ends; the given dtype, else the floating
+        dtype of the ends, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
+    ValueError
+        If `num` is out of range, the shapes do not broadcast, or `device` is neither "cpu" nor
+        None.
+
+    See Also
+    --------
+    arange, logspace, geomspace
+
+    Examples
+    --------
     >>> pb.linspace(0, 1, 5)
     Tensor([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
@@ -83,7 +200,7 @@ def linspace(
     first, last = _ends(start, stop, dtype, "linspace")
     share = _share(count, endpoint, first, last)
     weight = _core.constant(share, first.dtype)
-    # From both ends, so that each is met exactly.
+    # Computed from both ends, so that each is exact.
     whole, rest = _core.subtract(last, first), _core.constant(1 - share, first.dtype)
     near = _core.add(first, _core.multiply(weight, whole))
     far = _core.subtract(last, _core.multiply(rest, whole))
@@ -103,8 +220,42 @@ def logspace(
     dtype: DType = None,
     endpoint: bool = True,
 ) -> Tensor:
-    """`base` to the powers of `linspace(start, stop, num)`. Floating; ends and base have gradients.
+    """Return `base` raised to evenly spaced exponents from `start` to `stop`.
 
+    The value is base ** linspace(start, stop, num). Differentiable in `start`, `stop` and `base`.
+
+    Parameters
+    ----------
+    start, stop : array_like, real
+        First and last exponent. Their shapes broadcast.
+    num : int, optional
+        Number of values, at most 2^40 - 1. Default: 50.
+    base : array_like, optional
+        Base, which broadcasts with the exponents. Default: 10.
+    dtype : dtype_like, optional
+        Dtype to which the result is cast. Default: see below.
+    endpoint : bool, optional
+        If False, `stop` is the exponent after the last one. Default: True.
+
+    Returns
+    -------
+    Tensor
+        Shape of the exponents, (num,) followed by the broadcast shape of the ends, broadcast with
+        `base`; the given dtype, else the promoted floating dtype.
+
+    Raises
+    ------
+    TypeError
+        If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
+    ValueError
+        If `num` is out of range or the shapes do not broadcast.
+
+    See Also
+    --------
+    linspace, geomspace
+
+    Examples
+    --------
     >>> pb.logspace(0, 2, 3)
     Tensor([  1.,  10., 100.], dtype=float32)
     """
@@ -125,9 +276,41 @@ def geomspace(
     dtype: DType = None,
     endpoint: bool = True,
 ) -> Tensor:
-    """`num` numbers from `start` to `stop`, each the same multiple of the one before; both ends are
-    met exactly and have gradients. NaN where the ends are 0 or of different signs.
+    """Return `num` values from `start` to `stop` with a constant ratio.
 
+    The ends that are included are exact. Values between ends of different signs are NaN;
+    beside an end that is 0 they are NaN or 0. Differentiable in `start` and `stop`.
+
+    Parameters
+    ----------
+    start, stop : array_like, real
+        First and last value. Their shapes broadcast.
+    num : int, optional
+        Number of values, at most 2^40 - 1. Default: 50.
+    dtype : dtype_like, optional
+        Dtype to which the result is cast. Default: see below.
+    endpoint : bool, optional
+        If False, `stop` is the value after the last one. Default: True.
+
+    Returns
+    -------
+    Tensor
+        Shape (num,) followed by the broadcast shape of the ends; the given dtype, else the floating
+        dtype of the ends, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
+    ValueError
+        If `num` is out of range or the shapes do not broadcast.
+
+    See Also
+    --------
+    linspace, logspace
+
+    Examples
+    --------
     >>> pb.geomspace(1, 16, 5)
     Tensor([ 1.,  2.,  4.,  8., 16.], dtype=float32)
     """
@@ -151,13 +334,13 @@ def _count(num: SupportsIndex, who: str) -> int:
 
 
 def _share(count: int, endpoint: bool, first: Tensor, last: Tensor) -> Any:
-    """How much of the way each of the numbers is from the first, along an axis before theirs."""
+    """Return each value's fraction of the distance from the first, along a leading axis."""
     share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
     return share.reshape(-1, *(1,) * max(len(first.shape), len(last.shape)))
 
 
 def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[Tensor, Tensor]:
-    """Both as floats of one dtype, in which what lies between is computed."""
+    """Return both ends as floats of the dtype in which the values are computed."""
     kinds = []
     for value, end in zip((start, stop), _core.operands([start, stop], who), strict=True):
         if end.dtype.kind not in "iuf":
@@ -172,9 +355,30 @@ def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[T
 
 
 def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of a grid, one array for each axis: "ij" has the axes in the order of the
-    arrays, "xy" exchanges the first two.
+    """Return the coordinate arrays of a grid.
 
+    Differentiable in all arrays.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        Coordinates along each axis: vectors or scalars of any dtype.
+    indexing : {"xy", "ij"}, optional
+        "ij" orders the axes like the arrays; "xy" exchanges the first two. Default: "xy".
+
+    Returns
+    -------
+    tuple of Tensor
+        One array for each argument, with its dtype. All have the same shape, whose sizes are those
+        of the arrays in the order of `indexing`.
+
+    Raises
+    ------
+    ValueError
+        If `indexing` is neither "xy" nor "ij", or an array has more than one axis.
+
+    Examples
+    --------
     >>> [x.shape for x in pb.meshgrid([1, 2, 3], [4, 5])]
     [(2, 3), (2, 3)]
     """

@@ -42,7 +42,7 @@ def trunc(x: TensorLike, /) -> Tensor:
 def fmod(x: TensorLike, y: TensorLike) -> Tensor:
     """Compute the remainder `x - y * trunc(x / y)`, which has the sign of `x`.
 
-    Differentiable in both floating operands: the slopes are 1 and `-trunc(x / y)`.
+    Differentiable in both operands: the slopes are 1 and `-trunc(x / y)`.
 
     Parameters
     ----------

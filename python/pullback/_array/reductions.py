@@ -42,7 +42,8 @@ def sum(
     dtype : dtype, optional
         Dtype to which the elements are cast before the reduction, and dtype of the result.
     initial : array_like, scalar, optional
-        Number that is included in the reduction; it receives a gradient.
+        Number that is included in the reduction, cast to the dtype that the result has before the
+        cast to `dtype`; it receives a gradient.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -60,6 +61,8 @@ def sum(
         if `initial` is not a scalar.
     TypeError
         If `where` is not bool or `keepdims` is not a bool.
+    OverflowError
+        If `initial` is an integer that the dtype of the reduction cannot represent.
 
     Examples
     --------
@@ -174,7 +177,8 @@ def prod(
     dtype : dtype, optional
         Dtype to which the elements are cast before the reduction, and dtype of the result.
     initial : array_like, scalar, optional
-        Number that is included in the reduction; it receives a gradient.
+        Number that is included in the reduction, cast to the dtype that the result has before the
+        cast to `dtype`; it receives a gradient.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -192,6 +196,8 @@ def prod(
         if `initial` is not a scalar.
     TypeError
         If `where` is not bool or `keepdims` is not a bool.
+    OverflowError
+        If `initial` is an integer that the dtype of the reduction cannot represent.
 
     Examples
     --------
@@ -230,8 +236,8 @@ def max(
     keepdims : bool, default False
         Keep the reduced axes with size 1.
     initial : array_like, scalar, optional
-        Lower bound of the result; it receives a gradient. Required with `where`, for results
-        without an included element.
+        Lower bound of the result, cast to the dtype of `x`; it receives a gradient. Required with
+        `where`, for results without an included element.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -249,6 +255,8 @@ def max(
         names an axis twice.
     TypeError
         If `x` is complex, if `where` is not bool, or if `initial` is given for a bool `x`.
+    OverflowError
+        If `initial` is an integer that the dtype of `x` cannot represent.
 
     Examples
     --------
@@ -285,8 +293,8 @@ def min(
     keepdims : bool, default False
         Keep the reduced axes with size 1.
     initial : array_like, scalar, optional
-        Upper bound of the result; it receives a gradient. Required with `where`, for results
-        without an included element.
+        Upper bound of the result, cast to the dtype of `x`; it receives a gradient. Required with
+        `where`, for results without an included element.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -304,6 +312,8 @@ def min(
         names an axis twice.
     TypeError
         If `x` is complex, if `where` is not bool, or if `initial` is given for a bool `x`.
+    OverflowError
+        If `initial` is an integer that the dtype of `x` cannot represent.
 
     Examples
     --------

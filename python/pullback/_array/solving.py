@@ -88,7 +88,7 @@ def solve_triangular(
     -------
     Tensor
         Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
-        inputs promote.
+        inputs promote, float32 for 16-bit floats.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def cho_solve(c_and_lower: tuple[TensorLike, bool], b: TensorLike, /) -> Tensor:
     -------
     Tensor
         Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
-        inputs promote.
+        inputs promote, float32 for 16-bit floats.
 
     Raises
     ------

@@ -314,7 +314,8 @@ def nansum(
     dtype : dtype, optional
         Dtype to which the elements are cast before the reduction, and dtype of the result.
     initial : array_like, scalar, optional
-        Number that is included in the reduction; it receives a gradient.
+        Number that is included in the reduction, cast to the dtype that the result has before the
+        cast to `dtype`; it receives a gradient.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -332,6 +333,8 @@ def nansum(
         if `initial` is not a scalar.
     TypeError
         If `where` is not bool or `keepdims` is not a bool.
+    OverflowError
+        If `initial` is an integer that the dtype of the reduction cannot represent.
 
     Examples
     --------
@@ -541,7 +544,8 @@ def nanmax(
     keepdims : bool, default False
         Keep the reduced axes with size 1.
     initial : array_like, scalar, optional
-        Lower bound of the result; it receives a gradient. Required with `where`.
+        Lower bound of the result, cast to the dtype of `x`; it receives a gradient. Required with
+        `where`.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -558,7 +562,9 @@ def nanmax(
         or does not broadcast to `x`, if `initial` is not a scalar, or if `axis` is out of range or
         names an axis twice.
     TypeError
-        If `x` is complex or `where` is not bool.
+        If `x` is complex, if `where` is not bool, or if `initial` is given for a bool `x`.
+    OverflowError
+        If `initial` is an integer that the dtype of `x` cannot represent.
 
     Examples
     --------
@@ -593,7 +599,8 @@ def nanmin(
     keepdims : bool, default False
         Keep the reduced axes with size 1.
     initial : array_like, scalar, optional
-        Upper bound of the result; it receives a gradient. Required with `where`.
+        Upper bound of the result, cast to the dtype of `x`; it receives a gradient. Required with
+        `where`.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -610,7 +617,9 @@ def nanmin(
         or does not broadcast to `x`, if `initial` is not a scalar, or if `axis` is out of range or
         names an axis twice.
     TypeError
-        If `x` is complex or `where` is not bool.
+        If `x` is complex, if `where` is not bool, or if `initial` is given for a bool `x`.
+    OverflowError
+        If `initial` is an integer that the dtype of `x` cannot represent.
 
     Examples
     --------
