@@ -197,7 +197,7 @@ class HostProgram:
     def _program(self, kinds: Kinds | None) -> Program | None:
         if self.make is None or kinds is None or kinds not in self.programs:
             return None
-        program = self.programs[kinds]
+        program = self.programs.get(kinds)
         if program is None or not program.is_valid():
             program = None
             with suppress(OpError, RuntimeError):  # a shape depends on the result of a function
@@ -233,5 +233,5 @@ class HostProgram:
         self.seen[kinds] = None
         for known in (self.seen, self.programs):
             if len(known) > _MOST_PROGRAMS:
-                del known[next(iter(known))]
+                known.pop(next(iter(known)), None)
         return outputs
