@@ -175,7 +175,7 @@ def test_modules_that_do_not_exist_say_what_to_use(statement):
 def test_every_name_that_is_announced_is_there():
     spaces = (tf.nn, tf.train, tf.layers, tf.losses, tf.initializers, tf.math, tf.random,
               tf.summary, tf.errors, tf.raw_ops, tf.keras, tf.keras.backend, tf.linalg, tf.app,
-              tf.debugging, tf.flags, tf.gfile, tf.logging, tf.saved_model,
+              tf.debugging, tf.flags, tf.gfile, tf.image, tf.logging, tf.saved_model,
               tf.data, tf.metrics, tf.distributions)  # fmt: skip
     for space in spaces:
         assert sorted(set(space.__all__)) == sorted(space.__all__)

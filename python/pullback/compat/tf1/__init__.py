@@ -21,6 +21,7 @@ function wants values. Rows and functions: `math_ops`, `complex_ops`, `scalar_op
 `distributions`, `clip`, `check_ops`, `script_ops`; `control_flow`, `choices`, `along` and
 `tensor_array`, whose loops `bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope`
 and `layers` of `base_layer`; `rnn`, `rnn_cell` and `contrib`; `train`,
+and `layers`; `train`,
 `decay` and `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`;
 `coordinator`; `data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`,
 `jacobians` and `tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
@@ -37,6 +38,7 @@ from . import distributions as distributions
 from . import errors as errors
 from . import flags as flags
 from . import gfile as gfile
+from . import image as image
 from . import initializers as initializers
 from . import keras as keras
 from . import layers as layers

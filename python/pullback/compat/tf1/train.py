@@ -191,8 +191,11 @@ class AdagradDAOptimizer(_Regularized):
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
-    """The graph's global step, or None."""
-    found = (graph or get_default_graph()).get_collection(GraphKeys.GLOBAL_STEP)
+    """The graph's global step, that of the collection or the variable `global_step`; or None."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    found += [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+              if v.op.name == "global_step"]  # fmt: skip
     return found[0] if found else None
 
 

@@ -1,0 +1,93 @@
+"""`tf.image`: pictures of another size, turned round, and their total variation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _core
+from .create import convert_to_tensor, operation, scope_of
+from .math_ops import abs, add, reduce_sum
+from .names import absent, public_names
+
+
+def _resized(x: Any, size: Any, align_corners: bool, between: bool) -> Any:
+    """By positions that begin at the first pixel, as TensorFlow 1 has them."""
+    x = _core.cast(x, np.dtype("float32")) if between and x.dtype.kind in "iu" else x
+    for axis, n in zip((1, 2), size, strict=True):
+        old, n = x.shape[axis], int(n)
+        step = (old - 1) / (n - 1) if align_corners and n > 1 else old / n
+        at = (np.arange(n, dtype=np.float32) * np.float32(step)).astype(np.float32)
+        if not between:
+            near = np.floor(at + 0.5) if align_corners else np.floor(at)
+            x = _core.take(x, _core.constant(np.minimum(near, old - 1).astype(np.int32)), axis)
+            continue
+        low = np.minimum(np.floor(at), old - 1).astype(np.int32)
+        share = (at - low).reshape(-1, *(1 for _ in x.shape[axis + 1 :]))
+        first = _core.take(x, _core.constant(low), axis)
+        second = _core.take(x, _core.constant(np.minimum(low + 1, old - 1)), axis)
+        x = first + (second - first) * _core.constant(share.astype(x.dtype))
+    return x
+
+
+def _resizing(type: str, public: str, between: bool, doc: str, **fields: Any) -> Any:
+    return operation(
+        type, lambda x, size, align_corners: _resized(x, size, align_corners, between),
+        "images #size align_corners=False name=None", doc, public, domain="real", fresh=True,
+        shape=lambda x, size, align_corners: x.dims and (
+            x.dims[0], *(size or (None, None)), x.dims[3]
+        ), **fields,
+    )  # fmt: skip
+
+
+resize_nearest_neighbor = _resizing(
+    "ResizeNearestNeighbor", "resize_nearest_neighbor", False, "The nearest pixels."
+)
+resize_bilinear = _resizing(
+    "ResizeBilinear", "resize_bilinear", True, "Means of the nearest pixels by their distance."
+)
+
+
+class ResizeMethod:
+    """Numbers of the ways to resize."""
+
+    BILINEAR, NEAREST_NEIGHBOR = 0, 1
+
+
+def resize_images(
+    images: Any, size: Any, method: int = 0, align_corners: bool = False,
+    preserve_aspect_ratio: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """`resize_bilinear` or, by method 1, `resize_nearest_neighbor`, of one picture or several."""
+    if method not in (0, 1) or preserve_aspect_ratio:
+        raise NotImplementedError("resize_images: methods 0 and 1, without preserve_aspect_ratio")
+    resize = (resize_bilinear, resize_nearest_neighbor)[method]
+    x = convert_to_tensor(images)
+    if len(x.shape) == 3:
+        return resize(x[None], size, align_corners, name=name)[0]
+    return resize(x, size, align_corners, name=name)
+
+
+def flip_left_right(image: Any) -> Any:
+    """The columns in reverse order."""
+    return convert_to_tensor(image)[..., ::-1, :]
+
+
+def flip_up_down(image: Any) -> Any:
+    """The rows in reverse order."""
+    return convert_to_tensor(image)[..., ::-1, :, :]
+
+
+def total_variation(images: Any, name: str | None = None) -> Any:
+    """The sums of the absolute differences between neighbours, for each picture."""
+    with scope_of(name or "total_variation", images) as scope:
+        x = convert_to_tensor(images)
+        rows = abs(x[..., 1:, :, :] - x[..., :-1, :, :])
+        columns = abs(x[..., :, 1:, :] - x[..., :, :-1, :])
+        axes = [-3, -2, -1]
+        return add(reduce_sum(rows, axes), reduce_sum(columns, axes), name=scope)
+
+
+__all__ = public_names(globals())
+__getattr__ = absent(__name__)
