@@ -232,6 +232,22 @@ def conv1d(
         return squeeze(out, [1], name=scope)
 
 
+def convolution(
+    input: Any, filter: Any, padding: Any, strides: Any = None, dilation_rate: Any = None,
+    name: str | None = None, data_format: str | None = None, filters: Any = None,
+    dilations: Any = None,
+) -> Any:  # fmt: skip
+    """`conv1d` or `conv2d`, by the rank of the filter."""
+    kernel = convert_to_tensor(filter if filters is None else filters)
+    steps = 1 if strides is None else strides
+    rate = dilation_rate if dilations is None else dilations
+    if len(kernel.shape) == 3:
+        return conv1d(input, kernel, steps, padding, data_format=data_format, name=name,
+                      dilations=rate)  # fmt: skip
+    return conv2d(input, kernel, steps, padding, data_format=data_format or "NHWC", name=name,
+                  dilations=1 if rate is None else rate)  # fmt: skip
+
+
 # --- pooling
 
 
