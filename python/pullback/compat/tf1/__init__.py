@@ -21,7 +21,6 @@ function wants values. Rows and functions: `math_ops`, `complex_ops`, `scalar_op
 `distributions`, `clip`, `check_ops`, `script_ops`; `control_flow`, `choices`, `along` and
 `tensor_array`, whose loops `bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope`
 and `layers` of `base_layer`; `rnn`, `rnn_cell` and `contrib`; `train`,
-and `layers`; `train`,
 `decay` and `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`;
 `coordinator`; `data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`,
 `jacobians` and `tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
