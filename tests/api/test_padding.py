@@ -117,6 +117,8 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.tri(-1), ValueError, "^tri: a length"),
     (lambda: pb.hsplit(X, 3), ValueError, "^hsplit: an axis of length 4 in 3 equal parts"),
     (lambda: pb.vsplit([1.0], 1), ValueError, "^vsplit: expected 2 axes"),
+    (lambda: pb.geomspace(0, 16, 5), ValueError, "^geomspace: .*other than 0 for start, got 0$"),
+    (lambda: pb.geomspace(1, np.array([2.0, 0.0])), ValueError, "other than 0 for stop"),
     (lambda: pb.geomspace(1, 2, -1), ValueError, "^geomspace: num must be from 0"),
     (lambda: pb.rollaxis(X, 0, 9), ValueError, "^rollaxis: start 9"),
 ]

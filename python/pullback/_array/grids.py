@@ -278,8 +278,8 @@ def geomspace(
 ) -> Tensor:
     """Return `num` values from `start` to `stop` with a constant ratio.
 
-    The ends that are included are exact. Values between ends of different signs are NaN;
-    beside an end that is 0 they are NaN or 0. Differentiable in `start` and `stop`.
+    The ends that are included are exact. Values between ends of different signs are NaN; beside a
+    tensor that is 0 they are NaN or 0. Differentiable in `start` and `stop`.
 
     Parameters
     ----------
@@ -303,7 +303,8 @@ def geomspace(
     TypeError
         If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
     ValueError
-        If `num` is out of range or the shapes do not broadcast.
+        If an end is 0 and a number or NumPy array, `num` is out of range or the shapes do not
+        broadcast.
 
     See Also
     --------
@@ -316,6 +317,9 @@ def geomspace(
     """
     if endpoint is not True:
         endpoint = flag(endpoint, "geomspace", "endpoint")
+    for name, end in (("start", start), ("stop", stop)):
+        if isinstance(end, int | float | numpy.ndarray | numpy.number) and numpy.any(end == 0):
+            raise ValueError(f"geomspace: expected numbers other than 0 for {name}, got {end!r}")
     first, last = _ends(start, stop, dtype, "geomspace")
     count = _count(num, "geomspace")
     share = _share(count, endpoint, first, last)
