@@ -206,3 +206,11 @@ def test_a_network_of_that_time_learns() -> None:
         batches.next()
     assert float(loss(net, x, y)) < 0.2 * first
     assert [tuple(v.shape) for v in net.variables] == [(4, 16), (16,), (16, 2), (2,)]
+
+
+def test_batch_norm_of_a_matrix_has_its_channels_last(fresh_graph: Any) -> None:  # noqa: F811
+    x = tf.constant([[1.0, 10.0], [3.0, 30.0]])
+    y = [layers.batch_norm(x, data_format=form) for form in ("NCHW", "NHWC")]
+    first, second = run(y)
+    np.testing.assert_allclose(first, second)
+    np.testing.assert_allclose(first, [[-1, -1], [1, 1]], atol=1e-3)

@@ -241,3 +241,38 @@ def test_eager_programs_iterate():
     order = [int(x) for x in D.range(20).shuffle(20)]
     tf.set_random_seed(3)
     assert order == [int(x) for x in D.range(20).shuffle(20)]
+
+
+# --- elements
+
+
+def test_a_generator_may_fill_one_array_again_and_again():
+    def rows():
+        buffer = np.zeros(2, np.float32)
+        for i in range(4):
+            buffer[:] = i
+            yield buffer
+
+    first, second = every(D.from_generator(rows, tf.float32).batch(2))
+    np.testing.assert_array_equal(np.concatenate([first, second])[:, 0], [0, 1, 2, 3])
+
+
+def test_entries_of_dicts_are_paired_by_their_keys():
+    both = D.from_tensors({"a": 1, "b": 2}).concatenate(D.from_tensors({"b": 20, "a": 10}))
+    assert every(both) == [{"a": 1, "b": 2}, {"a": 10, "b": 20}]
+
+
+def test_after_an_element_that_fails_comes_the_next_one():
+    logs = D.from_tensor_slices([1.0, -1.0, 2.0]).map(lambda x: tf.check_numerics(tf.log(x), "log"))
+    n = logs.make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        assert session.run(n) == 0
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(n)
+        assert session.run(n) == np.log(np.float32(2))
+
+
+def test_two_shuffles_of_a_seeded_graph_have_orders_of_their_own():
+    tf.set_random_seed(1)
+    pairs = every(D.zip((D.range(50).shuffle(50), D.range(50).shuffle(50))))
+    assert any(a != b for a, b in pairs)

@@ -91,3 +91,17 @@ def test_eager_distributions():
     c = D.Categorical(logits=[0.0, 3.0])
     assert c.mode().numpy() == 1 and c.sample(4).shape == (4,)
     assert D.kl_divergence(c, c).numpy() == 0.0
+
+
+def test_densities_at_edges(fresh_graph):  # noqa: F811
+    uniform, likely = D.Uniform(0.0, 2.0), D.Bernoulli(logits=[10.0, 17.0])
+    assert run([uniform.prob([0.0, 2.0, 3.0]), uniform.log_prob(2.0)])[0].tolist() == [0.5, 0, 0]
+    assert run(uniform.log_prob(2.0)) == -np.inf
+    exact = -np.log1p(np.exp(-np.array([10.0, 17.0])))
+    np.testing.assert_allclose(run(likely.log_prob(1)), exact, rtol=1e-6)
+    np.testing.assert_allclose(run(likely.log_prob([[0], [1]]))[1], exact, rtol=1e-6)
+
+
+def test_means_of_errors_take_one_dtype(fresh_graph):  # noqa: F811
+    with pytest.raises(TypeError, match="one dtype"):
+        tf.metrics.mean_squared_error(tf.constant([1, 0]), tf.constant([0.9, 0.2]))

@@ -113,3 +113,11 @@ def test_texts_are_saved_and_printed(tmp_path, capsys):
         tf.saved_model.load(session, ["serve"], str(tmp_path / "m"))
         y, z = session.run(["y:0", "z:0"], {"x:0": ["c", "a"]})
         assert y.tolist() == [b"c", b"a", b"\xffz", "é".encode()] and z.tolist() == [False, True]
+
+
+def test_small_integers_wrap_in_shapes_too() -> None:
+    total = tf.constant(200, tf.uint8) + tf.constant(100, tf.uint8)
+    filled = tf.fill([tf.cast(total, tf.int32)], 1.0)
+    assert filled.shape.as_list() in ([None], [44])
+    with tf.Session() as session:
+        assert session.run(filled).shape == (44,)

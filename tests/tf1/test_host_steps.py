@@ -237,3 +237,23 @@ def test_a_function_of_numpy_in_a_traced_function():
     for n in range(3):
         assert listed(f(tf.constant([0.0, n])).numpy()) == pytest.approx([2.0, np.exp(2 * n) + 1])
     assert len(traces) == 1 and len(calls) == 3
+
+
+def test_an_exception_without_a_hash_is_that_of_the_function():
+    class Unhashable(Exception):  # noqa: N818
+        __hash__ = None
+
+    calls = []
+
+    def function():
+        calls.append(1)
+        if len(calls) > 2:
+            raise Unhashable("mine")
+        return np.float32(1)
+
+    y = tf.py_func(function, [], tf.float32)
+    with tf.Session() as session:
+        assert [session.run(y) for _ in range(2)] == [1, 1]
+        with pytest.raises(Unhashable, match="mine"):
+            session.run(y)
+    assert len(calls) == 3

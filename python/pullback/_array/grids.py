@@ -318,7 +318,8 @@ def geomspace(
     if endpoint is not True:
         endpoint = flag(endpoint, "geomspace", "endpoint")
     for name, end in (("start", start), ("stop", stop)):
-        if isinstance(end, int | float | numpy.ndarray | numpy.number) and numpy.any(end == 0):
+        known = isinstance(end, int | float | numpy.ndarray | numpy.number)
+        if known and numpy.result_type(end).kind in "biuf" and numpy.any(end == 0):
             raise ValueError(f"geomspace: expected numbers other than 0 for {name}, got {end!r}")
     first, last = _ends(start, stop, dtype, "geomspace")
     count = _count(num, "geomspace")

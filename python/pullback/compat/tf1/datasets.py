@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from collections.abc import Iterator as Rows
+from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,6 +31,8 @@ from .tensor import SymbolicTensor
 from .texts import decoded
 
 __all__ = ["Dataset"]
+
+_shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a graph has
 
 
 class Dataset(Elements):
@@ -197,7 +201,8 @@ class Dataset(Elements):
         result, compute = self._traced(map_func, "map")
         outs = leaves_of(result)
         element = each(lambda y: Spec(y.dtype, y.dims), result)
-        return self._then(lambda again: (compute(outs, x) for x in again()), element=element)
+        # Unlike a generator, `map` goes on after an error: the next element is the next one.
+        return self._then(lambda again: map(partial(compute, outs), again()), element=element)
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """The elements of the datasets that `map_func` returns, one dataset after the other."""
@@ -230,7 +235,11 @@ class Dataset(Elements):
     ) -> Dataset:  # fmt: skip
         """Elements drawn from a buffer of the next `buffer_size`. `seed`, or that of the graph,
         repeats the order in each program, which is not TensorFlow's order."""
-        seeds = [0 if s is None else s % 2**64 + 1 for s in (get_default_graph().seed, seed)]
+        graph = get_default_graph()
+        _shuffles[graph] = number = _shuffles.get(graph, 0) + 1
+        if seed is None and graph.seed is not None:
+            seed = number  # two of one program have orders of their own
+        seeds = [0 if s is None else s % 2**64 + 1 for s in (graph.seed, seed)]
         if reshuffle_each_iteration is False and not any(seeds):
             seeds = [0, process_seed()]
         orders = itertools.count()

@@ -11,6 +11,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
+
 from ... import _core, random, stats
 from . import shape_functions
 from .array_ops import expand_dims, ones_like, zeros_like
@@ -18,7 +20,10 @@ from .array_ops import shape as shape_of
 from .array_ops import stop_gradient as _constant
 from .choice_ops import concat
 from .create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
-from .cross_entropies import sparse_softmax_cross_entropy_with_logits
+from .cross_entropies import (
+    sigmoid_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
 from .dtypes import as_dtype, float32, int32
 from .math_ops import argmax, exp, greater, less, log, reduce_sum, sigmoid, softplus, sqrt, square
 from .names import absent, bind, signature_of
@@ -54,7 +59,11 @@ _FAMILIES: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[..., Any
 def _statistic(*inputs: Any, kind: str, what: str, values: int) -> Any:
     family, named, _ = _FAMILIES[kind]
     given = named(*inputs[values:])
-    return getattr(family, what)(*inputs[:values], **given)
+    out = getattr(family, what)(*inputs[:values], **given)
+    if kind == "Uniform" and what in ("pdf", "logpdf"):  # TensorFlow's is open at `high`
+        x, high = inputs[0], inputs[-1]
+        out = _core.where(x >= high, 0.0 if what == "pdf" else -np.inf, out)
+    return out
 
 
 def _draw(shape: Any, *params: Any, kind: str) -> Any:
@@ -326,7 +335,10 @@ class Bernoulli(OfLogits):
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Any:
         """The logarithm of the probability of 0 or 1."""
-        return cast(value, as_dtype(self.logits.dtype)) * self.logits - softplus(self.logits)
+        v, own = cast(value, as_dtype(self.logits.dtype)), self.logits
+        return -sigmoid_cross_entropy_with_logits(
+            labels=v + zeros_like(own), logits=own + zeros_like(v)
+        )
 
     def entropy(self, name: str = "entropy") -> Any:
         """The entropy."""

@@ -216,6 +216,8 @@ class HostProgram:
                 try:
                     outputs = program.run(values)
                 except InvalidArgumentError:
+                    if any(isinstance(y, Exception) for y in run.called.values()):
+                        break
                     found = [(op, run.called.get(op, kind)) for op, kind in kinds or ()]
                     before, kinds = kinds, _kinds_of(found)
                     if kinds == before:

@@ -154,7 +154,8 @@ def as_python(known: Any) -> Any:
 
 def known_of(array: Any, dtype: DType) -> Any:
     """What is known of a constant."""
-    if not dtype.is_integer or array.size > _LONGEST_VALUE:
+    # What is computed of them is not wrapped, as that of small integers would have to be.
+    if dtype.name not in ("int32", "int64") or array.size > _LONGEST_VALUE:
         return None
     return array.astype(np.float64)
 

@@ -39,10 +39,11 @@ class Spec:
 
 
 def each(function: Callable[[Any], Any], nest: Any) -> Any:
-    """The nest of tuples and dicts with `function(leaf)` for each leaf. Lists are leaves."""
+    """The nest of tuples and dicts with `function(leaf)` for each leaf, dicts in the order of their
+    keys. Lists are leaves."""
     if isinstance(nest, Mapping):
         kind: Any = type(nest)
-        return kind((key, each(function, entry)) for key, entry in nest.items())
+        return kind((key, each(function, nest[key])) for key in sorted(nest))
     if isinstance(nest, tuple):
         entries = [each(function, entry) for entry in nest]
         return type(nest)(*entries) if hasattr(nest, "_fields") else tuple(entries)
@@ -112,7 +113,7 @@ def parts_of(element: Any, given: Any) -> list[Any]:
 def _fitting(value: Any, spec: Spec) -> Any:
     try:
         text = spec.dtype == string
-        array = encoded(value) if text else np.asarray(value, spec.dtype.dtype)
+        array = encoded(value) if text else np.array(value, spec.dtype.dtype)
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(
             None, f"from_generator: expected {spec.dtype.name}, got {value!r:.60}: {error}"

@@ -83,7 +83,9 @@ def _mean_of(public: str, function: Callable[[Any, Any], Any], doc: str, last: A
         updates_collections: Any = None, name: str | None = None,
     ) -> _Pair:  # fmt: skip
         y, p = _alike(labels, predictions)
-        values = function(y, cast(p, as_dtype(y.dtype)))
+        if function is equal:
+            p = cast(p, as_dtype(y.dtype))
+        values = function(y, p)
         pair = mean(values, weights, name=name or public)
         pair = (last(pair[0]), last(pair[1])) if last else pair
         return _collected(pair, metrics_collections, updates_collections)

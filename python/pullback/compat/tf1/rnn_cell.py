@@ -262,7 +262,8 @@ class DropoutWrapper(_Wrapper):
         if isinstance(x, LSTMStateTuple):
             return LSTMStateTuple(x.c, self._dropped(x.h, keep))
         if isinstance(x, (tuple, list)):
-            return type(x)(self._dropped(part, keep) for part in x)
+            parts = [self._dropped(part, keep) for part in x]
+            return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
         return (
             x if isinstance(keep, (int, float)) and keep == 1 else dropout(x, keep, seed=self.seed)
         )

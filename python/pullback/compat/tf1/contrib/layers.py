@@ -152,9 +152,10 @@ def batch_norm(
     flat = len(x.shape) == 2 and fused is not False  # there too the variance is that of a sample
     more = {f"{k}_initializer": v for k, v in (param_initializers or {}).items()}
     more |= {f"{k}_regularizer": v for k, v in (param_regularizers or {}).items()}
+    axis = 1 if data_format == "NCHW" and not flat else -1
     with variable_scope(scope, "BatchNorm", reuse=reuse, custom_getter=getter) as at:
         layer = layers.BatchNormalization(
-            1 if data_format == "NCHW" else -1, decay, epsilon, center, scale, fused=fused,
+            axis, decay, epsilon, center, scale, fused=fused,
             trainable=trainable, _scope=at, _reuse=reuse, **more,
         )  # fmt: skip
         layer.update_collection = updates_collections
