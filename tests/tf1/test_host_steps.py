@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 import weakref
 
@@ -257,3 +258,39 @@ def test_an_exception_without_a_hash_is_that_of_the_function():
         with pytest.raises(Unhashable, match="mine"):
             session.run(y)
     assert len(calls) == 3
+
+
+def test_a_repeated_run_is_of_one_state_of_the_variables():
+    v = tf.Variable(1.0)
+    w = v * 1.0
+    inc, count = v.assign_add(10.0), itertools.count()
+
+    def growing(x):
+        session.run(inc)
+        return np.full(1 + next(count) // 2, x)
+
+    y = tf.py_func(growing, [w], tf.float32)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for k in range(8):
+            now, answer = session.run([w, y])
+            assert now == 1 + 10 * k and set(answer.tolist()) == {now}
+
+
+def test_a_plan_that_begins_anew_takes_no_answer_of_before():
+    v = tf.Variable(1.0)
+    w, r = v * 1.0, tf.random_normal([])
+    inc, calls = v.assign_add(100.0), []
+
+    def function(x, draw):
+        calls.append(1)
+        if len(calls) % 3 == 0:
+            session.run(inc)  # assigns what this run is to assign
+        return np.float32([x, draw])
+
+    y, step = tf.py_func(function, [w, r], tf.float32), v.assign_add(1.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for k in range(1, 10):
+            now, draw, answer, _ = session.run([w, r, y, step])
+            assert answer.tolist() == [now, draw] and len(calls) == k

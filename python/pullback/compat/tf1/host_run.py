@@ -39,6 +39,10 @@ class HostRun(Run):
     looks: bool = field(default=True, kw_only=True)
     # What Python functions have answered, each of which is called once; or raised in a plan.
     called: dict[Operation, Any] = field(default_factory=dict)
+    # The arguments of the calls of a plan.
+    given: dict[Operation, list[Any]] = field(default_factory=dict)
+    # The variables as a plan has found them: those of the run that repeats it.
+    before: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # by id(slot)
     # What py_function has recorded: a tape, its arguments and its results.
     recorded: dict[Operation, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)
 
@@ -51,6 +55,11 @@ class HostRun(Run):
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def peek(self, variable: Any) -> Any:
+        if found := self.before.get(id(self.slot_of(variable))):
+            self.snapshots.setdefault(variable, found)
+        return super().peek(variable)
 
     def _latest(self, variable: Any) -> Any:
         return self.assigned[variable]
@@ -78,7 +87,7 @@ def run_now(
         if not late:
             break
         used += late
-        run = HostRun(slot_of, called=run.called, recorded=run.recorded)
+        run = HostRun(slot_of, called=run.called, before=run.before, recorded=run.recorded)
     values = [*outputs, *run.assigned.values()]
     try:
         _core.evaluate([x for x in values if x is not None])
@@ -155,6 +164,10 @@ def _call(of: Callable[[], Any], behind: frozenset[Any], kinds: Any) -> Callable
         assert run is not None
         run.behind[op] = behind
         inputs = [_core.constant(a, a.dtype) for a in arrays[: len(op.inputs)]]
+        known = run.given.setdefault(op, inputs)
+        if known is not inputs and not all(map(_equal, known, inputs)):
+            # The plan began anew, as a variable was assigned meanwhile: the answer is out of date.
+            raise ValueError(f"{op.type} '{op.name}': this run has to be repeated")
         try:
             made: Any = run._outputs(op, inputs)
         except Exception as error:
@@ -164,6 +177,10 @@ def _call(of: Callable[[], Any], behind: frozenset[Any], kinds: Any) -> Callable
         return np.array(True)
 
     return call
+
+
+def _equal(a: Any, b: Any) -> Any:
+    return a.shape == b.shape and a.numpy().tobytes() == b.numpy().tobytes()
 
 
 def _result(of: Callable[[], Any], k: int) -> Callable[..., Any]:
@@ -206,12 +223,23 @@ class HostProgram:
                 self.make = None
         return program
 
+    @staticmethod
+    def _have_moved(run: HostRun) -> bool:
+        """Whether a variable was assigned since the plan before has read it."""
+        return any(
+            _core.identity_of(core.read()) != _core.identity_of(value)
+            for core, value in run.before.values()
+        )
+
     def run(self, values: Sequence[Any]) -> list[Any]:
         draws = _core.exchange_random_state(0, 0)
         run, outside, kinds = HostRun(self.slot_of), _current.run, self.last
         _current.run = run
         try:
             while program := self._program(kinds):
+                if self._have_moved(run):
+                    break
+                run.before = {id(slot): (core, core.read()) for slot, core in program.reads}
                 _core.exchange_random_state(*draws)
                 try:
                     outputs = program.run(values)
