@@ -22,6 +22,7 @@ _VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
 # They write the values into an array, from which no gradient comes back; NumPy's own functions,
 # such as `full_like` and `nan_to_num`, call them with their other arguments.
 _WRITE = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
+_ESCAPE = (_VALUES - _LIKE) | _WRITE  # refused where a gradient depends on the value
 
 
 def array_function(
@@ -35,7 +36,7 @@ def array_function(
     tracked = taken = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
-            if name in (_VALUES - _LIKE) | _WRITE:
+            if name in _ESCAPE:
                 _core.check_escape(leaf, name)
             tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
             leaves[k] = numpy.asarray(leaf)

@@ -19,7 +19,7 @@ from .array_ops import shape
 from .create import _contains_tensor, cast, convert_to_tensor, is_tensor
 from .dtypes import as_dtype, float32
 from .graph import GraphKeys, get_default_graph
-from .names import bind, signature_of
+from .names import bind, signature_of, taking
 from .nested import mapped
 from .shapes import TensorShape
 from .variable_scope import get_variable, variable_scope
@@ -189,19 +189,16 @@ class Layer:
         return name
 
 
-def layer_function(cls: type[Layer], arguments: str | None = None) -> Callable[..., Any]:
+def layer_function(cls: type[Layer], arguments: str | None = None) -> Any:
     """The function of `tf.layers` that makes a layer and calls it; `arguments` differ from those of
     the class where there is a `training`."""
-    signature = signature_of(f"inputs {arguments or cls.arguments + ' reuse=None'}")
-    who = _snake(cls.__name__)
+    rest = arguments or f"{cls.arguments} reuse=None"
 
-    def function(*args: Any, **keywords: Any) -> Any:
-        given = bind(signature, who, args, keywords)
+    @taking(_snake(cls.__name__), f"inputs {rest}", getdoc(cls))
+    def function(**given: Any) -> Any:
         inputs, reuse = given.pop("inputs"), given.pop("reuse", None)
         called = {"training": given.pop("training")} if "training" in given else {}
         return cls(**given, _scope=given["name"], _reuse=reuse)(inputs, **called)
 
-    function.__name__ = function.__qualname__ = who
-    function.__module__, function.__doc__ = cls.__module__, getdoc(cls)
-    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__module__ = cls.__module__
     return function

@@ -18,7 +18,7 @@ from .dtypes import bool as tf_bool
 from .graph import GraphKeys, get_default_graph
 from .losses import _weighted
 from .math_ops import equal, logical_and, logical_not, reduce_sum, sqrt, square
-from .names import absent
+from .names import absent, named
 from .scalar_ops import div_no_nan
 from .variable_scope import variable_scope
 from .variables import Variable
@@ -90,9 +90,7 @@ def _mean_of(public: str, function: Callable[[Any, Any], Any], doc: str, last: A
         pair = (last(pair[0]), last(pair[1])) if last else pair
         return _collected(pair, metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = public
-    metric.__doc__ = f"The weighted mean of {doc}, 0 before the first."
-    return metric
+    return named(metric, public, f"The weighted mean of {doc}, 0 before the first.")
 
 
 accuracy = _mean_of("accuracy", equal, "whether predictions are equal to labels")
@@ -118,9 +116,9 @@ def _count_of(public: str, label: bool, predicted: bool) -> Any:
             count, update = _sum_of("count", both, weights)
             return _collected((identity(count), update), metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = public
-    metric.__doc__ = f"The weighted number of predictions {predicted} for labels {label}."
-    return metric
+    return named(
+        metric, public, f"The weighted number of predictions {predicted} for labels {label}."
+    )
 
 
 true_positives = _count_of("true_positives", True, True)
@@ -140,9 +138,7 @@ def _share_of(public: str, other: Callable[..., _Pair], doc: str) -> Any:
             pair = _ratio(right, (right[0] + wrong[0], right[1] + wrong[1]))
             return _collected(pair, metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = public
-    metric.__doc__ = f"True positives as a share of all {doc}, 0 before the first."
-    return metric
+    return named(metric, public, f"True positives as a share of all {doc}, 0 before the first.")
 
 
 precision = _share_of("precision", false_positives, "positive predictions")

@@ -56,17 +56,17 @@ class Weighted(Layer):
         """A variable with the initializer, regularizer and constraint that are named after it."""
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
-        initial = default if initial is None else named(initial, initializers)
+        initial = default if initial is None else by_text(initial, initializers)
         return self.add_weight(key + end, shape, None, initial, regularizer, trained, constraint)
 
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        activation = named(self.activation, nn)
+        activation = by_text(self.activation, nn)
         return out if activation is None else activation(out)
 
 
-def named(value: Any, space: Any) -> Any:
+def by_text(value: Any, space: Any) -> Any:
     """What a text such as 'relu' names."""
     return getattr(space, value) if isinstance(value, str) and value != "linear" else value
 

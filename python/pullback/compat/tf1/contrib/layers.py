@@ -14,9 +14,9 @@ from ..create import convert_to_tensor
 from ..graph import GraphKeys, get_default_graph
 from ..grouping import control_dependencies
 from ..math_ops import multiply, reduce_sum
-from ..names import absent, bind, public_names, signature_of
+from ..names import absent, public_names, taking
 from ..variable_scope import variable_scope
-from ..window_layers import named
+from ..window_layers import by_text
 
 _COMMON = (
     "activation_fn='relu' normalizer_fn=None normalizer_params=None "
@@ -49,19 +49,18 @@ def _getter(collections: Any) -> Callable[..., Any]:
 
 def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
     """The output of a layer after its activation, in the collections that were given."""
-    activation, keys = named(activation_fn, nn), collections or ()
+    activation, keys = by_text(activation_fn, nn), collections or ()
     out = out if activation is None else activation(out)
     if not mode.executing_eagerly():
         get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)
     return out
 
 
-def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Callable[..., Any]:
+def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     """A function of a layer with a kernel, whose variable scope is `who`."""
-    signature = signature_of(f"inputs num_outputs {own} {_COMMON}")
 
-    def function(*args: Any, **keywords: Any) -> Any:
-        given = bind(signature, name, args, keywords)
+    @taking(name, f"inputs num_outputs {own} {_COMMON}", doc)
+    def function(**given: Any) -> Any:
         normalizer, reuse = given["normalizer_fn"], given["reuse"]
         kept = {_RENAMED[k]: v for k, v in given.items() if k in _RENAMED}
         if "data_format" in given:
@@ -75,9 +74,6 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Call
                 out = normalizer(out, **(given["normalizer_params"] or {}))
             return _result(out, given["outputs_collections"], given["activation_fn"])
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
