@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "eval/evaluate.h"
 #include "graph/make.h"
 #include "ops/ops.h"
-#include "plan/cache.h"
-#include "plan/evaluate.h"
+#include "plan/passes/cache.h"
 
 namespace pullback::bench {
 

@@ -19,7 +19,7 @@ constexpr Traffic kTraffic[] = {
 #define UNARY(name, domain, result, ...) {1, result == Bool},
 #define BINARY(name, domain, result, ...) {2, result == Bool},
 #define TERNARY(name, domain, result, ...) {3, result == Bool},
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 };
 static_assert(std::size(kTraffic) == kElementwise);
 

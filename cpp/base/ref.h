@@ -1,7 +1,7 @@
 // An intrusive reference. T provides add_ref(T*) and release(T*), found by argument lookup.
 //
 // Counts are plain integers: graph objects are touched only by the thread that holds the
-// interpreter lock (see plan/evaluate.h for what runs without it).
+// interpreter lock (see eval/evaluate.h for what runs without it).
 #pragma once
 
 #include <utility>

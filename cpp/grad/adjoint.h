@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "grad/masks.h"
-#include "grad/support.h"
+#include "grad/zeros/masks.h"
+#include "grad/zeros/support.h"
 #include "graph/rule.h"
 
 namespace pullback {

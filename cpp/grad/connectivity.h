@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "grad/masks.h"
 #include "grad/reverse.h"
+#include "grad/zeros/masks.h"
 #include "graph/twins.h"
 
 namespace pullback {

@@ -23,14 +23,14 @@
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
 #include "grad/control.h"
-#include "grad/forward_masks.h"
 #include "grad/rule_call.h"
 #include "grad/transposed.h"
+#include "grad/zeros/forward_masks.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 
 namespace pullback {
 namespace {

@@ -12,13 +12,13 @@
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
 #include "grad/control.h"
-#include "grad/masks.h"
 #include "grad/rule_call.h"
 #include "grad/tape.h"
+#include "grad/zeros/masks.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/walk.h"
-#include "ops/linalg.h"
+#include "ops/linalg/linalg.h"
 
 namespace pullback {
 namespace {

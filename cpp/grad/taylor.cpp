@@ -27,7 +27,7 @@
 
 #include "grad/adjoint.h"
 #include "grad/forward.h"
-#include "grad/forward_masks.h"
+#include "grad/zeros/forward_masks.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/walk.h"

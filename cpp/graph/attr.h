@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/shape.h"
-#include "ops/op.h"
+#include "graph/op.h"
 
 namespace pullback {
 

@@ -34,7 +34,7 @@ extern void (*warn_many_nodes)(const Node* newest);
 constexpr int64_t kManyNodes = 100000;
 
 // Called when an untracked chain of pending nodes is deeper than the cap: evaluates `node`.
-// Set by the layer above (plan/evaluate.cpp).
+// Set by the layer above (eval/evaluate.cpp).
 extern void (*evaluate_deep)(Node* node);
 constexpr uint32_t kDepthCap = 4096;
 

@@ -16,7 +16,7 @@
 #include "base/ref.h"
 #include "base/shape.h"
 #include "graph/attr.h"
-#include "ops/op.h"
+#include "graph/op.h"
 #include "runtime/buffer.h"
 
 namespace pullback {

@@ -80,7 +80,7 @@ enum class Routine : uint8_t {
   sylvester,         // x of a x + x b = c
   banded_solve,      // x of turned(a) x = b, by the diagonals of a
   swap_rows,         // a, whose row i was swapped with row p[i], one i after the other
-  // Our own, of matrices too: see ops/attention.h.
+  // Our own, of matrices too: see ops/linalg/attention.h.
   attention,
   attention_cotangents,
   fourier,  // the transform of each column

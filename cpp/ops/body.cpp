@@ -16,7 +16,7 @@
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
-#include "ops/batch.h"
+#include "ops/batch_scope.h"
 
 namespace pullback {
 namespace {

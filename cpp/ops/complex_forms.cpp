@@ -1,5 +1,5 @@
 // What elementwise operations do to real and imaginary parts, built of real operations. The planner
-// asks (plan/complex.cpp); nothing here is differentiated. Functions of float64 parts are in
+// asks (plan/passes/complex.cpp); nothing here is differentiated. Functions of float64 parts are in
 // complex_functions.cpp.
 
 #include <limits>

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "graph/make.h"
 #include "ops/expr.h"
-#include "ops/linalg.h"
 #include "ops/reduce.h"
 
 namespace pullback {

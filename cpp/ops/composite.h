@@ -18,4 +18,7 @@ NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, 
 // The exponent, a weak number, is settled when a rule asks for it.
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent);
 
+// The rule of one of linear algebra (ops/linalg/linalg_rules.cpp).
+Rule* linalg_rule(Composite composite);
+
 }  // namespace pullback

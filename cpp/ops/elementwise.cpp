@@ -29,7 +29,7 @@ constexpr Row kRows[] = {
 #define UNARY(name, domain, result, ...) {#name, 1, Domain::domain, Result::result},
 #define BINARY(name, domain, result, ...) {#name, 2, Domain::domain, Result::result},
 #define TERNARY(name, domain, result, ...) {#name, 3, Domain::domain, Result::result},
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 };
 
 NodeRef convert(const Row& row, const NodeRef& x, DType dtype) {
@@ -336,7 +336,7 @@ Expr beta_density_dbx(const Expr& a, const Expr& b, const Expr& x) {
   RULE(name##_rule_a, (da)) RULE(name##_rule_b, (db))
 #define TERNARY(name, domain, result, integers, cost, mask, value, da, db, dc) \
   RULE(name##_rule_a, (da)) RULE(name##_rule_b, (db)) RULE(name##_rule_c, (dc))
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 #undef RULE
 
 using ElementRule = Answer (*)(const Expr&, const Expr&, const Expr&, const Expr&, const Expr&);
@@ -345,7 +345,7 @@ constexpr ElementRule kRules[][3] = {
 #define UNARY(name, ...) {name##_rule_a, nullptr, nullptr},
 #define BINARY(name, ...) {name##_rule_a, name##_rule_b, nullptr},
 #define TERNARY(name, ...) {name##_rule_a, name##_rule_b, name##_rule_c},
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 };
 
 }  // namespace

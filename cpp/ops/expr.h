@@ -35,7 +35,7 @@ namespace formula {
   inline Expr name(const Expr& a, const Expr& b) { return apply(Op::name, a, b); }
 #define TERNARY(name, ...) \
   inline Expr name(const Expr& a, const Expr& b, const Expr& c) { return apply(Op::name, a, b, c); }
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 
 inline Cotangent mask(const Expr& condition, const Expr& value) {
   return {Cotangent::Value, value.node, condition.node};

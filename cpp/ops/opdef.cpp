@@ -22,9 +22,9 @@ constexpr Vjp kVjps[] = {
 #define UNARY(name, ...) traits(Op::name).tangent == Tangent::None ? nullptr : elementwise_vjp,
 #define BINARY UNARY
 #define TERNARY UNARY
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 #define OTHER(name, text, kind, ring, cost, fails, mask, tangent, vjp) vjp,
-#include "ops/other.def"
+#include "graph/other.def"
 };
 static_assert(std::size(kVjps) == kOps, "one rule for every op");
 

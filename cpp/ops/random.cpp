@@ -11,7 +11,7 @@
 #include "graph/make.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
-#include "ops/batch.h"
+#include "ops/batch_scope.h"
 #include "ops/complex.h"
 #include "ops/expr.h"
 #include "ops/random_state.h"

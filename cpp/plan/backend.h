@@ -58,7 +58,7 @@ class Executable {
   virtual Status run(const RunArguments& arguments) const noexcept = 0;
 };
 
-// A plan that is ready to run. The cache (plan/cache.h) makes them.
+// A plan that is ready to run. The cache (plan/passes/cache.h) makes them.
 struct CachedPlan {
   Plan plan;
   std::unique_ptr<Executable> executable;  // refers to `plan`

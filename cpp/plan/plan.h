@@ -15,9 +15,9 @@
 
 #include "base/dtype.h"
 #include "base/shape.h"
+#include "graph/op.h"
 #include "graph/operation.h"  // RoutineForm
 #include "graph/windowing.h"
-#include "ops/op.h"
 #include "ops/random_state.h"  // seed_of_iteration
 #include "plan/view.h"
 

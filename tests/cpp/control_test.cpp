@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "check.h"
-#include "plan/verify.h"
+#include "plan/verify/verify.h"
 #include "plans.h"
 
 namespace pullback::test {

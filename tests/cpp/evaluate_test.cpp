@@ -4,7 +4,7 @@
 // The interpreter lock is one that changes hands at every chance here: who gives it away comes back
 // after everybody who waits for it. So between any two looks of one thread, the others assign, drop
 // what they held and evaluate.
-#include "plan/evaluate.h"
+#include "eval/evaluate.h"
 
 #include <cmath>
 #include <condition_variable>
@@ -19,8 +19,8 @@
 #include "graph/make.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
-#include "plan/memory.h"
-#include "plan/trace.h"
+#include "plan/passes/memory.h"
+#include "trace/trace.h"
 
 namespace pullback::test {
 namespace {

@@ -1,6 +1,6 @@
 // Fusion of small graphs: which nodes become one unit, over which rows, in which order. The limits
 // of the processor are so small here that small graphs meet them.
-#include "plan/fuse.h"
+#include "plan/passes/fuse.h"
 
 #include "graph_text.h"
 

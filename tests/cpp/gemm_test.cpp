@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "backend/cpu/blas.h"
+#include "backend/cpu/products/blas.h"
 #include "base/error.h"
 #include "check.h"
-#include "plan/verify.h"
+#include "plan/verify/verify.h"
 #include "plans.h"
 
 namespace pullback::test {

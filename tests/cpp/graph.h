@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "check.h"
+#include "eval/evaluate.h"
 #include "graph/make.h"
 #include "ops/ops.h"
-#include "plan/evaluate.h"
 
 namespace pullback::test {
 

@@ -23,7 +23,7 @@
 #include "check.h"
 #include "graph/make.h"
 #include "ops/ops.h"
-#include "plan/snapshot.h"
+#include "plan/passes/snapshot.h"
 
 namespace pullback::test {
 

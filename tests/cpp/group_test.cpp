@@ -9,7 +9,7 @@
 #include "backend/cpu/kernels/table.h"
 #include "base/error.h"
 #include "check.h"
-#include "plan/verify.h"
+#include "plan/verify/verify.h"
 #include "plans.h"
 
 namespace pullback::test {

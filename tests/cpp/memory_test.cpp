@@ -1,12 +1,12 @@
 // Memory of small plans: who writes where it reads, whose memory an output may take, and where
 // temporaries lie.
-#include "plan/memory.h"
+#include "plan/passes/memory.h"
 
 #include "graph_text.h"
-#include "plan/lower.h"
+#include "plan/passes/lower.h"
 #include "plan/positions.h"
 #include "plan/step_views.h"
-#include "plan/verify.h"
+#include "plan/verify/verify.h"
 
 namespace pullback::test {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "check.h"
+#include "eval/evaluate.h"
 #include "graph/make.h"
 #include "ops/ops.h"
-#include "plan/evaluate.h"
 #include "plans.h"
 #include "runtime/memory.h"
 

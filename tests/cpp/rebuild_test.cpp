@@ -5,12 +5,12 @@
 #include <cstring>
 
 #include "check.h"
+#include "eval/evaluate.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/rule.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
-#include "plan/evaluate.h"
 
 namespace pullback::test {
 namespace {

@@ -1,5 +1,5 @@
 // Simplification of small graphs: what is left to compute, and through which windows it reads.
-#include "plan/simplify.h"
+#include "plan/passes/simplify.h"
 
 #include "graph_text.h"
 

@@ -1,4 +1,4 @@
-// The traits of every operation (ops/op.h) against what the operations do: tangents that are said
+// The traits of every operation (graph/op.h) against what the operations do: tangents that are said
 // to be linear are, masks that are said to meet no infinite slope do not, rules and traits agree.
 #include <functional>
 #include <limits>
@@ -176,7 +176,7 @@ constexpr int kInputs[] = {
 #define UNARY(...) 1,
 #define BINARY(...) 2,
 #define TERNARY(...) 3,
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 };
 
 void test_all() {

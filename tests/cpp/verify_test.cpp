@@ -1,5 +1,5 @@
 // What verify refuses of groups: a plan that it accepts, and each of its rules broken once.
-#include "plan/verify.h"
+#include "plan/verify/verify.h"
 
 #include <functional>
 #include <string>

@@ -7,7 +7,7 @@ an integer array beside a floating one takes the floating dtype. Functions that 
 numbers convert integers to the default dtype. A dtype that an operation does not support raises a
 TypeError. Evaluation is lazy: a result is computed when its value is read.
 
-Formulas and derivatives are in cpp/ops/elementwise.def, one row each. At a kink the gradient is
+Formulas and derivatives are in cpp/graph/elementwise.def, one row each. At a kink the gradient is
 the subgradient of least norm: `abs`, `relu` and `sign` have the gradient 0 at 0, and ties of
 `maximum` and `minimum` share it equally.
 """

@@ -112,7 +112,7 @@ def times(x: Tensor, one: Tensor) -> Tensor:
 
 def one_after(cotangents: list[Any]) -> Tensor:
     """A one that depends on a cotangent, as far as a planner can know: what folds constants sees
-    none here, NaN being neither equal nor anything else. (cpp/ops/batch.cpp knows it.)"""
+    none here, NaN being neither equal nor anything else. (cpp/transform/batch.cpp knows it.)"""
     for g in cotangents:
         if g is not None and g.size:
             entry = _core.reshape(g, (-1,))[0]

@@ -1,4 +1,4 @@
-"""function: trace once, replay after. The call path is in cpp/bind/function.cpp."""
+"""function: trace once, replay after. The call path is in cpp/bind/types/function.cpp."""
 
 from __future__ import annotations
 

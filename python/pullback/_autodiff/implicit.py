@@ -1,7 +1,7 @@
 """Derivatives of solutions, whoever found them: by the implicit function theorem.
 
 Where r(x, θ) = 0, dx/dθ = -J⁻¹ ∂r/∂θ with J = ∂r/∂x. f runs once, on stand-ins, and is a piece of
-graph (cpp/graph/recompute.h) from then on: copies of it are what the solver calls and what the rule
+graph (cpp/transform/recompute.h) from then on: copies of it are what the solver calls and what the rule
 differentiates. The solution is one node; its rule solves Jᵀ w = v, which is an equation as well,
 whose solution is a node with the same rule: so there are derivatives of every order.
 """

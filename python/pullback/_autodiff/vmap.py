@@ -1,7 +1,7 @@
 """vmap and vectorize: a function of one example as a function of many at once.
 
 The function is called once, on tensors that stand for one example, and the core makes what it
-built for all of them (cpp/ops/batch.h).
+built for all of them (cpp/transform/batch.h).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A step is an operation that was carried out. The core tells what it was made from, whether a
 gradient passes it, and, while debugging is on, the line of the user's program; see
-`cpp/grad/ancestry.h`.
+`cpp/explain/ancestry.h`.
 """
 
 from __future__ import annotations

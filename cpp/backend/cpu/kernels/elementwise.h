@@ -70,7 +70,7 @@ namespace row {
       return value;                                                     \
     }                                                                   \
   };
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 }  // namespace row
 
 // What an integer kernel refuses before it writes anything.
@@ -229,7 +229,7 @@ constexpr void fill(ElementwiseTable& table) {
   PULLBACK_CELL(binary, name, domain, result, #value)
 #define TERNARY(name, domain, result, integers, cost, mask, value, ...) \
   PULLBACK_CELL(ternary, name, domain, result, #value)
-#include "ops/elementwise.def"
+#include "graph/elementwise.def"
 }
 #undef PULLBACK_CELL
 

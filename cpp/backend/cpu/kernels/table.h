@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
-#include "ops/op.h"
+#include "graph/op.h"
 
 namespace pullback {
 

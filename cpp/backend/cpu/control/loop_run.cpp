@@ -1,0 +1,240 @@
+// A loop runs the plan of its body again and again on memory that moves on: what is carried goes
+// from one of two buffers to the other, or along its trail; entries of what is stacked are views.
+// All that an iteration needs is in the step's scratch memory, which the run has allocated.
+#include "backend/cpu/control/loop_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/threads.h"
+#include "plan/profile.h"
+
+namespace pullback {
+namespace {
+
+int64_t bytes_of_entry(const View& view, int64_t trips) {
+  return trips > 0 && view.slot >= 0 ? view.shape.size() * size_of(view.dtype) / trips : 0;
+}
+
+class LoopRun {
+ public:
+  LoopRun(const LoopProgram& program, const Slots& slots)
+      : program_(program),
+        loop_(*program.loop),
+        slots_(slots),
+        scratch_(slots.scratch()),
+        now_(reinterpret_cast<char**>(scratch_ + program.pointers)),
+        next_(now_ + loop_.carry_bytes.size()),
+        body_(program.body, slots, scratch_) {}
+
+  Status run() {
+    body_.bind(loop_.in, loop_.draws);
+    for (size_t k = 0; k < carries(); ++k) now_[k] = slots_.at(loop_.in[k]);
+    trips_ = loop_.trips;
+    if (loop_.counted) std::memcpy(&trips_, slots_.at(loop_.in.back()), sizeof trips_);
+    trips_ = std::max<int64_t>(trips_, 0);
+    if (trips_ > 0) start_trails();
+    int64_t count = trips_;
+    const Status status = loop_.condition  ? run_while(&count)
+                          : loop_.replayed ? run_along()
+                                           : run_counted();
+    if (!status) return status;
+    for (size_t k = 0; k < carries(); ++k) {
+      const View& out = loop_.out[k];
+      if (out.slot < 0 || loop_.carry_bytes[k] == 0) continue;
+      char* to = slots_.at(out);
+      if (to != now_[k]) std::memcpy(to, now_[k], loop_.carry_bytes[k]);
+    }
+    const View& trips = loop_.out[carries() + loop_.stacked_out];
+    if (trips.slot >= 0) std::memcpy(slots_.at(trips), &count, sizeof count);
+    return {};
+  }
+
+ private:
+  size_t carries() const { return loop_.carry_bytes.size(); }
+  const View& trail(size_t k) const { return loop_.out[carries() + loop_.stacked_out + 1 + k]; }
+  bool has_trail(size_t k) const { return loop_.trips > 0 && trail(k).slot >= 0; }
+  int64_t position(int64_t t) const { return loop_.reversed ? trips_ - 1 - t : t; }
+
+  void start_trails() {
+    for (size_t k = 0; k < carries(); ++k) {
+      if (!has_trail(k) || loop_.carry_bytes[k] == 0) continue;
+      char* at = slots_.at(trail(k)) + position(0) * loop_.carry_bytes[k];
+      std::memcpy(at, now_[k], loop_.carry_bytes[k]);
+      now_[k] = at;
+    }
+  }
+
+  Status run_counted() {
+    for (int64_t t = 0; t < trips_; ++t) {
+      if (stop_requested()) return failure(Problem::Interrupted);
+      const Status status = iterate(t, t + 1 == trips_);
+      if (!status) return status;
+    }
+    return {};
+  }
+
+  // The other loop's iterations, the last one first.
+  Status run_along() {
+    Replay replay(program_.replay, slots_, scratch_, trips_);
+    for (int64_t t = 0; t < trips_; ++t) {
+      if (stop_requested()) return failure(Problem::Interrupted);
+      Status status = replay.go_to(trips_ - 1 - t);
+      if (!status) return status;
+      for (const auto& [argument, number] : program_.trailed) {
+        body_.argument(argument) = replay.carried(loop_.trails[number]);
+      }
+      status = iterate(t, t + 1 == trips_);
+      if (!status) return status;
+    }
+    return {};
+  }
+
+  Status run_while(int64_t* count) {
+    BodyRun condition(program_.condition, slots_, scratch_);
+    condition.bind(loop_.in, loop_.draws);
+    auto* answer = reinterpret_cast<bool*>(scratch_ + program_.answer);
+    for (*count = 0;; ++*count) {
+      if (stop_requested()) return failure(Problem::Interrupted);
+      for (const auto& [argument, k] : program_.asked) condition.argument(argument) = now_[k];
+      condition.draw(loop_.draws, *count);
+      condition.write(0, answer);
+      Status status = condition.run();
+      if (!status) return status;
+      condition.copy(0, answer, sizeof(bool));
+      if (!*answer) return {};
+      status = iterate(*count, false);
+      if (!status) return status;
+    }
+  }
+
+  Status iterate(int64_t t, bool last) {
+    const int64_t at = position(t);
+    for (const auto& [argument, k] : program_.carried) body_.argument(argument) = now_[k];
+    for (const auto& [argument, k] : program_.stacked) {
+      body_.argument(argument) =
+          slots_.at(loop_.in[carries() + k]) + at * program_.stacked_bytes[k];
+    }
+    body_.draw(loop_.draws, at);
+    for (size_t k = 0; k < carries(); ++k) {
+      next_[k] = place_of_next(k, t, last);
+      body_.write(k, next_[k]);
+    }
+    for (int32_t k = 0; k < loop_.stacked_out; ++k) {
+      const View& out = loop_.out[carries() + k];
+      if (out.slot >= 0) body_.write(carries() + k, entry(k, at));
+    }
+    const Status status = body_.run();
+    if (!status) return status;
+    for (int32_t k = 0; k < loop_.stacked_out; ++k) {
+      const View& out = loop_.out[carries() + k];
+      if (out.slot >= 0) {
+        body_.copy(carries() + k, entry(k, at), out_bytes(k));
+      }
+    }
+    for (size_t k = 0; k < carries(); ++k) body_.copy(k, next_[k], loop_.carry_bytes[k]);
+    for (size_t k = 0; k < carries(); ++k) now_[k] = next_[k];
+    return {};
+  }
+
+  int64_t out_bytes(int32_t k) const {
+    return program_.stacked_bytes[program_.stacked_bytes.size() - loop_.stacked_out + k];
+  }
+  char* entry(int32_t k, int64_t at) const {
+    return slots_.at(loop_.out[carries() + k]) + at * out_bytes(k);
+  }
+
+  char* place_of_next(size_t k, int64_t t, bool last) const {
+    if (last && loop_.out[k].slot >= 0) return slots_.at(loop_.out[k]);
+    if (!last && has_trail(k)) {
+      return slots_.at(trail(k)) + position(t + 1) * loop_.carry_bytes[k];
+    }
+    return scratch_ + program_.buffers[k] + t % 2 * round_up(loop_.carry_bytes[k], 64);
+  }
+
+  const LoopProgram& program_;
+  const Loop& loop_;
+  const Slots& slots_;
+  char* scratch_;
+  char** now_;         // where what is carried lies, and …
+  char** next_;        // … where the iteration writes it
+  int64_t trips_ = 0;  // where it is known before
+  BodyRun body_;
+};
+
+}  // namespace
+
+LoopProgram compile_loop(const Loop& loop) {
+  LoopProgram out{&loop};
+  out.body = compile_body(loop.body, &out.scratch_bytes);
+  if (loop.condition) {
+    out.condition = compile_body(*loop.condition, &out.scratch_bytes);
+    out.answer = take(&out.scratch_bytes, sizeof(bool));
+  }
+  if (loop.replayed) out.replay = compile_replay(loop, *loop.replayed, &out.scratch_bytes);
+  const int32_t carries = loop.carries();
+  for (size_t a = 0; a < loop.body.arguments.size(); ++a) {
+    const auto argument = static_cast<int32_t>(a);
+    const int32_t input = loop.body.arguments[a];
+    if (input < 0) {
+      out.trailed.push_back({argument, -1 - input});
+    } else if (input < carries) {
+      out.carried.push_back({argument, input});
+    } else if (!loop.replayed && input < carries + loop.stacked_in) {
+      out.stacked.push_back({argument, input - carries});
+    }
+  }
+  for (size_t a = 0; loop.condition && a < loop.condition->arguments.size(); ++a) {
+    const int32_t input = loop.condition->arguments[a];
+    if (input < carries) out.asked.push_back({static_cast<int32_t>(a), input});
+  }
+  for (int32_t k = 0; k < loop.stacked_in && !loop.replayed; ++k) {
+    out.stacked_bytes.push_back(bytes_of_entry(loop.in[carries + k], loop.trips));
+  }
+  for (int32_t k = 0; k < loop.stacked_out; ++k) {
+    out.stacked_bytes.push_back(bytes_of_entry(loop.out[carries + k], loop.trips));
+  }
+  for (const int64_t bytes : loop.carry_bytes) {
+    out.buffers.push_back(take(&out.scratch_bytes, 2 * round_up(bytes, 64)));
+  }
+  out.pointers =
+      take(&out.scratch_bytes, int64_t{2} * carries * static_cast<int64_t>(sizeof(char*)));
+  return out;
+}
+
+BranchProgram compile_branch(const Branch& branch) {
+  BranchProgram out{&branch};
+  for (const BodyPlan& choice : branch.choices) {  // only one of them runs
+    int64_t end = 0;
+    out.choices.push_back(compile_body(choice, &end));
+    out.scratch_bytes = std::max(out.scratch_bytes, end);
+  }
+  return out;
+}
+
+Status run_loop(const LoopProgram& program, const Slots& slots) {
+  const RecordedLoop recorded;
+  return LoopRun(program, slots).run();
+}
+
+Status run_branch(const BranchProgram& program, const Slots& slots) {
+  const Branch& branch = *program.branch;
+  int64_t index;
+  std::memcpy(&index, slots.at(branch.in[0]), sizeof index);
+  index = std::clamp<int64_t>(index, 0, static_cast<int64_t>(program.choices.size()) - 1);
+  BodyRun choice(program.choices[index], slots, slots.scratch());
+  choice.bind(branch.in, branch.draws);
+  const auto each = [&](auto&& f) {
+    for (size_t k = 0; k < branch.out.size(); ++k) {
+      const View& out = branch.out[k];
+      if (out.slot >= 0) f(k, slots.at(out), out.shape.size() * size_of(out.dtype));
+    }
+  };
+  each([&](size_t k, char* to, int64_t) { choice.write(k, to); });
+  const Status status = choice.run();
+  if (!status) return status;
+  each([&](size_t k, char* to, int64_t bytes) { choice.copy(k, to, bytes); });
+  return {};
+}
+
+}  // namespace pullback

@@ -1,0 +1,280 @@
+// Convolutions as products whose rows are positions along the last axis. A tile of the input, with
+// the zeros around it, is copied to be dense, channels last; a row of the product is read there in
+// place, tap after tap, so that no entry is copied once for each window that sees it. Weights are
+// packed once a run.
+//
+// The order of the additions depends on the shapes alone; with patches (convolve_winograd.cpp) also
+// on whether a weight is zero and what is near a result finite, but never on the threads.
+#include "backend/cpu/convolution/convolve.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "base/threads.h"
+
+namespace pullback {
+
+template <class T>
+void pack_entries(const T* from, int64_t in, int64_t stride, int64_t channel, int64_t channels,
+                  int64_t first, int64_t count, T* to) {
+  const int64_t begin = std::clamp<int64_t>(-first, 0, count);
+  const int64_t end = std::clamp<int64_t>(in - first, begin, count);
+  std::fill_n(to, begin * channels, T(0));
+  std::fill_n(to + end * channels, (count - end) * channels, T(0));
+  from += (first + begin) * stride;
+  to += begin * channels;
+  const int64_t n = end - begin;
+  if (channel == 1 && stride == channels) {
+    std::copy_n(from, n * channels, to);
+  } else if (channel == 1) {
+    for (int64_t i = 0; i < n; ++i) std::copy_n(from + i * stride, channels, to + i * channels);
+  } else {
+    constexpr int64_t kBlock = 16;
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t some = std::min(kBlock, n - i);
+      for (int64_t c = 0; c < channels; ++c) {
+        const T* at = from + i * stride + c * channel;
+        for (int64_t j = 0; j < some; ++j) to[(i + j) * channels + c] = at[j * stride];
+      }
+    }
+  }
+}
+template void pack_entries(const float*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                           float*);
+template void pack_entries(const double*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                           double*);
+
+namespace {
+
+template <class T>
+struct Positions {
+  const ConvolutionProgram& p;
+  const ConvolutionPiece& piece;
+  const ConvolutionOperands<T>& of;
+  PanelHook hook;
+  const WindowAxis& first = piece.axis[0];
+  const WindowAxis& middle = piece.axis[1];
+  const WindowAxis& last = piece.axis[2];
+  WindowKernel kernel = kernels().convolutions.windows[sizeof(T) == 8];
+  int64_t columns = kernels().convolutions.columns[sizeof(T) == 8];
+  int64_t depth = piece.taps() * p.from;
+  int64_t slices = ceil_div(p.to, columns);
+
+  T* slice(int64_t g, int64_t s) const { return of.shared + (g * slices + s) * depth * columns; }
+  int64_t width_of(int64_t s) const { return std::min(columns, p.to - s * columns); }
+  int64_t stride_of(int64_t s) const { return packed_columns(width_of(s), columns); }
+
+  void pack_weights(int64_t g, int64_t s) const {
+    const int64_t width = width_of(s);
+    const int64_t stride = stride_of(s);
+    T* to = slice(g, s);
+    std::fill_n(to, depth * stride, T(0));
+    const T* from = of.w + g * p.w_group + s * columns * p.w_to;
+    for (int64_t k = 0; k < piece.taps(); ++k, to += p.from * stride) {
+      const int64_t k2 = k % last.taps;
+      const int64_t k1 = k / last.taps % middle.taps;
+      const int64_t k0 = k / last.taps / middle.taps;
+      const T* tap = from + k0 * first.w + k1 * middle.w + k2 * last.w;
+      if (p.w_to == 1) {
+        for (int64_t c = 0; c < p.from; ++c) {
+          std::copy_n(tap + c * p.w_from, width, to + c * stride);
+        }
+      } else {
+        for (int64_t j = 0; j < width; ++j) {
+          for (int64_t c = 0; c < p.from; ++c) {
+            to[c * stride + j] = tap[c * p.w_from + j * p.w_to];
+          }
+        }
+      }
+    }
+  }
+
+  // What a unit is about.
+  struct Place {
+    int64_t n, t0, t1, t2, rows, width;
+  };
+  Place place_of(int64_t u) const {
+    const int64_t across = ceil_div(last.out, piece.width);
+    const int64_t down = ceil_div(middle.out, piece.rows);
+    const int64_t t2 = u % across * piece.width;
+    const int64_t t1 = u / across % down * piece.rows;
+    const int64_t t0 = u / across / down % first.out;
+    const int64_t n = u / across / down / first.out;
+    return {
+        n, t0, t1, t2, std::min(piece.rows, middle.out - t1), std::min(piece.width, last.out - t2)};
+  }
+  T* out(const Place& at, int64_t g) const {
+    return of.y + at.n * p.y_batch + at.t0 * first.y + at.t1 * middle.y + at.t2 * last.y + g * p.to;
+  }
+
+  void pack_tile(const Place& at, int64_t g, T* tile) const {
+    const int64_t lines = piece.lines();
+    const int64_t used = middle.span(piece.covered(at.rows), middle.taps);
+    const int64_t line = piece.line() * p.from;
+    const int64_t count = last.span(piece.covered(at.width), last.taps);
+    const T* from = of.x + at.n * p.x_batch + g * p.x_group;
+    for (int64_t k0 = 0; k0 < first.taps; ++k0) {
+      const int64_t i0 = at.t0 * first.stride + k0 * first.dilation - first.low;
+      for (int64_t r = 0; r < used; ++r) {
+        const int64_t i1 = at.t1 * middle.stride - middle.low + r;
+        const bool outside = i0 < 0 || i0 >= first.in || i1 < 0 || i1 >= middle.in;
+        pack_entries(outside ? from : from + i0 * first.x + i1 * middle.x, outside ? 0 : last.in,
+                     last.x, p.x_channel, p.from, at.t2 * last.stride - last.low, count,
+                     tile + (k0 * lines + r) * line);
+      }
+    }
+  }
+
+  // Segments of a line of the result that see more than padding: along one axis, for which alone
+  // they follow each other.
+  bool planes = first.taps > 1;
+  int64_t segments_of_tap =
+      static_cast<int64_t>(piece.segments.size()) / (planes ? first.taps : middle.taps);
+  WindowAxis::Taps segments_of(int64_t t0, int64_t t1) const {
+    const auto [begin, end] = planes ? first.seen(t0) : middle.seen(t1);
+    return {begin * segments_of_tap, end * segments_of_tap};
+  }
+
+  void unit(int64_t u, T* tile) const {
+    const Place at = place_of(u);
+    const int64_t line = piece.line() * p.from;
+    // So many segments at once that their part of a slice stays near.
+    const auto all = static_cast<int64_t>(piece.segments.size());
+    const int64_t bytes = piece.segment_length * columns * static_cast<int64_t>(sizeof(T));
+    const int64_t some = std::clamp<int64_t>(kTileBytes / bytes, 1, all);
+    WindowCall call{};
+    call.rows = at.width;
+    call.a_row = last.stride * p.from;
+    call.a_step = 1;
+    call.segment_length = piece.segment_length;
+    call.c_row = last.y;
+    for (int64_t g = 0; g < p.groups; ++g) {
+      pack_tile(at, g, tile);
+      for (int64_t s = 0; s < slices; ++s) {
+        call.width = width_of(s);
+        for (int64_t seg = 0; seg < all; seg += some) {
+          for (int64_t r = 0; r < at.rows; ++r) {
+            const WindowAxis::Taps used = segments_of(at.t0, at.t1 + r);
+            const int64_t begin = std::max(seg, used.first);
+            const int64_t end = std::min(seg + some, used.last);
+            if (begin >= end && (seg > 0 || used.first < used.last)) continue;
+            call.segment_at = piece.segments.data() + begin;
+            call.segments = std::max<int64_t>(end - begin, 0);
+            call.b = slice(g, s) + begin * piece.segment_length * stride_of(s);
+            call.add = begin > used.first;
+            call.a = tile + r * middle.stride * line;
+            call.c = out(at, g) + r * middle.y + s * columns;
+            kernel(call);
+          }
+        }
+      }
+    }
+    hook(u);
+  }
+
+  // Calls each(u, tile) for all units.
+  template <class Each>
+  Status over_units(Each&& each) const {
+    const int64_t units = piece.units(p);
+    const int64_t per_chunk = ceil_div(units, 4 * kChunks);
+    FirstProblem problem;
+    parallel_for(ceil_div(units, per_chunk), piece.worth, [&](int64_t chunk) {
+      const ConvolutionTile tile(piece.tile * static_cast<int64_t>(sizeof(T)));
+      if (!tile.data()) return problem.report(chunk, Problem::Memory);
+      for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
+        each(u, reinterpret_cast<T*>(tile.data()));
+      }
+    });
+    return problem.status();
+  }
+  template <class Each>
+  void over_weights(Each&& each) const {
+    parallel_for(p.groups * slices, piece.worth && piece.shared > 64 * 1024,
+                 [&](int64_t i) { each(i / slices, i % slices); });
+  }
+
+  Status run() const {
+    over_weights([&](int64_t g, int64_t s) { pack_weights(g, s); });
+    if constexpr (sizeof(T) == 4) {
+      if (piece.winograd && !has_zeros()) return run_patches();
+    }
+    return over_units([&](int64_t u, T* tile) { unit(u, tile); });
+  }
+
+  bool has_zeros() const {
+    std::atomic<bool> found = false;
+    over_weights([&](int64_t g, int64_t s) {
+      for (int64_t i = 0; i < depth && !found; ++i) {
+        const T* row = slice(g, s) + i * stride_of(s);
+        if (std::find(row, row + width_of(s), T(0)) != row + width_of(s)) found = true;
+      }
+    });
+    return found;
+  }
+
+  // Behind the packed weights are those for patches, and a byte for each unit.
+  Status run_patches() const {
+    T* weights = of.shared + p.groups * slices * depth * columns;
+    const int64_t of_slice = kPatchEntries * p.from * columns;
+    auto* again = reinterpret_cast<unsigned char*>(weights + p.groups * slices * of_slice);
+    over_weights([&](int64_t g, int64_t s) {
+      winograd_weights(slice(g, s), p.from, stride_of(s), weights + (g * slices + s) * of_slice);
+    });
+    std::atomic<bool> any = false;
+    const Status status = over_units([&](int64_t u, T* tile) {
+      const Place at = place_of(u);
+      bool finite = true;
+      for (int64_t g = 0; g < p.groups; ++g) {
+        pack_tile(at, g, tile);
+        finite &= winograd_lines(p, piece, weights + g * slices * of_slice, tile, at.rows, at.width,
+                                 tile + piece.lines() * piece.line() * p.from, out(at, g));
+      }
+      again[u] = finite ? 0 : 1;
+      if (finite) {
+        hook(u);
+      } else {
+        any = true;
+      }
+    });
+    if (!status || !any) return status;
+    return over_units([&](int64_t u, T* tile) {
+      if (again[u]) unit(u, tile);
+    });
+  }
+};
+
+template <class T>
+Status run_pieces(const ConvolutionProgram& p, const Slots& slots, char* scratch, PanelHook hook) {
+  T* y = reinterpret_cast<T*>(slots.at(p.y_slot)) + p.y_offset;
+  if (p.clears) std::fill_n(y, p.size, T(0));
+  for (const ConvolutionPiece& piece : p.pieces) {
+    const ConvolutionOperands<T> of{reinterpret_cast<const T*>(slots.at(p.x_slot)) + piece.x,
+                                    reinterpret_cast<const T*>(slots.at(p.w_slot)) + piece.w,
+                                    y + piece.y, reinterpret_cast<T*>(scratch)};
+    Status status;
+    switch (piece.method) {
+      case ConvolutionMethod::Positions:
+        status = Positions<T>{p, piece, of, hook}.run();
+        break;
+      case ConvolutionMethod::Taps:
+        status = run_taps(p, piece, of);
+        break;
+      case ConvolutionMethod::Channels:
+        status = run_channels(p, piece, of);
+        break;
+    }
+    if (!status) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status run_convolution(const ConvolutionProgram& p, const Slots& slots, char* scratch,
+                       PanelHook hook) {
+  return p.dtype == DType::Float32 ? run_pieces<float>(p, slots, scratch, hook)
+                                   : run_pieces<double>(p, slots, scratch, hook);
+}
+
+}  // namespace pullback

@@ -1,0 +1,111 @@
+// Convolutions of float32 by 3 x 3 taps at stride 1 with 16 products for 2 x 2 results instead of
+// 36 (kernels/winograd.cpp): patches of the input and the weights become 16 matrices each, whose
+// products are gathered to results.
+//
+// Errors are some ulp of the largest entry times the largest tap of a result's own window, times
+// the root of what is summed: for numbers of one size no more than the sum over the taps has, but
+// where most taps are zero, or far smaller than others, that sum is better. So weights with a zero
+// are summed, and float64 always. With patches of 6 x 6 for 4 x 4 results the errors were 3 to 12
+// times as large, and met results from outside of their windows.
+#include <algorithm>
+
+#include "backend/cpu/convolution/convolve.h"
+
+namespace pullback {
+
+bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece) {
+  constexpr int64_t kFewest = 32;      // channels: below, making the matrices takes what they save
+  constexpr int64_t kMost = 1024;      // … of the input: their patches stay in a cache
+  constexpr int64_t kResults = 4;      // of 3 x 3 almost half would be for nothing
+  constexpr int64_t kPositions = 128;  // that the weights are made for, of an image: what it
+                                       // becomes shall not depend on what is computed with it
+  constexpr int64_t kWeightBytes = 6 << 20;  // a unit reads them all: from a cache
+  const auto plain = [](const WindowAxis& a) {
+    return a.taps == 3 && a.stride == 1 && a.dilation == 1 && a.out >= kResults;
+  };
+  return p.dtype == DType::Float32 && piece.axis[0].taps == 1 && plain(piece.axis[1]) &&
+         plain(piece.axis[2]) && std::min(p.from, p.to) >= kFewest && p.from <= kMost &&
+         piece.positions() >= kPositions &&
+         kPatchEntries * p.groups * p.from * p.to * size_of(p.dtype) <= kWeightBytes;
+}
+
+int64_t winograd_memory(const ConvolutionProgram& p, int64_t rows, int64_t width, int64_t columns) {
+  const int64_t patches = ceil_div(rows, 2) * ceil_div(width, 2);
+  return kPatchEntries * patches * (p.from + columns);
+}
+
+void winograd_weights(const float* taps, int64_t channels, int64_t columns, float* to) {
+  const int64_t matrix = channels * columns;
+  // So many at a time that they stay in registers and the nearest cache: the matrices are far
+  // apart.
+  constexpr int64_t kBlock = 64;
+  for (int64_t first = 0; first < matrix; first += kBlock) {
+    const int64_t some = std::min(kBlock, matrix - first);
+    const auto spread = [&](const float* a, const float* b, const float* c, float* const* four) {
+      for (int64_t i = 0; i < some; ++i) {
+        four[0][i] = a[i];
+        four[1][i] = (a[i] + c[i] + b[i]) / 2;
+        four[2][i] = (a[i] + c[i] - b[i]) / 2;
+        four[3][i] = c[i];
+      }
+    };
+    float lines[4][3][kBlock];
+    for (int64_t b = 0; b < 3; ++b) {
+      const float* tap = taps + b * matrix + first;
+      float* const four[] = {lines[0][b], lines[1][b], lines[2][b], lines[3][b]};
+      spread(tap, tap + 3 * matrix, tap + 6 * matrix, four);
+    }
+    for (int64_t a = 0; a < 4; ++a) {
+      float* made = to + 4 * a * matrix + first;
+      float* const four[] = {made, made + matrix, made + 2 * matrix, made + 3 * matrix};
+      spread(lines[a][0], lines[a][1], lines[a][2], four);
+    }
+  }
+}
+
+bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece,
+                    const float* weights, const float* tile, int64_t rows, int64_t width,
+                    float* memory, float* out) {
+  const KernelTable& table = kernels();
+  const int64_t columns = table.convolutions.columns[0];
+  const int64_t across = ceil_div(width, 2);
+  const int64_t patches = ceil_div(rows, 2) * across;
+  const int64_t line = piece.line() * p.from;
+  float* v = memory;
+  float* m = v + kPatchEntries * patches * p.from;
+  for (int64_t r = 0; r < rows; r += 2) {
+    table.winograd.spread(
+        {across, p.from, tile + r * line, line, v + r / 2 * across * p.from, patches * p.from});
+  }
+  bool finite = true;
+  constexpr int64_t kStart = 0;
+  for (int64_t first = 0; first < p.to; first += columns) {
+    const int64_t used = std::min(columns, p.to - first);
+    const int64_t packed = packed_columns(used, columns);
+    WindowCall call{};
+    call.rows = patches;
+    call.width = packed;
+    call.a_row = p.from;
+    call.a_step = 1;
+    call.segment_at = &kStart;
+    call.segments = 1;
+    call.segment_length = p.from;
+    call.c_row = packed;
+    const float* b = weights + kPatchEntries * p.from * first;
+    for (int64_t k = 0; k < kPatchEntries; ++k) {
+      call.a = v + k * patches * p.from;
+      call.b = b + k * p.from * packed;
+      call.c = m + k * patches * packed;
+      table.convolutions.windows[0](call);
+    }
+    const int64_t y_row = piece.axis[1].y, y_entry = piece.axis[2].y;
+    for (int64_t r = 0; r < rows; r += 2) {
+      finite &= table.winograd.gather({across, used, std::min<int64_t>(2, rows - r), width,
+                                       m + r / 2 * across * packed, patches * packed, packed,
+                                       out + r * y_row + first, y_row, y_entry});
+    }
+  }
+  return finite;
+}
+
+}  // namespace pullback

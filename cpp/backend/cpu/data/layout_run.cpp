@@ -1,0 +1,373 @@
+// Strided copies: transposes, concatenation, slices, embedding; and their sums with what is there.
+//
+// The axes are sorted by the stride of the output and merged where both sides allow it; the last is
+// the columns, and of the others the one closest together in the input is the rows. Rows x columns
+// are cut into units of a size that stays in the cache, and a unit is one of a few loops.
+#include "backend/cpu/data/layout_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "base/threads.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kBlock = 64;        // side of a transposed block, elements
+constexpr int64_t kStream = 8 << 20;  // bytes that no cache would keep
+constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
+constexpr int64_t kShortRow = 16;     // elements
+constexpr int64_t kMemcpy = 64;       // bytes from which memcpy is worth its call
+
+struct Axis {
+  int64_t dim, in, out;
+};
+
+// Where a piece of the work lies: element offsets and extents.
+struct Block {
+  int64_t in, out, rows, columns;
+};
+
+template <class T, bool add>
+void put(T* to, T value) {
+  if constexpr (!add) {
+    *to = value;
+  } else if constexpr (sizeof(T) == 1) {
+    *to |= value;  // bool
+  } else {
+    *to += value;
+  }
+}
+
+template <class T, bool add>
+void copy_row(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t n) {
+  if (out_step == 1 && in_step == 1) {
+    if (!add && n * static_cast<int64_t>(sizeof(T)) >= kMemcpy) {
+      std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[i]);
+    }
+  } else if (out_step == 1 && in_step == 0) {
+    const T value = *in;
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, value);
+  } else if (out_step == 1 && in_step == -1) {
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[-i]);
+  } else if (out_step == 1) {
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[i * in_step]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) put<T, add>(out + i * out_step, in[i * in_step]);
+  }
+}
+
+// Row by row, or column by column where rows are short.
+template <class T, bool add>
+void copy_any(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
+  if (columns < kShortRow && columns < rows) {
+    for (int64_t c = 0; c < columns; ++c) {
+      copy_row<T, add>(in + c * p.in_column, p.in_row, out + c * p.out_column, p.out_row, rows);
+    }
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+      copy_row<T, add>(in + r * p.in_row, p.in_column, out + r * p.out_row, p.out_column, columns);
+    }
+  }
+}
+
+// A square of 16 bytes a side, held in vector registers: rows are contiguous in the input, columns
+// in the output.
+void transpose_square(const uint32_t* in, int64_t in_column, uint32_t* out, int64_t out_row) {
+  using Vector [[gnu::vector_size(16)]] = uint32_t;
+  Vector v[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&v[i], in + i * in_column, 16);
+  const Vector a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+  const Vector b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+  const Vector c = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+  const Vector d = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+  v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+  v[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  v[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+  v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+  for (int i = 0; i < 4; ++i) std::memcpy(out + i * out_row, &v[i], 16);
+}
+void transpose_square(const uint64_t* in, int64_t in_column, uint64_t* out, int64_t out_row) {
+  using Vector [[gnu::vector_size(16)]] = uint64_t;
+  Vector v[2];
+  for (int i = 0; i < 2; ++i) std::memcpy(&v[i], in + i * in_column, 16);
+  const Vector a = __builtin_shufflevector(v[0], v[1], 0, 2);
+  const Vector b = __builtin_shufflevector(v[0], v[1], 1, 3);
+  std::memcpy(out, &a, 16);
+  std::memcpy(out + out_row, &b, 16);
+}
+
+// Writes around the cache, where the compiler can and the memory is aligned; a whole line at a time
+// is then not read first.
+void stream_row(const char* from, char* to, int64_t bytes) {
+#if defined(__SSE2__)
+  if (((reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(bytes)) & 15) == 0) {
+    for (int64_t i = 0; i < bytes; i += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
+    return;
+  }
+#endif
+  // What fills the block are loops that the analyzer leaves out.
+  // NOLINTNEXTLINE(clang-analyzer-unix.cstring.UninitializedRead)
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+// What was streamed is seen by other threads after this.
+void finish_streams(const LayoutProgram& p) {
+#if defined(__SSE2__)
+  if (p.stream) _mm_sfence();
+#endif
+}
+
+template <class T>
+void write_block(const LayoutProgram& p, const T* block, T* out, int64_t rows, int64_t columns) {
+  const int64_t bytes = columns * static_cast<int64_t>(sizeof(T));
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto* from = reinterpret_cast<const char*>(block + r * kBlock);
+    auto* to = reinterpret_cast<char*>(out + r * p.out_row);
+    if (p.stream) {
+      stream_row(from, to, bytes);
+    } else {
+      // NOLINTNEXTLINE(clang-analyzer-unix.cstring.UninitializedRead)
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+    }
+  }
+}
+
+// By way of a block in the first-level cache, so that several lines behind each other are read and
+// written: lines that are far apart evict each other where the distance is a power of two.
+template <class T>
+void transpose_block(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
+  constexpr int64_t kSide = 16 / sizeof(T);
+  alignas(64) T block[kBlock * kBlock];
+  const bool direct = p.columns <= kShortRow;
+  T* to = direct ? out : block;
+  const int64_t step = direct ? p.out_row : kBlock;
+  const int64_t even_rows = rows / kSide * kSide;
+  const int64_t even_columns = columns / kSide * kSide;
+  for (int64_t c = 0; c < even_columns; c += kSide) {
+    for (int64_t r = 0; r < even_rows; r += kSide) {
+      transpose_square(in + c * p.in_column + r, p.in_column, to + r * step + c, step);
+    }
+    for (int64_t i = c; i < c + kSide; ++i) {
+      for (int64_t r = even_rows; r < rows; ++r) to[r * step + i] = in[i * p.in_column + r];
+    }
+  }
+  for (int64_t c = even_columns; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r) to[r * step + c] = in[c * p.in_column + r];
+  }
+  if (!direct) write_block(p, block, out, rows, columns);
+}
+
+bool transposes(const LayoutProgram& p) {
+  return p.out_column == 1 && p.in_row == 1 && p.in_column != 1 && p.rows > 1;
+}
+
+template <class T, bool add>
+void copy_unit(const LayoutProgram& p, const T* in, T* out, const Block& block) {
+  in += block.in;
+  out += block.out;
+  if constexpr (!add && sizeof(T) >= 4) {
+    if (transposes(p)) {
+      for (int64_t c = 0; c < block.columns; c += kBlock) {
+        for (int64_t r = 0; r < block.rows; r += kBlock) {
+          transpose_block<T>(p, in + r + c * p.in_column, out + r * p.out_row + c,
+                             std::min(kBlock, block.rows - r), std::min(kBlock, block.columns - c));
+        }
+      }
+      return;
+    }
+  }
+  copy_any<T, add>(p, in, out, block.rows, block.columns);
+}
+
+// The units first … last-1, the pieces of one band behind each other.
+template <class T, bool add>
+void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int64_t last) {
+  const int64_t pieces = ceil_div(p.columns, p.piece);
+  const int64_t bands = ceil_div(p.rows, p.band);
+  int64_t column = first % pieces;
+  int64_t row = first / pieces % bands;
+  int64_t rest = first / pieces / bands;
+  int64_t at[kMaxRank];
+  int64_t in_offset = 0;
+  int64_t out_offset = 0;
+  for (int i = p.outer_rank - 1; i >= 0; --i) {
+    at[i] = rest % p.dim[i];
+    rest /= p.dim[i];
+    in_offset += at[i] * p.in_stride[i];
+    out_offset += at[i] * p.out_stride[i];
+  }
+  for (int64_t unit = first; unit < last; ++unit) {
+    const int64_t r = row * p.band;
+    const int64_t c = column * p.piece;
+    copy_unit<T, add>(
+        p, in, out,
+        {in_offset + r * p.in_row + c * p.in_column, out_offset + r * p.out_row + c * p.out_column,
+         std::min(p.band, p.rows - r), std::min(p.piece, p.columns - c)});
+    if (++column < pieces) continue;
+    column = 0;
+    if (++row < bands) continue;
+    row = 0;
+    for (int i = p.outer_rank - 1; i >= 0; --i) {
+      in_offset += p.in_stride[i];
+      out_offset += p.out_stride[i];
+      if (++at[i] < p.dim[i]) break;
+      in_offset -= p.dim[i] * p.in_stride[i];
+      out_offset -= p.dim[i] * p.out_stride[i];
+      at[i] = 0;
+    }
+  }
+}
+
+template <class T, bool add>
+void copy(const LayoutProgram& p, const char* in, char* out) {
+  if (p.outer == 1 && p.rows <= p.band && p.columns <= p.piece) {
+    copy_unit<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+                      {0, 0, p.rows, p.columns});
+    return finish_streams(p);
+  }
+  const int64_t units = p.outer * ceil_div(p.rows, p.band) * ceil_div(p.columns, p.piece);
+  const int64_t per_chunk =
+      chunk_of(units, std::min(p.band, p.rows) * std::min(p.piece, p.columns));
+  parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
+    copy_units<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+                       chunk * per_chunk, std::min((chunk + 1) * per_chunk, units));
+    finish_streams(p);
+  });
+}
+
+void add_to(const LayoutProgram& p, const char* in, char* out) {
+  switch (p.out.dtype) {
+    case DType::Bool:
+      return copy<uint8_t, true>(p, in, out);
+    case DType::Int32:
+      return copy<uint32_t, true>(p, in, out);  // unsigned: wraps
+    case DType::Int64:
+    case DType::UInt64:
+      return copy<uint64_t, true>(p, in, out);
+    case DType::Float32:
+      return copy<float, true>(p, in, out);
+    case DType::Float64:
+      return copy<double, true>(p, in, out);
+    default:  // widened by the builders
+      return;
+  }
+}
+
+// Zeroes in parallel: memory that is touched for the first time costs as much as writing it.
+void zero(char* out, int64_t bytes, bool worth) {
+  constexpr int64_t kBytes = 256 * 1024;
+  parallel_for(ceil_div(bytes, kBytes), worth, [&](int64_t chunk) {
+    std::memset(out + chunk * kBytes, 0,
+                static_cast<size_t>(std::min(kBytes, bytes - chunk * kBytes)));
+  });
+}
+
+}  // namespace
+
+LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
+  LayoutProgram p;
+  p.in = layout.in;
+  p.out = layout.out;
+  p.clear = layout.clear;
+  p.add = layout.add && !layout.clear;
+  p.element = size_of(layout.out.dtype);
+  p.worth = (p.clear ? slot_bytes : layout.out.shape.size() * p.element) > 512 * 1024;
+  p.empty = layout.out.shape.size() == 0;
+
+  Axis axes[kMaxRank];
+  int rank = 0;
+  for (int64_t i = 0; i < layout.out.shape.rank; ++i) {
+    if (layout.out.shape[i] == 1) continue;
+    axes[rank++] = {layout.out.shape[i], layout.in.strides[i], layout.out.strides[i]};
+  }
+  std::stable_sort(axes, axes + rank,
+                   [](const Axis& a, const Axis& b) { return std::abs(a.out) > std::abs(b.out); });
+  int merged = 0;
+  for (int i = 0; i < rank; ++i) {
+    Axis* last = merged ? &axes[merged - 1] : nullptr;
+    if (last && last->in == axes[i].in * axes[i].dim && last->out == axes[i].out * axes[i].dim) {
+      *last = {last->dim * axes[i].dim, axes[i].in, axes[i].out};
+    } else {
+      axes[merged++] = axes[i];
+    }
+  }
+  rank = merged;
+
+  if (rank > 0) {
+    const Axis column = axes[--rank];
+    p.columns = column.dim;
+    p.in_column = column.in;
+    p.out_column = column.out;
+  }
+  if (rank > 0) {
+    int row = rank - 1;
+    for (int i = 0; i < rank; ++i) {
+      if (std::abs(axes[i].in) < std::abs(axes[row].in) && axes[i].in != 0) row = i;
+    }
+    p.rows = axes[row].dim;
+    p.in_row = axes[row].in;
+    p.out_row = axes[row].out;
+    for (int i = row; i + 1 < rank; ++i) axes[i] = axes[i + 1];
+    --rank;
+  }
+  p.outer_rank = rank;
+  for (int i = 0; i < rank; ++i) {
+    p.dim[i] = axes[i].dim;
+    p.in_stride[i] = axes[i].in;
+    p.out_stride[i] = axes[i].out;
+    p.outer *= axes[i].dim;
+  }
+  if (transposes(p)) {
+    p.band = 4 * kBlock;
+    p.piece = 4 * kBlock;
+    p.stream = p.out.shape.size() * p.element > kStream;
+  } else {
+    p.piece = std::min(p.columns, kUnit);
+    p.band = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.piece, 1));
+  }
+  // What the copy covers without gaps needs no zeros first.
+  const bool covers = p.rows == 1 && p.outer == 1 && p.out_column == 1 && !p.empty;
+  p.head = covers ? p.out.offset * p.element : slot_bytes;
+  p.tail = slot_bytes - p.head - (covers ? p.columns * p.element : 0);
+  return p;
+}
+
+Status run_layout(const LayoutProgram& p, const Slots& slots) {
+  const int64_t whole = slots.slot_bytes(p.out.slot);
+  if (whole == 0) return {};  // without memory, not even an empty memset is allowed
+  if (p.clear) {
+    zero(slots.at(p.out.slot), p.head, p.worth);
+    zero(slots.at(p.out.slot) + whole - p.tail, p.tail, p.worth);
+  }
+  if (p.empty) return {};
+  const char* in = slots.at(p.in);
+  char* out = slots.at(p.out);
+  if (in == out) return {};  // all of an argument, whose memory the output took
+  if (p.add) {
+    add_to(p, in, out);
+  } else if (p.element == 4) {
+    copy<uint32_t, false>(p, in, out);
+  } else if (p.element == 8) {
+    copy<uint64_t, false>(p, in, out);
+  } else if (p.element == 2) {
+    copy<uint16_t, false>(p, in, out);
+  } else {
+    copy<uint8_t, false>(p, in, out);
+  }
+  return {};
+}
+
+}  // namespace pullback

@@ -1,0 +1,176 @@
+// Random numbers: element i is a pure function of (seed, counter, i), so any cut into chunks gives
+// the same numbers, and so does every processor (kernels/random.cpp). With parameters it is one of
+// these as well (kernels/random_gamma.cpp, random_counts.cpp). A permutation is
+// Fisher-Yates, bounded by the high half of a product of 64 bits.
+#include "backend/cpu/data/random_run.h"
+
+#include <algorithm>
+
+#include "backend/cpu/data/random_counts.h"
+#include "backend/cpu/kernels/philox.h"
+#include "backend/cpu/kernels/table.h"
+#include "base/threads.h"
+
+namespace pullback {
+namespace {
+
+// Whole pieces straight to the output; the last one through a buffer.
+void fill_random(RandomKernel kernel, int64_t seed, int64_t counter, int64_t size, int64_t element,
+                 char* out) {
+  const int64_t pieces = ceil_div(size, kRandomPiece);
+  const int64_t per_chunk = chunk_of(pieces, kRandomPiece);
+  parallel_for(ceil_div(pieces, per_chunk), size > 32 * 1024, [&](int64_t chunk) {
+    for (int64_t p = chunk * per_chunk; p < std::min((chunk + 1) * per_chunk, pieces); ++p) {
+      const int64_t first = p * kRandomPiece;
+      const int64_t n = std::min(kRandomPiece, size - first);
+      if (n == kRandomPiece) {
+        kernel(seed, counter, first, out + first * element);
+      } else {
+        alignas(64) char piece[kRandomPiece * 8];
+        kernel(seed, counter, first, piece);
+        std::copy_n(piece, n * element, out + first * element);
+      }
+    }
+  });
+}
+
+template <class T>
+void fill_iota(T* out, int64_t n) {
+  const int64_t per_chunk = chunk_of(n, 1);
+  parallel_for(ceil_div(n, per_chunk), n > 256 * 1024, [&](int64_t chunk) {
+    for (int64_t i = chunk * per_chunk; i < std::min((chunk + 1) * per_chunk, n); ++i) {
+      out[i] = static_cast<T>(i);
+    }
+  });
+}
+
+void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
+  fill_iota(out, n);
+  for (int64_t i = n - 1; i > 0; --i) {
+    if ((n - 1 - i) % 65536 == 0 && stop_requested()) return;
+    const PhiloxWords w = philox(seed, counter, static_cast<uint64_t>(i));
+    const uint64_t word = w.x[0] | static_cast<uint64_t>(w.x[1]) << 32;
+    const auto wide = static_cast<unsigned __int128>(word) * static_cast<unsigned __int128>(i + 1);
+    std::swap(out[i], out[static_cast<int64_t>(wide >> 64)]);
+  }
+}
+
+// An entry for each element, or one for all.
+template <class T>
+struct Parameter {
+  const T* data;
+  int64_t step;
+  Parameter(const View& view, const Slots& slots)
+      : data(reinterpret_cast<const T*>(slots.at(view))), step(is_one_number(view) ? 0 : 1) {}
+  T operator[](int64_t i) const { return data[i * step]; }
+};
+
+// f(first, n) for pieces of all elements.
+template <class F>
+void in_pieces(int64_t size, const F& f) {
+  constexpr int64_t kPiece = 4096;
+  parallel_for(ceil_div(size, kPiece), size > kPiece,
+               [&](int64_t piece) { f(piece * kPiece, std::min(kPiece, size - piece * kPiece)); });
+}
+
+void fill_gamma(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
+  const bool log = random.op == Op::random_log_gamma, wide = random.out.dtype == DType::Float64;
+  const GammaKernel kernel = kernels().gammas.of[log][wide];
+  const Parameter<char> a(random.in[0], slots);
+  const int64_t element = size_of(random.out.dtype);
+  char* out = slots.at(random.out);
+  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    kernel(seed, counter, first, n, a.data + first * a.step * element, a.step,
+           out + first * element);
+  });
+}
+
+void fill_integers(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
+  const Parameter<int64_t> low(random.in[0], slots), last(random.in[1], slots);
+  auto* out = reinterpret_cast<int64_t*>(slots.at(random.out));
+  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    draw_integers({seed, counter, first}, n, low.data + first * low.step, low.step,
+                  last.data + first * last.step, last.step, out + first);
+  });
+}
+
+// Neighbours often have the same parameters.
+template <class Law, class... P>
+void fill_by(const Random& random, const Slots& slots, int64_t seed, int64_t counter,
+             const P&... parameters) {
+  auto* out = reinterpret_cast<double*>(slots.at(random.out));
+  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    Law law(parameters[first]...);
+    for (int64_t i = first; i < first + n; ++i) {
+      if (!law.is(parameters[i]...)) law = Law(parameters[i]...);
+      out[i] = law.draw({seed, counter, i});
+    }
+  });
+}
+
+RandomKernel kernel_of(const Random& random) {
+  const RandomTable& table = kernels().random;
+  const int wide = random.out.dtype == DType::Float64;
+  if (random.op == Op::random_normal) return table.normal[wide];
+  return random.op == Op::random_exponential ? table.exponential[wide] : table.uniform[wide];
+}
+
+}  // namespace
+
+Status run_random(const Random& random, const Slots& slots) {
+  const int64_t seed = slots.scalar(random.seed).i;
+  const int64_t counter = slots.scalar(random.counter).i;
+  const int64_t size = random.out.shape.size();
+  char* out = slots.at(random.out);
+  if (size == 0) return {};
+  if (random.op == Op::permutation) {
+    fill_permutation(seed, counter, size, reinterpret_cast<int64_t*>(out));
+    return {};
+  }
+  switch (random.op) {
+    case Op::random_gamma:
+    case Op::random_log_gamma:
+      fill_gamma(random, slots, seed, counter);
+      break;
+    case Op::random_integers:
+      fill_integers(random, slots, seed, counter);
+      break;
+    case Op::random_poisson:
+      fill_by<Poisson>(random, slots, seed, counter, Parameter<double>(random.in[0], slots));
+      break;
+    case Op::random_binomial:
+      fill_by<Binomial>(random, slots, seed, counter, Parameter<double>(random.in[0], slots),
+                        Parameter<double>(random.in[1], slots));
+      break;
+    default:
+      fill_random(kernel_of(random), seed, counter, size, size_of(random.out.dtype), out);
+  }
+  return {};
+}
+
+Status run_iota(const Iota& iota, const Slots& slots) {
+  char* out = slots.at(iota.out);
+  const int64_t n = iota.out.shape.size();
+  switch (iota.out.dtype) {
+    case DType::Bool:
+      for (int64_t i = 0; i < n; ++i) out[i] = i != 0;
+      break;
+    case DType::Int32:
+      fill_iota(reinterpret_cast<int32_t*>(out), n);
+      break;
+    case DType::Int64:
+      fill_iota(reinterpret_cast<int64_t*>(out), n);
+      break;
+    case DType::Float32:
+      fill_iota(reinterpret_cast<float*>(out), n);
+      break;
+    case DType::Float64:
+      fill_iota(reinterpret_cast<double*>(out), n);
+      break;
+    default:  // made in int64 and cast
+      break;
+  }
+  return {};
+}
+
+}  // namespace pullback

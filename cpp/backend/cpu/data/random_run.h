@@ -1,0 +1,11 @@
+// Random numbers and ranges.
+#pragma once
+
+#include "backend/cpu/common/slots.h"
+
+namespace pullback {
+
+Status run_random(const Random& random, const Slots& slots);
+Status run_iota(const Iota& iota, const Slots& slots);
+
+}  // namespace pullback

@@ -1,0 +1,209 @@
+// Sorting of words: keys whose order as unsigned numbers is the order wished for, alone or with the
+// position they come from behind them. Short rows are merged without branches, long ones are
+// distributed digit by digit. Both are stable, and words with positions are all different, so the
+// result is one whatever the way to it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "backend/cpu/common/slots.h"
+#include "base/threads.h"
+
+namespace pullback {
+
+// A key of 64 bits and where it comes from.
+struct KeyAt {
+  uint64_t key, at;
+  bool operator<(const KeyAt& other) const { return key < other.key; }
+};
+
+namespace sort_detail {
+
+inline uint64_t key_of(uint32_t word) { return word; }
+inline uint64_t key_of(uint64_t word) { return word; }
+inline uint64_t key_of(const KeyAt& word) { return word.key; }
+
+template <class W>
+void insert(W* a, int64_t n) {
+  for (int64_t i = 1; i < n; ++i) {
+    const W x = a[i];
+    int64_t j = i;
+    for (; j > 0 && x < a[j - 1]; --j) a[j] = a[j - 1];
+    a[j] = x;
+  }
+}
+
+// Two runs of the same length, from both ends at once: two chains that do not wait for each other.
+template <class W>
+void merge_equal(const W* a, int64_t length, W* out) {
+  const W* left = a;
+  const W* right = a + length;
+  const W* left_end = right - 1;
+  const W* right_end = right + length - 1;
+  W* out_end = out + 2 * length - 1;
+  for (int64_t i = 0; i < length; ++i) {
+    const bool low = *right < *left;
+    *out++ = *(low ? right : left);
+    right += low;
+    left += !low;
+    const bool high = *right_end < *left_end;
+    *out_end-- = *(high ? left_end : right_end);
+    left_end -= high;
+    right_end -= !high;
+  }
+}
+
+template <class W>
+void merge(const W* a, int64_t left, int64_t right, W* out) {
+  const W* b = a + left;
+  const W* a_end = b;
+  const W* b_end = b + right;
+  while (a != a_end && b != b_end) {
+    const bool low = *b < *a;
+    *out++ = *(low ? b : a);
+    b += low;
+    a += !low;
+  }
+  out = std::copy(a, a_end, out);
+  std::copy(b, b_end, out);
+}
+
+inline bool first_of(uint32_t a, uint32_t b) { return a < b; }
+inline bool first_of(uint64_t a, uint64_t b) { return a < b; }
+inline bool first_of(const KeyAt& a, const KeyAt& b) {
+  return a.key < b.key || (a.key == b.key && a.at < b.at);
+}
+
+template <class W>
+void order(W* a, W* b) {
+  const bool swapped = first_of(*b, *a);
+  const W low = swapped ? *b : *a;
+  const W high = swapped ? *a : *b;
+  *a = low;
+  *b = high;
+}
+
+// Which of equal words comes first shows only where they have positions, and these are compared.
+template <class W>
+void sort_four(W* a) {
+  order(a, a + 1);
+  order(a + 2, a + 3);
+  order(a, a + 2);
+  order(a + 1, a + 3);
+  order(a + 1, a + 2);
+}
+
+template <class W>
+void sort_short(W* a, W* spare, int64_t n) {
+  constexpr int64_t kRun = 4;
+  int64_t sorted = 0;
+  for (; sorted + kRun <= n; sorted += kRun) sort_four(a + sorted);
+  insert(a + sorted, n - sorted);
+  W* from = a;
+  W* to = spare;
+  for (int64_t run = kRun; run < n; run *= 2) {
+    int64_t i = 0;
+    for (; i + 2 * run <= n; i += 2 * run) merge_equal(from + i, run, to + i);
+    const int64_t left = std::min(run, n - i);
+    merge(from + i, left, n - i - left, to + i);
+    std::swap(from, to);
+  }
+  if (from != a) std::copy(from, from + n, a);
+}
+
+// From here on a row is worth several threads.
+constexpr int64_t kLongSort = 128 * 1024;
+constexpr int64_t kParts = 16;
+
+inline int64_t parts_of(int64_t n) { return n >= kLongSort ? kParts : 1; }
+
+// The width of a digit: few passes, and counts that stay in a cache.
+constexpr int kBits = 11;
+constexpr int64_t kDigits = 1 << kBits;
+
+template <class W>
+constexpr int64_t short_row() {
+  return sizeof(W) == 4 ? 1024 : sizeof(W) == 8 ? 2048 : 256;
+}
+
+// What of a key differs among the words.
+template <class W>
+uint64_t varying(const W* a, int64_t n) {
+  uint64_t any = 0;
+  uint64_t all = ~uint64_t{0};
+  for (int64_t i = 0; i < n; ++i) {
+    any |= key_of(a[i]);
+    all &= key_of(a[i]);
+  }
+  return any & ~all;
+}
+
+// One pass: the parts are counted, and then distributed by themselves.
+template <class W>
+void distribute(const W* from, int64_t n, int shift, int64_t* counts, W* to) {
+  const auto digit = [=](const W& word) { return key_of(word) >> shift & (kDigits - 1); };
+  const int64_t parts = parts_of(n);
+  parallel_for(parts, true, [&](int64_t p) {
+    int64_t* own = counts + p * kDigits;
+    std::fill(own, own + kDigits, 0);
+    const int64_t end = (p + 1) * n / parts;
+    for (int64_t i = p * n / parts; i < end; ++i) ++own[digit(from[i])];
+  });
+  if (stop_requested()) return;  // some parts were not counted
+  int64_t sum = 0;
+  for (int64_t d = 0; d < kDigits; ++d) {
+    for (int64_t p = 0; p < parts; ++p) {
+      const int64_t count = counts[p * kDigits + d];
+      counts[p * kDigits + d] = sum;
+      sum += count;
+    }
+  }
+  parallel_for(parts, true, [&](int64_t p) {
+    int64_t* next = counts + p * kDigits;
+    const int64_t end = (p + 1) * n / parts;
+    for (int64_t i = p * n / parts; i < end; ++i) to[next[digit(from[i])]++] = from[i];
+  });
+}
+
+}  // namespace sort_detail
+
+// Calls body(begin, end) for the parts of a row, of a long one all at once.
+template <class Body>
+void each_part(int64_t n, Body&& body) {
+  const int64_t parts = sort_detail::parts_of(n);
+  parallel_for(parts, true, [&](int64_t p) { body(p * n / parts, (p + 1) * n / parts); });
+}
+
+// What sort_words needs for n words: their room, that of a copy, and counts behind them.
+template <class W>
+int64_t sort_memory(int64_t n) {
+  using namespace sort_detail;
+  const int64_t words = 2 * static_cast<int64_t>(sizeof(W)) * n;
+  if (n <= short_row<W>()) return words;
+  return words + static_cast<int64_t>(sizeof(int64_t)) * parts_of(n) * kDigits;
+}
+
+// Sorts the n words at the beginning of such memory by the bits of their keys from `low` on; those
+// below come in order.
+template <class W>
+void sort_words(char* memory, int64_t n, int low) {
+  using namespace sort_detail;
+  W* a = reinterpret_cast<W*>(memory);
+  W* spare = a + n;
+  if (n <= short_row<W>()) return sort_short(a, spare, n);
+  auto* counts = reinterpret_cast<int64_t*>(spare + n);
+  constexpr int kKeyBits = sizeof(W) == 4 ? 32 : 64;
+  const uint64_t differs = varying(a, n);
+  W* from = a;
+  W* to = spare;
+  for (int shift = low; shift < kKeyBits; shift += kBits) {
+    if (stop_requested()) return;
+    if ((differs >> shift & (kDigits - 1)) == 0) continue;
+    distribute(from, n, shift, counts, to);
+    std::swap(from, to);
+  }
+  if (from != a) std::copy(from, from + n, a);
+}
+
+}  // namespace pullback

@@ -1,0 +1,205 @@
+// One step that calls a library: its operands, and what the parts that compute it have in common.
+//
+// A row-major matrix is, for a library that wants columns, its transposed. Where that has the same
+// factors in other words nothing is turned: the lower triangle is the upper one, and aᵀ = u s vᴴ
+// says conj(v) s uᵀ of a.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "backend/cpu/linalg/lapack.h"
+#include "backend/cpu/linalg/library_run.h"
+#include "base/threads.h"
+
+namespace pullback {
+
+// What a call needs beside its operands, one part after the other.
+class Workspace {
+ public:
+  explicit Workspace(char* data) : data_(data) {}
+  template <class P>
+  P* take(int64_t count) {
+    P* out = reinterpret_cast<P*>(data_ + used_);
+    used_ += round_up(count * static_cast<int64_t>(sizeof(P)), 64);
+    return out;
+  }
+  int64_t used() const { return used_; }
+
+ private:
+  char* data_;
+  int64_t used_ = 0;
+};
+
+template <class T>
+struct LibraryParts {
+  using Real = typename RealOf<T>::type;
+  T *matrix, *vectors, *others, *tau, *work;
+  Real *values, *reals;
+  int* ints;
+};
+
+// Matrices of T, each of which is one thread's.
+template <class T>
+struct MatrixRun {
+  using Real = typename RealOf<T>::type;
+  using Parts = LibraryParts<T>;
+
+  const Lapack<T>& lapack;
+  const LibraryStep& step;
+  const RoutineForm& form;
+  int64_t m, n, least;
+  std::vector<char*> inputs, outputs;
+
+  MatrixRun(const Lapack<T>& lapack, const LibraryStep& step, const Slots& slots)
+      : lapack(lapack),
+        step(step),
+        form(step.call.form),
+        m(form.m),
+        n(form.n),
+        least(std::min(form.m, form.n)) {
+    for (const View& view : step.call.in) inputs.push_back(slots.at(view));
+    for (const View& view : step.call.out) {
+      outputs.push_back(view.slot < 0 ? nullptr : slots.at(view));
+    }
+  }
+
+  const T* in(size_t which, int64_t at, int64_t size) const {
+    return reinterpret_cast<const T*>(inputs[which]) + at * size;
+  }
+  // Null where nobody reads it.
+  template <class R = T>
+  R* out(size_t which, int64_t at, int64_t size) const {
+    return outputs[which] ? reinterpret_cast<R*>(outputs[which]) + at * size : nullptr;
+  }
+
+  // Piece `piece` of matrix `at`: only right-hand sides are cut (pieces_of).
+  Problem one(int64_t at, int64_t piece, const Parts& parts) const {
+    switch (form.routine) {
+      case Routine::cholesky:
+        return cholesky(at);
+      case Routine::triangular_solve:
+        return triangular_solve(at, piece);
+      case Routine::lu:
+        return lu(at, parts);
+      case Routine::qr:
+        return qr(at, parts);
+      case Routine::svd:
+        return svd(at, parts);
+      case Routine::eigh:
+        return eigh(at, parts);
+      case Routine::eig:
+        return eig(at, parts);
+      case Routine::absent:
+        return absent(at);
+      default:  // matrix_functions.cpp
+        break;
+    }
+    return Problem::None;
+  }
+
+  // library_factors.cpp
+  Problem cholesky(int64_t at) const;
+  Problem triangular_solve(int64_t at, int64_t piece) const;
+  Problem lu(int64_t at, const Parts& parts) const;
+  Problem qr(int64_t at, const Parts& parts) const;
+  // library_spectra.cpp
+  Problem svd(int64_t at, const Parts& parts) const;
+  Problem eigh(int64_t at, const Parts& parts) const;
+  Problem eig(int64_t at, const Parts& parts) const;
+  Problem absent(int64_t at) const;
+};
+
+// run(first, end) gives a status, in chunks of some 20 µs, by size alone. Each of `count` takes so
+// many nanoseconds, and chunks are multiples of `together`.
+template <class Run>
+Status in_chunks(int64_t count, double each, int64_t together, const Run& run) {
+  const int64_t per_chunk =
+      round_up(std::max<int64_t>(1, static_cast<int64_t>(20000 / each)), together);
+  FirstProblem problem;
+  parallel_for(ceil_div(count, per_chunk), worth_threads(each * static_cast<double>(count)),
+               [&](int64_t chunk) {
+                 const int64_t first = chunk * per_chunk;
+                 const Status status = run(first, std::min(first + per_chunk, count));
+                 if (!status) problem.report(chunk, status);
+               });
+  return problem.status();
+}
+
+// f of a null pointer to the numbers that the matrices hold.
+template <class F>
+auto by_dtype(const LibraryCall& call, F&& f) {
+  const bool narrow = call.in[0].dtype == DType::Float32;
+  if (call.form.is_complex) {
+    return narrow ? f(static_cast<std::complex<float>*>(nullptr))
+                  : f(static_cast<std::complex<double>*>(nullptr));
+  }
+  return narrow ? f(static_cast<float*>(nullptr)) : f(static_cast<double*>(nullptr));
+}
+
+constexpr int kColumnMajor = 102;
+constexpr int kNoTurn = 111, kAdjoint = 113;
+
+// c = turned(a) turned(b), square or not, columns one after the other.
+template <class T>
+void product(const Lapack<T>& lapack, int turn_a, const T* a, int turn_b, const T* b, int m, int k,
+             int n, T* c) {
+  const T one{1}, zero{};
+  const int lda = turn_a == kNoTurn ? m : k, ldb = turn_b == kNoTurn ? k : n;
+  if constexpr (Lapack<T>::kComplex) {
+    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+  } else {
+    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, one, a, lda, b, ldb, zero, c, m);
+  }
+}
+
+// Into how many pieces the work on one matrix is cut, by size alone: columns of right-hand sides do
+// not depend on each other.
+constexpr int64_t kPieceColumns = 64;
+inline int64_t pieces_of(const RoutineForm& form) {
+  const bool large = form.routine == Routine::triangular_solve && form.n >= kPieceColumns;
+  return large ? std::max<int64_t>(1, ceil_div(form.k, kPieceColumns)) : 1;
+}
+
+// Which vectors are asked for, as the library says it.
+// Whether the library factorises it as QR before it looks for singular values.
+inline bool is_tall(const RoutineForm& form) { return 6 * form.m >= 11 * form.n; }
+inline char job_of_svd(const LibraryCall& call) {
+  return call.out[0].slot < 0 && call.out[2].slot < 0 ? 'N' : call.form.full ? 'A' : 'S';
+}
+// The values of a general matrix come in another order where no vectors are made.
+inline char job_of_vectors(const LibraryCall& call) {
+  return call.out[1].slot < 0 && call.form.routine != Routine::eig ? 'N' : 'V';
+}
+
+// The transposed of a row-major matrix.
+template <class T>
+void turn(const T* x, int64_t rows, int64_t columns, T* y) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
+    for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {
+      const int64_t i1 = std::min(i0 + kBlock, rows), j1 = std::min(j0 + kBlock, columns);
+      for (int64_t i = i0; i < i1; ++i) {
+        for (int64_t j = j0; j < j1; ++j) y[j * rows + i] = x[i * columns + j];
+      }
+    }
+  }
+}
+
+// The library might not end otherwise.
+template <class T>
+bool finite(const T* x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(std::real(x[i])) || !std::isfinite(std::imag(x[i]))) return false;
+  }
+  return true;
+}
+
+template <class T>
+void fill_identity(T* x, int64_t rows, int64_t columns) {
+  std::fill_n(x, rows * columns, T{});
+  for (int64_t i = 0; i < std::min(rows, columns); ++i) x[i * columns + i] = T{1};
+}
+
+}  // namespace pullback

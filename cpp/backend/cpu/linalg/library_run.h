@@ -1,0 +1,18 @@
+// Routines of LAPACK over a batch of matrices.
+#pragma once
+
+#include "backend/cpu/common/slots.h"
+
+namespace pullback {
+
+// A call, and how much workspace the library asks for: numbers of the matrices' dtype, real ones,
+// integers.
+struct LibraryStep {
+  LibraryCall call;
+  int64_t work = 0, reals = 0, ints = 0;
+};
+
+LibraryStep compile_library(const LibraryCall& call);
+Status run_library(const LibraryStep& step, const Slots& slots);
+
+}  // namespace pullback

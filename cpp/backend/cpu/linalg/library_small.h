@@ -1,0 +1,12 @@
+// Routines over many small matrices, by our own kernels instead of a library.
+#pragma once
+
+#include "backend/cpu/common/slots.h"
+
+namespace pullback {
+
+bool is_small(const LibraryCall& call);
+// The matrices from `first` on, before `end`.
+Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int64_t end);
+
+}  // namespace pullback

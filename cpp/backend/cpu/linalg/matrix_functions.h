@@ -1,0 +1,13 @@
+// Steps that compute functions of matrices, Sylvester equations and systems of few diagonals.
+#pragma once
+
+#include "backend/cpu/common/slots.h"
+
+namespace pullback {
+
+inline bool is_matrix_function(Routine routine) {
+  return routine >= Routine::expm && routine <= Routine::swap_rows;
+}
+Status run_matrix_function(const LibraryCall& call, const Slots& slots);
+
+}  // namespace pullback

@@ -1,0 +1,140 @@
+// Views as loops: the axes are merged once, when a plan is compiled; rows are then
+// copied one by one.
+#include "backend/cpu/tiles/strided.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/kernels/table.h"
+
+namespace pullback {
+namespace {
+
+template <class T>
+void fill(char* out, const char* value, int64_t n) {
+  T v;
+  std::memcpy(&v, value, sizeof v);
+  auto* y = reinterpret_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) y[i] = v;
+}
+
+template <class T>
+void gather_row(char* out, const char* in, int64_t stride, int64_t n) {
+  auto* y = reinterpret_cast<T*>(out);
+  const auto* x = reinterpret_cast<const T*>(in);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+}
+
+template <class T>
+void scatter_row(char* out, const char* in, int64_t stride, int64_t n) {
+  auto* y = reinterpret_cast<T*>(out);
+  const auto* x = reinterpret_cast<const T*>(in);
+  for (int64_t i = 0; i < n; ++i) y[i * stride] = x[i];
+}
+
+void copy_row(char* out, const char* in, int64_t element, int64_t stride, int64_t n) {
+  if (stride == 1) {
+    std::memcpy(out, in, static_cast<size_t>(n * element));
+  } else if (stride == 0) {
+    fill_elements(out, in, element, n);
+  } else if (element >= 4) {
+    kernels().rows.gather[element == 8](out, in, stride, n);
+  } else if (element == 2) {
+    gather_row<uint16_t>(out, in, stride, n);
+  } else {
+    gather_row<uint8_t>(out, in, stride, n);
+  }
+}
+
+void write_row(char* out, const char* in, int64_t element, int64_t stride, int64_t n) {
+  if (stride == 1) {
+    std::memcpy(out, in, static_cast<size_t>(n * element));
+  } else if (element == 4) {
+    scatter_row<uint32_t>(out, in, stride, n);
+  } else if (element == 8) {
+    scatter_row<uint64_t>(out, in, stride, n);
+  } else if (element == 2) {
+    scatter_row<uint16_t>(out, in, stride, n);
+  } else {
+    scatter_row<uint8_t>(out, in, stride, n);
+  }
+}
+
+// Calls row(offset, stride, done, count) for the rows that elements first … first+n-1 are in, or
+// parts of them, in order; the array has at least one axis.
+template <class Row>
+void for_each_row(const Axes& axes, int64_t first, int64_t n, Row&& row) {
+  const int last = axes.rank - 1;
+  const int64_t length = axes.dim[last];
+  const int64_t stride = axes.stride[last];
+  int64_t at[kMaxRank];
+  int64_t rest = first;
+  int64_t offset = 0;  // of the current row
+  for (int i = last; i >= 0; --i) {
+    at[i] = rest % axes.dim[i];
+    rest /= axes.dim[i];
+    if (i != last) offset += at[i] * axes.stride[i];
+  }
+  int64_t column = at[last];
+  for (int64_t done = 0; done < n;) {
+    const int64_t take = std::min(n - done, length - column);
+    row(offset + column * stride, stride, done, take);
+    done += take;
+    column = 0;
+    for (int i = last - 1; i >= 0; --i) {
+      offset += axes.stride[i];
+      if (++at[i] < axes.dim[i]) break;
+      offset -= axes.dim[i] * axes.stride[i];
+      at[i] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void fill_elements(char* out, const char* value, int64_t element, int64_t n) {
+  if (element == 4) {
+    fill<uint32_t>(out, value, n);
+  } else if (element == 8) {
+    fill<uint64_t>(out, value, n);
+  } else if (element == 2) {
+    fill<uint16_t>(out, value, n);
+  } else {
+    fill<uint8_t>(out, value, n);
+  }
+}
+
+Axes merged_axes(const View& view) {
+  Axes out;
+  for (int64_t i = 0; i < view.shape.rank; ++i) {
+    const int64_t dim = view.shape[i];
+    if (dim == 1) continue;
+    const int last = out.rank - 1;
+    if (last >= 0 && out.stride[last] == view.strides[i] * dim) {
+      out.dim[last] *= dim;
+      out.stride[last] = view.strides[i];
+    } else {
+      out.dim[out.rank] = dim;
+      out.stride[out.rank++] = view.strides[i];
+    }
+  }
+  return out;
+}
+
+void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t first, int64_t n,
+                    char* out) {
+  if (axes.rank == 0) return fill_elements(out, base, element, n);
+  for_each_row(axes, first, n, [&](int64_t offset, int64_t stride, int64_t done, int64_t count) {
+    copy_row(out + done * element, base + offset * element, element, stride, count);
+  });
+}
+
+void scatter_strided(const Axes& axes, char* base, int64_t element, int64_t first, int64_t n,
+                     const char* in) {
+  if (axes.rank == 0) return write_row(base, in, element, 1, n);
+  for_each_row(axes, first, n, [&](int64_t offset, int64_t stride, int64_t done, int64_t count) {
+    write_row(base + offset * element, in + done * element, element, stride, count);
+  });
+}
+
+}  // namespace pullback

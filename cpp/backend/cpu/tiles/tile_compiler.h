@@ -1,0 +1,72 @@
+// The compiler of a tile group: tile_program.cpp has its places and registers, tile_emit.cpp what
+// becomes of each instruction.
+#pragma once
+
+#include <vector>
+
+#include "backend/cpu/common/slots.h"
+#include "backend/cpu/tiles/tile_program.h"
+#include "backend/cpu/tiles/tile_values.h"
+
+namespace pullback {
+
+class TileCompiler {
+ public:
+  TileCompiler(const TileGroup& group, TileOrder order)
+      : group_(group),
+        order_(order),
+        values_(group),
+        place_(values_.size(), -1),
+        spread_(values_.size(), -1),
+        owns_(values_.size(), 0) {}
+  TileProgram compile();
+
+ private:
+  using Kind = TileProgram::Kind;
+  using Code = TileProgram::Code;
+
+  int32_t leaves() const { return values_.leaves(); }
+  int64_t per_row(bool row, int64_t element) const {
+    return row ? element : element * program_.length;
+  }
+  int32_t new_place() { return program_.places++; }
+  int32_t direct(const View& view, int64_t per_row);
+  int32_t take_register(bool row, int64_t element);
+  void give_register(bool row, int64_t element, int32_t place);
+  void free_if_dead(int32_t value, int32_t now);
+
+  void place_load(int32_t value);
+  void bring(int32_t value);
+  bool repeats(const ValueInfo& info);
+  // The place of a value as it is read at this level. Emits what brings it there.
+  int32_t operand(int32_t value, bool row);
+  int32_t destination(int32_t value);
+
+  Code& add_code(Kind kind, bool row, double cost);
+  void emit(int32_t index);
+  void emit_elementwise(int32_t index, Code code);
+  bool emit_arithmetic(int32_t index);
+  void emit_pair(int32_t index, int32_t partner);
+  void emit_partner(int32_t index);
+  void emit_rows(int32_t index);
+  void emit_placed(int32_t index);
+  void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
+                 int32_t in, int32_t out);
+  void emit_scatter(int32_t index);
+  Code& add_weave(Kind kind, const View& first, const std::vector<int32_t>& columns, bool row);
+  void store_leaves();
+  void place_reductions();
+  void choose_tile();
+
+  const TileGroup& group_;
+  const TileOrder order_;
+  const TileValues values_;
+  TileProgram program_;
+  std::vector<int32_t> place_;   // of each value, -1: none yet
+  std::vector<int32_t> spread_;  // of each value over rows: the register with its repeated entries
+  std::vector<uint8_t> owns_;    // place_ is a register
+  std::vector<int32_t> free_[2][kSizes];  // registers by level and size
+  std::vector<int32_t> gather_;           // of each load: its source, until it is gathered
+};
+
+}  // namespace pullback

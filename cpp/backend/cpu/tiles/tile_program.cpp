@@ -1,0 +1,192 @@
+// Linear scan over the instructions: each value gets a place when it is made and gives its register
+// back after its last use. Strided loads are gathered just before their first use, and a value over
+// rows is spread over the elements before the first instruction that needs it so.
+#include <algorithm>
+#include <utility>
+
+#include "backend/cpu/tiles/tile_compiler.h"
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kSmallestTile = 512;
+constexpr int64_t kLargestTile = 2048;
+constexpr int64_t kTileFootprint = 32 * 1024;  // of everything a tile touches: it should stay in L1
+constexpr int64_t kStreamBytes = 1024 * 1024;  // more than this does not stay in the cache
+
+}  // namespace
+
+int32_t TileCompiler::direct(const View& view, int64_t per_row) {
+  const int32_t place = new_place();
+  program_.directs.push_back({place, view.slot, view.offset * size_of(view.dtype), per_row});
+  return place;
+}
+
+int32_t TileCompiler::take_register(bool row, int64_t element) {
+  auto& pool = free_[row][size_index(element)];
+  if (pool.empty()) {
+    program_.registers.push_back({new_place(), per_row(row, element)});
+    return program_.registers.back().place;
+  }
+  const int32_t place = pool.back();
+  pool.pop_back();
+  return place;
+}
+
+void TileCompiler::give_register(bool row, int64_t element, int32_t place) {
+  free_[row][size_index(element)].push_back(place);
+}
+
+void TileCompiler::free_if_dead(int32_t value, int32_t now) {
+  if (value < 0) return;
+  const ValueInfo& info = values_[value];
+  const int64_t element = size_of(info.dtype);
+  if (spread_[value] >= 0 && info.last_element_use <= now) {
+    give_register(false, element, spread_[value]);
+    spread_[value] = -1;
+  }
+  if (owns_[value] && info.last_use <= now) {
+    give_register(info.row, element, place_[value]);
+    owns_[value] = 0;
+  }
+}
+
+// A load whose elements come back in every tile: gathered once per frame.
+bool TileCompiler::repeats(const ValueInfo& info) {
+  const Axes& axes = info.axes;
+  if (order_ == TileOrder::Any || info.row || axes.rank < 2 || axes.stride[0] != 0 ||
+      group_.count == 0) {
+    return false;
+  }
+  int64_t period = 1;
+  for (int i = 1; i < axes.rank; ++i) period *= axes.dim[i];
+  if (program_.length % period == 0) return true;
+  if (period % program_.length || period > kLargestTile) return false;
+  const int64_t rows = period / program_.length;
+  if (program_.align % rows == 0) return true;
+  if (rows % program_.align) return false;
+  program_.align = rows;
+  return true;
+}
+
+void TileCompiler::place_load(int32_t value) {
+  const View& view = group_.loads[value];
+  const ValueInfo& info = values_[value];
+  const Axes& axes = info.axes;
+  const int64_t element = size_of(view.dtype);
+  const TileProgram::Strided source{view.slot, view.offset * element, element, info.row, axes};
+  if (info.constant || repeats(info)) {
+    place_[value] = new_place();
+    program_.repeats.push_back({place_[value], source});
+  } else if (axes.rank == 1 && axes.stride[0] == 1) {
+    place_[value] = direct(view, per_row(info.row, element));
+  } else if (!values_.woven_load(value)) {
+    gather_[value] = static_cast<int32_t>(program_.gathers.size());
+    program_.gathers.push_back(source);
+  }
+}
+
+// A load whose elements do not lie side by side, with all that it is woven with.
+void TileCompiler::bring(int32_t value) {
+  const auto take = [&](int32_t v) {
+    owns_[v] = 1;
+    return place_[v] = take_register(values_[v].row, size_of(values_[v].dtype));
+  };
+  if (const std::vector<int32_t>* loads = values_.woven_load(value)) {
+    std::vector<int32_t> columns;
+    for (const int32_t load : *loads) columns.push_back(take(load));
+    add_weave(Kind::Unweave, group_.loads[loads->front()], columns, values_[value].row);
+    return;
+  }
+  Code& code = add_code(Kind::Gather, values_[value].row, 0.5);
+  code.out = take(value);
+  code.index = gather_[value];
+}
+
+int32_t TileCompiler::operand(int32_t value, bool row) {
+  const ValueInfo& info = values_[value];
+  const int64_t element = size_of(info.dtype);
+  if (place_[value] < 0) bring(value);
+  if (row || !info.row || info.constant) return place_[value];
+  if (spread_[value] < 0) {
+    spread_[value] = take_register(false, element);
+    Code& code = add_code(Kind::Rows, true, 0.05 * static_cast<double>(group_.length));
+    code.over_rows = kernels().rows.spread[size_index(element)];
+    code.out = spread_[value];
+    code.in[0] = place_[value];
+  }
+  return spread_[value];
+}
+
+int32_t TileCompiler::destination(int32_t value) {
+  const ValueInfo& info = values_[value];
+  const int64_t element = size_of(info.dtype);
+  if (info.first_store >= 0) {
+    return place_[value] = direct(group_.stores[info.first_store].view, per_row(info.row, element));
+  }
+  owns_[value] = 1;
+  return place_[value] = take_register(info.row, element);
+}
+
+void TileCompiler::choose_tile() {
+  int64_t bytes = 0;
+  for (const auto& r : program_.registers) bytes += r.per_row;
+  for (const auto& d : program_.directs) bytes += d.per_row;
+  for (const auto& r : program_.repeats) bytes += per_row(r.source.row, r.source.element);
+  for (const auto& s : program_.splats) bytes += per_row(s.row, size_of(s.scalar.dtype));
+  const int64_t length = program_.length;
+  // Folds alone keep nothing in the cache.
+  const bool alone = order_ == TileOrder::Rows && program_.code.empty() &&
+                     program_.repeats.empty() && program_.splats.empty();
+  int64_t tile = std::max<int64_t>(1, (alone ? 4 : 1) * kLargestTile / length);
+  while (!alone && tile > 1 && tile * length > kSmallestTile && tile * bytes > kTileFootprint)
+    tile /= 2;
+  tile = std::max(tile / program_.align, int64_t{1}) * program_.align;
+  program_.tile = std::min(tile, std::max<int64_t>(program_.rows, 1));
+
+  int64_t direct = 0;
+  for (const auto& d : program_.directs) direct += d.per_row;
+  program_.streams =
+      order_ != TileOrder::Any && direct * program_.rows > kStreamBytes && !program_.code.empty();
+
+  int64_t at = 0;
+  const auto reserve = [&](int64_t per_row) {
+    const int64_t start = at;
+    at += round_up(program_.tile * per_row, 64);
+    return start;
+  };
+  for (auto& s : program_.splats) s.scratch = reserve(per_row(s.row, size_of(s.scalar.dtype)));
+  for (auto& r : program_.repeats) r.scratch = reserve(per_row(r.source.row, r.source.element));
+  for (auto& r : program_.registers) r.scratch = reserve(r.per_row);
+  program_.scratch_bytes = at;
+}
+
+TileProgram TileCompiler::compile() {
+  program_.length = program_.row_length = group_.length;
+  if (order_ == TileOrder::Blocks) {
+    const Reduction& reduction = group_.reductions.front();
+    program_.length = std::max<int64_t>(1, reduction.reduced * reduction.inner);
+  }
+  program_.rows = group_.count / program_.length;
+  gather_.assign(group_.loads.size(), -1);
+  for (int32_t v = 0; v < leaves(); ++v) {
+    if (values_[v].last_use < 0) continue;
+    if (v < values_.loads()) {
+      place_load(v);
+    } else {
+      place_[v] = new_place();
+      program_.splats.push_back({place_[v], group_.scalars[v - values_.loads()], values_[v].row});
+    }
+  }
+  for (int32_t i = 0; i < static_cast<int32_t>(group_.instructions.size()); ++i) emit(i);
+  store_leaves();
+  place_reductions();
+  choose_tile();
+  return std::move(program_);
+}
+
+TileProgram compile_tiles(const TileGroup& group, TileOrder order) {
+  return TileCompiler(group, order).compile();
+}
+
+}  // namespace pullback

@@ -1,0 +1,181 @@
+// The inner loop of the library: one call a line of code and tile.
+#include "backend/cpu/tiles/tile_run.h"
+
+#include <algorithm>
+
+namespace pullback {
+namespace {
+
+void fill_scalar(DType dtype, Scalar value, char* to, int64_t n) {
+  alignas(8) char element[8];
+  store_scalar(dtype, value, element);
+  fill_elements(to, element, size_of(dtype), n);
+}
+
+}  // namespace
+
+void fill_identity(const Fold& fold, void* accumulators, int64_t n) {
+  fill_scalar(fold.accumulator, fold.identity, static_cast<char*>(accumulators), n);
+}
+
+TileFrame::TileFrame(const TileProgram& program, const Slots& slots, char* memory, bool fill_it)
+    : program_(program),
+      slots_(slots),
+      memory_(memory),
+      place_(reinterpret_cast<char**>(memory + program.scratch_bytes)),
+      base_(place_ + program.places) {
+  if (fill_it) fill();
+}
+
+void TileFrame::fill() {
+  for (const auto& r : program_.registers) place_[r.place] = memory_ + r.scratch;
+  for (size_t i = 0; i < program_.directs.size(); ++i) {
+    base_[i] = slots_.at(program_.directs[i].slot) + program_.directs[i].offset;
+  }
+  const int64_t entries[2] = {program_.tile * program_.length, program_.tile};
+  for (const auto& splat : program_.splats) {
+    char* to = place_[splat.place] = memory_ + splat.scratch;
+    const ScalarLoad& load = splat.scalar;
+    const Scalar value = load.scalar < 0 ? load.constant : slots_.scalar(load.scalar);
+    fill_scalar(load.dtype, value, to, entries[splat.row]);
+  }
+  for (const auto& repeat : program_.repeats) {
+    const auto& source = repeat.source;
+    char* to = place_[repeat.place] = memory_ + repeat.scratch;
+    gather_strided(source.axes, slots_.at(source.slot) + source.offset, source.element, 0,
+                   entries[source.row], to);
+  }
+}
+
+namespace {
+
+// Brings what the next tile reads and writes towards the cache, a few lines at each step of this
+// one: kernels either wait for memory or compute, and without this never both at once.
+class Ahead {
+ public:
+  Ahead(const TileProgram& program, char* const* base, int64_t first, int64_t n)
+      : program_(program), base_(base), first_(first), n_(n) {
+    int64_t lines = 0;
+    for (const auto& d : program.directs) lines += n * d.per_row / kLine + 1;
+    each_ = lines / static_cast<int64_t>(program.code.size()) + 1;
+  }
+  void advance() {
+    for (int64_t i = 0; i < each_; ++i, at_ += kLine) {
+      while (at_ >= end_) {
+        if (direct_ == program_.directs.size()) return;
+        const int64_t per_row = program_.directs[direct_].per_row;
+        at_ = base_[direct_] + first_ * per_row;
+        end_ = at_ + n_ * per_row;
+        ++direct_;
+      }
+      __builtin_prefetch(at_, 0, 2);
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+  const TileProgram& program_;
+  char* const* base_;
+  int64_t first_, n_;
+  int64_t each_;
+  size_t direct_ = 0;
+  char* at_ = nullptr;
+  char* end_ = nullptr;
+};
+
+}  // namespace
+
+Problem TileFrame::run(int64_t first, int64_t n) {
+  for (size_t i = 0; i < program_.directs.size(); ++i) {
+    place_[program_.directs[i].place] = base_[i] + first * program_.directs[i].per_row;
+  }
+  if (!program_.streams) return run_code(first, n, [] {});
+  Ahead ahead(program_, base_, first + n, n);
+  return run_code(first, n, [&] { ahead.advance(); });
+}
+
+template <class Between>
+Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
+  const int64_t entries[2] = {n * program_.length, n};
+  for (const auto& code : program_.code) {
+    int problem = kFine;
+    between();
+    switch (code.kind) {
+      case TileProgram::Kind::Call:
+        problem = code.call(place_[code.out], place_[code.in[0]], place_[code.in[1]],
+                            place_[code.in[2]], entries[code.row]);
+        break;
+      case TileProgram::Kind::Rows:
+        problem = code.over_rows(place_[code.out], place_[code.in[0]], place_[code.in[1]],
+                                 place_[code.in[2]], entries[code.row], program_.row_length);
+        break;
+      case TileProgram::Kind::Pair:
+        problem =
+            code.pair(place_[code.out], place_[code.in[1]], place_[code.in[0]], entries[code.row]);
+        break;
+      case TileProgram::Kind::Fold:
+        fold(code, n);
+        break;
+      case TileProgram::Kind::Gather: {
+        const auto& source = program_.gathers[code.index];
+        gather_strided(source.axes, slots_.at(source.slot) + source.offset, source.element,
+                       source.row ? first : first * program_.length, entries[source.row],
+                       place_[code.out]);
+        break;
+      }
+      case TileProgram::Kind::Unweave: {
+        const auto& woven = program_.weaves[code.index];
+        void* columns[kMostWoven];
+        for (int k = 0; k < woven.count; ++k) columns[k] = place_[woven.columns[k]];
+        code.unweave(columns, place_[woven.block], entries[code.row]);
+        break;
+      }
+      case TileProgram::Kind::Weave: {
+        const auto& woven = program_.weaves[code.index];
+        const void* columns[kMostWoven];
+        for (int k = 0; k < woven.count; ++k) columns[k] = place_[woven.columns[k]];
+        code.weave(place_[woven.block], columns, entries[code.row]);
+        break;
+      }
+      case TileProgram::Kind::Scatter: {
+        const auto& target = program_.scatters[code.index];
+        scatter_strided(target.axes, slots_.at(target.slot) + target.offset, target.element,
+                        target.row ? first : first * program_.length, entries[target.row],
+                        place_[code.in[0]]);
+        break;
+      }
+    }
+    if (problem) [[unlikely]]
+      return refuse(code, problem, entries[code.row]);
+  }
+  return Problem::None;
+}
+
+Problem TileFrame::refuse(const TileProgram::Code& code, int problem, int64_t rows) {
+  status_.problem = static_cast<Problem>(problem);
+  if (status_.problem == Problem::IndexOutOfRange) {
+    const auto* index = reinterpret_cast<const int64_t*>(place_[code.in[1]]);
+    status_.bound = program_.row_length;
+    status_.detail = *std::find_if(index, index + rows,
+                                   [&](int64_t i) { return i < 0 || i >= program_.row_length; });
+  }
+  return status_.problem;
+}
+
+void TileFrame::fold(const TileProgram::Code& code, int64_t rows) {
+  const auto& f = program_.folds[code.index];
+  const char* values = place_[code.in[0]];
+  char* sums = place_[code.in[1]];
+  fill_identity(f.fold, sums, rows * f.inner);
+  if (f.inner == 1) {
+    f.fold.rows(values, rows, f.reduced, sums);
+  } else {
+    for (int64_t r = 0; r < rows; ++r) {
+      f.fold.columns(values + r * f.reduced * f.inner * f.value, f.reduced, f.inner,
+                     sums + r * f.inner * f.accumulator);
+    }
+  }
+  if (f.finish) f.finish(place_[code.out], sums, nullptr, nullptr, rows * f.inner);
+}
+
+}  // namespace pullback

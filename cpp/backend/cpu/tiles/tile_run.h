@@ -1,0 +1,43 @@
+// Running a tile program: a frame holds the addresses of its places on one thread.
+#pragma once
+
+#include "backend/cpu/common/slots.h"
+#include "backend/cpu/tiles/tile_program.h"
+
+namespace pullback {
+
+// The identity of a fold, n times.
+void fill_identity(const Fold& fold, void* accumulators, int64_t n);
+
+// `memory` has frame_bytes(program) bytes, 64-byte aligned, and belongs to the frame.
+class TileFrame {
+ public:
+  static int64_t frame_bytes(const TileProgram& program) {
+    const auto pointers = program.places + static_cast<int64_t>(program.directs.size());
+    return round_up(program.scratch_bytes + pointers * static_cast<int64_t>(sizeof(char*)), 64);
+  }
+  // Without `fill` the memory is as an earlier frame of this program and these slots left it.
+  TileFrame(const TileProgram& program, const Slots& slots, char* memory, bool fill = true);
+
+  // Computes rows first … first+n-1, n <= program.tile.
+  Problem run(int64_t first, int64_t n);
+  const char* at(int32_t place) const { return place_[place]; }
+  // The problem that run() returned, with its details.
+  const Status& status() const { return status_; }
+
+ private:
+  template <class Between>
+  Problem run_code(int64_t first, int64_t n, Between&& between);
+  void fill();
+  Problem refuse(const TileProgram::Code& code, int problem, int64_t rows);
+  void fold(const TileProgram::Code& code, int64_t rows);
+
+  const TileProgram& program_;
+  const Slots& slots_;
+  char* memory_;
+  char** place_;
+  char** base_;  // of each direct, of row 0
+  Status status_;
+};
+
+}  // namespace pullback

@@ -1,0 +1,176 @@
+// One pass over the instructions before any code is emitted: which entries a value has, when it is
+// read for the last time, whether a store gives it its place. Pairs of instructions that are one
+// call (the value and its companion) and places that an addition does itself are found here too,
+// since both change when something is read.
+#include "backend/cpu/tiles/tile_values.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "backend/cpu/kernels/table.h"
+
+namespace pullback {
+
+bool is_dense(const View& view) {
+  const Axes axes = merged_axes(view);
+  return axes.rank == 0 || (axes.rank == 1 && axes.stride[0] == 1);
+}
+
+TileValues::TileValues(const TileGroup& group) : group_(group) {
+  const auto instructions = static_cast<int32_t>(group.instructions.size());
+  info_.reserve(group.loads.size() + group.scalars.size() + group.instructions.size());
+  for (const View& view : group.loads) add_load(view);
+  for (const ScalarLoad& load : group.scalars) {
+    info_.push_back({load.dtype, group.length > 1, true});
+  }
+  for (const Instruction& instruction : group.instructions) {
+    info_.push_back({instruction.result, instruction.row && group.length > 1});
+  }
+  woven_loads_ = find_woven(
+      loads(), [&](int32_t i) -> const View& { return group.loads[i]; },
+      [&](int32_t i) { return info_[i].row; });
+  woven_stores_ = find_woven(
+      static_cast<int32_t>(group.stores.size()),
+      [&](int32_t i) -> const View& { return group.stores[i].view; },
+      [&](int32_t i) { return is_row(group.stores[i].view.shape.size(), group.stores[i].value); });
+  for (auto i = static_cast<int32_t>(group_.stores.size()) - 1; i >= 0; --i) {
+    if (woven_store(i)) continue;
+    ValueInfo& info = info_[group_.stores[i].value];
+    (is_dense(group_.stores[i].view) ? info.first_store : info.first_scatter) = i;
+  }
+  find_pairs();
+  find_placed();
+  for (int32_t i = 0; i < instructions; ++i) {
+    const Instruction& instruction = group.instructions[i];
+    const int32_t when = partner_[i] >= 0 ? std::min(i, partner_[i]) : std::max(i, placed_[i]);
+    for (int k = 0; k < 3; ++k) {
+      bool row = instruction.row;
+      if (is_fold(instruction.op)) row = false;
+      if (instruction.op == Op::pick) row = k > 0;
+      if (instruction.op == Op::place) row = true;
+      if (instruction.in[k] >= 0) use(instruction.in[k], when, row);
+    }
+  }
+  for (int32_t i = 0; i < static_cast<int32_t>(group.stores.size()); ++i) {
+    const Store& store = group.stores[i];
+    const bool early = store.value >= leaves() && info_[store.value].first_scatter == i;
+    use(store.value, early ? store.value - leaves() : kEnd,
+        is_row(store.view.shape.size(), store.value));
+  }
+  for (const Reduction& r : group.reductions) {
+    use(r.value, kEnd, is_row(r.outer * r.reduced * r.inner, r.value));
+  }
+}
+
+void TileValues::find_pairs() {
+  partner_.assign(group_.instructions.size(), -1);
+  for (const Pair& pair : kernels().pairs.of) {
+    std::vector<int32_t> waiting(info_.size(),
+                                 -1);  // of each value: an instruction without partner
+    for (int32_t i = 0; i < static_cast<int32_t>(partner_.size()); ++i) {
+      const Instruction& instruction = group_.instructions[i];
+      if (instruction.op != pair.first && instruction.op != pair.second) continue;
+      int32_t& other = waiting[instruction.in[0]];
+      if (other < 0) {
+        other = i;
+      } else if (group_.instructions[other].op != instruction.op &&
+                 group_.instructions[other].row == instruction.row) {
+        partner_[i] = other;
+        partner_[other] = i;
+        other = -1;
+      }
+    }
+  }
+}
+
+// Two to four columns that fill a memory: one by one, each would go through all of it.
+template <class ViewOf, class Row>
+TileValues::Woven TileValues::find_woven(int32_t count, ViewOf&& view_of, Row&& row) const {
+  Woven out{std::vector<int32_t>(count, -1), {}};
+  std::map<std::pair<int32_t, int64_t>, int32_t> columns;  // by slot and offset
+  const auto stride_of = [&](int32_t i) -> int64_t {
+    const View& view = view_of(i);
+    const Axes axes = merged_axes(view);
+    const bool fits = axes.rank == 1 && axes.stride[0] > 1 && axes.stride[0] <= kMostWoven;
+    return fits && size_of(view.dtype) >= 4 ? axes.stride[0] : 0;
+  };
+  for (int32_t i = 0; i < count; ++i) {
+    if (stride_of(i)) columns[{view_of(i).slot, view_of(i).offset}] = i;
+  }
+  for (const auto& [where, first] : columns) {
+    const int64_t stride = stride_of(first);
+    std::vector<int32_t> set;
+    for (int64_t k = 0; k < stride; ++k) {
+      const auto next = columns.find({where.first, where.second + k});
+      if (next == columns.end()) break;
+      const int32_t i = next->second;
+      if (out.set[i] >= 0 || stride_of(i) != stride || row(i) != row(first) ||
+          view_of(i).shape.size() != view_of(first).shape.size()) {
+        break;
+      }
+      set.push_back(i);
+    }
+    if (static_cast<int64_t>(set.size()) < stride) continue;
+    for (const int32_t i : set) out.set[i] = static_cast<int32_t>(out.sets.size());
+    out.sets.push_back(std::move(set));
+  }
+  return out;
+}
+
+// A place that only one addition reads: not before it may the memory of what it reads be written.
+void TileValues::find_placed() {
+  placed_.assign(group_.instructions.size(), -1);
+  if (group_.length == 1) return;
+  std::vector<int32_t> uses(info_.size(), 0);
+  for (const Instruction& instruction : group_.instructions) {
+    for (const int32_t in : instruction.in) uses[std::max(in, 0)] += in >= 0;
+  }
+  for (const Store& store : group_.stores) ++uses[store.value];
+  for (const Reduction& reduction : group_.reductions) ++uses[reduction.value];
+  for (int32_t i = 0; i < static_cast<int32_t>(placed_.size()); ++i) {
+    const Instruction& add = group_.instructions[i];
+    if (add.op != Op::add || add.row || !is_float(add.dtype)) continue;
+    for (const int32_t in : add.in) {
+      const int32_t place = in - leaves();
+      if (place < 0 || placed_[i] >= 0 || group_.instructions[place].op != Op::place) continue;
+      if (uses[in] > 1 || stored_between(place, i)) continue;
+      placed_[i] = place;
+      placed_[place] = i;
+    }
+  }
+}
+
+bool TileValues::stored_between(int32_t first, int32_t last) const {
+  const auto at = info_.begin() + leaves();
+  return std::any_of(at + first + 1, at + last,
+                     [](const ValueInfo& info) { return info.first_store >= 0; });
+}
+
+// A load over elements that repeats one entry along each row is a load over rows.
+void TileValues::add_load(const View& view) {
+  ValueInfo info{view.dtype};
+  info.axes = merged_axes(view);
+  Axes& axes = info.axes;
+  info.constant = axes.rank == 0 || (axes.rank == 1 && axes.stride[0] == 0);
+  const int last = axes.rank - 1;
+  if (group_.length > 1) {
+    info.row = info.constant || view.shape.size() != group_.count;
+    if (!info.row && axes.stride[last] == 0 && axes.dim[last] % group_.length == 0) {
+      info.row = true;
+      axes.dim[last] /= group_.length;
+      if (axes.dim[last] == 1) --axes.rank;
+    }
+  }
+  info_.push_back(info);
+}
+
+void TileValues::use(int32_t value, int32_t when, bool row) {
+  ValueInfo& info = info_[value];
+  info.last_use = std::max(info.last_use, when);
+  if (row || !info.row) return;
+  info.last_element_use = std::max(info.last_element_use, when);
+  if (info.constant) info.row = false;
+}
+
+}  // namespace pullback

@@ -1,0 +1,142 @@
+// Between Python values and the core: arrays, dtypes, shapes, axes; and the pybind11 casters that
+// use them, so that functions.cpp reads like the core's own signatures.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/shape.h"
+#include "bind/common/error_text.h"
+#include "bind/common/tensor.h"
+#include "graph/node.h"
+#include "ops/ops.h"
+
+namespace pullback {
+
+namespace py = pybind11;
+
+// A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
+Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who);
+// A Python complex number as a complex128 of rank 0.
+Ref<Node> node_from_complex(PyObject* number);
+// to_node() cast to a dtype, without a detour of Python numbers through another one.
+Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
+// Whether an object is a list or tuple that holds Python numbers only.
+bool is_number_list(py::handle object);
+// The operands of an elementwise operation: a list of Python numbers next to a floating array takes
+// its dtype, as a number does.
+// Where they are compared, Python integers may have any size.
+void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+                 bool compared = false);
+inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who,
+                                            bool compared = false) {
+  PyObject* const objects[] = {left, right};
+  std::array<Ref<Node>, 2> out;
+  to_operands(objects, 2, who, out.data(), compared);
+  return out;
+}
+// The dtype of those of some operands that have one of their own: neither numbers nor lists of
+// them.
+DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes);
+// A read-only array over the node's buffer; evaluates first.
+py::array array_from_node(Ref<Node> node);
+// One element as a Python number; evaluates first.
+py::object item_of(Ref<Node> node);
+
+// Anything NumPy takes as a dtype; raises TypeError naming the supported ones, and `who`,
+// which is for what no function of the package stands around.
+DType dtype_from(py::handle object, const char* who = "");
+py::object dtype_object(DType dtype);
+py::tuple shape_tuple(const Shape& shape);
+}  // namespace pullback
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<pullback::Ref<pullback::Node>> {
+  PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, io_name("typing.Any", "Tensor"));
+  bool load(handle src, bool) {
+    try {
+      value = pullback::to_node(src.ptr(), nullptr);
+    } catch (const pullback::Error& error) {
+      pullback::fail(error.kind(), pullback::running_function(), error.what());
+    }
+    // Only elementwise operations, which do not come here, let a traced number adapt itself.
+    if ((value->flags & pullback::kWeak) && value->op != pullback::Op::scalar) {
+      value = pullback::settle_weak(value, pullback::natural_dtype(value.get()));
+    }
+    return true;
+  }
+  static handle cast(const pullback::Ref<pullback::Node>& node, return_value_policy, handle) {
+    return node ? handle(pullback::wrap(node)) : none().release();
+  }
+};
+
+template <>
+struct type_caster<pullback::Shape> {
+  PYBIND11_TYPE_CASTER(pullback::Shape,
+                       io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"));
+  bool load(handle src, bool);
+  static handle cast(const pullback::Shape& shape, return_value_policy, handle) {
+    return pullback::shape_tuple(shape).release();
+  }
+};
+
+template <>
+struct type_caster<pullback::DType> {
+  PYBIND11_TYPE_CASTER(pullback::DType, io_name("typing.Any", "numpy.dtype"));
+  bool load(handle src, bool) {
+    value = pullback::dtype_from(src);
+    return true;
+  }
+  static handle cast(pullback::DType dtype, return_value_policy, handle) {
+    return pullback::dtype_object(dtype).release();
+  }
+};
+
+}  // namespace pybind11::detail
+
+namespace pullback {
+
+// Anything with __index__.
+struct Integer {
+  int64_t value = 0;
+  operator int64_t() const { return value; }
+};
+
+// axis = None | int | sequence of ints.
+struct AxisArgument {
+  Axes axes;
+};
+
+}  // namespace pullback
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<pullback::Integer> {
+  PYBIND11_TYPE_CASTER(pullback::Integer, const_name("int"));
+  bool load(handle src, bool);
+  static handle cast(pullback::Integer number, return_value_policy, handle) {
+    return PyLong_FromLongLong(number.value);
+  }
+};
+
+template <>
+struct type_caster<pullback::AxisArgument> {
+  PYBIND11_TYPE_CASTER(pullback::AxisArgument,
+                       const_name("int | collections.abc.Sequence[int] | None"));
+  bool load(handle src, bool);
+  static handle cast(const pullback::AxisArgument&, return_value_policy, handle) {
+    return none().release();
+  }
+};
+
+}  // namespace pybind11::detail

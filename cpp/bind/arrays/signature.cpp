@@ -1,0 +1,176 @@
+// Writes the words of a signature while the nest of the arguments is walked once. Static values are
+// words by type and hash, and compared by == where these agree; what equals only itself is held
+// weakly, so that a decorated method keeps no instance alive.
+#include "bind/arrays/signature.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/hash.h"
+#include "bind/arrays/convert.h"
+#include "bind/common/once.h"
+#include "graph/make.h"
+
+namespace pullback {
+namespace {
+
+// The low byte of a word says what it begins.
+enum Word : uint64_t {
+  kOpen = 1,
+  kTensor,
+  kFloat,
+  kVariable,
+  kStatic,
+  kStaticFloat,
+  kStaticTuple,
+  kComplex
+};
+
+py::handle numpy_scalar() {
+  return found_once([]() -> py::object { return py::module_::import("numpy").attr("generic"); });
+}
+
+bool is_array(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
+      object == Py_None) {
+    return false;
+  }
+  if (PyType_IsSubtype(type, array_type)) return true;
+  return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(numpy_scalar().ptr()));
+}
+
+}  // namespace
+
+bool is_traced_leaf(PyObject* object) {
+  return is_tensor(object) || PyFloat_Check(object) || PyComplex_Check(object) || is_array(object);
+}
+
+void Signature::open(Nest nest, PyObject* object, Py_ssize_t count) {
+  words.push_back(kOpen | static_cast<uint64_t>(nest) << 8 | static_cast<uint64_t>(count) << 16);
+  if (nest >= Nest::Sequence) words.push_back(reinterpret_cast<uintptr_t>(Py_TYPE(object)));
+}
+
+void Signature::leaf(PyObject* object) {
+  if (Py_TYPE(object) == array_type) {
+    tensor(node_from_array(object, nullptr, "function"));
+  } else if (is_tensor(object)) {
+    tensor(as_node(object));
+  } else if (PyFloat_CheckExact(object)) {
+    // Traced in float64; it still takes the dtype of what is next to it.
+    Scalar scalar;
+    scalar.f = PyFloat_AS_DOUBLE(object);
+    words.push_back(kFloat);
+    tensors.push_back(make_scalar(DType::Float64, scalar));
+  } else if (PyComplex_CheckExact(object)) {
+    words.push_back(kComplex);
+    tensors.push_back(node_from_complex(object));
+  } else if (is_variable(object)) {
+    words.push_back(kVariable);
+    words.push_back(variable_of(object)->id);
+  } else if (PyFloat_Check(object) || PyComplex_Check(object) || is_array(object)) {
+    tensor(to_node(object, "function"));
+  } else {
+    fixed(object);
+  }
+}
+
+void Signature::tensor(Ref<Node> node) {
+  if (node->flags & kWeak) node = settle_weak(node, natural_dtype(node.get()));
+  words.push_back(kTensor | static_cast<uint64_t>(node->dtype) << 8 |
+                  static_cast<uint64_t>(node->shape.rank) << 16);
+  for (int64_t i = 0; i < node->shape.rank; ++i) words.push_back(node->shape[i]);
+  tensors.push_back(std::move(node));
+}
+
+void Signature::fixed(PyObject* object) {
+  if (PyFloat_CheckExact(object)) {
+    // By its bits: -0.0 is not 0.0 here, and a NaN is itself.
+    uint64_t bits;
+    const double value = PyFloat_AS_DOUBLE(object);
+    std::memcpy(&bits, &value, sizeof bits);
+    words.push_back(kStaticFloat);
+    words.push_back(bits);
+  } else if (PyTuple_CheckExact(object)) {
+    // (1,) and (True,) are equal, and not the same.
+    const Nesting nesting;
+    words.push_back(kStaticTuple | static_cast<uint64_t>(PyTuple_GET_SIZE(object)) << 8);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) fixed(PyTuple_GET_ITEM(object, i));
+  } else if (is_tensor(object)) {
+    throw Unhashable{py::reinterpret_borrow<py::object>(object)};
+  } else {
+    words.push_back(kStatic);
+    words.push_back(reinterpret_cast<uintptr_t>(Py_TYPE(object)));
+    hashed(object);
+  }
+}
+
+void Signature::hashed(PyObject* object) {
+  const Py_hash_t hash = PyObject_Hash(object);
+  if (hash == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();
+    throw Unhashable{py::reinterpret_borrow<py::object>(object)};
+  }
+  words.push_back(static_cast<uint64_t>(hash));
+  values.push_back(py::reinterpret_borrow<py::object>(object));
+}
+
+uint64_t Signature::hash() const {
+  return hash_bytes(words.data(), words.size() * sizeof(uint64_t));
+}
+
+namespace {
+
+bool equals_only_itself(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type->tp_richcompare == PyBaseObject_Type.tp_richcompare &&
+         type->tp_hash == PyBaseObject_Type.tp_hash && PyType_SUPPORTS_WEAKREFS(type);
+}
+
+}  // namespace
+
+SignatureKey::SignatureKey(const Signature& signature, py::handle died)
+    : words(signature.words.begin(), signature.words.end()),
+      values(signature.values.begin(), signature.values.end()) {
+  for (py::object& value : values) {
+    if (!equals_only_itself(value.ptr())) continue;
+    auto reference = py::reinterpret_steal<py::object>(PyWeakref_NewRef(value.ptr(), died.ptr()));
+    if (!reference) throw py::error_already_set();
+    value = std::move(reference);
+  }
+}
+
+bool SignatureKey::holds(PyObject* reference) const {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const py::object& value) { return value.ptr() == reference; });
+}
+
+py::object SignatureKey::reference_to(PyObject* object) const {
+  if (!equals_only_itself(object)) return {};
+  for (const py::object& value : values) {
+    if (PyWeakref_CheckRef(value.ptr()) && PyWeakref_GetObject(value.ptr()) == object) return value;
+  }
+  return {};
+}
+
+bool SignatureKey::matches(const Signature& signature, bool by_identity) const {
+  if (words.size() != signature.words.size() || values.size() != signature.values.size() ||
+      std::memcmp(words.data(), signature.words.data(), words.size() * sizeof(uint64_t)) != 0) {
+    return false;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is(signature.values[i])) continue;
+    if (PyWeakref_CheckRef(values[i].ptr())) {
+      if (PyWeakref_GetObject(values[i].ptr()) == signature.values[i].ptr()) continue;
+      return false;
+    }
+    if (by_identity) return false;
+    const int same = PyObject_RichCompareBool(values[i].ptr(), signature.values[i].ptr(), Py_EQ);
+    if (same < 0) throw py::error_already_set();
+    if (!same) return false;
+  }
+  return true;
+}
+
+}  // namespace pullback

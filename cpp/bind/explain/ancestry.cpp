@@ -1,0 +1,113 @@
+// What explanations are made from: ancestors of tensors, with places and looks, as plain tuples.
+
+#include "explain/ancestry.h"
+#include "bind/arrays/convert.h"
+#include "bind/common/tensor.h"
+#include "bind/explain/sites.h"
+#include "bind/grad/rules.h"
+#include "eval/evaluate.h"
+#include "grad/tape.h"
+#include "graph/walk.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+py::dict described(const Ancestor& ancestor) {
+  const Node* node = ancestor.node.get();
+  py::dict out;
+  out["number"] = ancestor.seq;
+  out["name"] = ancestor.name;
+  out["dtype"] = ancestor.dtype ? py::object(py::cast(*ancestor.dtype)) : py::none();
+  out["inputs"] = py::cast(ancestor.inputs);
+  out["passes"] = ancestor.passes;
+  out["stopped"] = ancestor.stopped;
+  out["recorded"] = ancestor.recorded;
+  out["rule"] = ancestor.rule ? py::object(py::str(ancestor.rule->name)) : py::none();
+  out["own_rule"] = ancestor.rule && ancestor.rule->of_library;
+  out["custom"] = ancestor.custom;
+  out["scalar"] = ancestor.scalar;
+  out["variable"] = ancestor.variable;
+  out["variable_name"] = ancestor.variable ? recorded_name(ancestor.variable) : "";
+  const Node* operation = node && node->op == Op::output ? operation_of(node) : nullptr;
+  const bool control = operation && traits(operation->op).step == StepKind::Control;
+  out["operation"] = control ? operation->seq : 0;
+  out["place"] = site_of(ancestor.site);
+  const Record* record = record_of(ancestor.seq);
+  out["through"] = record && record->through ? record->through : "";
+  out["tensor"] = node ? py::reinterpret_steal<py::object>(wrap(ancestor.node)) : py::none();
+  out["tracked"] = ancestor.tracked;
+  out["traced"] = node && (node->flags & kTraced);
+  out["origin"] = node && node->origin ? node->origin->name : "";
+  return out;
+}
+
+py::list ancestors(const std::vector<Ref<Node>>& ys, const py::list& xs, const py::list& stop,
+                   const py::object& overrides, const Tape* tape, const std::vector<uint64_t>& also,
+                   bool assignments) {
+  GradientRequest request;
+  request.ys = ys;
+  for (py::handle x : xs) request.xs.push_back(source_of(x.ptr()));
+  for (py::handle x : stop) request.stop.push_back(source_of(x.ptr()));
+  OverrideMap map;
+  if (!overrides.is_none()) {
+    map = override_map(overrides);
+    request.overrides = &map;
+  }
+  request.tape = tape;
+  py::list out;
+  for (const Ancestor& ancestor : ancestry(request, also, assignments))
+    out.append(described(ancestor));
+  return out;
+}
+
+// (number of the tensor, number of what was made next, place, how, shape, value) of every
+// look.
+py::list looks() {
+  py::list out;
+  for (const Look& look : recorded_looks()) {
+    out.append(
+        py::make_tuple(look.seq, look.next, site_of(look.site), look.how, look.shape, look.number));
+  }
+  return out;
+}
+
+// The values of some tensors, as nobody's look.
+py::list arrays_of(const std::vector<Ref<Node>>& nodes) {
+  std::vector<Node*> roots;
+  for (const Ref<Node>& node : nodes) roots.push_back(node.get());
+  evaluate(roots);
+  py::list out;
+  for (const Ref<Node>& node : nodes) out.append(array_from_node(node));
+  return out;
+}
+
+// (number, variable, tracked, when the tape watched it or None) of a tensor or a variable.
+py::tuple identity_of(const py::object& x, const Tape* tape) {
+  const Source source = source_of(x.ptr());
+  const uint64_t seq = source.node ? source.node->seq : 0;
+  const uint64_t variable = source.node ? source.node->variable : source.variable;
+  py::object since = py::none();
+  if (tape) {
+    Node stand_in;
+    stand_in.variable = variable;
+    const uint64_t watched = tape->watched_since(source.node ? source.node.get() : &stand_in);
+    if (watched != Tape::kNever) since = py::int_(watched);
+  }
+  return py::make_tuple(seq, variable, !source.node || source.node->tracked(), since);
+}
+
+}  // namespace
+
+void bind_ancestry(py::module_& m) {
+  m.def("ancestors", &ancestors, py::arg("ys"), py::arg("xs"), py::arg("stop"),
+        py::arg("overrides"), py::arg("tape") = py::none(),
+        py::arg("also") = std::vector<uint64_t>(), py::arg("assignments") = false);
+  m.def("looks", &looks);
+  m.def("arrays_of", &arrays_of);
+  m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none());
+  m.def("place_of", [](const Ref<Node>& node) { return site_of(site_number(node.get())); });
+  m.def("recording", [] { return recording; });
+}
+
+}  // namespace pullback

@@ -1,0 +1,179 @@
+// check_numerics: while a thread is in it, each tensor that it gets and each cotangent is computed
+// at once, and the first that is not finite is an error where it was made.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bind/arrays/convert.h"
+#include "bind/common/context.h"
+#include "bind/common/no_pickle.h"
+#include "bind/explain/sites.h"
+#include "eval/evaluate.h"
+#include "graph/make.h"
+#include "graph/recorder.h"
+#include "graph/walk.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+// The blocks that the program's context has entered.
+struct CheckEntry {
+  bool open = true;
+};
+ContextStack<CheckEntry>& checks() {
+  static auto* stack = new ContextStack<CheckEntry>("pullback.check_numerics");
+  return *stack;
+}
+int entered = 0;  // open blocks of all contexts
+thread_local bool busy = false;
+
+struct Count {
+  int64_t nan = 0, infinite = 0, first = -1;
+};
+
+template <class T>
+Count count(const void* data, int64_t size) {
+  const T* values = static_cast<const T*>(data);
+  Count out;
+  for (int64_t i = 0; i < size; ++i) {
+    if (std::isfinite(values[i])) continue;
+    if (out.first < 0) out.first = i;
+    ++(std::isnan(values[i]) ? out.nan : out.infinite);
+  }
+  return out;
+}
+
+Count count(const Node* node) {
+  if (node->op == Op::scalar && is_float(node->dtype)) return count<double>(&node->scalar.f, 1);
+  if (!node->value || !is_inexact(node->dtype)) return {};
+  const int64_t size = node->shape.size();
+  if (is_complex(node->dtype)) {
+    const bool wide = node->dtype == DType::Complex128;
+    Count out = wide ? count<double>(node->value->data, 2 * size)
+                     : count<float>(node->value->data, 2 * size);
+    out.first = out.first < 0 ? out.first : out.first / 2;
+    return out;
+  }
+  if (node->dtype == DType::Float32) return count<float>(node->value->data, size);
+  if (node->dtype == DType::Float64) return count<double>(node->value->data, size);
+  std::vector<double> wide;
+  for (int64_t i = 0; i < size; ++i) {
+    const auto* at = static_cast<const char*>(node->value->data) + i * size_of(node->dtype);
+    wide.push_back(load_scalar(node->dtype, at).f);
+  }
+  return count<double>(wide.data(), size);
+}
+
+std::string count_text(const Count& bad, const Shape& shape) {
+  const int64_t many = bad.nan + bad.infinite;
+  const char* kind = bad.nan ? "NaN" : "infinite";
+  if (shape.rank == 0) return kind;
+  std::string index;
+  int64_t rest = bad.first;
+  for (int64_t d = shape.rank; d-- > 0; rest /= shape[d]) {
+    index = text(rest % shape[d], index.empty() ? "" : ", ", index);
+  }
+  return text(kind, " (", many, " of ", shape.size(), " entries, the first at [", index, "])");
+}
+
+std::string place_of(const Node* node) {
+  const py::object site = site_of(site_number(node));
+  if (site.is_none()) return "";
+  const py::tuple parts = site;
+  return text(", made at ", std::string(py::str(parts[0])), ":", std::string(py::str(parts[1])));
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorKind::FloatingPoint, "check_numerics: " + message, Error::Of::Run);
+}
+
+void check(Node* node, const Node* operation) {
+  if (busy || !checking_numbers() || !is_inexact(node->dtype) || node->flags & kTraced) return;
+  if (!operation && (is_leaf(node->op) || node->op == Op::read)) return;
+  const Ref<Node> held(node);
+  busy = true;
+  std::vector<Ref<Node>> inputs;
+  for (Node* input : value_inputs(node)) inputs.emplace_back(input);
+  try {
+    evaluate(node);
+  } catch (...) {
+    busy = false;
+    throw;
+  }
+  busy = false;
+  const Count bad = count(node);
+  if (bad.first < 0) return;
+  if (operation == node) {
+    refuse(text("backward: the cotangent that it starts with is ", count_text(bad, node->shape)));
+  }
+  if (operation) {
+    refuse(text("backward: the slope of ", display_name(operation), place_of(operation),
+                ", sends a cotangent that is ", count_text(bad, node->shape)));
+  }
+  // Infinities may be meant, as masks are, and go on; NaN never is.
+  bool known = !inputs.empty();
+  bool infinite = false;
+  for (const Ref<Node>& input : inputs) {
+    known &= input->has_value();
+    const Count before = count(input.get());
+    infinite |= before.infinite > 0;
+    if (before.nan == 0) continue;
+    refuse(text(display_name(node), place_of(node), ", is given a ", display_name(input.get()),
+                " that is ", count_text(before, input->shape), " already"));
+  }
+  if (infinite && bad.nan == 0) return;
+  refuse(text(display_name(node), place_of(node), ", gives a value that is ",
+              count_text(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
+}
+
+// One entry, of the context that made it.
+class NumberCheck {
+ public:
+  NumberCheck() : entry_(std::make_shared<CheckEntry>()) {
+    checks().enter(entry_);
+    if (entered++ == 0) check_numbers = check;
+  }
+  ~NumberCheck() { leave(); }
+  NumberCheck(const NumberCheck&) = delete;
+  NumberCheck& operator=(const NumberCheck&) = delete;
+
+  // An object of Python that was made by __new__ alone is one that was left.
+  static void* operator new(size_t size) {
+    return ::new (::operator new(size)) NumberCheck(nullptr);
+  }
+  static void operator delete(void* check) { ::operator delete(check); }
+
+  void leave() {
+    if (!entry_) return;
+    entry_->open = false;
+    entry_ = nullptr;
+    if (--entered == 0) check_numbers = nullptr;
+  }
+
+ private:
+  explicit NumberCheck(std::nullptr_t) {}
+
+  std::shared_ptr<CheckEntry> entry_;
+};
+
+}  // namespace
+
+bool checking_numbers() {
+  const auto* entries = entered ? checks().current() : nullptr;
+  return entries && std::ranges::any_of(*entries, [](const auto& entry) { return entry->open; });
+}
+
+void bind_check_numbers(py::module_& m) {
+  py::class_<NumberCheck> check(m, "NumberCheck");
+  no_pickle(check).def(py::init<>()).def("leave", &NumberCheck::leave);
+  // Whether the checks of this thread rest; returns whether they did.
+  m.def("checking_numbers", &checking_numbers);
+  m.def("rest_checks", [](bool rest) { return std::exchange(busy, rest); });
+}
+
+}  // namespace pullback

@@ -1,0 +1,85 @@
+// Loops and branches opened for explanations: see explain/opened_below.h.
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bind/arrays/convert.h"
+#include "bind/common/tensor.h"
+#include "bind/explain/sites.h"
+#include "explain/opened_below.h"
+#include "graph/operation.h"
+#include "graph/recorder.h"
+#include "graph/walk.h"
+
+namespace pullback {
+namespace {
+
+// While one lives, what is made was made nowhere in the user's program.
+class NoSites {
+ public:
+  NoSites() : before_(std::exchange(find_site, nullptr)) {}
+  ~NoSites() { find_site = before_; }
+  NoSites(const NoSites&) = delete;
+  NoSites& operator=(const NoSites&) = delete;
+
+ private:
+  uint32_t (*before_)();
+};
+
+OpenedBelow opened_nowhere(const Ref<Node>& y, const std::vector<Ref<Node>>& steps,
+                           const std::vector<Ref<Node>>& ends) {
+  std::vector<Ref<Node>> operations;
+  for (const Ref<Node>& step : steps) {
+    if (step->op == Op::output) operations.emplace_back(operation_of(step.get()));
+  }
+  const NoSites nowhere;
+  return opened_below(y, operations, ends);
+}
+
+// (y, {number of an operation that was opened: (kind, how many iterations or which branch,
+// function)}, parts, [(number of a copy, of what it is a copy of)]).
+py::tuple opened_parts(const Ref<Node>& y, const std::vector<Ref<Node>>& steps,
+                       const std::vector<Ref<Node>>& ends) {
+  const OpenedBelow below = opened_nowhere(y, steps, ends);
+  const py::handle range(reinterpret_cast<PyObject*>(&PyRange_Type));
+  py::list parts;
+  py::dict ran;
+  for (const auto& [node, number, all] : below.opened) {
+    const auto bodies = static_cast<int64_t>(node->operation->bodies.size());
+    const std::string function = all.empty() ? "" : all[0].body->name;
+    ran[py::int_(node->seq)] = py::make_tuple(name_of(node->op), number, function);
+    for (const OpenedPart& part : all) {
+      py::dict entry;
+      entry["operation"] = node->seq;
+      entry["kind"] = name_of(node->op);
+      entry["function"] = part.body->name;
+      entry["first"] = part.first;
+      entry["count"] = part.count;
+      entry["of"] = node->op == Op::loop ? number : bodies;
+      entry["closed"] = part.closed;
+      entry["numbers"] = range(part.begin, part.end);
+      entry["copies"] = py::cast(part.copies);
+      parts.append(entry);
+    }
+  }
+  return py::make_tuple(py::reinterpret_steal<py::object>(wrap(below.y)), ran, parts, below.copies);
+}
+
+}  // namespace
+
+void bind_opened(py::module_& m) {
+  m.def("opened_below", &opened_parts, py::arg("y"), py::arg("steps"), py::arg("ends"));
+  // What a block of this thread makes has records of its own: see RecordsAside. With False one that
+  // began ends.
+  m.def("records_aside", [](bool begin) {
+    static thread_local std::vector<std::unique_ptr<RecordsAside>> blocks;
+    if (begin) {
+      blocks.push_back(std::make_unique<RecordsAside>());
+    } else if (!blocks.empty()) {
+      blocks.pop_back();
+    }
+  });
+}
+
+}  // namespace pullback

@@ -1,0 +1,158 @@
+// Which line of the user's program is at work: the innermost frame that is not of this package.
+// Asked for every operation while debugging is on, so what was found for an instruction is kept.
+#include "bind/explain/sites.h"
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bind/arrays/convert.h"
+#include "bind/common/traced.h"
+#include "graph/recorder.h"
+
+namespace pullback {
+namespace {
+
+struct Site {
+  PyObject* code;
+  int line;
+};
+
+// Where in its code a frame stands: enough to tell one place from another.
+int position_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  return PyFrame_GetLineNumber(frame);
+#endif
+}
+
+// A frame is an object: making it must not collect others, whose ends may run anything while a node
+// is being made. From Python 3.12 on that happens between instructions only.
+struct NoCollection {
+#if PY_VERSION_HEX < 0x030C0000
+  const int was = PyGC_Disable();
+  ~NoCollection() {
+    if (was) PyGC_Enable();
+  }
+#else
+  NoCollection() {}  // not trivial: it is used
+#endif
+};
+
+class Sites {
+ public:
+  Sites() = default;
+  Sites(const Sites&) = delete;
+  Sites& operator=(const Sites&) = delete;
+  ~Sites() {
+    for (const auto& [place, number] : numbers_) Py_DECREF(place.code);
+  }
+
+  // 0 where no frame is the user's.
+  uint32_t find() {
+    const NoCollection none;
+    uint32_t found = 0;
+    library_function = nullptr;
+    PyFrameObject* frame = PyEval_GetFrame();
+    Py_XINCREF(frame);
+    while (frame) {
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      found = number(frame, code);
+      if (found == kOurs) library_function = PyUnicode_AsUTF8(code->co_name);  // the table has it
+      Py_DECREF(code);  // the frame or the table has it
+      PyFrameObject* back = found == kOurs ? PyFrame_GetBack(frame) : nullptr;
+      Py_DECREF(frame);
+      frame = back;
+    }
+    return found == kOurs ? 0 : found;
+  }
+
+  py::object describe(uint32_t number) const {
+    if (number == 0 || number > sites_.size()) return py::none();
+    const Site& site = sites_[number - 1];
+    const py::handle code(site.code);
+    return py::make_tuple(code.attr("co_filename"), site.line, code.attr("co_name"));
+  }
+
+ private:
+  static constexpr uint32_t kOurs = static_cast<uint32_t>(-1);
+  static constexpr size_t kMost = size_t{1} << 20;  // of programs that make code as they go
+
+  struct Place {
+    PyCodeObject* code = nullptr;
+    int position = 0;
+    uint32_t number = 0;
+    bool operator==(const Place& other) const {
+      return code == other.code && position == other.position;
+    }
+  };
+  struct Hash {
+    size_t operator()(const Place& place) const {
+      return (reinterpret_cast<uintptr_t>(place.code) >> 4) * 31 +
+             static_cast<size_t>(place.position);
+    }
+  };
+
+  uint32_t number(PyFrameObject* frame, PyCodeObject* code) {
+    const Place place{code, position_of(frame)};
+    Place& last = recent_[Hash()(place) % std::size(recent_)];
+    if (last == place) return last.number;
+    const auto known = numbers_.find(place);
+    last = place;
+    last.number = known != numbers_.end() ? known->second : add(frame, place);
+    return last.number;
+  }
+
+  uint32_t add(PyFrameObject* frame, const Place& place) {
+    if (numbers_.size() >= kMost) return 0;
+    uint32_t number = kOurs;
+    if (!ours(place.code)) {
+      sites_.push_back({reinterpret_cast<PyObject*>(place.code), PyFrame_GetLineNumber(frame)});
+      number = static_cast<uint32_t>(sites_.size());
+    }
+    Py_INCREF(place.code);
+    numbers_.emplace(place, number);
+    return number;
+  }
+
+  bool ours(PyCodeObject* code) const {
+    Py_ssize_t length = 0;
+    const char* file = PyUnicode_AsUTF8AndSize(code->co_filename, &length);
+    if (!file) {
+      PyErr_Clear();
+      return false;
+    }
+    return std::string_view(file, static_cast<size_t>(length)).starts_with(package_folder());
+  }
+
+  std::vector<Site> sites_;
+  std::unordered_map<Place, uint32_t, Hash> numbers_;
+  Place recent_[256];
+};
+
+Sites* sites = nullptr;
+
+void set_recording(bool on) {
+  if (!on) {
+    stop_recording();
+    if (!recording) delete std::exchange(sites, nullptr);  // with the records
+    return;
+  }
+  if (!sites) sites = new Sites;
+  find_site = [] { return sites->find(); };
+  start_recording();
+}
+
+}  // namespace
+
+py::object site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
+
+void bind_recorder(py::module_& m) {
+  m.def("set_recording", &set_recording, py::arg("on"));
+  // (file, line, function) of the user's program now; None while nothing is recorded.
+  m.def("current_site", [] { return recording && find_site ? site_of(find_site()) : py::none(); });
+}
+
+}  // namespace pullback

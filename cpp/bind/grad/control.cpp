@@ -1,0 +1,208 @@
+// Loops and branches: recording bodies, and the operations that run them.
+#include "bind/grad/control.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "bind/arrays/convert.h"
+#include "bind/common/no_pickle.h"
+#include "ops/body.h"
+#include "trace/body_trace.h"
+
+namespace pullback {
+namespace {
+
+// What Python holds while a body is recorded, and of it until its operation is made. An object that
+// was made by __new__ alone is an empty one.
+struct Recorder {
+  std::shared_ptr<BodyTrace> trace;
+
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Recorder; }
+  static void operator delete(void* recorder) { ::operator delete(recorder); }
+
+  BodyTrace& get() const {
+    if (!trace) fail(ErrorKind::Runtime, "BodyTrace: made by __new__ alone");
+    return *trace;
+  }
+};
+struct Recorded {
+  ClosedBody closed;
+
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Recorded; }
+  static void operator delete(void* recorded) { ::operator delete(recorded); }
+};
+
+// What Python gives must fit, for the core takes it as it is.
+void check_type(const char* who, const char* what, size_t k, const Node* got, DType dtype,
+                const Shape& shape) {
+  if (got->dtype == dtype && got->shape == shape) return;
+  fail(got->dtype == dtype ? ErrorKind::Value : ErrorKind::Type, who, ": ", what, " ",
+       static_cast<int64_t>(k), ": expected ", dtype, " ", shape, ", got ", got->dtype, " ",
+       got->shape);
+}
+
+// Takes `given`, then what it captured.
+void check_body(const char* who, const Recorded* body, size_t given) {
+  if (!body) fail(ErrorKind::Type, who, ": expected a Body, got None");
+  const ClosedBody& closed = body->closed;
+  if (!closed.body) fail(ErrorKind::Runtime, "Body: made by __new__ alone");
+  const size_t takes = closed.body->inputs.size() - closed.captured.size();
+  if (takes == given) return;
+  fail(ErrorKind::Value, who, ": the body takes ", static_cast<int64_t>(takes),
+       " tensors and is given ", static_cast<int64_t>(given));
+}
+
+// Of a body that may return more, that is stacked.
+void check_carries(const char* who, const Recorded& body, std::span<const Ref<Node>> carries,
+                   bool more = false) {
+  const Body& of = *body.closed.body;
+  if (more ? of.roots.size() < carries.size() : of.roots.size() != carries.size()) {
+    fail(ErrorKind::Value, who, ": the body returns ", static_cast<int64_t>(of.roots.size()),
+         " tensors for ", static_cast<int64_t>(carries.size()), " that are carried");
+  }
+  for (size_t k = 0; k < carries.size(); ++k) {
+    const Node* takes = of.inputs[k].get();
+    check_type(who, "carry", k, carries[k].get(), takes->dtype, takes->shape);
+    check_type(who, "what is returned for carry", k, of.roots[k].get(), takes->dtype, takes->shape);
+  }
+}
+
+void check_stacked(const char* who, const Recorded& body, size_t carries,
+                   std::span<const Ref<Node>> stacked, int64_t trips) {
+  if (trips < 0) fail(ErrorKind::Value, who, ": trips: expected at least 0, got ", trips);
+  for (size_t k = 0; k < stacked.size(); ++k) {
+    const Node* takes = body.closed.body->inputs[carries + k].get();
+    Shape shape;
+    shape.append(trips);
+    for (int64_t n : takes->shape) shape.append(n);
+    check_type(who, "stacked", k, stacked[k].get(), takes->dtype, shape);
+  }
+}
+
+std::vector<Ref<Node>> with_captured(std::vector<Ref<Node>> inputs, const ClosedBody& closed) {
+  inputs.insert(inputs.end(), closed.captured.begin(), closed.captured.end());
+  return inputs;
+}
+
+std::vector<Ref<Node>> outputs_of(const Ref<Node>& operation, size_t count) {
+  std::vector<Ref<Node>> out;
+  for (size_t k = 0; k < count; ++k) out.push_back(output_of(operation, k));
+  return out;
+}
+
+// What is carried at the end, what is stacked, and the number of iterations.
+std::vector<Ref<Node>> scan_loop(const Recorded& body, const std::vector<Ref<Node>>& carries,
+                                 const std::vector<Ref<Node>>& stacked, int64_t trips,
+                                 bool reversed) {
+  check_body("scan_loop", &body, carries.size() + stacked.size());
+  check_carries("scan_loop", body, carries, true);
+  check_stacked("scan_loop", body, carries.size(), stacked, trips);
+  LoopRequest request;
+  request.inputs = carries;
+  request.inputs.insert(request.inputs.end(), stacked.begin(), stacked.end());
+  request.inputs = with_captured(std::move(request.inputs), body.closed);
+  const size_t roots = body.closed.body->roots.size();
+  request.form = {static_cast<int32_t>(carries.size()), static_cast<int32_t>(stacked.size()),
+                  static_cast<int32_t>(roots - carries.size()), trips, reversed};
+  request.body = body.closed.body;
+  return outputs_of(make_loop(std::move(request)), roots + 1);
+}
+
+// As often as `count` (int64, rank 0) says.
+std::vector<Ref<Node>> counted_loop(const Ref<Node>& count, const Recorded& body,
+                                    const std::vector<Ref<Node>>& carries) {
+  check_body("counted_loop", &body, carries.size());
+  check_carries("counted_loop", body, carries);
+  check_type("counted_loop", "count", 0, count.get(), DType::Int64, {});
+  LoopRequest request;
+  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kCounted, false};
+  request.body = body.closed.body;
+  request.inputs = with_captured(carries, body.closed);
+  request.count = count;
+  return outputs_of(make_loop(std::move(request)), carries.size() + 1);
+}
+
+std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& body,
+                                  const std::vector<Ref<Node>>& carries, int64_t memory) {
+  check_body("while_loop", &body, carries.size());
+  check_carries("while_loop", body, carries);
+  check_body("while_loop", &condition, carries.size());
+  const Body& asks = *condition.closed.body;
+  for (size_t k = 0; k < carries.size(); ++k) {
+    const Node* takes = asks.inputs[k].get();
+    check_type("while_loop", "carry", k, carries[k].get(), takes->dtype, takes->shape);
+  }
+  if (asks.roots.size() != 1) fail(ErrorKind::Value, "while_loop: expected one condition");
+  check_type("while_loop", "condition", 0, asks.roots[0].get(), DType::Bool, {});
+  if (memory < 0) fail(ErrorKind::Value, "while_loop: memory: expected at least 0, got ", memory);
+  LoopRequest request;
+  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false, memory};
+  request.body = body.closed.body;
+  request.inputs = with_captured(carries, body.closed);
+  request.condition = condition.closed.body;
+  request.condition_constants = condition.closed.captured;
+  return outputs_of(make_loop(std::move(request)), carries.size() + 1);
+}
+
+std::vector<Ref<Node>> branch(const Ref<Node>& index, const std::vector<const Recorded*>& bodies,
+                              const std::vector<Ref<Node>>& operands) {
+  if (bodies.empty()) fail(ErrorKind::Value, "branch: no bodies");
+  check_type("branch", "index", 0, index.get(), DType::Int64, {});
+  std::vector<Choice> choices;
+  for (const Recorded* body : bodies) {
+    check_body("branch", body, operands.size());
+    const Body& of = *body->closed.body;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const Node* takes = of.inputs[k].get();
+      check_type("branch", "operand", k, operands[k].get(), takes->dtype, takes->shape);
+    }
+    const std::vector<Ref<Node>>& first = bodies[0]->closed.body->roots;
+    if (of.roots.size() != first.size()) {
+      fail(ErrorKind::Value, "branch: the bodies return different numbers of tensors");
+    }
+    for (size_t k = 0; k < first.size(); ++k) {
+      check_type("branch", "result", k, of.roots[k].get(), first[k]->dtype, first[k]->shape);
+    }
+    choices.push_back({body->closed.body, with_captured(operands, body->closed)});
+  }
+  return outputs_of(make_branch(index, choices), bodies[0]->closed.body->roots.size());
+}
+
+}  // namespace
+
+void bind_control(py::module_& m) {
+  py::class_<Recorded> recorded(m, "Body");
+  no_pickle(recorded);
+  py::class_<Recorder> recorder(m, "BodyTrace");
+  no_pickle(recorder)
+      .def(py::init([](std::string who, std::string name) {
+             return Recorder{std::make_shared<BodyTrace>(std::move(who), std::move(name))};
+           }),
+           py::arg("who"), py::arg("name"))
+      .def("open", [](const Recorder& recorder) { recorder.get().open(); })
+      .def("abandon", [](const Recorder& recorder) { recorder.get().abandon(); })
+      .def(
+          "argument",
+          [](const Recorder& recorder, DType dtype, const Shape& shape) {
+            return recorder.get().argument(dtype, shape);
+          },
+          py::arg("dtype"), py::arg("shape"))
+      .def(
+          "close",
+          [](const Recorder& recorder, std::vector<Ref<Node>> roots, bool all_inside) {
+            return Recorded{recorder.get().close(std::move(roots), all_inside)};
+          },
+          py::arg("roots"), py::arg("all_inside"));
+  m.def("scan_loop", &scan_loop, py::arg("body"), py::arg("carries"), py::arg("stacked"),
+        py::arg("trips"), py::arg("reversed"));
+  m.def("while_loop", &while_loop, py::arg("condition"), py::arg("body"), py::arg("carries"),
+        py::arg("memory"));
+  m.def("counted_loop", &counted_loop, py::arg("count"), py::arg("body"), py::arg("carries"));
+  m.def("branch", &branch, py::arg("index"), py::arg("bodies"), py::arg("operands"));
+}
+
+}  // namespace pullback

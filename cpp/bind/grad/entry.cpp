@@ -1,0 +1,265 @@
+// evaluate(), gradients() and tangents() as the package calls them: arguments are checked here,
+// without lists made in between.
+
+#include <algorithm>
+#include <optional>
+
+#include "bind/arrays/convert.h"
+#include "bind/arrays/escapes.h"
+#include "bind/arrays/tree.h"
+#include "bind/common/tensor.h"
+#include "bind/common/traced.h"
+#include "bind/grad/rules.h"
+#include "eval/evaluate.h"
+#include "grad/forward.h"
+#include "grad/reverse.h"
+#include "graph/recorder.h"
+#include "graph/walk.h"
+
+namespace pullback {
+namespace {
+
+// --- evaluate(*nested)
+
+bool has_value_to_see(PyObject* object) { return is_tensor(object) || is_variable(object); }
+
+Ref<Node> node_to_see(PyObject* object) {
+  Ref<Node> node = as_node(object);
+  check_has_value(node, "evaluate", "return it from the function to see it");
+  check_escape(node, "evaluate", EscapeForm::Array, true);
+  if (recording) record_look(node.get(), "evaluate");
+  return node;
+}
+
+py::object evaluated(PyObject* const* args, Py_ssize_t count) {
+  if (count == 1 && has_value_to_see(args[0])) return array_from_node(node_to_see(args[0]));
+  std::vector<py::object> leaves;
+  std::vector<Tree> trees;
+  for (Py_ssize_t i = 0; i < count; ++i)
+    trees.push_back(Tree::flatten(args[i], &leaves, "evaluate"));
+  std::vector<Ref<Node>> held;
+  std::vector<Node*> roots;
+  for (const py::object& leaf : leaves) {
+    if (!has_value_to_see(leaf.ptr())) continue;
+    held.push_back(node_to_see(leaf.ptr()));
+    roots.push_back(held.back().get());
+  }
+  evaluate(roots);
+  size_t next = 0;
+  for (py::object& leaf : leaves) {
+    if (has_value_to_see(leaf.ptr())) leaf = array_from_node(held[next++]);
+  }
+  const std::span<py::object> all(leaves);
+  if (count == 1) return trees[0].unflatten(all);
+  py::tuple out(count);
+  size_t first = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    py::object value = trees[i].unflatten(all.subspan(first, trees[i].leaves()));
+    first += trees[i].leaves();
+    PyTuple_SET_ITEM(out.ptr(), i, value.release().ptr());
+  }
+  return out;
+}
+
+PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded<PyObject*>(nullptr, [&] { return evaluated(args, count).release().ptr(); });
+}
+
+// --- gradients and tangents(ys, xs, seeds, stops, overrides, zeros)
+
+// Calls each(entry) for one tensor or variable, or for every entry of a list or tuple of them; or
+// of any other nest, whose structure is then returned.
+template <class Each>
+std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
+  PyObject** entries = &value;
+  Py_ssize_t count = 1;
+  if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+    entries = PySequence_Fast_ITEMS(value);
+    count = PySequence_Fast_GET_SIZE(value);
+  }
+  if (std::all_of(entries, entries + count, has_value_to_see)) {
+    std::for_each(entries, entries + count, each);
+    return std::nullopt;
+  }
+  std::vector<py::object> leaves;
+  Tree tree = Tree::flatten(value, &leaves);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!has_value_to_see(leaves[i].ptr())) {
+      fail(ErrorKind::Type, who, "[", static_cast<int64_t>(i), "] is a ",
+           std::string(py::str(py::type::of(leaves[i]).attr("__name__"))),
+           "; expected a Tensor or a Variable");
+    }
+    each(leaves[i].ptr());
+  }
+  return tree;
+}
+
+// Whether what was made from a leaf kept its history, because it was watched then.
+bool has_history_from(const Node* x, const std::vector<Ref<Node>>& ys) {
+  std::vector<Node*> roots, below;
+  for (const Ref<Node>& y : ys) roots.push_back(y.get());
+  walk(roots, &below, [&](const Node* node) {
+    return node->tracked() && node->seq > x->seq ? node->inputs() : std::span<Node* const>();
+  });
+  return std::find(below.begin(), below.end(), x) != below.end();
+}
+
+void check_tracked(const GradientRequest& request, const char* who) {
+  bool from_birth = true;
+  for (size_t i = 0; i < request.xs.size(); ++i) {
+    const Node* x = request.xs[i].node.get();
+    if (!x || x->flags & kTracked) continue;
+    const auto is_it = [&](const Ref<Node>& y) { return y.get() == x; };
+    if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
+    from_birth = false;
+    if (!is_inexact(x->dtype) || x->tracked() || has_history_from(x, request.ys)) continue;
+    fail(ErrorKind::Value, who, ": xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
+         x->dtype,
+         ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
+         "with a GradientTape before it is used, or differentiate a function of it with grad");
+  }
+  // What is made from a variable, or from what was tracked when it was made, is always tracked: for
+  // these None is the true answer. A tensor may have been watched too late.
+  if (from_birth || request.ys.empty()) return;
+  for (const Ref<Node>& y : request.ys) {
+    if (y->tracked()) return;
+  }
+  fail(ErrorKind::Value, who,
+       ": none of the ys is tracked: they depend on no variable and on no tensor that was "
+       "watched when they were made, so their history was not kept; watch the xs with a "
+       "GradientTape before they are used, or differentiate a function with grad");
+}
+
+// Zeros for an x that the ys do not depend on.
+Ref<Node> zeros_like(PyObject* x) {
+  if (!is_variable(x)) return zeros(as_node(x)->shape, as_node(x)->dtype);
+  const Variable* variable = variable_of(x);
+  return zeros(variable->shape, variable->dtype);
+}
+
+// What both directions ask: ys, xs, stops and overrides, with the structure of what is answered.
+struct Question {
+  GradientRequest request;
+  std::vector<py::object> answered;  // xs or ys; a rule may empty the list that they came in
+  std::vector<Ref<Node>> seeds;
+  OverrideMap overrides;
+  std::optional<Tree> structure;
+
+  Question(PyObject* const* args, const std::string& who, bool forward) {
+    const auto note = [this](PyObject* x) {
+      answered.push_back(py::reinterpret_borrow<py::object>(x));
+    };
+    auto ys = for_tensors(args[0], (who + ": ys").c_str(), [&](PyObject* y) {
+      request.ys.push_back(as_node(y));
+      if (forward) note(y);
+    });
+    auto xs = for_tensors(args[1], (who + ": xs").c_str(), [&](PyObject* x) {
+      request.xs.push_back(source_of(x));
+      if (!forward) note(x);
+    });
+    structure = forward ? std::move(ys) : std::move(xs);
+    if (args[3] != Py_None) {
+      for_tensors(args[3], (who + ": stop_gradients").c_str(),
+                  [&](PyObject* x) { request.stop.push_back(source_of(x)); });
+    }
+    if (!request.xs.empty()) check_tracked(request, who.c_str());
+    if (args[2] != Py_None) {
+      for (py::handle g : py::handle(args[2])) {
+        seeds.push_back(g.is_none() ? nullptr : to_node(g.ptr(), who.c_str()));
+      }
+    }
+    if (args[4] != Py_None) {
+      overrides = override_map(py::reinterpret_borrow<py::dict>(args[4]));
+      request.overrides = &overrides;
+    }
+  }
+
+  py::object answer(std::vector<Ref<Node>> answers, bool with_zeros) const {
+    std::vector<py::object> out;
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i] && with_zeros) answers[i] = zeros_like(answered[i].ptr());
+      out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
+    }
+    if (structure) return structure->unflatten(out);
+    py::list list(out.size());
+    for (size_t i = 0; i < out.size(); ++i) {
+      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), out[i].release().ptr());
+    }
+    return list;
+  }
+};
+
+// For an x that no y depends on.
+void check_x(const GradientRequest& request, size_t i, const char* who) {
+  const Node* x = request.xs[i].node.get();
+  if (x) check_not_leaked(x, request.ys, who, text("xs[", static_cast<int64_t>(i), "]"));
+}
+
+py::object checked_gradients(PyObject* const* args) {
+  Question question(args, "gradients", false);
+  GradientRequest& request = question.request;
+  request.grad_ys = std::move(question.seeds);
+  for (size_t i = 0; i < request.ys.size(); ++i) {
+    if (!is_complex(request.ys[i]->dtype)) continue;
+    if (i < request.grad_ys.size() && request.grad_ys[i]) continue;
+    fail(ErrorKind::Type, "gradients: ys[", static_cast<int64_t>(i), "] is ", request.ys[i]->dtype,
+         ", and only a real number has a gradient by itself; take real(y), imag(y) or abs(y), or "
+         "give its cotangent as grad_ys");
+  }
+  std::vector<Ref<Node>> answers;
+  if (!request.xs.empty()) answers = gradients(request);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) check_x(request, i, "gradients");
+  }
+  return question.answer(std::move(answers), args[5] == Py_True);
+}
+
+py::object checked_tangents(PyObject* const* args) {
+  Question question(args, "tangents", true);
+  std::vector<Ref<Node>> answers(question.request.ys.size());
+  GradientRequest& request = question.request;
+  if (!request.xs.empty()) answers = tangents({request, std::move(question.seeds), {}});
+  if (std::ranges::none_of(answers, [](const Ref<Node>& t) { return static_cast<bool>(t); })) {
+    for (size_t i = 0; i < request.xs.size(); ++i) check_x(request, i, "tangents");
+  }
+  return question.answer(std::move(answers), args[5] == Py_True);
+}
+
+template <py::object (*answer)(PyObject* const*)>
+PyObject* derivative_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded<PyObject*>(nullptr, [&] {
+    if (count != 6) fail(ErrorKind::Type, "gradients, tangents: expected 6 arguments");
+    return answer(args).release().ptr();
+  });
+}
+
+PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef functions[] = {
+    {"evaluate", fast(evaluate_nests), METH_FASTCALL,
+     "evaluate(*nested: typing.Any) -> typing.Any"},
+    {"checked_gradients", fast(derivative_entry<checked_gradients>), METH_FASTCALL,
+     "checked_gradients(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
+     "overrides: typing.Any, zeros: bool) -> typing.Any"},
+    {"checked_tangents", fast(derivative_entry<checked_tangents>), METH_FASTCALL,
+     "checked_tangents(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
+     "overrides: typing.Any, zeros: bool) -> typing.Any"},
+};
+
+}  // namespace
+
+void bind_entries(py::module_& m) {
+  for (PyMethodDef& function : functions) {
+    m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
+                                       &function, nullptr, m.attr("__name__").ptr())));
+  }
+  m.def("tensors_of", [](py::handle value, const char* who) {
+    py::list out;
+    for_tensors(value.ptr(), who, [&](PyObject* x) { out.append(py::handle(x)); });
+    return out;
+  });
+}
+
+}  // namespace pullback

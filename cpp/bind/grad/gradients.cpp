@@ -1,0 +1,288 @@
+// The gradient surface: gradients(), rules in Python and overrides. Tapes and traces: tape.cpp.
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "bind/arrays/convert.h"
+#include "bind/common/context.h"
+#include "bind/common/no_pickle.h"
+#include "bind/common/tensor.h"
+#include "bind/common/traced.h"
+#include "bind/grad/rules.h"
+#include "grad/forward.h"
+#include "grad/registry.h"
+#include "grad/reverse.h"
+#include "grad/sparse/row_squares.h"
+#include "grad/sparse/rows.h"
+#include "grad/tape.h"
+#include "grad/taylor.h"
+#include "graph/walk.h"
+#include "transform/batch.h"
+
+namespace pullback {
+namespace {
+
+// fn(op name, inputs, outputs, cotangents) -> one tensor or None for each input.
+struct PythonRule : Rule {
+  PythonRule(py::object fn, std::string rule_name) : fn(std::move(fn)) {
+    name = std::move(rule_name);
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const auto tensors = [](std::span<Node* const> nodes) {
+      py::list list;
+      for (Node* node : nodes) list.append(node ? tensor_object(Ref<Node>(node)) : py::none());
+      return list;
+    };
+    py::object answer =
+        fn(call.op, tensors(call.inputs), tensors(call.outputs), tensors(call.cotangents));
+    std::vector<Cotangent> out;
+    for (py::handle entry : answer) {
+      if (entry.is_none()) {
+        out.push_back({});
+      } else {
+        out.push_back({Cotangent::Value, to_node(entry.ptr(), name.c_str()), nullptr});
+      }
+    }
+    return out;
+  }
+
+  py::object fn;
+};
+
+// A rule as Python holds it.
+struct RuleHandle {
+  Ref<Rule> rule;
+};
+
+std::vector<Source> sources(const py::list& list, const char* what) {
+  std::vector<Source> out;
+  for (py::handle x : list) {
+    if (!is_variable(x.ptr()) && !is_tensor(x.ptr())) {
+      fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(out.size()), "] is a ",
+           std::string(py::str(py::type::of(x).attr("__name__"))),
+           "; expected a Tensor or a Variable");
+    }
+    out.push_back(source_of(x.ptr()));
+  }
+  return out;
+}
+
+py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& grad_ys,
+                      const py::list& stop, const py::object& overrides, const Tape* tape,
+                      bool integers, bool rows, const std::vector<Ref<Node>>& masks) {
+  GradientRequest request;
+  request.masks = masks;
+  for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
+  request.xs = sources(xs, "xs");
+  request.stop = sources(stop, "stop_gradients");
+  if (!grad_ys.is_none()) {
+    for (py::handle g : grad_ys) {
+      request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
+    }
+  }
+  OverrideMap map;
+  if (py::isinstance<py::bool_>(overrides)) {
+    // Those of the gradient that calls this rule: for what is a part of the graph that it was asked
+    // about, only not made yet.
+    if (const OverrideMap* given = overrides_of_caller()) {
+      map = *given;  // the rule may outlive the call
+      request.overrides = &map;
+    }
+  } else if (!overrides.is_none()) {
+    map = override_map(overrides);
+    request.overrides = &map;
+  }
+  request.tape = tape;
+  request.integers = integers;
+  request.rows = rows;
+  const std::vector<Ref<Node>> answers = gradients(request);
+  py::list out;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const Node* x = request.xs[i].node.get();
+    if (tape && x && !answers[i]) {  // a question of the user's
+      check_not_leaked(x, request.ys, "gradient", text("sources[", static_cast<int64_t>(i), "]"));
+    }
+    out.append(answers[i] ? tensor_object(answers[i]) : py::none());
+  }
+  return out;
+}
+
+// For each x whether the value of some y is computed from it.
+std::vector<bool> computed_from(const std::vector<Ref<Node>>& ys,
+                                const std::vector<Ref<Node>>& xs) {
+  std::vector<Node*> roots;
+  for (const Ref<Node>& y : ys) roots.push_back(y.get());
+  std::vector<Node*> under;
+  walk(roots, &under, value_inputs);
+  std::ranges::sort(under);
+  std::vector<bool> out;
+  for (const Ref<Node>& x : xs) out.push_back(std::ranges::binary_search(under, x.get()));
+  return out;
+}
+
+// What an operation was told besides its inputs, under the names of the public functions.
+py::dict attributes_of(const Ref<Node>& node) {
+  py::dict out;
+  const Attr& attr = node->attr;
+  const Composite composite = node->op == Op::custom ? attr.composite : Composite::None;
+  const bool folds = is_fold(node->op) || composite == Composite::mean ||
+                     composite == Composite::prod || composite == Composite::max ||
+                     composite == Composite::min || composite == Composite::logsumexp;
+  if (folds) {
+    py::list axes;
+    for (int64_t d = 0; d < kMaxRank; ++d) {
+      if (attr.axes >> d & 1) axes.append(d);
+    }
+    out["axis"] = py::tuple(axes);
+    out["keepdims"] = attr.keepdims;
+  } else if (composite == Composite::softmax || composite == Composite::log_softmax ||
+             node->op == Op::concat || node->op == Op::take || node->op == Op::argmax ||
+             node->op == Op::argmin) {
+    out["axis"] = static_cast<int64_t>(attr.axis);
+  } else if (node->op == Op::transpose) {
+    py::list axes;
+    for (int64_t d = 0; d < node->shape.rank; ++d) axes.append(attr.order[d]);
+    out["axes"] = py::tuple(axes);
+  }
+  return out;
+}
+
+}  // namespace
+
+PyObject* callable_of(Rule* rule) {
+  auto* python = dynamic_cast<PythonRule*>(rule);
+  return python ? python->fn.ptr() : nullptr;
+}
+
+OverrideMap override_map(const py::dict& overrides) {
+  OverrideMap map;
+  for (auto [key, value] : overrides) {
+    map[py::cast<std::string>(key)] = py::cast<RuleHandle&>(value).rule;
+  }
+  return map;
+}
+
+ContextStack<OverrideEntry>& override_stack() {
+  static auto* stack = new ContextStack<OverrideEntry>("pullback.gradient_override_map");
+  return *stack;
+}
+
+// One of the same owner, the address of the context manager, is left innermost first.
+void push_overrides(const py::dict& overrides, uintptr_t owner) {
+  override_stack().enter(
+      std::make_shared<OverrideEntry>(OverrideEntry{override_map(overrides), owner}));
+  ++entered_overrides;
+}
+
+void pop_overrides(uintptr_t owner) {
+  const auto* entries = override_stack().current();
+  for (size_t i = entries ? entries->size() : 0; i-- > 0;) {
+    const std::shared_ptr<OverrideEntry> entry = (*entries)[i];
+    if (!entry->open || entry->owner != owner) continue;
+    entry->open = false;
+    --entered_overrides;
+    const OverrideMap map = std::exchange(entry->map, {});  // a rule's end may run Python code
+    return;
+  }
+  fail(ErrorKind::Runtime, "gradient_override_map: not entered in this context");
+}
+
+Source source_of(PyObject* x) {
+  if (!is_variable(x)) return {as_node(x), 0};
+  return {nullptr, variable_of(x)->id};
+}
+
+void bind_gradients(py::module_& m) {
+  py::class_<RuleHandle> rule(m, "Rule");
+  no_pickle(rule).def(
+      py::init([](py::object fn, std::string name) {
+        return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
+      }),
+      py::arg("fn"), py::arg("name"));
+  bind_tape(m);  // before what takes one
+  m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
+        py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
+        py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
+        py::arg("masks") = std::vector<Ref<Node>>());
+  m.def(
+      "tangents",
+      [](const py::list& ys, const py::list& xs, const std::vector<Ref<Node>>& xs_tangents,
+         const std::vector<Ref<Node>>& masks) {
+        TangentRequest request;
+        for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "tangents"));
+        request.of.xs = sources(xs, "xs");
+        request.xs_tangents = xs_tangents;
+        request.masks = masks;
+        py::list out;
+        for (const Ref<Node>& t : tangents(request)) {
+          out.append(t ? tensor_object(t) : py::none());
+        }
+        return out;
+      },
+      py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
+      py::arg("masks") = std::vector<Ref<Node>>());
+  m.def(
+      "along_path",
+      [](const py::list& ys, const py::list& xs, const std::vector<py::list>& terms, size_t order) {
+        PathRequest request;
+        for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "jet"));
+        request.of.xs = sources(xs, "xs");
+        request.order = order;
+        for (const py::list& list : terms) {
+          Terms& of_x = request.terms.emplace_back();
+          for (py::handle t : list) {
+            of_x.push_back(t.is_none() ? nullptr : to_node(t.ptr(), "jet"));
+          }
+        }
+        return along_path(request);
+      },
+      py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"));
+  m.def(
+      "batched",
+      [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,
+         std::vector<Ref<Node>> batches, int64_t count, uint64_t first_draw) {
+        return batched(std::move(roots),
+                       {std::move(inputs), std::move(batches), count, first_draw});
+      },
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
+      py::arg("first_draw"));
+  m.def(
+      "batched_or_each",
+      [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,
+         std::vector<Ref<Node>> batches, int64_t count) {
+        return batched_or_each(std::move(roots), {std::move(inputs), std::move(batches), count});
+      },
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"));
+  m.def("row_squares", &row_squares, py::arg("x"));
+  m.def(
+      "rows_of",
+      [](const Ref<Node>& x, bool as_added) -> py::object {
+        const auto rows = rows_of(x, as_added ? RowOrder::AsAdded : RowOrder::AsTaken);
+        if (!rows) return py::none();
+        return py::make_tuple(tensor_object(rows->values), tensor_object(rows->indices));
+      },
+      py::arg("x"), py::arg("as_added") = false);
+  m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
+                     const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
+  // Whether a tensor stands for a Python number that a traced function was given.
+  m.def("is_number",
+        [](py::handle x) { return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0; });
+  current_overrides = [] { return override_stack().current(); };
+  m.def("push_overrides", &push_overrides, py::arg("overrides"), py::arg("owner"));
+  m.def("pop_overrides", &pop_overrides, py::arg("owner"));
+  m.def("register_rule", [](const std::string& name, const RuleHandle& rule, bool replace) {
+    register_rule(name, rule.rule, replace);
+  });
+  m.def("registered_rule", [](const std::string& name) -> py::object {
+    Ref<Rule> rule = registered_rule(name);
+    return rule ? py::cast(RuleHandle{rule}) : py::none();
+  });
+  m.def("op_names", &op_names);
+  m.def("is_computed", [](const Ref<Node>& x) { return x->has_value(); }, py::arg("x"));
+  m.def("attributes_of", &attributes_of, py::arg("x"));
+  m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
+  bind_subgraphs(m);
+}
+
+}  // namespace pullback

@@ -1,0 +1,62 @@
+// Patterns of sparse derivatives and their colourings, as arrays of NumPy.
+
+#include "grad/sparse/sparsity.h"
+#include "bind/arrays/convert.h"
+#include "bind/common/no_pickle.h"
+#include "bind/grad/rules.h"
+#include "eval/evaluate.h"
+#include "grad/sparse/coloring.h"
+
+namespace pullback {
+namespace {
+
+template <class T>
+py::array array_of(const std::vector<T>& entries) {
+  return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
+}
+
+Pattern dependence_of(const Ref<Node>& y, const Ref<Node>& x, const std::string& who) {
+  const std::vector<Ref<Node>> positions = unknown_positions(y, x);
+  std::vector<Node*> roots;
+  for (const Ref<Node>& one : positions) roots.push_back(one.get());
+  if (!roots.empty()) evaluate(roots);
+  return dependence(y, x, who.c_str());
+}
+
+// (by rows, number of colours, colour of each row or column, where the entries are).
+py::tuple compression(const Pattern& pattern, bool symmetric, const Shape& rows,
+                      const Shape& columns, const std::string& who) {
+  const Compression out = compress(pattern, symmetric, rows, columns, who.c_str());
+  return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
+}
+
+// The value of a tensor that its caller lets go of, to be written to: no copy where nothing else
+// has it.
+py::array own_array(py::handle x) {
+  if (!is_tensor(x.ptr())) fail(ErrorKind::Type, "own_array: expected a Tensor, got ", shown(x));
+  const Node* node = reinterpret_cast<PyTensor*>(x.ptr())->node;
+  const bool only_this = node->refs == 1;  // a constant of a plan is held by that, too
+  const Ref<Node> held = as_node(x.ptr());
+  evaluate(held.get());
+  const bool alone = only_this && node->op != Op::scalar && node->value->refs == 1;
+  py::array out = array_from_node(held);
+  if (!alone) return out.attr("copy")();
+  py::detail::array_proxy(out.ptr())->flags |= py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return out;
+}
+
+}  // namespace
+
+void bind_sparsity(py::module_& m) {
+  py::class_<Pattern> pattern(m, "Pattern");
+  no_pickle(pattern)
+      .def("transposed", [](const Pattern& it) { return transposed(it); })
+      .def_property_readonly("starts", [](const Pattern& it) { return array_of(it.starts); })
+      .def_property_readonly("entries", [](const Pattern& it) { return array_of(it.entries); });
+  m.def("own_array", &own_array, py::arg("x"));
+  m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"));
+  m.def("compression", &compression, py::arg("pattern"), py::arg("symmetric"), py::arg("rows"),
+        py::arg("columns"), py::arg("who"));
+}
+
+}  // namespace pullback

@@ -1,0 +1,168 @@
+// Tapes, traces and recorded parts of a graph as Python classes.
+#include "grad/tape.h"
+
+#include <optional>
+
+#include "base/error.h"
+#include "bind/arrays/convert.h"
+#include "bind/common/context.h"
+#include "bind/common/no_pickle.h"
+#include "bind/common/tensor.h"
+#include "bind/grad/rules.h"
+#include "graph/rebuild.h"
+#include "ops/batch_scope.h"
+#include "trace/trace.h"
+#include "transform/batch.h"
+#include "transform/recompute.h"
+
+namespace pullback {
+namespace {
+
+py::list variables_list(const std::vector<Ref<Variable>>& variables) {
+  py::list out;
+  for (const auto& variable : variables) {
+    out.append(py::reinterpret_steal<py::object>(wrap(variable)));
+  }
+  return out;
+}
+
+ContextStack<TapeEntry>& tape_stack() {
+  static auto* stack = new ContextStack<TapeEntry>("pullback.GradientTape");
+  return *stack;
+}
+
+void bind_trace(py::module_& m) {
+  py::class_<Trace, std::shared_ptr<Trace>> trace(m, "Trace");
+  no_pickle(trace)
+      .def(py::init<std::string>(), py::arg("name") = "")
+      .def("open", &Trace::open)
+      .def("abandon", &Trace::abandon)
+      .def("argument", [](Trace& trace, DType dtype, const Shape& shape,
+                          bool weak) { return trace.add_argument(dtype, shape, weak); })
+      .def("close", &Trace::close)
+      .def("replay",
+           [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
+             std::vector<Ref<Node>> results(trace.returned());
+             trace.replay(arguments, results);
+             return results;
+           })
+      .def_static("active", &is_tracing);
+}
+
+void bind_piece(py::module_& m) {
+  py::class_<Piece> piece(m, "Piece");
+  no_pickle(piece)
+      .def(py::init([](std::vector<Ref<Node>> roots, uint64_t first) {
+             return Piece{std::move(roots), first};
+           }),
+           py::arg("roots"), py::arg("first"))
+      .def("inputs", &Piece::inputs)
+      .def("never_keep", &Piece::never_keep)
+      .def("copy", [](const Piece& piece, const std::vector<Ref<Node>>& inputs,
+                      const std::vector<Ref<Node>>& others, bool keep) {
+        return piece.copy(inputs, others, keep ? Keep::Always : Keep::Never);
+      });
+  m.def("next_number", &next_seq);
+}
+
+// What is linear in some inputs, made again on others.
+struct Linear {
+  std::vector<Ref<Node>> inputs;
+  Subgraph piece;
+
+  // An object of Python that was made by __new__ alone is one, too: of nothing.
+  static void* operator new(size_t size) { return ::new (::operator new(size)) Linear; }
+  static void operator delete(void* linear) { ::operator delete(linear); }
+
+  Linear() = default;
+  Linear(std::vector<Ref<Node>> roots, std::vector<Ref<Node>> stand_ins)
+      : inputs(std::move(stand_ins)) {
+    std::vector<Node*> nodes;
+    for (const Ref<Node>& input : inputs) nodes.push_back(input.get());
+    piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
+  }
+
+  // Of all its tensors.
+  int64_t bytes() const {
+    int64_t sum = 0;
+    for (size_t i = 0; i < piece.size(); ++i) sum += piece[i].node->bytes();
+    return sum;
+  }
+
+  std::vector<Ref<Node>> at(const std::vector<Ref<Node>>& others) const {
+    if (others.size() != inputs.size()) {
+      fail(ErrorKind::Value, "Linear: ", static_cast<int64_t>(others.size()), " tensors for ",
+           static_cast<int64_t>(inputs.size()));
+    }
+    const NoOverrides none;
+    return piece.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
+      return copy_node(node, below);
+    });
+  }
+};
+
+// BatchScope as a context manager.
+struct BatchBlock {
+  static void* operator new(size_t size) { return ::new (::operator new(size)) BatchBlock; }
+  static void operator delete(void* block) { ::operator delete(block); }
+
+  std::optional<BatchScope> scope;
+};
+
+void bind_batch(py::module_& m) {
+  py::class_<BatchBlock> block(m, "BatchScope");
+  no_pickle(block)
+      .def(py::init<>())
+      .def("__enter__", [](BatchBlock& block) { block.scope.emplace(); })
+      .def("__exit__", [](BatchBlock& block, const py::args&) { block.scope.reset(); });
+}
+
+void bind_linear(py::module_& m) {
+  py::class_<Linear> linear(m, "Linear");
+  no_pickle(linear)
+      .def(py::init<std::vector<Ref<Node>>, std::vector<Ref<Node>>>(), py::arg("roots"),
+           py::arg("stand_ins"))
+      .def("at", &Linear::at, py::arg("inputs"))
+      .def("bytes", &Linear::bytes);
+}
+
+}  // namespace
+
+void bind_tape(py::module_& m) {
+  current_tapes = [] { return tape_stack().current(); };
+  enter_tape = [](std::shared_ptr<TapeEntry> entry) { tape_stack().enter(std::move(entry)); };
+  py::class_<Tape> tape(m, "Tape");
+  no_pickle(tape)
+      .def(py::init<bool, std::string>(), py::arg("watch_accessed_variables") = true,
+           py::arg("transform") = "")
+      .def("exempt", &Tape::exempt, py::arg("inputs"))
+      .def("start", &Tape::start)
+      .def("stop", &Tape::stop)
+      .def("pause", &Tape::pause)
+      .def("resume", &Tape::resume)
+      .def("reset", &Tape::reset)
+      .def_property_readonly("recording", &Tape::recording)
+      .def_static("any_recording", &Tape::any_recording)
+      .def("watch",
+           [](Tape& tape, py::handle x) {
+             if (is_variable(x.ptr())) {
+               tape.watch(Ref<Variable>(variable_of(x.ptr())));
+             } else if (is_tensor(x.ptr())) {
+               tape.watch(as_node(x.ptr()));
+             } else {
+               fail(ErrorKind::Value, "watch: expected a Tensor or a Variable, got ", shown(x));
+             }
+           })
+      .def("end_histories", &Tape::end_histories)
+      .def("watched_variables",
+           [](const Tape& tape) { return variables_list(tape.watched_variables()); });
+}
+
+void bind_subgraphs(py::module_& m) {
+  bind_trace(m);
+  bind_piece(m);
+  bind_linear(m);
+  bind_batch(m);
+}
+
+}  // namespace pullback

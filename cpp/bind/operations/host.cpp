@@ -1,0 +1,83 @@
+// A HostFunction of Python: copies in, the function, a copy out. It runs with the interpreter lock,
+// which the run of the plan has given away.
+#include "bind/operations/host.h"
+
+#include <cstring>
+#include <vector>
+
+#include "bind/arrays/convert.h"
+#include "bind/arrays/numpy.h"
+#include "eval/evaluate.h"
+#include "graph/host.h"
+
+namespace pullback {
+namespace {
+
+class PythonFunction : public HostFunction {
+ public:
+  explicit PythonFunction(py::object f) : f_(std::move(f)) {}
+  // What goes when the interpreter has gone takes nothing along.
+  ~PythonFunction() override {
+    if (!Py_IsInitialized()) f_.release();
+  }
+
+  bool call(std::span<const HostArray> in, const HostArray& out) noexcept override {
+    const CallingBack calling_back;
+    const InterpreterLock lock;
+    try {
+      run(in, out);
+      return true;
+    } catch (...) {
+      host_failure = std::current_exception();
+      return false;
+    }
+  }
+
+ private:
+  void run(std::span<const HostArray> in, const HostArray& out) {
+    py::tuple arguments(in.size());
+    for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
+    const py::object result = called(arguments);  // checked: an array like `out`
+    const auto array = py::reinterpret_borrow<py::array>(result);
+    if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
+  }
+
+  py::object called(const py::tuple& arguments) {
+    try {
+      return f_(*arguments);
+    } catch (const std::exception&) {
+      throw;
+    } catch (...) {  // the end of a thread whose interpreter is gone
+      stay_until_exit();
+    }
+  }
+
+  // Its own memory, which a function may keep but not write to.
+  static py::array copied(const HostArray& from) {
+    std::vector<py::ssize_t> shape;
+    for (int64_t d = 0; d < from.shape.rank; ++d) shape.push_back(from.shape[d]);
+    py::array out(numpy_dtype(from.dtype), shape);
+    if (out.nbytes()) std::memcpy(out.mutable_data(), from.data, out.nbytes());
+    out.attr("flags").attr("writeable") = false;
+    return out;
+  }
+
+  py::object f_;
+};
+
+}  // namespace
+
+void bind_host(py::module_& m) {
+  m.def(
+      "host_call",
+      [](const py::function& f, const std::vector<Ref<Node>>& inputs, DType dtype,
+         const Shape& shape, bool takes_batches) {
+        const Ref<HostFunction> function(new PythonFunction(f));
+        function->takes_batches = takes_batches;
+        return host_call(inputs, dtype, shape, function);
+      },
+      py::arg("f"), py::arg("inputs"), py::arg("dtype"), py::arg("shape"),
+      py::arg("takes_batches") = false);
+}
+
+}  // namespace pullback

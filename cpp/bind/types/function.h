@@ -1,0 +1,116 @@
+// Function: the callable that `pb.function` makes.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bind/arrays/signature.h"
+#include "trace/trace.h"
+
+namespace pullback {
+
+// One trace of a function, and what it returned.
+struct FunctionRecord {
+  FunctionRecord(const Signature& signature, py::handle died) : key(signature, died) {}
+
+  SignatureKey key;
+  std::vector<Tree> arguments;  // they hold what the key mentions
+  std::shared_ptr<Trace> trace;
+  Tree results;
+  struct Leaf {
+    py::object object;  // null where a tensor comes from the trace
+    bool weak = false;  // a reference to an argument: a method that returns `self` does not keep it
+  };
+  std::vector<Leaf> leaves;  // of the results
+  int64_t last_use = 0;
+};
+
+// The arguments of a call as the C API passes them: positional ones, then those that `names` names.
+struct CallArguments {
+  PyObject* const* values;
+  Py_ssize_t positional;
+  PyObject* names;  // a tuple, or null
+
+  Py_ssize_t named() const { return names ? PyTuple_GET_SIZE(names) : 0; }
+  Py_ssize_t size() const { return positional + named(); }
+};
+
+// A traced function: its records by signature, and how a call finds and runs one.
+class TracedFunction {
+ public:
+  // `place`: name, file and line. The arguments at `positions`, and those of `names`, are static.
+  // At most `capacity` records are kept, those that were used last.
+  TracedFunction(py::object f, std::string name, std::string place, std::vector<size_t> positions,
+                 std::vector<py::object> names, size_t capacity);
+  ~TracedFunction();
+  TracedFunction(const TracedFunction&) = delete;
+  TracedFunction& operator=(const TracedFunction&) = delete;
+
+  py::object call(const CallArguments& arguments);
+  // The record that such a call uses; traces where there is none.
+  std::shared_ptr<FunctionRecord> record_of(const CallArguments& arguments, const char* who);
+  // Whatever goes may run Python code that comes back here, so it goes when the table is in order.
+  void clear() { const Records gone = std::exchange(records_, {}); }
+  int traverse(visitproc visit, void* arg) const;
+  void drop() {
+    clear();
+    const py::object gone = std::exchange(f_, {});
+  }
+
+  const std::string& place() const { return place_; }
+  int64_t hits() const { return hits_; }
+  int64_t misses() const { return misses_; }
+  size_t size() const { return records_.size(); }
+
+ private:
+  using Records = std::unordered_multimap<uint64_t, std::shared_ptr<FunctionRecord>>;
+
+  template <class Each>
+  void in_order(const CallArguments& arguments, Each&& each) const;
+  bool is_static(const CallArguments& arguments, Py_ssize_t i) const;
+  void read_signature(const CallArguments& arguments, Signature* signature) const;
+  std::shared_ptr<FunctionRecord> find(const Signature& signature, uint64_t hash) const;
+  std::shared_ptr<FunctionRecord> trace(const CallArguments& arguments,
+                                        const Signature& signature) const;
+  std::shared_ptr<FunctionRecord> trace_new(const CallArguments& arguments,
+                                            const Signature& signature, uint64_t hash);
+  py::object run(FunctionRecord& record, const Signature& signature) const;
+  // Calls f with `replace(leaf)` in place of the traced leaves; notes the structures.
+  template <class Replace>
+  py::object call_with(const CallArguments& arguments, Replace&& replace,
+                       std::vector<Tree>* trees) const;
+  py::object call_directly(const CallArguments& arguments) const;
+  // Forgets the records that hold this reference, whose object died.
+  void forget(PyObject* reference);
+  void make_room();
+  // Notes what the arguments of a new trace look like; warns where calls trace again and again.
+  void watch_signatures(const CallArguments& arguments);
+  std::string argument_name(const CallArguments& arguments, Py_ssize_t i) const;
+  [[noreturn]] void refuse(const CallArguments& arguments, Py_ssize_t i, py::handle value) const;
+
+  py::object f_;
+  std::string name_, place_;
+  std::vector<size_t> positions_;
+  std::vector<py::object> names_;
+  Records records_;
+  size_t capacity_;
+  // What weak references call holds this, which is emptied when the function goes first.
+  std::shared_ptr<TracedFunction*> home_;
+  py::object died_;
+  int64_t hits_ = 0;
+  int64_t misses_ = 0;
+  uint32_t last_calls_ = 0;  // a bit for each of the last 32, set where it traced
+  bool warned_ = false;
+  std::vector<std::string> looks_;  // of the arguments of the last trace
+};
+
+void bind_function(py::module_& m);
+
+// While it is not 0, traced functions that this thread calls run as they are written.
+inline thread_local int inlining = 0;
+
+}  // namespace pullback

@@ -1,0 +1,188 @@
+// The Python type of traced functions, written against the C API: a call goes straight from the
+// interpreter to TracedFunction::call.
+
+#include <pybind11/stl.h>
+
+#include "bind/common/once.h"
+#include "bind/common/tensor.h"
+#include "bind/types/function.h"
+
+// After Python.h, which it needs and does not include.
+#include <structmember.h>
+
+namespace pullback {
+namespace {
+
+struct PyFunction {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* dict;
+  PyObject* weak_references;
+  TracedFunction* function;  // owned
+};
+
+PyTypeObject* function_type = nullptr;
+
+PyFunction* function_self(PyObject* object) { return reinterpret_cast<PyFunction*>(object); }
+
+PyObject* function_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&] {
+    // Held: the call may drop the last reference to what it runs.
+    const auto held = py::reinterpret_borrow<py::object>(self);
+    return function_self(self)
+        ->function->call({args, PyVectorcall_NARGS(flags), names})
+        .release()
+        .ptr();
+  });
+}
+
+PyObject* function_get(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance && instance != Py_None) return PyMethod_New(self, instance);
+  Py_INCREF(self);
+  return self;
+}
+
+int function_traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(function_self(object)->dict);
+  return function_self(object)->function ? function_self(object)->function->traverse(visit, arg)
+                                         : 0;
+}
+
+int function_clear(PyObject* object) {
+  Py_CLEAR(function_self(object)->dict);
+  if (function_self(object)->function) function_self(object)->function->drop();
+  return 0;
+}
+
+void function_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  if (function_self(object)->weak_references) PyObject_ClearWeakRefs(object);
+  Py_CLEAR(function_self(object)->dict);
+  delete std::exchange(function_self(object)->function, nullptr);
+  PyObject_GC_Del(object);
+  Py_DECREF(type);
+}
+
+PyObject* function_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<function of pullback: %s>",
+                              function_self(self)->function->place().c_str());
+}
+
+using FastMethod = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+PyObject* plan_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto record = function_self(self)->function->record_of({args, count, names}, "plan");
+    return py::str(record->trace->describe()).release().ptr();
+  });
+}
+
+PyObject* graph_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto record = function_self(self)->function->record_of({args, count, names}, "graph");
+    return py::str(record->trace->listing()).release().ptr();
+  });
+}
+
+PyObject* cache_info_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const py::handle type = found_once([]() -> py::object {
+      return py::module_::import("collections")
+          .attr("namedtuple")("CacheInfo", "hits misses currsize");
+    });
+    const TracedFunction& function = *function_self(self)->function;
+    return type(function.hits(), function.misses(), function.size()).release().ptr();
+  });
+}
+
+PyObject* clear_cache_method(PyObject* self, PyObject*) {
+  function_self(self)->function->clear();
+  Py_RETURN_NONE;
+}
+
+// By name, as Python functions are pickled and copied.
+PyObject* reduce_function(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+PyCFunction as_function(FastMethod method) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
+}
+
+PyMethodDef function_methods[] = {
+    {"plan", as_function(plan_method), METH_FASTCALL | METH_KEYWORDS,
+     "plan($self, *args, **kwargs)\n--\n\nplan(self, *args: typing.Any, **kwargs: typing.Any) -> "
+     "str\n\n"
+     "The plan that a call with these arguments runs, one line a step.\n\n"
+     "Traces if no such call was made before; runs nothing."},
+    {"graph", as_function(graph_method), METH_FASTCALL | METH_KEYWORDS,
+     "graph($self, *args, **kwargs)\n--\n\ngraph(self, *args: typing.Any, **kwargs: typing.Any) -> "
+     "str\n\n"
+     "The operations recorded for a call with these arguments, one a line: name, operation,\n"
+     "inputs, dtype and shape.\n\n"
+     "Traces if no such call was made before; runs nothing."},
+    {"cache_info", cache_info_method, METH_NOARGS,
+     "cache_info($self)\n--\n\ncache_info(self) -> typing.Any\n\n"
+     "How many calls found a trace (hits) and how many made one (misses), and the number of\n"
+     "traces (currsize)."},
+    {"clear_cache", clear_cache_method, METH_NOARGS,
+     "clear_cache($self)\n--\n\nclear_cache(self) -> None\n\nForgets all traces; the next call "
+     "traces again."},
+    {"__reduce__", reduce_function, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef function_attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMemberDef function_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunction, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(PyFunction, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+py::object make_function(py::object f, std::string name, std::string place,
+                         std::vector<size_t> positions, std::vector<py::object> names,
+                         size_t capacity) {
+  auto function =
+      std::make_unique<TracedFunction>(std::move(f), std::move(name), std::move(place),
+                                       std::move(positions), std::move(names), capacity);
+  auto* self = PyObject_GC_New(PyFunction, function_type);
+  if (!self) throw py::error_already_set();
+  self->vectorcall = function_call;
+  self->dict = nullptr;
+  self->weak_references = nullptr;
+  self->function = function.release();
+  PyObject_GC_Track(self);
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(self));
+}
+
+}  // namespace
+
+void bind_function(py::module_& m) {
+  m.def("inline_functions", [](int change) { inlining += change; });
+  PyType_Slot slots[] = {{Py_tp_call, slot(PyVectorcall_Call)},
+                         {Py_tp_descr_get, slot(function_get)},
+                         {Py_tp_traverse, slot(function_traverse)},
+                         {Py_tp_clear, slot(function_clear)},
+                         {Py_tp_dealloc, slot(function_dealloc)},
+                         {Py_tp_repr, slot(function_repr)},
+                         {Py_tp_methods, function_methods},
+                         {Py_tp_getset, function_attributes},
+                         {Py_tp_members, function_members},
+                         {Py_tp_doc, const_cast<char*>("A function that is traced once for each "
+                                                       "signature; `pullback.function` makes it.")},
+                         {0, nullptr}};
+  PyType_Spec spec = {"pullback._core.Function", sizeof(PyFunction), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots};
+  function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!function_type) throw py::error_already_set();
+  m.add_object("Function", py::handle(reinterpret_cast<PyObject*>(function_type)));
+  m.def("make_function", &make_function, py::arg("f"), py::arg("name"), py::arg("place"),
+        py::arg("positions"), py::arg("names"), py::arg("capacity"));
+}
+
+}  // namespace pullback

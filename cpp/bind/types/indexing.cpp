@@ -1,0 +1,305 @@
+// Basic indexing: integers, slices, None and Ellipsis become one window and a reshape. Indices with
+// arrays, tensors or truth values among them go to pullback/_array/index.py, which lowers them to
+// basic ones and positions along one axis.
+
+#include "bind/types/indexing.h"
+
+#include <string>
+#include <vector>
+
+#include "bind/arrays/convert.h"
+#include "bind/common/traced.h"
+#include "graph/variable.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+bool is_basic_entry(PyObject* entry) {
+  if (PyLong_CheckExact(entry) || PySlice_Check(entry) || entry == Py_None ||
+      entry == Py_Ellipsis) {
+    return true;
+  }
+  return PyIndex_Check(entry) && !PyBool_Check(entry) && !is_tensor(entry) && !is_variable(entry) &&
+         !py::isinstance<py::array>(entry);
+}
+
+bool is_basic(PyObject* key) {
+  if (!PyTuple_Check(key)) return is_basic_entry(key);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+    if (!is_basic_entry(PyTuple_GET_ITEM(key, i))) return false;
+  }
+  return true;
+}
+
+// A function or class of pullback/_array/index.py, which imports this module: looked up at first
+// use.
+py::object from_package(const char* name) {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> storage;
+  const py::object& module = storage
+                                 .call_once_and_store_result([] {
+                                   return py::object(py::module_::import("pullback._array.index"));
+                                 })
+                                 .get_stored();
+  return module.attr(name);
+}
+
+// Resolves integers, slices, None and Ellipsis against a shape: a window, its shape, and the shape
+// after dropped and new axes.
+struct Indexing {
+  Window window{0};
+  Shape windowed;
+  Shape result;
+
+  Indexing(const Shape& shape, PyObject* key) {
+    std::vector<py::handle> entries;
+    if (PyTuple_Check(key)) {
+      for (py::handle entry : py::reinterpret_borrow<py::tuple>(key)) entries.push_back(entry);
+    } else {
+      entries.push_back(key);
+    }
+    int64_t consumed = 0;
+    bool ellipsis = false;
+    for (py::handle entry : entries) {
+      if (entry.ptr() == Py_Ellipsis) {
+        if (ellipsis) fail(ErrorKind::Index, "index: more than one Ellipsis");
+        ellipsis = true;
+      } else if (!entry.is_none()) {
+        ++consumed;
+      }
+    }
+    if (consumed > shape.rank) {
+      fail(ErrorKind::Index, "index: ", consumed, " indices for a tensor of rank ", shape.rank,
+           " (shape ", shape, ")");
+    }
+    if (!ellipsis) entries.push_back(Py_Ellipsis);
+    int64_t axis = 0;
+    for (py::handle entry : entries) {
+      if (entry.is_none()) {
+        add_result(1);
+      } else if (entry.ptr() == Py_Ellipsis) {
+        for (int64_t skip = shape.rank - consumed; skip > 0; --skip) {
+          add(0, 1, shape[axis]);
+          add_result(shape[axis++]);
+        }
+      } else if (PySlice_Check(entry.ptr())) {
+        take_slice(shape[axis++], entry);
+      } else {
+        take_integer(shape, axis++, entry);
+      }
+    }
+  }
+
+ private:
+  void add(int64_t start, int64_t step, int64_t length) {
+    window.start.append(start);
+    window.step.append(step);
+    windowed.append(length);
+  }
+
+  void add_result(int64_t length) {
+    if (result.rank == kMaxRank) {
+      fail(ErrorKind::Index, "index: the result would have more than ", kMaxRank, " axes");
+    }
+    result.append(length);
+  }
+
+  void take_slice(int64_t length, py::handle entry) {
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(entry.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
+    const Py_ssize_t count = PySlice_AdjustIndices(length, &start, &stop, step);
+    add(count ? start : 0, step, count);
+    add_result(count);
+  }
+
+  void take_integer(const Shape& shape, int64_t axis, py::handle entry) {
+    PyObject* number = PyNumber_Index(entry.ptr());
+    if (!number) throw py::error_already_set();
+    int64_t at = PyLong_AsLongLong(number);
+    Py_DECREF(number);
+    if (at == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      at = INT64_MAX;
+    }
+    const int64_t length = shape[axis];
+    if (at < -length || at >= length) {
+      fail(ErrorKind::Index, "index: index ", at, " is out of range for axis ", axis, " of length ",
+           length, " (shape ", shape, ")");
+    }
+    add(at < 0 ? at + length : at, 1, 1);
+  }
+};
+
+Ref<Node> get_basic(const Ref<Node>& x, PyObject* key) {
+  const Indexing index(x->shape, key);
+  Ref<Node> out = x;
+  bool whole = index.windowed == x->shape;
+  for (int64_t d = 0; whole && d < x->shape.rank; ++d) whole = index.window.step[d] == 1;
+  out = whole ? identity(x) : slice(x, index.windowed, index.window);
+  return reshape(out, index.result, "index");
+}
+
+// --- x.at[key]: new tensors with some entries changed
+
+Update update_from(const std::string& name) {
+  constexpr const char* names[] = {"set", "add", "multiply", "min", "max"};
+  for (int i = 0; i < 5; ++i) {
+    if (name == names[i]) return static_cast<Update>(i);
+  }
+  fail(ErrorKind::Value, "at[]: unknown update ", name);
+}
+
+// x and the value combined entry by entry, as the update does at one place.
+Ref<Node> combine(const Ref<Node>& x, const Ref<Node>& value, Update update) {
+  using namespace formula;
+  const bool boolean = x->dtype == DType::Bool;
+  switch (update) {
+    case Update::Set:
+      return value;
+    case Update::Add:
+      return boolean ? logical_or(x, value) : Expr(x) + Expr(value);
+    case Update::Multiply:
+      return boolean ? logical_and(x, value) : Expr(x) * Expr(value);
+    case Update::Min:
+      return boolean ? logical_and(x, value) : minimum(x, value);
+    default:
+      return boolean ? logical_or(x, value) : maximum(x, value);
+  }
+}
+
+// The value in the dtype of x, which it must not change in kind: bool before integers before
+// floats before complex numbers.
+Ref<Node> update_value(const Ref<Node>& x, py::handle value, const char* who) {
+  const bool list = is_number_list(value);
+  const Ref<Node> node = list ? node_from_array(value, nullptr, who) : to_node(value.ptr(), who);
+  const auto kind = [](DType dtype) {
+    if (is_complex(dtype)) return 3;
+    return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1;
+  };
+  if (kind(node->dtype) > kind(x->dtype)) {
+    fail(ErrorKind::Type, who, ": a ", natural_dtype(node.get()),
+         " value does not fit into a tensor of ", x->dtype, "; cast one of them first");
+  }
+  if (list) return node_from_array(value, &x->dtype, who);
+  return node->flags & kWeak ? settle_weak(node, x->dtype) : cast(node, x->dtype);
+}
+
+// Broadcast as an assignment does: surplus leading axes of length 1 are dropped.
+Ref<Node> fit(const Ref<Node>& value, const Shape& shape, const char* who) {
+  Shape trimmed;
+  for (int64_t i = 0; i < value->shape.rank; ++i) {
+    const bool surplus = value->shape.rank - i > shape.rank && value->shape[i] == 1;
+    if (!surplus || trimmed.rank) trimmed.append(value->shape[i]);
+  }
+  if (!broadcasts_to(trimmed, shape)) {
+    fail(ErrorKind::Value, who, ": a value of shape ", value->shape,
+         " does not broadcast to the indexed shape ", shape);
+  }
+  return broadcast_to(reshape(value, trimmed), shape);
+}
+
+Ref<Node> update_basic(const Ref<Node>& x, PyObject* key, const Ref<Node>& value, Update update,
+                       const char* who) {
+  const Indexing index(x->shape, key);
+  Ref<Node> piece = reshape(fit(value, index.result, who), index.windowed);
+  const bool add = update == Update::Add;
+  if (!add && update != Update::Set) {
+    piece = combine(slice(x, index.windowed, index.window), piece, update);
+  }
+  return at_window(x, piece, index.window, add ? update : Update::Set);
+}
+
+// A tensor that somebody else asks about later cannot become another one.
+void check_assignable(PyObject* object, const Node* x) {
+  constexpr const char* kCopy = "; change a copy: y = x.copy(); y[...] = value";
+  if (Py_TYPE(object) != tensor_type) {
+    fail(ErrorKind::Type, "'", Py_TYPE(object)->tp_name,
+         "' object does not support item assignment");
+  }
+  if (x->watchers || x->holders) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": a tape watches this tensor, whose gradient is that of the value it has", kCopy);
+  }
+  if (x->op == Op::argument) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": this tensor is an argument of a function that is being traced, and a call of it could "
+         "not change what it is given",
+         kCopy);
+  }
+  if (variable_scope_active() && x->seq < variable_scope_since()) {
+    fail(ErrorKind::Type, "item assignment", user_place(),
+         ": this tensor was made outside of the function that is being traced, and later calls "
+         "could not change it",
+         kCopy, "; what functions change is a Variable");
+  }
+}
+
+// The commonest of the others without a detour: positions along the first axis. Null for any other.
+Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
+  if (x->shape.rank == 0) return nullptr;
+  if (is_tensor(key)) {
+    Ref<Node> node = as_node(key);
+    if (!is_integer(node->dtype)) return nullptr;
+    check_positions(node, 0, x->shape[0], "index");
+    return node;
+  }
+  if (!py::isinstance<py::array>(key)) return nullptr;
+  const auto dtype = py::reinterpret_borrow<py::array>(key).dtype();
+  if (dtype.kind() != 'i' && dtype.kind() != 'u') return nullptr;
+  const DType wide = DType::Int64;
+  Ref<Node> node = node_from_array(key, &wide, "index");
+  check_positions(node, 0, x->shape[0], "index");
+  return node;
+}
+
+}  // namespace
+
+Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
+  if (is_basic(key)) return get_basic(x, key);
+  if (const Ref<Node> positions = positions_of(x, key)) return take(x, positions, 0);
+  return to_node(
+      from_package("get")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key)).ptr(),
+      "index");
+}
+
+Ref<Node> item_set(PyObject* object, PyObject* key, PyObject* value) {
+  constexpr const char* kWho = "item assignment";
+  const Ref<Node> x = to_node(object, kWho);
+  if (!is_variable(object)) check_assignable(object, x.get());
+  const py::object given = py::reinterpret_borrow<py::object>(value);
+  if (is_basic(key)) {
+    return update_basic(x, key, update_value(x, given, kWho), Update::Set, kWho);
+  }
+  return to_node(
+      from_package("assigned")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key), given)
+          .ptr(),
+      kWho);
+}
+
+PyObject* make_at(const Ref<Node>& x) {
+  return from_package("At")(py::reinterpret_steal<py::object>(wrap(x))).release().ptr();
+}
+
+void bind_indexing(py::module_& m) {
+  m.def("is_basic_index", [](py::handle key) { return is_basic(key.ptr()); });
+  m.def("update_value", [](const Ref<Node>& x, py::handle value, const std::string& who) {
+    return update_value(x, value, who.c_str());
+  });
+  m.def("fit", [](const Ref<Node>& value, const Shape& shape, const std::string& who) {
+    return fit(value, shape, who.c_str());
+  });
+  m.def("combine", [](const Ref<Node>& x, const Ref<Node>& value, const std::string& update) {
+    return combine(x, value, update_from(update));
+  });
+  m.def("update_basic",
+        [](const Ref<Node>& x, py::handle key, const Ref<Node>& value, const std::string& update) {
+          return update_basic(x, key.ptr(), value, update_from(update), ("at[]." + update).c_str());
+        });
+  m.def("at_index", [](const Ref<Node>& x, const Ref<Node>& value, const Ref<Node>& indices,
+                       Integer axis, const std::string& update, bool unique) {
+    return at_index(x, value, indices, axis, update_from(update), unique);
+  });
+  m.def("is_traced", [](const Ref<Node>& x) { return (x->flags & kTraced) != 0; });
+}
+
+}  // namespace pullback

@@ -1,0 +1,342 @@
+// The slots that Tensor and Variable share: attributes, indexing, looking at values. Operators are
+// in operators.cpp.
+
+#include "bind/arrays/convert.h"
+#include "bind/arrays/escapes.h"
+#include "bind/arrays/numpy.h"
+#include "bind/common/once.h"
+#include "bind/common/tensor.h"
+#include "bind/common/traced.h"
+#include "bind/operations/functions.h"
+#include "bind/types/indexing.h"
+#include "bind/types/ufunc.h"
+#include "graph/make.h"
+#include "graph/recorder.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+// --- looking at values
+
+// What to do about a value that is not there yet.
+constexpr const char* kReturnIt =
+    "return it from the function to see it, and compute on with operations of tensors";
+
+py::object number_of(PyObject* self, const char* who, bool escapes = true) {
+  const Ref<Node> x = to_node(self, who);
+  check_has_value(x, who, kReturnIt);
+  if (escapes) check_escape(x, who, EscapeForm::Number);
+  py::object number = item_of(x);
+  if (recording && is_complex(x->dtype)) record_look(x.get(), who);
+  if (recording && !is_complex(x->dtype)) record_look(x.get(), who, py::cast<double>(number));
+  return number;
+}
+
+py::array array_of(PyObject* self, const char* who) {
+  const Ref<Node> x = to_node(self, who);
+  check_has_value(x, who,
+                  "use pullback's operations on it instead of NumPy's, or return it from the "
+                  "function to see it");
+  check_escape(x, who, EscapeForm::Array);
+  if (recording) record_look(x.get(), who);
+  return array_from_node(x);
+}
+
+py::object real_number_of(PyObject* self, const char* who) {
+  const Ref<Node> x = to_node(self, who);
+  if (is_complex(x->dtype)) {
+    fail(ErrorKind::Type, who, ": a ", x->dtype, " tensor is no real number; take its real part, ",
+         "or complex(x)");
+  }
+  return number_of(self, who);
+}
+
+PyObject* float_slot(PyObject* self) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::float_(real_number_of(self, "float")).release().ptr(); });
+}
+
+PyObject* int_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyNumber_Long(real_number_of(self, "int").ptr()); });
+}
+
+PyObject* index_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "index");
+    if (!is_integer(x->dtype) || x->shape.rank != 0) {
+      fail(ErrorKind::Type, "only an integer tensor of rank 0 can be used as an index; got ",
+           x->dtype, " of shape ", x->shape);
+    }
+    check_has_value(x, "index",
+                    "indices and lengths must be known: pass a Python integer, or take elements "
+                    "with take()");
+    return item_of(x).release().ptr();
+  });
+}
+
+int bool_slot(PyObject* self) {
+  return guarded<int>(-1, [&] {
+    const Ref<Node> x = to_node(self, "bool");
+    if (x->shape.size() != 1) {
+      fail(ErrorKind::Value, "the truth value of a tensor of shape ", x->shape,
+           " is ambiguous; use pb.any or pb.all");
+    }
+    check_has_value(
+        x, "bool",
+        "choose with cond() or where() instead of if, loop with while_loop() instead of "
+        "while, and combine with logical_and() and logical_or(); or pass what decides "
+        "as a Python bool, which is traced once for each value");
+    return py::bool_(item_of(x)).ptr() == Py_True ? 1 : 0;
+  });
+}
+
+Py_ssize_t length_slot(PyObject* self) {
+  return guarded<Py_ssize_t>(-1, [&]() -> Py_ssize_t {
+    const Ref<Node> x = to_node(self, "len");
+    if (x->shape.rank == 0) fail(ErrorKind::Type, "len() of a tensor of rank 0");
+    return x->shape[0];
+  });
+}
+
+// --- indexing
+
+PyObject* subscript_slot(PyObject* self, PyObject* key) {
+  return guarded<PyObject*>(nullptr, [&] { return wrap(get_item(to_node(self, "index"), key)); });
+}
+
+// x[key] = value: a variable is assigned; the object of a tensor stands for a new one from then on,
+// and what was made from the old one stays as it is.
+int assign_subscript_slot(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded<int>(-1, [&] {
+    if (!value) fail(ErrorKind::Type, "item deletion: elements of a tensor cannot be deleted");
+    Ref<Node> changed = item_set(self, key, value);
+    if (is_variable(self)) {
+      py::handle(self).attr("assign")(py::reinterpret_steal<py::object>(wrap(changed)));
+      return 0;
+    }
+    hand_out(changed.get());
+    Node*& node = reinterpret_cast<PyTensor*>(self)->node;
+    release(std::exchange(node, changed.detach()));
+    return 0;
+  });
+}
+
+PyObject* item_slot(PyObject* self, Py_ssize_t i) {
+  PyObject* key = PyLong_FromSsize_t(i);
+  PyObject* out = subscript_slot(self, key);
+  Py_DECREF(key);
+  return out;
+}
+
+PyObject* iter_slot(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (to_node(self, "iter")->shape.rank == 0) {
+      fail(ErrorKind::Type, "a tensor of rank 0 cannot be iterated over");
+    }
+    return PySeqIter_New(self);
+  });
+}
+
+// value in x: whether any element equals it, as NumPy answers; False for what no element can equal.
+int contains_slot(PyObject* self, PyObject* value) {
+  return guarded<int>(-1, [&] {
+    if (!is_operand(value)) return 0;
+    const auto [a, b] = to_operands(self, value, name_of(Op::equal), true);
+    Node* inputs[] = {a.get(), b.get()};
+    const Ref<Node> found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
+    check_has_value(found, "in", kReturnIt);
+    return py::bool_(item_of(found)).ptr() == Py_True ? 1 : 0;
+  });
+}
+
+// --- attributes and methods
+
+PyObject* get_shape(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return shape_tuple(to_node(self, "shape")->shape).release().ptr(); });
+}
+PyObject* get_dtype(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    return dtype_object(natural_dtype(to_node(self, "dtype").get())).release().ptr();
+  });
+}
+PyObject* get_ndim(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyLong_FromLongLong(to_node(self, "ndim")->shape.rank); });
+}
+PyObject* get_size(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return PyLong_FromLongLong(to_node(self, "size")->shape.size()); });
+}
+PyObject* get_transposed(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "T");
+    return wrap(own_view(x, transpose(x)));
+  });
+}
+
+PyObject* get_matrix_transposed(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Ref<Node> x = to_node(self, "mT");
+    if (x->shape.rank < 2) {
+      fail(ErrorKind::Value, "mT: expected a tensor of rank 2 or more, got shape ", x->shape);
+    }
+    return wrap(swap_last_axes(x));
+  });
+}
+PyObject* get_itemsize(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return PyLong_FromLongLong(size_of(to_node(self, "itemsize")->dtype)); });
+}
+PyObject* get_nbytes(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyLong_FromLongLong(to_node(self, "nbytes")->bytes()); });
+}
+
+PyObject* get_at(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] { return make_at(to_node(self, "at")); });
+}
+
+PyObject* numpy_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] { return array_of(self, "numpy").release().ptr(); });
+}
+PyObject* item_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
+}
+
+PyObject* tolist_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return array_of(self, "tolist").attr("tolist")().release().ptr(); });
+}
+PyObject* complex_method(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    return PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type),
+                               number_of(self, "complex").ptr());
+  });
+}
+
+// NumPy's functions that know the protocol: answered in Python.
+PyObject* array_function_method(PyObject*, PyObject* args) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const py::handle answer = found_once([]() -> py::object {
+      return py::module_::import("pullback._array.numpy_functions").attr("array_function");
+    });
+    return py::object(answer(*py::reinterpret_borrow<py::args>(args))).release().ptr();
+  });
+}
+
+// A tensor of one element formats as its number.
+PyObject* format_method(PyObject* self, PyObject* specification) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) == 0) {
+      return PyObject_Str(self);
+    }
+    const Ref<Node> x = to_node(self, "format");
+    if (x->shape.size() != 1) {
+      fail(ErrorKind::Type,
+           "format: only a tensor of one element has a format; this one has shape ", x->shape,
+           "; format its numpy()");
+    }
+    return PyObject_Format(number_of(self, "format", false).ptr(), specification);
+  });
+}
+
+PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"dtype", "copy", nullptr};
+  PyObject* dtype = Py_None;
+  PyObject* copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO", const_cast<char**>(names), &dtype,
+                                   &copy)) {
+    return nullptr;
+  }
+  return guarded<PyObject*>(nullptr, [&] {
+    if (called_by_sparse_product()) {  // an array of objects stands for "not an array"
+      return py::object(numpy().asarray(py::none(), "object")).release().ptr();
+    }
+    py::object array = array_of(self, "numpy");
+    const py::object wish =
+        dtype == Py_None
+            ? py::object(array.attr("dtype"))
+            : py::object(py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype)));
+    if (!wish.equal(array.attr("dtype"))) {
+      if (copy == Py_False) {
+        fail(ErrorKind::Value, "__array__: another dtype needs a copy, and copy=False forbids it");
+      }
+      array = array.attr("astype")(py::handle(dtype));
+    } else if (copy == Py_True) {
+      array = array.attr("copy")();
+    }
+    return array.release().ptr();
+  });
+}
+
+Py_hash_t identity_hash(PyObject* object) {
+  return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(object) >> 4);
+}
+
+PyMethodDef shared_methods[] = {
+    {"numpy", numpy_method, METH_NOARGS,
+     "numpy($self)\n--\n\nnumpy(self) -> numpy.typing.NDArray[typing.Any]\n\nThe value as a NumPy "
+     "array (read-only, not a copy)."},
+    {"item", item_method, METH_NOARGS,
+     "item($self)\n--\n\nitem(self) -> bool | int | float | complex\n\nThe value of a one-element "
+     "tensor as "
+     "a Python number."},
+    {"tolist", tolist_method, METH_NOARGS,
+     "tolist($self)\n--\n\ntolist(self) -> typing.Any\n\nThe value as a nested list of Python "
+     "numbers; of rank 0 a number."},
+    {"__complex__", complex_method, METH_NOARGS,
+     "__complex__(self) -> complex\n\nThe value of a one-element tensor."},
+    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
+     METH_VARARGS | METH_KEYWORDS,
+     "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
+     "numpy.typing.NDArray[numpy.generic]\n\n"
+     "NumPy's array protocol."},
+    {"__array_function__", array_function_method, METH_VARARGS,
+     "__array_function__(self, function: collections.abc.Callable[..., typing.Any], types: "
+     "typing.Any, args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any], /) -> typing.Any\n\n"
+     "NumPy's protocol for functions: what has a derivative is refused for a tracked tensor."},
+    {"__array_ufunc__",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc_method)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "__array_ufunc__(self, ufunc: typing.Any, method: str, /, *inputs: typing.Any, **options: "
+     "typing.Any) -> typing.Any\n\n"
+     "NumPy's protocol for universal functions: operators are ours, others are refused."},
+    {"__format__", format_method, METH_O,
+     "__format__(self, specification: str, /) -> str\n\nThat of the number that it holds."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef shared_attributes[] = {
+    {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
+    {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
+    {"size", get_size, nullptr, "The number of elements.", nullptr},
+    {"T", get_transposed, nullptr, "The tensor with its axes reversed.", nullptr},
+    {"mT", get_matrix_transposed, nullptr, "The tensor with its last two axes exchanged.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes of an element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"at", get_at, nullptr,
+     "x.at[index].set(value), .add, .multiply, .min, .max: a tensor like x with other entries.",
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+std::vector<PyType_Slot> shared_slots() {
+  std::vector<PyType_Slot> slots = operator_slots();
+  const PyType_Slot others[] = {
+      {Py_nb_float, slot(float_slot)},         {Py_nb_int, slot(int_slot)},
+      {Py_nb_index, slot(index_slot)},         {Py_nb_bool, slot(bool_slot)},
+      {Py_tp_hash, slot(identity_hash)},       {Py_tp_iter, slot(iter_slot)},
+      {Py_mp_length, slot(length_slot)},       {Py_sq_length, slot(length_slot)},
+      {Py_mp_subscript, slot(subscript_slot)}, {Py_mp_ass_subscript, slot(assign_subscript_slot)},
+      {Py_sq_item, slot(item_slot)},           {Py_sq_contains, slot(contains_slot)},
+      {Py_tp_methods, shared_methods},         {Py_tp_getset, shared_attributes},
+  };
+  slots.insert(slots.end(), std::begin(others), std::end(others));
+  return slots;
+}
+
+}  // namespace pullback

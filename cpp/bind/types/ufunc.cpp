@@ -1,0 +1,107 @@
+// NumPy's protocol for its universal functions. An array on the left of an operator calls one:
+// those are the operators of tensors. Any other is refused, since it would lose the gradient, with
+// the name of the function to use.
+#include "bind/types/ufunc.h"
+
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "bind/common/error_text.h"
+#include "bind/common/once.h"
+#include "bind/common/tensor.h"
+
+namespace pullback {
+namespace {
+
+struct Operator {
+  const char* ufunc;
+  binaryfunc PyNumberMethods::* number;  // null: a comparison, or the power, a ternary slot
+  int comparison;                        // of Python; -1: the power
+};
+constexpr Operator kOperators[] = {
+    {"add", &PyNumberMethods::nb_add, 0},
+    {"subtract", &PyNumberMethods::nb_subtract, 0},
+    {"multiply", &PyNumberMethods::nb_multiply, 0},
+    {"true_divide", &PyNumberMethods::nb_true_divide, 0},
+    {"floor_divide", &PyNumberMethods::nb_floor_divide, 0},
+    {"remainder", &PyNumberMethods::nb_remainder, 0},
+    {"divmod", &PyNumberMethods::nb_divmod, 0},
+    {"matmul", &PyNumberMethods::nb_matrix_multiply, 0},
+    {"bitwise_and", &PyNumberMethods::nb_and, 0},
+    {"bitwise_or", &PyNumberMethods::nb_or, 0},
+    {"bitwise_xor", &PyNumberMethods::nb_xor, 0},
+    {"left_shift", &PyNumberMethods::nb_lshift, 0},
+    {"right_shift", &PyNumberMethods::nb_rshift, 0},
+    {"power", nullptr, -1},
+    {"less", nullptr, Py_LT},
+    {"less_equal", nullptr, Py_LE},
+    {"equal", nullptr, Py_EQ},
+    {"not_equal", nullptr, Py_NE},
+    {"greater", nullptr, Py_GT},
+    {"greater_equal", nullptr, Py_GE},
+};
+
+// The operator that NumPy's arrays compute by a ufunc; null if there is none.
+const Operator* operator_of(PyObject* ufunc) {
+  const py::handle places = found_once([]() -> py::object {
+    const py::module_ numpy = py::module_::import("numpy");
+    py::dict out;
+    for (size_t i = 0; i < std::size(kOperators); ++i) out[numpy.attr(kOperators[i].ufunc)] = i;
+    return out;
+  });
+  PyObject* place = PyDict_GetItemWithError(places.ptr(), ufunc);
+  return place ? &kOperators[PyLong_AsSize_t(place)] : nullptr;
+}
+
+// The array's own operator must not be called: it calls the ufunc. `self` is the operand that may
+// be of a subclass with an operator of its own.
+PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject* right) {
+  if (found.number) return (Py_TYPE(self)->tp_as_number->*found.number)(left, right);
+  const PyTypeObject& type = *Py_TYPE(self);
+  if (found.comparison < 0) return type.tp_as_number->nb_power(left, right, Py_None);
+  if (type.tp_richcompare == tensor_type->tp_richcompare || self == left) {
+    return type.tp_richcompare(left, right, found.comparison);
+  }
+  constexpr int kSwapped[] = {Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE};  // by Py_LT ... Py_GE
+  return type.tp_richcompare(right, left, kSwapped[found.comparison]);
+}
+
+// `method` is that of the ufunc, empty if it was called itself.
+[[noreturn]] void refuse(py::handle self, py::handle ufunc, const std::string& method) {
+  std::string name = py::str(py::getattr(ufunc, "__name__", py::str("ufunc")));
+  const std::string type = py::str(py::type::of(self).attr("__name__"));
+  std::string advice = "use operations of pullback, or its numpy()";
+  if (!method.empty()) {
+    name += "." + method;
+  } else {
+    for (const char* space : {"pullback", "pullback.special"}) {
+      if (!py::hasattr(py::module_::import(space), name.c_str())) continue;
+      advice = "use pb";
+      advice.append(space + std::strlen("pullback")).append(".").append(name);
+      break;
+    }
+  }
+  fail(ErrorKind::Type, name, ": expected NumPy arrays, got a ", type, "; ", advice);
+}
+
+}  // namespace
+
+PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                             PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (count < 2) fail(ErrorKind::Type, "__array_ufunc__: expected a ufunc and a method");
+    const bool called =
+        PyUnicode_Check(args[1]) && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
+    const Operator* found = called && count == 4 ? operator_of(args[0]) : nullptr;
+    if (!found) refuse(self, args[0], called ? "" : std::string(py::str(py::handle(args[1]))));
+    if (names && PyTuple_GET_SIZE(names)) {
+      fail(ErrorKind::Type, found->ufunc, ": expected no option beside a tensor, got ",
+           std::string(py::str(PyTuple_GET_ITEM(names, 0))),
+           "; an array does not change into a tensor: write x = x * y, not x *= y");
+    }
+    return apply(*found, self, args[2], args[3]);
+  });
+}
+
+}  // namespace pullback

@@ -1,0 +1,366 @@
+// Prepare, run without the lock, publish. While a run has given the lock away anything may happen
+// to the graph: nodes are held, variables are collected again, and a value that a run overwrites in
+// place is lent (take_donor), so that whoever comes to it waits.
+#include "eval/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "base/host.h"
+#include "base/threads.h"
+#include "eval/compute_parts.h"
+#include "eval/open_traces.h"
+#include "eval/raise.h"
+#include "graph/make.h"
+#include "graph/variable.h"
+#include "graph/walk.h"
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+LockHooks hooks;
+
+// Nodes that are kLent now, in the whole process.
+int lent_nodes = 0;
+bool lent_forever = false;  // in a child: by a thread that it does not have
+
+// One run at a time: two plans at once would fight for the cores. Recursive, since a handler of
+// Python's signals runs inside a run and may look at something.
+// What this thread has: together, since each access of a thread's variables costs a call.
+struct Turn {
+  int locks = 0;  // of the mutex
+  int runs = 0;   // one inside the other
+};
+thread_local Turn turn;
+
+std::recursive_mutex* runtime_mutex() {
+  static std::recursive_mutex* mutex = [] {
+    // In a forked child the thread that runs is gone, and with it the only one to unlock.
+    at_fork(nullptr, nullptr, [] {
+      mutex = new std::recursive_mutex;
+      for (int i = 0; i < turn.locks; ++i) mutex->lock();  // the runs that this thread is in
+      lent_forever = lent_nodes > 0;
+    });
+    return new std::recursive_mutex;
+  }();
+  return mutex;
+}
+
+// Lets go of the interpreter lock first and takes it back last, so that nobody waits for the mutex
+// while holding it.
+class Running {
+ public:
+  Running() : state_(hooks.release ? hooks.release() : nullptr) {
+    runtime_mutex()->lock();
+    ++turn_.locks;
+    ++turn_.runs;
+  }
+  ~Running() {
+    --turn_.runs;
+    --turn_.locks;
+    runtime_mutex()->unlock();  // in a forked child another one than before
+    if (hooks.acquire) hooks.acquire(state_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  void* state_;
+  Turn& turn_ = turn;
+};
+
+}  // namespace
+
+CallingBack::CallingBack() noexcept : depth_(std::exchange(turn.locks, 0)) {
+  for (int i = 0; i < depth_; ++i) runtime_mutex()->unlock();
+}
+
+CallingBack::~CallingBack() {
+  for (; turn.locks < depth_; ++turn.locks) runtime_mutex()->lock();
+}
+
+namespace {
+
+// Until the run on another thread that writes the node's next value into its memory is over.
+void wait_for(const Ref<Node>& node) {
+  while (node->flags & kLent) {
+    if (turn.runs || lent_forever) {
+      fail(ErrorKind::Runtime, display_name(node.get()), ": this value was being updated in place ",
+           turn.runs ? "when the signal came" : "by another thread when this process was forked",
+           "; read it before or after");
+    }
+    const Running others_are_done;
+  }
+}
+
+// Where a tensor without a value comes from, as far as its arguments and draws say: a trace, or
+// what says itself why it has none.
+const Origin* origin_of(Node* node) {
+  std::vector<Node*> below;
+  walk({&node, 1}, &below, [](const Node* node) {
+    return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
+  });
+  for (const Node* leaf : below) {
+    if (leaf->op != Op::argument && leaf->op != Op::scalar) continue;
+    if (leaf->origin && (leaf->op == Op::argument || leaf->flags & kDraw))
+      return leaf->origin.get();
+  }
+  return nullptr;
+}
+
+// Whether an evaluation computes the pending updates of variables too.
+enum class Updates : uint8_t { Leave, Compute };
+
+std::vector<Node*> with_updates(std::span<Node* const> roots) {
+  std::vector<Node*> all(roots.begin(), roots.end());
+  for (const Variable* variable : pending_variables()) {
+    if (variable->failed) continue;
+    all.push_back(variable->current.get());
+    if (variable->reading) all.push_back(variable->reading.get());
+  }
+  return all;
+}
+
+Ref<Node> first_lent(std::span<Node* const> nodes) {
+  if (lent_nodes == 0) return nullptr;
+  const auto lent = [](const Node* node) { return (node->flags & kLent) != 0; };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), lent);
+  return found == nodes.end() ? nullptr : Ref<Node>(*found);
+}
+
+// Of what is pending when nothing below it is lent. A wait gives the lock away, and then other
+// threads assign, drop and evaluate: everything is collected again.
+Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
+  for (;;) {
+    Snapshot snapshot =
+        updates == Updates::Leave ? take_snapshot(roots) : take_snapshot(with_updates(roots));
+    const Ref<Node> lent = first_lent(snapshot.nodes);
+    if (!lent) return snapshot;
+    wait_for(lent);
+  }
+}
+
+constexpr const char* kNoValueYet =
+    "return it from the function to see it; choose with cond() or where() instead of if";
+
+// The plan of what is pending, its arguments in `run` and what it computes in `wanted`; null where
+// nothing is pending. The snapshot ends here: its plain pointers must not see the lock given away.
+std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates updates,
+                                          PlanRun* run, std::vector<Ref<Node>>* wanted) {
+  for (Node* root : roots) {
+    if (!(root->flags & kTraced) || root->has_value()) continue;
+    refuse_traced(root, "evaluate", kNoValueYet);
+  }
+  const Snapshot snapshot = settled_snapshot(roots, updates);
+  if (snapshot.nodes.empty()) return nullptr;
+  for (uint32_t i : snapshot.arguments) {  // an update may depend on what the roots do not
+    if (!snapshot.nodes[i]->value) refuse_traced(snapshot.nodes[i], "evaluate", kNoValueYet);
+  }
+  auto cached = find_plan(snapshot);
+  for (uint32_t i : snapshot.arguments) {
+    run->add_argument(snapshot.nodes[i], !snapshot.outlives[i]);
+  }
+  for (uint32_t i : snapshot.scalars) {
+    run->add_scalar(snapshot.nodes[i]->scalar);
+    if (snapshot.nodes[i]->origin) run->hold(snapshot.nodes[i]);
+  }
+  wanted->reserve(snapshot.outputs.size());
+  for (uint32_t i : snapshot.outputs) wanted->emplace_back(snapshot.nodes[i]);
+  return cached;
+}
+
+// The caller holds the roots.
+void evaluate_once(std::span<Node* const> roots, Updates updates) {
+  PlanRun run;
+  std::vector<Ref<Node>> wanted;
+  const auto cached = prepare(roots, updates, &run, &wanted);
+  if (!cached) return;
+  run.run(*cached);
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    if (!wanted[k]->value) wanted[k]->value = run.result(k);
+  }
+  // Only now that all is there: what a history held may run anything when it ends, and nobody must
+  // compute an update again whose memory was that of its input.
+  settle_variables();
+  for (const Ref<Node>& node : wanted) {
+    if (!node->tracked() || node->op == Op::read || ends_history(node.get())) seal(node.get());
+  }
+}
+
+// The pending update of one variable, when all of them together have failed.
+void evaluate_own(const Ref<Node>& update, Node* next) {
+  Node* root = update.get();
+  try {
+    evaluate_once({&root, 1}, Updates::Leave);
+  } catch (const Error&) {
+    std::vector<Node*> below;
+    walk({&next, 1}, &below, [](const Node* node) {
+      return is_input(node) ? std::span<Node* const>() : value_inputs(node);
+    });
+    if (std::find(below.begin(), below.end(), root) != below.end()) throw;
+  }
+}
+
+// When all updates together have failed: computes each alone, and leaves those that fail to whoever
+// looks at their variables.
+void set_failed_apart() {
+  std::vector<Ref<Variable>> variables;
+  for (Variable* variable : pending_variables()) variables.emplace_back(variable);
+  for (const Ref<Variable>& variable : variables) {
+    const Ref<Node> update = variable->current;
+    Node* root = update.get();
+    try {
+      evaluate_once({&root, 1}, Updates::Leave);
+    } catch (const Error&) {
+      if (variable->current == update) variable->failed = true;
+    }
+  }
+}
+
+}  // namespace
+
+void set_lock_hooks(const LockHooks& h) { hooks = h; }
+
+void refuse_traced(Node* node, const std::string& who, const std::string& advice) {
+  const Origin* from = origin_of(node);
+  const auto* origin = dynamic_cast<const TraceOrigin*>(from);
+  const std::string tensor =
+      text(who, ": this tensor (shape ", node->shape, ", ", node->dtype, ")");
+  if (from && !origin) fail(ErrorKind::Runtime, tensor, " ", from->name);
+  const std::string name = origin && !origin->name.empty() ? origin->name : "its function";
+  if (origin ? origin->open : is_tracing()) {
+    fail(ErrorKind::Runtime, tensor, " has no value while its function is being traced",
+         origin && !origin->name.empty() ? ", " + name : std::string(), "; ", advice);
+  }
+  fail(ErrorKind::Runtime, tensor, " was made while ", name,
+       " was traced, and has no value outside of it; return it from the function");
+}
+
+thread_local PlanRun::Vectors PlanRun::spare;
+
+// A run inside another one, of a signal's handler, finds nothing to spare and makes its own.
+PlanRun::PlanRun() : vectors_(std::move(spare)) {}
+
+PlanRun::~PlanRun() {
+  give_back();
+  vectors_.nodes.clear();
+  vectors_.arguments.clear();
+  vectors_.owned.clear();
+  vectors_.results.clear();
+  vectors_.scalars.clear();
+  vectors_.replaced.clear();
+  vectors_.held.clear();
+  vectors_.inputs.clear();
+  vectors_.outputs.clear();
+  spare = std::move(vectors_);
+}
+
+void PlanRun::add_argument(Node* node, bool dying) {
+  vectors_.arguments.push_back(node->value);
+  vectors_.nodes.emplace_back(dying ? node : nullptr);
+}
+
+// The node goes without its value as long as the run may be writing there: whoever else comes to it
+// meanwhile, on another thread, waits and sees the new one.
+bool PlanRun::take_donor(int32_t argument) {
+  if (argument < 0 || !vectors_.nodes[argument]) return false;
+  const Ref<Buffer>& buffer = vectors_.arguments[argument];
+  if (buffer->refs != 2 || buffer->exported) return false;  // the node's and ours
+  Node* node = vectors_.nodes[argument].get();
+  node->value = nullptr;
+  node->flags |= kLent;
+  vectors_.replaced.push_back(node->seq);
+  ++lent_nodes;
+  return true;
+}
+
+void PlanRun::give_back() {
+  for (size_t i = 0; i < vectors_.nodes.size(); ++i) {
+    Node* node = vectors_.nodes[i].get();
+    if (!node || !(node->flags & kLent)) continue;
+    node->value = vectors_.arguments[i];
+    node->flags &= ~kLent;
+    --lent_nodes;
+  }
+}
+
+void PlanRun::run(const CachedPlan& cached) {
+  const Plan& plan = cached.plan;
+  bool in_place = false;
+  for (size_t k = 0; k < plan.output_bytes.size(); ++k) {
+    const int32_t donor = plan.donors.empty() ? -1 : plan.donors[k];
+    const bool taken = take_donor(donor);
+    in_place |= taken;
+    vectors_.owned.push_back(taken ? vectors_.arguments[donor] : make_buffer(plan.output_bytes[k]));
+    vectors_.outputs.push_back(vectors_.owned.back()->data);
+  }
+  const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();
+  const Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
+  for (const Ref<Buffer>& buffer : vectors_.arguments) {
+    vectors_.inputs.push_back(buffer ? buffer->data : nullptr);
+  }
+  Status status;
+  {
+    const Running running;
+    status = cached.executable->run({vectors_.inputs.data(), vectors_.scalars.data(),
+                                     vectors_.outputs.data(), arena ? arena->data : nullptr,
+                                     hooks.interrupted, in_place});
+  }
+  give_back();
+  if (!status) {
+    if (status.problem == Problem::Interrupted && hooks.check_signals) hooks.check_signals();
+    raise(plan, status);
+  }
+  for (int32_t slot : plan.outputs) {
+    const Slot& s = plan.slots[slot];
+    vectors_.results.push_back(s.kind == SlotKind::Argument ? vectors_.arguments[s.index]
+                                                            : vectors_.owned[s.index]);
+  }
+}
+
+void evaluate(std::span<Node* const> roots) {
+  bool ready = true;
+  for (const Node* root : roots) ready &= root->has_value();
+  if (ready) return;
+  std::array<Ref<Node>, 4> few;  // hold the roots
+  std::vector<Ref<Node>> many;
+  if (roots.size() <= few.size()) {
+    std::copy(roots.begin(), roots.end(), few.begin());
+  } else {
+    many.assign(roots.begin(), roots.end());
+  }
+  if (pending_variables().empty()) return evaluate_once(roots, Updates::Leave);
+  try {
+    evaluate_once(roots, Updates::Compute);
+  } catch (const Error&) {
+    // The fault may be an update's own: a look at something else must not suffer from it, and the
+    // next one must not try again.
+    evaluate_once(roots, Updates::Leave);
+    set_failed_apart();
+  }
+}
+
+void install_evaluation() {
+  compute_due_parts = compute_parts;
+  evaluate_deep = [](Node* node) { evaluate(node); };
+  evaluate_pending = [](Variable* variable, Node* next) {
+    wait_for(Ref<Node>(variable->current));
+    try {
+      evaluate_once({}, Updates::Compute);
+    } catch (const Error&) {
+      return evaluate_own(Ref<Node>(variable->current), next);  // held: others may assign meanwhile
+    }
+    if (variable->failed) evaluate_own(Ref<Node>(variable->current), next);
+  };
+}
+
+std::string describe_plan(std::span<Node* const> roots) {
+  const Snapshot snapshot = settled_snapshot(roots, Updates::Leave);
+  return snapshot.nodes.empty() ? "nothing to compute\n" : dump(find_plan(snapshot)->plan);
+}
+
+}  // namespace pullback

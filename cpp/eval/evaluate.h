@@ -1,0 +1,95 @@
+// Evaluation: from nodes somebody looks at to their values.
+//
+// Three parts. Prepare (snapshot, plan, buffers) and publish touch the graph and need the
+// interpreter lock; run touches buffers only and goes without it. The binding supplies the two
+// halves of giving the lock away, so that the core stays free of Python.
+//
+// Wherever the lock is given away (a run, a wait for another thread's run) other threads assign,
+// drop handles and evaluate. So no plain pointer to a node, and no reference into a variable, lives
+// across one: what is needed afterwards is held by a Ref or collected again.
+#pragma once
+
+#include <span>
+
+#include "graph/node.h"
+#include "plan/passes/cache.h"
+
+namespace pullback {
+
+// Set by the binding; the defaults do nothing.
+struct LockHooks {
+  void* (*release)() = nullptr;            // before a run
+  void (*acquire)(void* state) = nullptr;  // after it
+  bool (*interrupted)() = nullptr;         // asked while running, without the lock
+  void (*check_signals)() = nullptr;       // after an interrupted run, with the lock; throws
+};
+void set_lock_hooks(const LockHooks& hooks);
+
+// Computes every root, and every pending update of a variable in the same plan. On any error
+// nothing is published and every tensor is as it was.
+void evaluate(std::span<Node* const> roots);
+inline void evaluate(Node* root) { evaluate(std::span<Node* const>(&root, 1)); }
+
+// One run of a plan. The thread keeps the vectors, so that a run allocates nothing but its outputs.
+class PlanRun {
+ public:
+  PlanRun();
+  ~PlanRun();
+  PlanRun(const PlanRun&) = delete;
+  PlanRun& operator=(const PlanRun&) = delete;
+
+  // In the order of the plan. `dying`: nobody asks for the node's value after the run, if no buffer
+  // is shared; then the plan may take its memory for an output (Plan::donors). Without a value it
+  // must be one that no step reads.
+  void add_argument(Node* node, bool dying);
+  void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
+  // A scalar whose origin the run calls.
+  void hold(Node* scalar) { vectors_.held.emplace_back(scalar); }
+  // Results: one buffer per plan output. Raises what the plan reports; then nothing has changed.
+  void run(const CachedPlan& cached);
+  const Ref<Buffer>& result(size_t output) const { return vectors_.results[output]; }
+  // The numbers of the nodes that were updated in place: their values are the new ones now.
+  std::span<const uint64_t> replaced() const { return vectors_.replaced; }
+
+ private:
+  struct Vectors {
+    std::vector<Ref<Node>> nodes;  // dying ones; null for the others
+    std::vector<Ref<Node>> held;
+    std::vector<Ref<Buffer>> arguments, owned, results;
+    std::vector<Scalar> scalars;
+    std::vector<uint64_t> replaced;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  bool take_donor(int32_t argument);
+  void give_back();
+
+  static thread_local Vectors spare;
+  Vectors vectors_;
+};
+
+// Around a call back into the program: while one lives, the runs of this thread let those of other
+// threads go first. The program may wait for a thread that evaluates. Plans with such a call update
+// nothing in place (plan/passes/memory.cpp), so no other thread waits for this run.
+class CallingBack {
+ public:
+  CallingBack() noexcept;
+  ~CallingBack();
+  CallingBack(const CallingBack&) = delete;
+  CallingBack& operator=(const CallingBack&) = delete;
+
+ private:
+  int depth_;  // runs of this thread, one inside the other
+};
+
+// What to say about a node that has no value because it belongs to a trace.
+[[noreturn]] void refuse_traced(Node* node, const std::string& who, const std::string& advice);
+
+// Connects the hooks of the lower layers (deep chains, second updates) to evaluate().
+void install_evaluation();
+
+// The listing of the plan that evaluate(roots) would run.
+std::string describe_plan(std::span<Node* const> roots);
+
+}  // namespace pullback

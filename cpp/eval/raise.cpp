@@ -1,0 +1,93 @@
+// What a failed run says: who, which entry or matrix, and what to do.
+#include "eval/raise.h"
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/host.h"
+
+namespace pullback {
+namespace {
+
+// Whether an operation may be what had this problem.
+bool may_have(const Instruction& instruction, Problem problem) {
+  if (problem == Problem::NegativePower) return instruction.op == Op::pow;
+  if (problem == Problem::ZeroDivision) return instruction.op != Op::pow && can_fail(instruction);
+  return can_fail(instruction);
+}
+
+// The operation that failed. A group has the name of what it is there for; what fails is another.
+Op failed_operation(const Step& step, Problem problem) {
+  if (const TileGroup* group = group_of(step)) {
+    for (const Instruction& instruction : group->instructions) {
+      if (may_have(instruction, problem)) return instruction.op;
+    }
+  }
+  return step.source;
+}
+
+template <class... Parts>
+[[noreturn]] void fail_run(ErrorKind kind, const Parts&... parts) {
+  throw Error(kind, text(parts...), Error::Of::Run);
+}
+
+// Which matrix of a batch it was.
+std::string place_of(const Status& status) {
+  return status.bound > 1 ? text(" at place ", status.detail, " of the batch") : std::string();
+}
+
+}  // namespace
+
+void raise(const Plan& plan, const Status& status) {
+  const bool of_step = status.step >= 0;
+  const Step* step = status.inner ? status.inner : of_step ? &plan.steps[status.step] : nullptr;
+  const Op op = step ? failed_operation(*step, status.problem) : Op::value;
+  const char* who = !of_step ? "evaluate" : op == Op::routine ? name_of(*step) : name_of(op);
+  switch (status.problem) {
+    case Problem::IndexOutOfRange:
+      if (op == Op::pick || op == Op::place) {  // only the labels of a loss pick
+        fail_run(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
+                 " is out of range for ", status.bound, " classes");
+      }
+      fail_run(ErrorKind::Index, who, ": index ", status.detail,
+               " is out of range for an axis of length ", status.bound);
+    case Problem::ZeroDivision:
+      fail_run(ErrorKind::ZeroDivision, who, ": integer division by zero");
+    case Problem::NegativePower:
+      fail_run(ErrorKind::Value, who,
+               ": integers to negative integer powers are not integers; "
+               "cast to a float dtype first");
+    case Problem::NotPositive:
+      fail_run(ErrorKind::LinearAlgebra, who, ": the matrix", place_of(status),
+               " is not positive definite");
+    case Problem::Singular:
+      fail_run(ErrorKind::LinearAlgebra, who, ": the matrix", place_of(status),
+               " is singular: a pivot is exactly zero");
+    case Problem::NotConverged:
+      fail_run(ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
+               " no decomposition was found; does it hold NaN or infinity?");
+    case Problem::Degenerate:
+      fail_run(
+          ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
+          " two values are equal, so their vectors have no derivative; degenerate='mask' leaves "
+          "out what they say of each other, which is right for a loss of the space that they "
+          "span, not for a function of the matrix");
+    case Problem::NotUnique:
+      fail_run(ErrorKind::LinearAlgebra, who, ": the equation", place_of(status),
+               " has no unique solution: an eigenvalue of one matrix is minus one of the other");
+    case Problem::NoLibrary:
+      fail_run(ErrorKind::Runtime, who,
+               ": no LAPACK library is loaded; `python -m pullback doctor` says why");
+    case Problem::Memory:
+      fail_run(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
+    case Problem::Host:
+      throw HostError(std::exchange(host_failure, nullptr));
+    case Problem::Interrupted:
+      fail_run(ErrorKind::Runtime, who, ": interrupted");
+    default:
+      fail_run(ErrorKind::Runtime, who, ": a fault was injected by a test");
+  }
+}
+
+}  // namespace pullback

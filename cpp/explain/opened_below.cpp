@@ -1,0 +1,108 @@
+// The operations say how many iterations they ran for; the rest is copied onto what stands for
+// them.
+#include "explain/opened_below.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "eval/evaluate.h"
+#include "graph/rebuild.h"
+#include "graph/walk.h"
+#include "ops/body.h"
+
+namespace pullback {
+namespace {
+
+// What says how many iterations a loop ran for or which branch was taken; null where that is known
+// before, in `known`.
+NodeRef number_of(const NodeRef& operation, int64_t* known) {
+  if (operation->op == Op::branch) return NodeRef(operation->inputs()[0]);
+  const LoopForm& form = operation->operation->loop;
+  *known = form.trips;
+  if (form.trips >= 0) return nullptr;
+  const size_t count = operation->operation->bodies[0]->roots.size();
+  return form.trips == kWhile ? output_of(operation, count) : NodeRef(operation->inputs().back());
+}
+
+// Nothing where that is not known yet. While a function is traced, the question is why there is no
+// gradient, and it has one after as many iterations as a loop carries tensors or never.
+std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> operations) {
+  std::unordered_map<const Node*, int64_t> out;
+  std::vector<std::pair<const Node*, NodeRef>> asked;
+  std::vector<Node*> roots;
+  for (const NodeRef& operation : operations) {
+    int64_t known = 0;
+    const NodeRef number = number_of(operation, &known);
+    if (number == nullptr) {
+      out[operation.get()] = known;
+    } else if (!(number->flags & kTraced)) {
+      asked.emplace_back(operation.get(), number);
+      roots.push_back(number.get());
+    } else if (operation->op == Op::loop) {
+      out[operation.get()] = operation->operation->loop.carries;
+    }
+  }
+  evaluate(roots);
+  for (const auto& [operation, number] : asked) {
+    const int64_t at = number->op == Op::scalar ? number->scalar.i
+                                                : *static_cast<const int64_t*>(number->value->data);
+    const auto bodies = static_cast<int64_t>(operation->operation->bodies.size());
+    const int64_t most = operation->op == Op::branch ? bodies - 1 : INT64_MAX;
+    out[operation] = std::clamp<int64_t>(at, 0, most);
+  }
+  return out;
+}
+
+using Flags = std::vector<uint8_t>;
+
+// Of each operation, which of its outputs are used.
+std::unordered_map<const Node*, Flags> wanted_of(
+    const Subgraph& piece, const std::unordered_map<const Node*, int64_t>& numbers) {
+  std::unordered_map<const Node*, Flags> out;
+  for (size_t i = 0; i < piece.size(); ++i) {
+    const Node* node = piece[i].node;
+    const Node* operation = node->op == Op::output ? operation_of(node) : nullptr;
+    if (!numbers.contains(operation)) continue;
+    Flags& flags = out[operation];
+    flags.resize(operation->operation->outputs.size());
+    flags[node->output] = 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+OpenedBelow opened_below(const NodeRef& y, std::span<const NodeRef> operations,
+                         std::span<const NodeRef> ends) {
+  const auto numbers = numbers_of(operations);
+  std::vector<Node*> inputs;
+  for (const NodeRef& end : ends) inputs.push_back(end.get());
+  const Subgraph piece(
+      {y}, inputs, [&](const Node* node) { return numbers.contains(node); },
+      [](const Node* node) { return node->tracked() || node->flags & kTraced; });
+  const auto wanted = wanted_of(piece, numbers);
+  OpenedBelow out;
+  std::unordered_map<const Node*, std::vector<NodeRef>> outputs;
+  const std::vector<NodeRef> given(ends.begin(), ends.end());
+  const auto made = piece.rebuild(given, [&](size_t, Node* node, std::span<Node* const> on) {
+    if (const auto flags = wanted.find(node); flags != wanted.end()) {
+      const int64_t number = numbers.at(node);
+      if (auto found = opened(node, on, number, flags->second)) {
+        outputs[node] = std::move(found->outputs);
+        out.opened.push_back({Ref<Node>(node), number, std::move(found->parts)});
+        return Ref<Node>(node);
+      }
+    }
+    if (node->op == Op::output) {
+      const auto at = outputs.find(operation_of(node));
+      if (at != outputs.end()) return at->second[node->output];
+    }
+    Ref<Node> copy = copy_node(node, on);
+    out.copies.emplace_back(copy->seq, node->seq);
+    return copy;
+  });
+  out.y = made[0];
+  return out;
+}
+
+}  // namespace pullback

@@ -1,0 +1,27 @@
+// A tensor made once more, with loops and branches below it opened (explain/opened.h).
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "explain/opened.h"
+
+namespace pullback {
+
+struct OpenedBelow {
+  NodeRef y;
+  struct Operation {
+    Ref<Node> node;
+    int64_t number;  // of iterations, or the branch that was taken
+    std::vector<OpenedPart> parts;
+  };
+  std::vector<Operation> opened;
+  std::vector<std::pair<uint64_t, uint64_t>> copies;  // and of what, of all else that was made
+};
+
+// `operations` are opened where it is known what they did, as far as they lie between y and `ends`,
+// at which a gradient ends anyway. Asks for the values that say it.
+OpenedBelow opened_below(const NodeRef& y, std::span<const NodeRef> operations,
+                         std::span<const NodeRef> ends);
+
+}  // namespace pullback

@@ -1,0 +1,108 @@
+// Of a branch: each choice says what it has to say of any input, or output; the others have zeros
+// there.
+#include <algorithm>
+
+#include "grad/control/body_passes.h"
+
+namespace pullback {
+namespace {
+
+// What one choice's derivative is made of.
+struct Side {
+  BodyNumbers numbers;
+  std::vector<NodeRef> arguments, inputs;  // beside those of the choice
+  std::vector<NodeRef> answers;            // null where it has none
+};
+
+// The branch of the sides; an output for each answer that some side has.
+std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
+                          std::span<const NodeRef> like) {
+  const Operation& operation = *branch->operation;
+  Flags answered(like.size());
+  for (const Side& side : sides) {
+    for (size_t i = 0; i < answered.size(); ++i) answered[i] |= side.answers[i] != nullptr;
+  }
+  std::vector<NodeRef> out(like.size());
+  if (std::ranges::none_of(answered, [](uint8_t one) { return one; })) return out;
+  std::vector<Choice> choices;
+  for (size_t b = 0; b < sides.size(); ++b) {
+    const Body& body = *operation.bodies[b];
+    BodyRequest request{body.name, body.inputs, {}, sides[b].numbers, true, &body};
+    std::vector<NodeRef> inputs;
+    for (int32_t place : operation.inputs[b]) inputs.emplace_back(branch->inputs()[place]);
+    for (size_t k = 0; k < sides[b].arguments.size(); ++k) {
+      request.arguments.push_back(sides[b].arguments[k]);
+      inputs.push_back(sides[b].inputs[k]);
+    }
+    for (size_t i = 0; i < answered.size(); ++i) {
+      if (!answered[i]) continue;
+      const NodeRef& answer = sides[b].answers[i];
+      request.roots.push_back(answer ? answer : zeros_like(like[i]));
+    }
+    ClosedBody closed = close_body(std::move(request));
+    inputs.insert(inputs.end(), closed.captured.begin(), closed.captured.end());
+    choices.push_back({std::move(closed.body), std::move(inputs)});
+  }
+  const NodeRef made = make_branch(NodeRef(branch->inputs()[0]), choices);
+  size_t next = 0;
+  for (size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i]) out[i] = output_of(made, next++);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<NodeRef> branch_cotangents(const NodeRef& branch, std::span<const NodeRef> cotangents,
+                                       std::span<const uint8_t> wanted,
+                                       const OverrideMap* overrides) {
+  const Operation& operation = *branch->operation;
+  std::vector<Side> sides;
+  for (size_t b = 0; b < operation.bodies.size(); ++b) {
+    const Body& body = *operation.bodies[b];
+    const std::vector<int32_t>& places = operation.inputs[b];
+    Side& side = sides.emplace_back();
+    std::vector<NodeRef> gs(cotangents.size());
+    for (size_t k = 0; k < gs.size(); ++k) {
+      if (!cotangents[k]) continue;
+      gs[k] = argument_like(body.roots[k]);
+      side.arguments.push_back(gs[k]);
+      side.inputs.push_back(cotangents[k]);
+    }
+    Flags from;
+    for (size_t i = 0; i < places.size(); ++i) {
+      from.push_back(wanted[places[i]] && is_inexact(body.inputs[i]->dtype));
+    }
+    const auto answers = pull_back(body, gs, from, overrides);
+    side.answers.resize(branch->inputs_count);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      NodeRef& at = side.answers[places[i]];
+      at = sum_of(at, answers[i]);
+    }
+  }
+  std::vector<NodeRef> like;
+  for (Node* input : branch->inputs()) like.emplace_back(input);
+  return join(branch, std::move(sides), like);
+}
+
+std::vector<NodeRef> branch_tangents(const NodeRef& branch, std::span<const NodeRef> tangents,
+                                     const OverrideMap* overrides) {
+  const Operation& operation = *branch->operation;
+  std::vector<Side> sides;
+  for (size_t b = 0; b < operation.bodies.size(); ++b) {
+    const Body& body = *operation.bodies[b];
+    Side& side = sides.emplace_back();
+    std::vector<NodeRef> ts;
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      const NodeRef& t = tangents[operation.inputs[b][i]];
+      ts.push_back(t ? argument_like(body.inputs[i]) : nullptr);
+      if (!t) continue;
+      side.arguments.push_back(ts.back());
+      side.inputs.push_back(t);
+    }
+    side.answers = push_forward(body, ts, overrides);
+  }
+  return join(branch, std::move(sides), operation.bodies[0]->roots);
+}
+
+}  // namespace pullback

@@ -1,0 +1,135 @@
+// What loops and branches have in common; each has a file of its own.
+#include "grad/control.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "grad/control/body_passes.h"
+#include "grad/forward.h"
+#include "graph/make.h"
+#include "graph/rebuild.h"
+#include "graph/walk.h"
+
+namespace pullback {
+
+Flags depending(const Body& body, const Flags& inputs) {
+  std::unordered_set<const Node*> from;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) from.insert(body.inputs[i].get());
+  }
+  std::vector<Node*> roots, below;
+  for (const NodeRef& root : body.roots) roots.push_back(root.get());
+  walk(roots, &below, [](const Node* node) { return node->inputs(); });
+  for (const Node* node : below) {
+    const auto all = node->inputs();
+    if (std::ranges::any_of(all, [&](const Node* input) { return from.contains(input); })) {
+      from.insert(node);
+    }
+  }
+  Flags out;
+  for (const NodeRef& root : body.roots) out.push_back(from.contains(root.get()));
+  return out;
+}
+
+std::vector<NodeRef> pull_back(const Body& body, std::span<const NodeRef> cotangents,
+                               const Flags& inputs, const OverrideMap* overrides) {
+  GradientRequest request;
+  request.overrides = overrides;
+  for (size_t k = 0; k < cotangents.size(); ++k) {
+    if (!cotangents[k]) continue;
+    request.ys.push_back(body.roots[k]);
+    request.grad_ys.push_back(cotangents[k]);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) request.xs.push_back({body.inputs[i], 0});
+  }
+  const std::vector<NodeRef> answers = gradients(request);
+  std::vector<NodeRef> out(inputs.size());
+  size_t next = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) out[i] = answers[next++];
+  }
+  return out;
+}
+
+std::vector<NodeRef> push_forward(const Body& body, std::span<const NodeRef> tangents,
+                                  const OverrideMap* overrides) {
+  TangentRequest request;
+  request.of.overrides = overrides;
+  request.of.ys = body.roots;
+  for (size_t i = 0; i < tangents.size(); ++i) {
+    if (!tangents[i]) continue;
+    request.of.xs.push_back({body.inputs[i], 0});
+    request.xs_tangents.push_back(tangents[i]);
+  }
+  return pullback::tangents(request);
+}
+
+NodeRef argument_like(const NodeRef& node) { return make_argument(node->dtype, node->shape); }
+NodeRef zeros_like(const NodeRef& node) { return zeros(node->shape, node->dtype); }
+
+NodeRef sum_of(const NodeRef& a, const NodeRef& b) {
+  Node* inputs[] = {a.get(), b.get()};
+  return a && b ? elementwise(Op::add, inputs) : a ? a : b;
+}
+
+namespace {
+
+// What `ask` says of an operation and what it is given: of a copy, what it says of the original,
+// made again. What is given has names of its own there, as it may be made of the original's inputs.
+template <class Ask>
+std::vector<NodeRef> as_of_original(const NodeRef& operation, std::span<const NodeRef> given,
+                                    const Ask& ask) {
+  const auto* copy = dynamic_cast<const Original*>(operation->origin.get());
+  if (!copy) return ask(operation, given);
+  std::vector<Node*> from{copy->node.get()};
+  std::vector<NodeRef> to{operation}, named;
+  const auto originals = copy->node->inputs();
+  for (size_t k = 0; k < originals.size(); ++k) {
+    from.push_back(originals[k]);
+    to.emplace_back(operation->inputs()[k]);
+  }
+  for (const NodeRef& one : given) {
+    Node* input = one.get();
+    named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, {&input, 1}) : nullptr);
+    if (!one) continue;
+    from.push_back(named.back().get());
+    to.push_back(one);
+  }
+  std::vector<NodeRef> answers = as_of_original(copy->node, named, ask), roots;
+  for (const NodeRef& answer : answers) {
+    if (answer) roots.push_back(answer);
+  }
+  const auto made = copy->as_of_copy(std::move(roots), std::move(from), std::move(to));
+  size_t next = 0;
+  for (NodeRef& answer : answers) {
+    if (answer) answer = made[next++];
+  }
+  return answers;
+}
+
+}  // namespace
+
+std::vector<Ref<Node>> control_cotangents(const Ref<Node>& operation,
+                                          std::span<const Ref<Node>> cotangents,
+                                          std::span<const uint8_t> wanted,
+                                          const OverrideMap* overrides) {
+  // What is made here is of bodies: nobody stamps it.
+  const NoOverrides none;
+  const auto of = operation->op == Op::loop ? loop_cotangents : branch_cotangents;
+  return as_of_original(operation, cotangents, [&](const NodeRef& node, auto given) {
+    return of(node, given, wanted, overrides);
+  });
+}
+
+std::vector<Ref<Node>> control_tangents(const Ref<Node>& operation,
+                                        std::span<const Ref<Node>> tangents,
+                                        const OverrideMap* overrides) {
+  const NoOverrides none;
+  const auto of = operation->op == Op::loop ? loop_tangents : branch_tangents;
+  return as_of_original(operation, tangents, [&](const NodeRef& node, auto given) {
+    return of(node, given, overrides);
+  });
+}
+
+}  // namespace pullback

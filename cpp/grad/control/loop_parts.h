@@ -1,0 +1,102 @@
+// A loop as the passes see it, and what a loop that is derived from it is made of: for the files
+// loops.cpp, loop_tangents.cpp and loop_replayed.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "grad/control/body_passes.h"
+
+namespace pullback {
+
+struct LoopView {
+  explicit LoopView(const NodeRef& loop)
+      : node(loop),
+        operation(*loop->operation),
+        form(operation.loop),
+        body(*operation.bodies[0]),
+        carries(form.carries),
+        stacked_end(carries + form.stacked_in) {}
+
+  NodeRef input(size_t i) const { return NodeRef(node->inputs()[operation.inputs[0][i]]); }
+  size_t count_output() const { return body.roots.size(); }
+  size_t trail_output(size_t k) const { return body.roots.size() + 1 + k; }
+  bool known() const { return form.trips >= 0; }
+  // As a tensor, where it is not known before.
+  NodeRef count() const {
+    return form.trips == kWhile ? output_of(node, count_output()) : NodeRef(node->inputs().back());
+  }
+
+  const NodeRef node;
+  const Operation& operation;
+  const LoopForm& form;
+  const Body& body;
+  const size_t carries, stacked_end;  // of the body's inputs
+};
+
+inline void append(std::vector<NodeRef>* to, const std::vector<NodeRef>& from) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+// What a derived loop is made of, in the order of its body's inputs and roots.
+struct Derived {
+  std::vector<NodeRef> carried, start, carried_roots;
+  std::vector<NodeRef> stacked, along, stacked_roots;
+  std::vector<NodeRef> constants, values;
+
+  void carry(NodeRef argument, NodeRef from, NodeRef root) {
+    carried.push_back(std::move(argument));
+    start.push_back(std::move(from));
+    carried_roots.push_back(std::move(root));
+  }
+  void go_along(NodeRef argument, NodeRef from) {
+    stacked.push_back(std::move(argument));
+    along.push_back(std::move(from));
+  }
+  void keep(NodeRef argument, NodeRef value) {
+    constants.push_back(std::move(argument));
+    values.push_back(std::move(value));
+  }
+
+  NodeRef make(const Body& of, const BodyNumbers& numbers, LoopRequest request) {
+    BodyRequest closing{of.name, std::move(carried), std::move(carried_roots), numbers, false, &of};
+    request.form.carries = static_cast<int32_t>(closing.arguments.size());
+    request.form.stacked_in = static_cast<int32_t>(stacked.size());
+    request.form.stacked_out = static_cast<int32_t>(stacked_roots.size());
+    append(&closing.arguments, stacked);
+    append(&closing.arguments, constants);
+    append(&closing.roots, stacked_roots);
+    request.inputs = std::move(start);
+    append(&request.inputs, along);
+    append(&request.inputs, values);
+    ClosedBody closed = close_body(std::move(closing));
+    append(&request.inputs, closed.captured);
+    request.body = std::move(closed.body);
+    return make_loop(std::move(request));
+  }
+};
+
+// --- the derived loops; cotangents, tangents and flags are those of the body's inputs
+
+std::vector<NodeRef> reverse_loop(const NodeRef& loop, std::span<const NodeRef> cotangents,
+                                  Flags wanted, const OverrideMap* overrides);
+
+// The loop that carries tangents along. What it carries of the loop itself comes first.
+struct TangentLoop {
+  NodeRef node;
+  // Where the tangent of an output of the loop is among those of this one, if it has one.
+  std::vector<std::optional<size_t>> places;
+};
+TangentLoop tangent_loop(const NodeRef& loop, std::vector<NodeRef> tangents,
+                         const OverrideMap* overrides);
+
+// Of a loop that replays another: as loop_cotangents and loop_tangents.
+std::vector<NodeRef> replaying_cotangents(const NodeRef& reverse, std::span<const NodeRef> ws,
+                                          std::span<const uint8_t> wanted,
+                                          const OverrideMap* overrides);
+std::vector<NodeRef> replaying_tangents(const NodeRef& reverse, std::span<const NodeRef> ts,
+                                        const OverrideMap* overrides);
+
+}  // namespace pullback

@@ -1,0 +1,160 @@
+// Where the number of iterations is not known before, nothing can be stacked: the reverse runs the
+// loop again to get the trails (it replays it), as many times as it did the first time. Such a
+// reverse, Jᵀg, is differentiated by what it means, with L the loop, J its derivative, and L' the
+// loop that carries tangents along: in a direction x', with g' for g,
+//
+//   (Jᵀg)' = the part of x in the reverse of L' in direction x', for cotangents g' and g
+//
+// and a cotangent w of Jᵀg is J w for g, and the part of x in the reverse of L' in direction w, for
+// cotangents 0 and g.
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "grad/control/loop_parts.h"
+#include "graph/make.h"
+
+namespace pullback {
+namespace {
+
+// The loop that a reverse replays, as one whose number of iterations is given.
+NodeRef replayed_loop(const NodeRef& reverse) {
+  const Operation& of = *reverse->operation;
+  Ref<Operation> operation(new Operation);
+  operation->bodies = {of.bodies[1]};
+  operation->loop.carries = static_cast<int32_t>(of.bodies[1]->roots.size());
+  operation->loop.trips = kCounted;
+  operation->loop.reversed = !of.loop.reversed;
+  operation->loop.memory = of.loop.memory;
+  auto& places = operation->inputs.emplace_back();
+  std::vector<Node*> inputs;
+  for (int32_t place : of.inputs[1]) {
+    places.push_back(static_cast<int32_t>(inputs.size()));
+    inputs.push_back(reverse->inputs()[place]);
+  }
+  inputs.push_back(reverse->inputs().back());
+  for (const NodeRef& root : of.bodies[1]->roots) {
+    operation->outputs.push_back({root->dtype, root->shape});
+  }
+  operation->outputs.push_back({DType::Int64, {}});
+  NodeRef node = make_node(Op::loop, DType::Bool, {}, inputs);
+  node->operation = operation;
+  return node;
+}
+
+// Jᵀg, that is a reverse which replays its loop.
+class Replaying {
+ public:
+  Replaying(const NodeRef& reverse, const OverrideMap* overrides)
+      : reverse_(reverse),
+        operation_(*reverse->operation),
+        loop_(replayed_loop(reverse)),
+        body_(*operation_.bodies[1]),
+        overrides_(overrides) {}
+
+  std::vector<NodeRef> cotangents(std::span<const NodeRef> ws, std::span<const uint8_t> wanted) {
+    std::vector<NodeRef> directions(body_.inputs.size());
+    for (size_t j = 0; j < cotangents_of().size(); ++j) directions[cotangents_of()[j]] = ws[j];
+    const TangentLoop along = tangent_loop(loop_, directions, overrides_);
+    const size_t outputs = along.node->operation->outputs.size();
+    std::vector<NodeRef> out(reverse_->inputs_count), gs(outputs);
+    for (size_t j = 0; j < carries(); ++j) {  // J w
+      const auto place = tangent_at(along, j);
+      if (!place) continue;
+      gs[*place] = NodeRef(reverse_->inputs()[j]);
+      if (wanted[j]) out[j] = output_of(along.node, *place);
+    }
+    refuse_others(wanted);
+    const auto found = of_loops_inputs(
+        along.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i]] != 0; });
+    for (size_t i = 0; i < found.size(); ++i) {
+      NodeRef& at = out[operation_.inputs[1][i]];
+      at = sum_of(at, found[i]);
+    }
+    return out;
+  }
+
+  // For each output.
+  std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
+    std::vector<NodeRef> directions(body_.inputs.size());
+    for (size_t i = 0; i < directions.size(); ++i) directions[i] = ts[operation_.inputs[1][i]];
+    const TangentLoop along = tangent_loop(loop_, directions, overrides_);
+    std::vector<NodeRef> gs(along.node->operation->outputs.size());
+    for (size_t j = 0; j < carries(); ++j) {
+      const int32_t k = cotangents_of()[j];
+      if (static_cast<size_t>(k) >= body_.roots.size()) continue;  // a sum, which starts with zeros
+      gs[k] = ts[j];
+      if (const auto place = tangent_at(along, j)) gs[*place] = NodeRef(reverse_->inputs()[j]);
+    }
+    Flags of(body_.inputs.size());
+    for (int32_t i : cotangents_of()) of[i] = 1;
+    const auto found = of_loops_inputs(along.node, gs, [&](size_t i) { return of[i] != 0; });
+    std::vector<NodeRef> out(operation_.outputs.size());
+    for (size_t j = 0; j < carries(); ++j) out[j] = found[cotangents_of()[j]];
+    return out;
+  }
+
+ private:
+  const std::vector<int32_t>& cotangents_of() const { return operation_.cotangents_of; }
+  size_t carries() const { return cotangents_of().size(); }
+  // Of what the loop carries, with the cotangent that the reverse carries as its j-th.
+  std::optional<size_t> tangent_at(const TangentLoop& along, size_t j) const {
+    const auto k = static_cast<size_t>(cotangents_of()[j]);
+    return k < body_.roots.size() ? along.places[k] : std::nullopt;
+  }
+
+  template <class Wanted>
+  std::vector<NodeRef> of_loops_inputs(const NodeRef& loop, std::span<const NodeRef> gs,
+                                       Wanted&& wanted) {
+    const auto& inputs = loop->operation->bodies[0]->inputs;
+    Flags flags(inputs.size());
+    std::vector<int32_t> place(body_.inputs.size(), -1);
+    for (size_t i = 0; i < body_.inputs.size(); ++i) {
+      const auto found = std::find(inputs.begin(), inputs.end(), body_.inputs[i]);
+      if (found == inputs.end()) continue;  // nothing reads it
+      place[i] = static_cast<int32_t>(found - inputs.begin());
+      flags[place[i]] = wanted(i);
+    }
+    const auto found = reverse_loop(loop, gs, flags, overrides_);
+    std::vector<NodeRef> out(body_.inputs.size());
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (place[i] >= 0) out[i] = found[place[i]];
+    }
+    return out;
+  }
+
+  // What only the reverse uses, as a tensor in a user's rule: nothing is known of how it enters.
+  // Its integers are positions and the number of iterations.
+  void refuse_others(std::span<const uint8_t> wanted) const {
+    Flags known(wanted.size());
+    for (size_t j = 0; j < carries(); ++j) known[j] = 1;
+    for (int32_t place : operation_.inputs[1]) known[place] = 1;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i] || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
+      fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,
+           ": a tensor that only a gradient rule inside of the loop uses has no derivative of "
+           "second order; pass it to the function that has the rule");
+    }
+  }
+
+  const NodeRef& reverse_;
+  const Operation& operation_;
+  const NodeRef loop_;
+  const Body& body_;
+  const OverrideMap* overrides_;
+};
+
+}  // namespace
+
+std::vector<NodeRef> replaying_cotangents(const NodeRef& reverse, std::span<const NodeRef> ws,
+                                          std::span<const uint8_t> wanted,
+                                          const OverrideMap* overrides) {
+  return Replaying(reverse, overrides).cotangents(ws, wanted);
+}
+
+std::vector<NodeRef> replaying_tangents(const NodeRef& reverse, std::span<const NodeRef> ts,
+                                        const OverrideMap* overrides) {
+  return Replaying(reverse, overrides).tangents(ts);
+}
+
+}  // namespace pullback

@@ -1,0 +1,97 @@
+// The tangents of a loop: a loop that carries them along.
+#include <utility>
+
+#include "grad/control/loop_parts.h"
+
+namespace pullback {
+namespace {
+
+// The loop that carries tangents along, for those of the body's inputs. What it carries and stacks
+// of the loop itself comes first.
+class Tangents {
+ public:
+  Tangents(const NodeRef& loop, std::vector<NodeRef> tangents, const OverrideMap* overrides)
+      : loop_(loop), body_(loop_.body), tangents_(std::move(tangents)), overrides_(overrides) {
+    arguments_.resize(body_.inputs.size());
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      if (tangents_[i]) arguments_[i] = argument_like(body_.inputs[i]);
+    }
+    for (bool more = true; more;) {
+      more = false;
+      roots_ = push_forward(body_, arguments_, overrides_);
+      for (size_t k = 0; k < loop_.carries; ++k) {
+        if (!roots_[k] || arguments_[k]) continue;
+        arguments_[k] = argument_like(body_.inputs[k]);
+        more = true;
+      }
+    }
+    make();
+  }
+
+  TangentLoop take() { return {std::move(made_), std::move(places_)}; }
+
+ private:
+  void make() {
+    Derived out;
+    LoopRequest request;
+    for (size_t k = 0; k < loop_.carries; ++k) {
+      out.carry(body_.inputs[k], loop_.input(k), body_.roots[k]);
+    }
+    places_.resize(loop_.operation.outputs.size());
+    std::vector<std::optional<size_t>> carry_at(loop_.carries);
+    for (size_t k = 0; k < loop_.carries; ++k) {
+      if (!arguments_[k]) continue;
+      places_[k] = carry_at[k] = out.carried.size();
+      out.carry(arguments_[k], tangents_[k] ? tangents_[k] : zeros_like(body_.inputs[k]),
+                roots_[k] ? roots_[k] : zeros_like(body_.inputs[k]));
+    }
+    for (size_t i = loop_.carries; i < body_.inputs.size(); ++i) {
+      const bool stacked = i < loop_.stacked_end;
+      stacked ? out.go_along(body_.inputs[i], loop_.input(i))
+              : out.keep(body_.inputs[i], loop_.input(i));
+      if (!arguments_[i]) continue;
+      stacked ? out.go_along(arguments_[i], tangents_[i]) : out.keep(arguments_[i], tangents_[i]);
+    }
+    const size_t carries = out.carried.size();
+    for (size_t k = loop_.carries; k < body_.roots.size(); ++k) {
+      if (!roots_[k]) continue;
+      places_[k] = carries + out.stacked_roots.size();
+      out.stacked_roots.push_back(roots_[k]);
+    }
+    for (size_t k = 0; k < loop_.carries && loop_.known(); ++k) {
+      const auto at = carry_at[k];
+      if (at) places_[loop_.trail_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
+    }
+    request.form.trips = loop_.form.trips;
+    request.form.reversed = loop_.form.reversed;
+    request.form.memory = loop_.form.memory;
+    if (loop_.form.trips == kCounted) request.count = loop_.count();
+    if (loop_.form.trips == kWhile) {
+      request.condition = loop_.operation.bodies[1];
+      for (int32_t place : loop_.operation.inputs[1]) {
+        if (place < loop_.form.carries) continue;
+        request.condition_constants.emplace_back(loop_.node->inputs()[place]);
+      }
+    }
+    made_ = out.make(body_, numbers_, std::move(request));
+  }
+
+  LoopView loop_;
+  const Body& body_;
+  BodyNumbers numbers_;
+  std::vector<NodeRef> tangents_;
+  const OverrideMap* overrides_;
+  std::vector<NodeRef> arguments_;  // tangents of the body's inputs, …
+  std::vector<NodeRef> roots_;      // … and of its roots
+  std::vector<std::optional<size_t>> places_;
+  NodeRef made_;
+};
+
+}  // namespace
+
+TangentLoop tangent_loop(const NodeRef& loop, std::vector<NodeRef> tangents,
+                         const OverrideMap* overrides) {
+  return Tangents(loop, std::move(tangents), overrides).take();
+}
+
+}  // namespace pullback

@@ -1,0 +1,201 @@
+// The reverse of a loop goes over the iterations the other way. It carries the cotangents of what
+// the loop carries, and sums of what each iteration says of constants; along its way lie the trails
+// of the loop, from which an iteration computes its inside again, what the loop was given stacked,
+// and the cotangents of what it stacked. Trails are outputs of the loop like any other, with a
+// cotangent of their own where somebody differentiates once more.
+#include <utility>
+
+#include "grad/control/loop_parts.h"
+
+namespace pullback {
+namespace {
+
+class Reverse {
+ public:
+  // `wanted`: of the body's inputs.
+  Reverse(const NodeRef& loop, std::span<const NodeRef> cotangents, Flags wanted,
+          const OverrideMap* overrides)
+      : loop_(loop),
+        body_(loop_.body),
+        cotangents_(cotangents),
+        wanted_(std::move(wanted)),
+        overrides_(overrides),
+        live_(loop_.carries) {}
+
+  // For each input of the body.
+  std::vector<NodeRef> run() {
+    find_paths();
+    for (size_t k = 0; k < loop_.carries; ++k) {
+      live_[k] = from_[k] && (cotangents_[k] || of_trail(k));
+    }
+    find_answers();
+    return make();
+  }
+
+ private:
+  NodeRef of_trail(size_t k) const {
+    return loop_.known() ? cotangents_[loop_.trail_output(k)] : nullptr;
+  }
+
+  // The body's inputs that what is wanted reaches, through any number of iterations.
+  void find_paths() {
+    for (size_t i = 0; i < body_.inputs.size(); ++i) {
+      from_.push_back(wanted_[i] && is_inexact(body_.inputs[i]->dtype));
+    }
+    for (bool more = true; more;) {
+      more = false;
+      const Flags roots = depending(body_, from_);
+      for (size_t k = 0; k < loop_.carries; ++k) {
+        if (!roots[k] || from_[k] || !is_inexact(body_.inputs[k]->dtype)) continue;
+        from_[k] = 1;
+        more = true;
+      }
+    }
+  }
+
+  // Until no other carry gets a cotangent.
+  void find_answers() {
+    gs_.resize(body_.roots.size());
+    for (size_t k = 0; k < gs_.size(); ++k) {
+      if (k < loop_.carries ? live_[k] : cotangents_[k] != nullptr) {
+        gs_[k] = argument_like(body_.roots[k]);
+      }
+    }
+    // Two rounds are enough for most loops. Along a chain of carries there are as many as carries:
+    // from the third one on only what is new is asked, and all of it once at the end.
+    std::vector<NodeRef> asked = gs_;
+    int round = 0;
+    do {
+      ++round;
+      answers_ = pull_back(body_, asked, from_, overrides_);
+      std::vector<NodeRef> fresh;
+      for (size_t k = 0; k < loop_.carries; ++k) {
+        if (!answers_[k] || live_[k]) continue;
+        live_[k] = 1;
+        gs_[k] = argument_like(body_.roots[k]);
+        fresh.resize(gs_.size());
+        fresh[k] = gs_[k];
+      }
+      if (fresh.empty() && round > 2) answers_ = pull_back(body_, gs_, from_, overrides_);
+      asked = round == 1 && !fresh.empty() ? gs_ : std::move(fresh);
+    } while (!asked.empty());
+  }
+
+  std::vector<NodeRef> make() {
+    Derived out;
+    LoopRequest request;
+    std::vector<size_t> carried, stacked;  // inputs of the body, whose cotangents these are
+    for (size_t k = 0; k < loop_.carries; ++k) {
+      if (!live_[k]) continue;
+      carried.push_back(k);
+      NodeRef root = answers_[k];
+      if (const NodeRef g = of_trail(k)) {
+        const NodeRef each = argument_like(body_.inputs[k]);
+        out.go_along(each, g);
+        root = sum_of(root, each);
+      }
+      out.carry(gs_[k], cotangents_[k] ? cotangents_[k] : zeros_like(body_.roots[k]),
+                root ? root : zeros_like(body_.inputs[k]));
+    }
+    for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
+      if (!answers_[i]) continue;
+      carried.push_back(i);
+      const NodeRef sum = argument_like(body_.inputs[i]);
+      out.carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, answers_[i]));
+    }
+    for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
+      if (!answers_[i]) continue;
+      stacked.push_back(i);
+      out.stacked_roots.push_back(answers_[i]);
+    }
+    for (size_t k = 0; k < loop_.carries; ++k) {
+      request.trails.push_back(static_cast<int32_t>(k));
+      const bool known = loop_.known();
+      out.go_along(body_.inputs[k], known ? output_of(loop_.node, loop_.trail_output(k)) : nullptr);
+    }
+    for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
+      out.go_along(body_.inputs[i], loop_.input(i));
+    }
+    for (size_t k = loop_.carries; k < body_.roots.size(); ++k) {
+      if (gs_[k]) out.go_along(gs_[k], cotangents_[k]);
+    }
+    for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
+      out.keep(body_.inputs[i], loop_.input(i));
+    }
+    request.form.trips = loop_.known() ? loop_.form.trips : kCounted;
+    request.form.reversed = !loop_.form.reversed;
+    request.form.memory = loop_.form.memory;
+    if (!loop_.known()) {
+      request.count = loop_.count();
+      request.replayed = loop_.operation.bodies[0];
+      for (size_t i = 0; i < body_.inputs.size(); ++i) {
+        request.replayed_inputs.push_back(loop_.input(i));
+      }
+      for (size_t i : carried) request.cotangents_of.push_back(static_cast<int32_t>(i));
+    }
+    std::vector<NodeRef> answers(body_.inputs.size());
+    if (carried.empty() && stacked.empty()) return answers;
+    const NodeRef reverse = out.make(body_, numbers_, std::move(request));
+    size_t next = 0;
+    for (size_t i : carried) answers[i] = output_of(reverse, next++);
+    for (size_t i : stacked) answers[i] = output_of(reverse, next++);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      // Where there is an iteration, what it gives nothing to has nothing.
+      const bool cut = i < loop_.carries && !answers_[i] && !of_trail(i) && loop_.form.trips > 0;
+      if (!wanted_[i] || cut) answers[i] = nullptr;
+    }
+    return answers;
+  }
+
+  LoopView loop_;
+  const Body& body_;
+  std::span<const NodeRef> cotangents_;
+  Flags wanted_;
+  const OverrideMap* overrides_;
+  Flags from_;  // of the body's inputs: depends on what is wanted
+  Flags live_;  // of what is carried: has a cotangent
+  BodyNumbers numbers_;
+  std::vector<NodeRef> gs_;       // of the body's roots, as arguments
+  std::vector<NodeRef> answers_;  // of the body's inputs
+};
+
+}  // namespace
+
+std::vector<NodeRef> reverse_loop(const NodeRef& loop, std::span<const NodeRef> cotangents,
+                                  Flags wanted, const OverrideMap* overrides) {
+  return Reverse(loop, cotangents, std::move(wanted), overrides).run();
+}
+
+std::vector<NodeRef> loop_cotangents(const NodeRef& loop, std::span<const NodeRef> cotangents,
+                                     std::span<const uint8_t> wanted,
+                                     const OverrideMap* overrides) {
+  const Operation& operation = *loop->operation;
+  if (operation.replays()) {
+    return replaying_cotangents(loop, cotangents, wanted, overrides);
+  }
+  Flags of_body;
+  for (int32_t place : operation.inputs[0]) of_body.push_back(wanted[place]);
+  const auto found = reverse_loop(loop, cotangents, std::move(of_body), overrides);
+  std::vector<NodeRef> out(loop->inputs_count);
+  for (size_t i = 0; i < found.size(); ++i) {
+    NodeRef& at = out[operation.inputs[0][i]];
+    at = sum_of(at, found[i]);
+  }
+  return out;
+}
+
+std::vector<NodeRef> loop_tangents(const NodeRef& loop, std::span<const NodeRef> tangents,
+                                   const OverrideMap* overrides) {
+  const Operation& operation = *loop->operation;
+  if (operation.replays()) return replaying_tangents(loop, tangents, overrides);
+  std::vector<NodeRef> of_body;
+  for (int32_t place : operation.inputs[0]) of_body.push_back(tangents[place]);
+  const TangentLoop along = tangent_loop(loop, std::move(of_body), overrides);
+  std::vector<NodeRef> out(operation.outputs.size());
+  for (size_t k = 0; k < out.size(); ++k) {
+    if (const auto place = along.places[k]) out[k] = output_of(along.node, *place);
+  }
+  return out;
+}
+
+}  // namespace pullback

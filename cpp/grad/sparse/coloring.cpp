@@ -1,0 +1,353 @@
+// Greedy: one after another, the first colour that none of those has which it could be taken for.
+// Sets of colours are words of bits, so that a visit costs what its entries and colours are, and
+// not what its neighbours' neighbours are: one full row does not make it quadratic.
+#include "grad/sparse/coloring.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+
+namespace pullback {
+namespace {
+
+// A set of colours for each of some things.
+class ColourSets {
+ public:
+  explicit ColourSets(size_t count) : count_(count), bits_(count) {}
+
+  size_t words() const { return words_; }
+  const uint64_t* of(int64_t i) const { return &bits_[i * words_]; }
+  bool has(int64_t i, int32_t colour) const {
+    return static_cast<size_t>(colour) < words_ * 64 && (of(i)[colour / 64] >> colour % 64 & 1);
+  }
+  void add(int64_t i, int32_t colour) {
+    while (static_cast<size_t>(colour) >= words_ * 64) widen();
+    bits_[i * words_ + colour / 64] |= uint64_t{1} << colour % 64;
+  }
+
+ private:
+  void widen() {
+    std::vector<uint64_t> wide(count_ * words_ * 2);
+    for (size_t i = 0; i < count_; ++i) {
+      std::copy_n(&bits_[i * words_], words_, &wide[i * words_ * 2]);
+    }
+    bits_ = std::move(wide);
+    words_ *= 2;
+  }
+
+  size_t count_;
+  size_t words_ = 1;
+  std::vector<uint64_t> bits_;
+};
+
+// Colours that are taken, for one visit.
+class Taken {
+ public:
+  void clear() { std::ranges::fill(bits_, 0); }
+  void add(const ColourSets& sets, int64_t i) {
+    if (bits_.size() < sets.words()) bits_.resize(sets.words());
+    for (size_t k = 0; k < sets.words(); ++k) bits_[k] |= sets.of(i)[k];
+  }
+  void add(int32_t colour) {
+    if (bits_.size() <= static_cast<size_t>(colour / 64)) bits_.resize(colour / 64 + 1);
+    bits_[colour / 64] |= uint64_t{1} << colour % 64;
+  }
+  int32_t first_free() const {
+    for (size_t k = 0; k < bits_.size(); ++k) {
+      if (~bits_[k]) return static_cast<int32_t>(64 * k) + std::countr_one(bits_[k]);
+    }
+    return static_cast<int32_t>(64 * bits_.size());
+  }
+
+ private:
+  std::vector<uint64_t> bits_;
+};
+
+struct Colouring {
+  int32_t count = 0;
+  std::vector<int32_t> colours;
+};
+
+int32_t longest_row(const Pattern& pattern) {
+  int32_t longest = 0;
+  for (size_t i = 1; i < pattern.starts.size(); ++i) {
+    longest = std::max(longest, pattern.starts[i] - pattern.starts[i - 1]);
+  }
+  return longest;
+}
+
+std::vector<int32_t> natural_order(int64_t count) {
+  std::vector<int32_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::vector<int32_t> largest_first(const Pattern& pattern) {
+  std::vector<int32_t> order = natural_order(pattern.rows());
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](int32_t i) { return pattern.row(i).size(); });
+  return order;
+}
+
+// Those of one colour together, the last colour first: a greedy colouring in this order takes no
+// more colours than the one before (Culberson's iterated greedy).
+std::vector<int32_t> by_class(const Colouring& colouring) {
+  std::vector<int32_t> order = natural_order(static_cast<int64_t>(colouring.colours.size()));
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](int32_t i) { return colouring.colours[i]; });
+  return order;
+}
+
+// Rows without a common column, where `across` is the transposed pattern.
+Colouring apart(const Pattern& rows, const Pattern& across, std::span<const int32_t> order) {
+  Colouring out;
+  out.colours.resize(static_cast<size_t>(rows.rows()));
+  ColourSets used(static_cast<size_t>(across.rows()));  // by column
+  Taken taken;
+  for (int32_t row : order) {
+    taken.clear();
+    for (int32_t column : rows.row(row)) taken.add(used, column);
+    const int32_t colour = taken.first_free();
+    for (int32_t column : rows.row(row)) used.add(column, colour);
+    out.colours[row] = colour;
+    out.count = std::max(out.count, colour + 1);
+  }
+  return out;
+}
+
+// Colours that repeat along the axes of a grid: (a_0 i_0 + a_1 i_1 + …) mod count. Of what meets
+// its neighbours on a grid they are often the fewest there are (Goldfarb and Toint, "Optimal
+// Estimation of Jacobian and Hessian Matrices That Arise in Finite Difference Calculations",
+// Mathematics of Computation 43, 1984), and no greedy colouring finds them.
+class GridColours {
+ public:
+  explicit GridColours(const Shape& shape) : factors_(static_cast<size_t>(shape.rank)) {
+    for (int64_t length : shape) lengths_.push_back(std::max<int64_t>(length, 1));
+  }
+
+  // Of `count` colours; nothing where these factors do not keep the rows apart, or that would take
+  // long to find.
+  std::optional<Colouring> with(int32_t count, const Pattern& across) {
+    std::ranges::fill(factors_, 0);
+    do {
+      if (keep_apart(count, across)) return colouring(count, across.columns);
+    } while (visits_ < most_visits(across) && next_factors(count));
+    return std::nullopt;
+  }
+
+ private:
+  static int64_t most_visits(const Pattern& across) {
+    return 16 * static_cast<int64_t>(across.entries.size() + 64);
+  }
+
+  bool next_factors(int32_t count) {
+    for (size_t d = factors_.size(); d-- > 0;) {
+      if (lengths_[d] > 1 && ++factors_[d] < count) return true;
+      factors_[d] = 0;
+    }
+    return false;
+  }
+
+  int32_t colour(int64_t i, int32_t count) const {
+    int64_t sum = 0;
+    for (size_t d = factors_.size(); d-- > 0; i /= lengths_[d]) {
+      sum += factors_[d] * (i % lengths_[d]);
+    }
+    return static_cast<int32_t>(sum % count);
+  }
+
+  bool keep_apart(int32_t count, const Pattern& across) {
+    for (int64_t column = 0; column < across.rows(); ++column) {
+      uint64_t seen = 0;
+      for (int32_t row : across.row(column)) {
+        const uint64_t own = uint64_t{1} << colour(row, count);
+        ++visits_;
+        if (seen & own) return false;
+        seen |= own;
+      }
+    }
+    return true;
+  }
+
+  Colouring colouring(int32_t count, int64_t rows) const {
+    Colouring out{count, std::vector<int32_t>(static_cast<size_t>(rows))};
+    for (int64_t i = 0; i < rows; ++i) out.colours[i] = colour(i, count);
+    return out;
+  }
+
+  std::vector<int64_t> lengths_, factors_;
+  int64_t visits_ = 0;
+};
+
+// One of fewer than `most` colours, at least `least`.
+std::optional<Colouring> on_grid(const Pattern& across, const Shape& shape, int32_t least,
+                                 int32_t most) {
+  GridColours grid(shape);
+  for (int32_t count = std::max(least, 1); count < std::min(most, 65); ++count) {
+    if (auto found = grid.with(count, across)) return found;
+  }
+  return std::nullopt;
+}
+
+Colouring best_apart(const Pattern& rows, const Pattern& across, const Shape& shape) {
+  constexpr int kRounds = 8;
+  const int32_t least = longest_row(across);
+  const auto colours_in = [&](const std::vector<int32_t>& order) {
+    return apart(rows, across, order);
+  };
+  Colouring best = colours_in(natural_order(rows.rows()));
+  if (best.count <= least) return best;
+  Colouring other = colours_in(largest_first(rows));
+  if (other.count < best.count) best = std::move(other);
+  if (auto regular = on_grid(across, shape, least, best.count)) return *std::move(regular);
+  for (int k = 0; k < kRounds && best.count > least; ++k) best = colours_in(by_class(best));
+  return best;
+}
+
+// A star colouring of a symmetric pattern: neighbours differ, and no path of four has two colours.
+// Then of any entry off the diagonal one side shows itself: row i has no other neighbour of that
+// colour, or row j none of the other one.
+class StarColouring {
+ public:
+  StarColouring(const Pattern& pattern, std::span<const int32_t> order)
+      : pattern_(pattern),
+        near_(static_cast<size_t>(pattern.rows())),
+        twice_(static_cast<size_t>(pattern.rows())),
+        closed_(static_cast<size_t>(pattern.rows())) {
+    out_.colours.assign(static_cast<size_t>(pattern.rows()), kNone);
+    for (int32_t v : order) colour(v, choose(v));
+  }
+
+  const Colouring& colouring() const { return out_; }
+  bool shows(int32_t row, int32_t colour) const { return !twice_.has(row, colour); }
+
+ private:
+  static constexpr int32_t kNone = -1;
+
+  int32_t choose(int32_t v) {
+    taken_.clear();
+    for (int32_t w : pattern_.row(v)) {
+      if (w == v) continue;
+      if (out_.colours[w] == kNone) {
+        taken_.add(near_, w);  // the neighbours of one without a colour all differ
+      } else {
+        taken_.add(out_.colours[w]);
+        taken_.add(closed_, w);
+      }
+    }
+    return taken_.first_free();
+  }
+
+  void colour(int32_t v, int32_t colour) {
+    out_.colours[v] = colour;
+    out_.count = std::max(out_.count, colour + 1);
+    for (int32_t x : pattern_.row(v)) {
+      if (x == v) continue;
+      if (near_.has(x, colour)) {  // v - x - w: none at an end may meet the colour of x again
+        closed_.add(v, out_.colours[x]);
+        if (!twice_.has(x, colour)) {
+          twice_.add(x, colour);
+          for (int32_t w : pattern_.row(x)) {
+            if (w != v && w != x && out_.colours[w] == colour) closed_.add(w, out_.colours[x]);
+          }
+        }
+      }
+      near_.add(x, colour);
+    }
+  }
+
+  const Pattern& pattern_;
+  Colouring out_;
+  ColourSets near_;    // of each: which colours its neighbours have, …
+  ColourSets twice_;   // … which of these more than one has, …
+  ColourSets closed_;  // … and which none may take that has none yet
+  Taken taken_;
+};
+
+constexpr int64_t kMostProducts = int64_t{1} << 29;  // entries: 4 GiB of float64
+
+// `count` products of `length` entries each.
+void check_products(int64_t count, int64_t length, const char* who) {
+  if (count * length <= kMostProducts) return;
+  fail(ErrorKind::Memory, who, ": the matrix takes ", count, " products with the derivative, of ",
+       length, " entries each: it is too dense to be treated as sparse");
+}
+
+Compression by_rows(const Pattern& pattern, Colouring colouring) {
+  Compression out{true, colouring.count, std::move(colouring.colours), {}};
+  const auto length = static_cast<int32_t>(pattern.columns);
+  out.positions.reserve(pattern.entries.size());
+  for (int64_t i = 0; i < pattern.rows(); ++i) {
+    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[i] * length + j);
+  }
+  return out;
+}
+
+Compression by_columns(const Pattern& pattern, Colouring colouring) {
+  Compression out{false, colouring.count, std::move(colouring.colours), {}};
+  const auto length = static_cast<int32_t>(pattern.rows());
+  out.positions.reserve(pattern.entries.size());
+  for (int32_t i = 0; i < length; ++i) {
+    for (int32_t j : pattern.row(i)) out.positions.push_back(out.colours[j] * length + i);
+  }
+  return out;
+}
+
+Compression compress_symmetric(const Pattern& pattern, const Shape& shape, const char* who) {
+  const StarColouring natural(pattern, natural_order(pattern.rows()));
+  const StarColouring sorted(pattern, largest_first(pattern));
+  const StarColouring& best =
+      sorted.colouring().count < natural.colouring().count ? sorted : natural;
+  const int32_t count = best.colouring().count;
+  if (auto regular = on_grid(pattern, shape, 1, count)) {
+    check_products(regular->count, pattern.columns, who);
+    return by_rows(pattern, *std::move(regular));
+  }
+  check_products(count, pattern.columns, who);
+  Compression out{true, count, best.colouring().colours, {}};
+  const auto n = static_cast<int32_t>(pattern.columns);
+  for (int32_t i = 0; i < n; ++i) {
+    for (int32_t j : pattern.row(i)) {
+      const bool here = i == j || best.shows(i, out.colours[j]);
+      out.positions.push_back(here ? out.colours[j] * n + i : out.colours[i] * n + j);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Compression compress(const Pattern& pattern, bool symmetric, const Shape& rows,
+                     const Shape& columns, const char* who) {
+  const Pattern across = transposed(pattern);
+  if (symmetric && pattern.starts == across.starts && pattern.entries == across.entries) {
+    return compress_symmetric(pattern, columns, who);
+  }
+  const int32_t least_rows = longest_row(across);  // of one column no two rows are apart
+  const int32_t least_columns = longest_row(pattern);
+  // The better one by these first; the other one need not be looked at where it cannot be better.
+  // Of two that are as good, columns: tangents of slices are cheaper than cotangents.
+  bool of_rows = least_rows < least_columns;
+  const auto best = [&](bool rows_apart) {
+    return rows_apart ? best_apart(pattern, across, rows) : best_apart(across, pattern, columns);
+  };
+  // Before the colours of something hopeless fill memory.
+  check_products(std::min(least_rows, least_columns), std::min(pattern.rows(), pattern.columns),
+                 who);
+  Colouring first = best(of_rows);
+  if (first.count > std::max(least_rows, least_columns)) {
+    Colouring second = best(!of_rows);
+    if (second.count < first.count + (of_rows ? 1 : 0)) {
+      first = std::move(second);
+      of_rows = !of_rows;
+    }
+  }
+  check_products(first.count, of_rows ? pattern.columns : pattern.rows(), who);
+  return of_rows ? by_rows(pattern, std::move(first)) : by_columns(pattern, std::move(first));
+}
+
+}  // namespace pullback

@@ -1,0 +1,112 @@
+// One walk between y and x and one scan forward (entry_sources.h says what happens at a node). What
+// was found of a node goes when its last user has seen it.
+#include "grad/sparse/sparsity.h"
+
+#include <numeric>
+
+#include "base/error.h"
+#include "grad/sparse/entry_sources.h"
+#include "graph/walk.h"
+#include "transform/batcher.h"
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kLongest = INT32_MAX;
+constexpr int64_t kMostEntries = int64_t{1} << 27;  // 2 GiB with where each one is
+
+// What a node is made from, as far as that may depend on x: nothing older can.
+std::span<Node* const> inputs_above(const Node* x, const Node* node) {
+  const bool ends = node->seq <= x->seq || node->has_value() || always_true(node);
+  return ends ? std::span<Node* const>() : value_inputs(node);
+}
+
+std::vector<Node*> between(const Ref<Node>& y, const Ref<Node>& x) {
+  Node* root = y.get();
+  std::vector<Node*> nodes;
+  walk({&root, 1}, &nodes, [&](const Node* node) { return inputs_above(x.get(), node); });
+  return nodes;
+}
+
+Pattern pattern_of(const EntrySources& sources, int64_t rows, int64_t columns,
+                   const IndexSets& sets, const char* who) {
+  Pattern out;
+  out.columns = columns;
+  int64_t count = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (!sources.empty()) count += sets.size(sources[i]);
+    if (count > kMostEntries) {
+      fail(ErrorKind::Memory, who, ": more than ", kMostEntries,
+           " entries may differ from zero: too many to be treated as sparse");
+    }
+    out.starts.push_back(static_cast<int32_t>(count));
+  }
+  out.entries.reserve(static_cast<size_t>(count));
+  for (IndexSets::Id id : sources) {
+    for (const auto [begin, end] : sets.stretches(id)) {
+      for (int32_t at = begin; at < end; ++at) out.entries.push_back(at);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Ref<Node>> unknown_positions(const Ref<Node>& y, const Ref<Node>& x) {
+  std::vector<Ref<Node>> out;
+  for (const Node* node : between(y, x)) {
+    if (!has_positions(node->op) || inputs_above(x.get(), node).empty()) continue;
+    Node* positions = node->inputs().back();
+    if (!positions->has_value() && !(positions->flags & kTraced)) out.emplace_back(positions);
+  }
+  return out;
+}
+
+Pattern dependence(const Ref<Node>& y, const Ref<Node>& x, const char* who) {
+  const int64_t rows = y->shape.size();
+  const int64_t columns = x->shape.size();
+  if (columns >= kLongest || rows >= kLongest) {
+    fail(ErrorKind::Value, who, ": of ", rows, " rows and ", columns, " columns; the most are ",
+         kLongest - 1);
+  }
+  const std::vector<Node*> nodes = between(y, x);
+  std::vector<int32_t> users(nodes.size());
+  for (const Node* node : nodes) {
+    for (const Node* input : inputs_above(x.get(), node)) ++users[input->index];
+  }
+  ++users[y->index];
+  IndexSets sets(columns, who);
+  std::vector<EntrySources> sources(nodes.size());
+  std::vector<const EntrySources*> in;
+  for (const Node* node : nodes) {
+    EntrySources& own = sources[node->index];
+    if (node == x.get()) {
+      own.resize(static_cast<size_t>(columns));
+      std::iota(own.begin(), own.end(), IndexSets::single(0));
+      continue;
+    }
+    in.clear();
+    for (const Node* input : inputs_above(x.get(), node)) in.push_back(&sources[input->index]);
+    own = sources_of(node, in, &sets);
+    for (const Node* input : inputs_above(x.get(), node)) {
+      if (--users[input->index] == 0) sources[input->index] = {};
+    }
+  }
+  return pattern_of(sources[y->index], rows, columns, sets, who);
+}
+
+Pattern transposed(const Pattern& pattern) {
+  Pattern out;
+  out.columns = pattern.rows();
+  out.starts.assign(static_cast<size_t>(pattern.columns) + 1, 0);
+  for (int32_t column : pattern.entries) ++out.starts[column + 1];
+  std::partial_sum(out.starts.begin(), out.starts.end(), out.starts.begin());
+  out.entries.resize(pattern.entries.size());
+  std::vector<int32_t> at(out.starts.begin(), out.starts.end() - 1);
+  for (int32_t row = 0; row < out.columns; ++row) {
+    for (int32_t column : pattern.row(row)) out.entries[at[column]++] = row;
+  }
+  return out;
+}
+
+}  // namespace pullback

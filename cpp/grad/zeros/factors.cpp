@@ -1,0 +1,85 @@
+// See the header: each axis of a factor is either the same all along, or as long as its tensor.
+
+#include "grad/zeros/factors.h"
+
+namespace pullback {
+namespace {
+
+// A window of `shape` entries for a factor: along axes where it is the same, one that takes all.
+Window window_for(const Ref<Node>& factor, Window window, Shape* shape) {
+  for (int64_t d = 0; d < shape->rank; ++d) {
+    if (factor->shape[d] != 1) continue;
+    window.start[d] = 0;
+    window.step[d] = 1;
+    (*shape)[d] = 1;
+  }
+  return window;
+}
+
+}  // namespace
+
+Ref<Node> widened(const Ref<Node>& factor, const Shape& to, int64_t from, int64_t count) {
+  Shape shape = factor->shape;
+  bool same = true;
+  for (int64_t d = from; d < from + count; ++d) same &= shape[d] == 1;
+  if (same) return factor;
+  for (int64_t d = from; d < from + count; ++d) shape[d] = to[d];
+  return broadcast_to(factor, shape);
+}
+
+Ref<Node> with_ones(const Ref<Node>& factor, int64_t from, int64_t count, int64_t wish) {
+  Shape shape;
+  for (int64_t d = 0; d < from; ++d) shape.append(factor->shape[d]);
+  for (int64_t d = 0; d < wish; ++d) shape.append(1);
+  for (int64_t d = from + count; d < factor->shape.rank; ++d) shape.append(factor->shape[d]);
+  return reshape(factor, shape);
+}
+
+Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now) {
+  Ref<Node> out = factor;
+  Shape shape;
+  int64_t i = 0;
+  int64_t j = 0;
+  while (i < old.rank || j < now.rank) {
+    const int64_t first = i;
+    const int64_t first_now = j;
+    int64_t a = i < old.rank ? old[i++] : 1;
+    int64_t b = j < now.rank ? now[j++] : 1;
+    while (a != b) {
+      if (a < b) {
+        a *= old[i++];
+      } else {
+        b *= now[j++];
+      }
+    }
+    const Ref<Node> wide = widened(out, old, first, i - first);
+    bool same = true;
+    for (int64_t d = first; d < i; ++d) same &= wide->shape[d] == 1;
+    for (int64_t d = first_now; d < j; ++d) shape.append(same ? 1 : now[d]);
+    out = wide;
+  }
+  return reshape(out, shape);
+}
+
+Ref<Node> sliced(const Ref<Node>& factor, Shape piece, const Window& window) {
+  const Window own = window_for(factor, window, &piece);
+  return slice(factor, piece, own);
+}
+
+Ref<Node> embedded(const Ref<Node>& factor, Shape around, const Window& window) {
+  const Window own = window_for(factor, window, &around);
+  return embed(factor, around, own);
+}
+
+Ref<Node> taken(const Ref<Node>& factor, const Node* indices, int64_t axis) {
+  if (factor->shape[axis] == 1) return with_ones(factor, axis, 1, indices->shape.rank);
+  return take(factor, Ref<Node>(const_cast<Node*>(indices)), axis);
+}
+
+Ref<Node> picked(const Ref<Node>& factor, const Shape& shape, const Node* indices) {
+  const int64_t last = factor->shape.rank - 1;
+  if (factor->shape[last] == 1) return with_ones(factor, last, 1, 0);
+  return pick(broadcast_to(factor, shape), Ref<Node>(const_cast<Node*>(indices)));
+}
+
+}  // namespace pullback

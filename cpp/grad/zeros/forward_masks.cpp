@@ -1,0 +1,164 @@
+// How operations that apply themselves to tangents move the structural zeros of these.
+
+#include "grad/zeros/forward_masks.h"
+
+#include "grad/zeros/factors.h"
+#include "ops/expr.h"
+#include "ops/reduce.h"
+
+namespace pullback {
+namespace {
+
+// The factor of a fold's tangent, of which the folded axes have length 1.
+Ref<Node> without_axes(const Ref<Node>& factor, const Node* fold) {
+  if (fold->attr.keepdims) return factor;
+  Shape shape;
+  for (int64_t d = 0; d < factor->shape.rank; ++d) {
+    if (!(fold->attr.axes >> d & 1)) shape.append(factor->shape[d]);
+  }
+  return reshape(factor, shape);
+}
+
+// Where a factor for the tangent of input 0 goes in that of `node`. Null: nowhere.
+Ref<Node> moved_factor(const Node* node, const Ref<Node>& one) {
+  const Node* input = node->in[0];
+  if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
+  if (input->shape.size() == 0) return nullptr;
+  const Ref<Node> factor = aligned(one, input->shape.rank);
+  switch (node->op) {
+    case Op::reshape:
+      return reshaped(factor, input->shape, node->shape);
+    case Op::transpose: {
+      std::vector<int64_t> order;
+      for (int64_t d = 0; d < node->shape.rank; ++d) order.push_back(node->attr.order[d]);
+      return transpose(factor, order);
+    }
+    case Op::slice:
+      return sliced(factor, node->shape, *node->window);
+    case Op::embed:
+      return embedded(factor, node->shape, *node->window);
+    case Op::take:
+      return taken(factor, node->in[1], node->attr.axis);
+    case Op::pick:
+      return picked(factor, input->shape, node->in[1]);
+    case Op::place:
+      return with_ones(factor, factor->shape.rank, 0, 1);
+    case Op::identity:
+    case Op::broadcast_to:
+      return one;
+    default:
+      return is_elementwise(node->op) ? one : nullptr;
+  }
+}
+
+// Where a node is zero but for what it was made from.
+Ref<Node> own_place(const Node* node) {
+  const Node* input = node->in[0];
+  switch (node->op) {
+    case Op::embed:
+      return window_mask(input->shape, node->shape, *node->window);
+    case Op::place:
+      return place(ones(input->shape, DType::Bool), Ref<Node>(node->in[1]),
+                   node->shape[node->shape.rank - 1]);
+    case Op::scatter_add: {
+      const int64_t axis = node->attr.axis;
+      Shape rows = input->shape;
+      for (int64_t d = 0; d < rows.rank; ++d) {
+        if (d < axis || d >= axis + node->in[1]->shape.rank) rows[d] = 1;
+      }
+      return scatter_add(ones(rows, DType::Bool), Ref<Node>(node->in[1]), axis, node->shape[axis]);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+Support moved_in_product(const Node* product, const Support& support, size_t k, bool look) {
+  const int64_t rank = product->in[k]->shape.rank;
+  Support out;
+  const Support folded = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  // Batch axes broadcast like those of the operand; the contracted one has length 1 by now.
+  for (const Ref<Node>& factor : folded.factors()) out.intersect(factor);
+  return out;
+}
+
+}  // namespace
+
+bool mixes_upwards(const Node* node) {
+  switch (node->op) {
+    case Op::matmul:
+    case Op::sum:
+    case Op::scatter_add:
+    case Op::cumulative_sum:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros zeros) {
+  const bool look = zeros >= Zeros::Keep;
+  Support out;
+  if (node->op == Op::matmul) return moved_in_product(node, support, k, zeros >= Zeros::Far);
+  if (node->op == Op::sum) {
+    const Support folded = support.folded(node->in[0]->shape.rank, node->attr.axes, look);
+    for (const Ref<Node>& factor : folded.factors()) {
+      out.intersect(without_axes(aligned(factor, node->in[0]->shape.rank), node));
+    }
+    return out;
+  }
+  for (const Ref<Node>& factor : support.factors()) out.intersect(moved_factor(node, factor));
+  if (look) out.intersect(own_place(node));
+  return out;
+}
+
+Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros) {
+  Ref<Node> other(product->in[1 - k]);
+  const bool look = zeros >= Zeros::Far;
+  const int64_t rank = product->in[k]->shape.rank;
+  const int64_t rows = rank - 2;
+  const int64_t columns = rank - 1;
+  const Support all = support.folded(rank, axis_bit(k == 0 ? rows : columns), look);
+  Support uses;
+  for (const Ref<Node>& factor : all.factors()) {  // the others are in the support of the result
+    if (!varies(factor.get(), rank, axis_bit(k == 0 ? columns : rows))) continue;
+    std::vector<int64_t> order;
+    for (int64_t d = 0; d < rows; ++d) order.push_back(d);
+    order.push_back(columns);
+    order.push_back(rows);
+    uses.intersect(transpose(aligned(factor, rank), order));
+  }
+  if (uses.everywhere()) return other;
+  Shape from = product->shape;
+  const Shape& own = other->shape;
+  for (int64_t d = 1; d <= 2; ++d) from[from.rank - d] = own[own.rank - d];
+  uses = uses.summed(from, own, look);
+  if (uses.everywhere()) return other;
+  return formula::where(Expr(uses.tensor()), Expr(other), scalar(other->dtype, 0));
+}
+
+Ref<Node> joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros) {
+  bool everywhere = true;
+  for (const Part& part : parts) everywhere &= part.has_tangent && part.support.everywhere();
+  if (everywhere || zeros < Zeros::Keep) return nullptr;
+  std::vector<Ref<Node>> masks;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const Shape& shape = node->inputs()[k]->shape;
+    masks.push_back(!parts[k].has_tangent ? pullback::zeros(shape, DType::Bool)
+                    : parts[k].support.everywhere()
+                        ? ones(shape, DType::Bool)
+                        : broadcast_to(parts[k].support.tensor(), shape));
+  }
+  const Attr& attr = node->attr;  // bools add to what either is
+  if (node->op == Op::concat) return concat(masks, attr.axis);
+  if (node->op == Op::at_window) return at_window(masks[0], masks[1], *node->window, attr.update);
+  return at_index(masks[0], masks[1], Ref<Node>(node->in[2]), attr.axis, attr.update, attr.unique);
+}
+
+bool has_parts(const Node* node) {
+  const bool updates = node->op == Op::at_window || node->op == Op::at_index;
+  const bool linear = node->attr.update == Update::Set || node->attr.update == Update::Add;
+  return node->op == Op::concat || (updates && linear);
+}
+
+}  // namespace pullback

@@ -1,0 +1,33 @@
+// Structural zeros on their way up the graph, with tangents: the mirror image of
+// grad/zeros/masks.h.
+#pragma once
+
+#include <span>
+
+#include "grad/zeros/masks.h"
+#include "grad/zeros/support.h"
+
+namespace pullback {
+
+// Whether entries of an input meet in sums in the result: its tangent is made numbers first.
+bool mixes_upwards(const Node* node);
+
+// The support of what input k's tangent makes of the tangent of `node`, an operation that applies
+// itself to tangents or a product, where the input's tangent had `support`. `zeros` is what the
+// operations above make of structural zeros.
+Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros zeros);
+
+// The other operand than k of a product, zero where it meets only structural zeros of input k's
+// tangent: what is there, infinities too, takes no part. The mirror image of guarded_product.
+Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros);
+
+// Whether the inputs of an operation, which is linear in all of them, are parts of its result.
+bool has_parts(const Node* node);
+// The support of its tangent, false in a part without one. Null: everywhere.
+struct Part {
+  bool has_tangent;
+  Support support;
+};
+Ref<Node> joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros);
+
+}  // namespace pullback

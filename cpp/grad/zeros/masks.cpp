@@ -1,0 +1,300 @@
+// Where structural zeros go. A factor of a support moves as the entries do, but along an axis of
+// which it says the same (there it has length 1) it need not: it stays as narrow as it was.
+
+#include "grad/zeros/masks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "grad/zeros/factors.h"
+#include "ops/expr.h"
+#include "ops/order.h"
+#include "ops/reduce.h"
+
+namespace pullback {
+namespace {
+
+bool multiplies(const Node* node) {
+  return node->op == Op::at_index && node->attr.update == Update::Multiply;
+}
+
+// Products with a finite number, quotients by one that is not 0.
+bool has_finite_slope(const Node* node) {
+  const auto number = [](const Node* x, bool divides) {
+    if (x->op != Op::scalar || x->refs > x->users) return false;  // its gradient may be asked for
+    const double value = is_float(x->dtype) ? x->scalar.f : static_cast<double>(x->scalar.i);
+    return std::isfinite(value) && !(divides && value == 0);
+  };
+  if (node->op == Op::multiply) return number(node->in[0], false) || number(node->in[1], false);
+  return node->op == Op::divide && number(node->in[1], true);
+}
+
+// The axes of what was taken that stand for the one it was taken along.
+AxisMask taken_axes(const Node* take) {
+  return static_cast<AxisMask>(all_axes(take->in[1]->shape.rank) << take->attr.axis);
+}
+
+Ref<Node> untaken(const Ref<Node>& factor, const Node* node) {
+  const int64_t axis = node->attr.axis;
+  const Ref<Node> indices(node->in[1]);
+  const Ref<Node> wide = widened(factor, node->shape, axis, indices->shape.rank);
+  if (!varies(wide.get(), wide->shape.rank, taken_axes(node))) {
+    return with_ones(wide, axis, indices->shape.rank, 1);
+  }
+  return scatter_add(wide, indices, axis, node->in[0]->shape[axis]);
+}
+
+Ref<Node> part_of(const Ref<Node>& factor, const Node* node, size_t k) {
+  const int64_t axis = node->attr.axis;
+  if (factor->shape[axis] == 1) return factor;
+  int64_t start = 0;
+  for (size_t i = 0; i < k; ++i) start += node->inputs()[i]->shape[axis];
+  return narrow(factor, axis, start, node->inputs()[k]->shape[axis]);
+}
+
+// An entry goes into what comes after it: it is a structural zero where all of that is.
+Ref<Node> scanned(const Ref<Node>& factor, const Node* node) {
+  const int64_t axis = node->attr.axis;
+  if (factor->shape[axis] == 1) return factor;
+  return scan(Op::cumulative_max, factor, axis, !node->attr.reversed);
+}
+
+Ref<Node> resorted(const Ref<Node>& factor, const Node* sort) {
+  if (factor->shape[sort->attr.axis] == 1) return factor;
+  return unsorted(broadcast_to(factor, sort->shape), sort);
+}
+
+Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
+  switch (traits(node->op).step) {
+    case StepKind::Concat:
+      return part_of(factor, node, k);
+    case StepKind::Embed:
+      return sliced(factor, node->in[0]->shape, *node->window);
+    case StepKind::AtWindow:
+      return k == 0 ? factor : sliced(factor, node->in[1]->shape, *node->window);
+    case StepKind::Indexed:
+      if (node->op == Op::take) return untaken(factor, node);
+      if (node->op == Op::at_index && k == 0) return factor;
+      return taken(factor, node->inputs().back(), node->attr.axis);
+    case StepKind::Scan:
+      return scanned(factor, node);
+    case StepKind::Sort:
+      return resorted(factor, node);
+    case StepKind::Product:  // rows and columns move apart: see moved
+    case StepKind::None:
+    case StepKind::ArgFold:
+    case StepKind::Search:
+    case StepKind::Convolve:
+    case StepKind::Pool:
+    case StepKind::Iota:
+    case StepKind::Random:
+    case StepKind::Host:
+    case StepKind::Control:
+    case StepKind::Library:
+    case StepKind::Output:
+      break;
+  }
+  return nullptr;
+}
+
+// Where a factor for the cotangent of `node` goes in that of input k. Null: nowhere.
+Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
+  if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
+  if (node->shape.size() == 0) return nullptr;
+  const OpTraits& op = traits(node->op);
+  Ref<Node> factor = aligned(one, node->shape.rank);
+  const Shape& input = node->inputs()[k]->shape;
+  switch (op.kind) {
+    case OpKind::Leaf:
+      return nullptr;
+    case OpKind::Elementwise:
+      return one;
+    case OpKind::Fold:
+      if (node->attr.keepdims) return factor;
+      {
+        Shape shape;
+        for (int64_t d = 0, from = 0; d < input.rank; ++d) {
+          shape.append(node->attr.axes >> d & 1 ? 1 : factor->shape[from++]);
+        }
+        return reshape(factor, shape);
+      }
+    case OpKind::Pick:
+      return with_ones(factor, factor->shape.rank, 0, 1);
+    case OpKind::Place:
+      return picked(factor, node->shape, node->in[1]);
+    case OpKind::Step:
+      return moved_in_step(node, factor, k);
+    case OpKind::View:
+      break;
+  }
+  switch (op.view) {
+    case ViewKind::None:
+    case ViewKind::Alias:
+    case ViewKind::Broadcast:  // summed down where it is added
+      return one;
+    case ViewKind::Reshape:
+      return reshaped(factor, node->shape, input);
+    case ViewKind::Transpose:
+      return transpose(factor, inverse_order(node));
+    case ViewKind::Slice:
+      return embedded(factor, input, *node->window);
+  }
+  return nullptr;
+}
+
+// Of the products' cotangents at the shape of all the batch: the rows of g are one's, its columns
+// the other's.
+Support moved_in_product(const Node* product, const Support& support, size_t k,
+                         const Cotangent& answer, Zeros zeros) {
+  const int64_t rank = product->shape.rank;
+  const bool look = zeros >= Zeros::Keep;
+  const Support out = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  Shape from = product->shape;
+  const Shape& input = product->in[k]->shape;
+  (k == 0 ? from[rank - 1] : from[rank - 2]) = input[input.rank - (k == 0 ? 1 : 2)];
+  return answer.value->shape == from ? out : out.summed(from, answer.value->shape, look);
+}
+
+// The axes of a product over which the cotangent of input k is a sum.
+AxisMask summed_axes(const Node* product, size_t k) {
+  const int64_t rank = product->shape.rank;
+  const Shape& input = product->in[k]->shape;
+  AxisMask axes = axis_bit(k == 0 ? rank - 1 : rank - 2);
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    const int64_t own = d - (rank - input.rank);
+    if (own < 0 || input[own] != product->shape[d]) axes |= axis_bit(d);
+  }
+  return axes;
+}
+
+// Operand k, zero where all that it is multiplied by are structural zeros and the product's other
+// cotangent does not say so.
+Ref<Node> guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
+  Ref<Node> operand(product->in[k]);
+  const int64_t rank = product->shape.rank;
+  const bool look = zeros >= Zeros::Keep;
+  const AxisMask sums = summed_axes(product, 1 - k);
+  const Support all = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  Support uses;
+  for (const Ref<Node>& factor : all.factors()) {
+    if (varies(factor.get(), rank, sums)) uses.intersect(factor);
+  }
+  if (uses.everywhere()) return operand;
+  Shape from = product->shape;
+  const Shape& own = operand->shape;
+  (k == 0 ? from[rank - 1] : from[rank - 2]) = own[own.rank - (k == 0 ? 1 : 2)];
+  uses = uses.summed(from, own, look);
+  if (uses.everywhere()) return operand;
+  return formula::where(Expr(uses.tensor()), Expr(operand), scalar(operand->dtype, 0));
+}
+
+}  // namespace
+
+Zeros zeros_of(const Node* node, Zeros below) {
+  switch (traits(node->op).mask) {
+    case Mask::Stops:
+      return Zeros::Drop;
+    case Mask::Entry:
+      return below;
+    case Mask::Bounded:
+      return has_finite_slope(node) ? below : std::max(below, Zeros::Keep);
+    case Mask::Scales:
+      return has_finite_slope(node) ? below : Zeros::Near;
+    case Mask::Moves:
+      return multiplies(node) ? std::max(below, Zeros::Keep) : below;
+    case Mask::Mixes:
+      // Of a product's rows and columns: to look whether all of one is zero is not always worth it.
+      if (node->op != Op::matmul) return below;
+      return below >= Zeros::Keep ? Zeros::Far : Zeros::Cheap;
+  }
+  return Zeros::Drop;
+}
+
+Zeros zeros_of_composite(Zeros below) { return std::max(below, Zeros::Cheap); }
+
+Ref<Node> dense_of(const Ref<Node>& value, const Support& support, bool clean) {
+  if (support.everywhere() || clean) return value;
+  return formula::where(Expr(support.tensor()), Expr(value), scalar(value->dtype, 0));
+}
+
+void settle_mask(const Node* node, Cotangent* answer, Zeros zeros) {
+  if (answer->mask == nullptr) return;
+  const bool kept = zeros == Zeros::Cheap ? node->op == Op::where
+                    : zeros == Zeros::Far ? !answer->clean || !is_elementwise(node->op)
+                                          : true;
+  if (kept) return;
+  Support own;
+  own.intersect(std::exchange(answer->mask, nullptr));
+  answer->value = dense_of(answer->value, own, answer->clean);
+}
+
+bool keeps_zeros(const Node* node) {
+  const Mask pass = traits(node->op).mask;
+  return pass != Mask::Scales && pass != Mask::Bounded && node->op != Op::matmul &&
+         !multiplies(node);
+}
+
+Support moved(const Node* node, const Support& support, size_t k, const Cotangent& answer,
+              Zeros zeros) {
+  if (traits(node->op).mask == Mask::Stops) return {};
+  if (node->op == Op::matmul) return moved_in_product(node, support, k, answer, zeros);
+  Support rest = support;
+  Support out;
+  if (node->op == Op::take) {  // an entry that was taken twice has the cotangents of both
+    rest = {};
+    const Ref<Node> mixed = support.differing(node->shape.rank, taken_axes(node), &rest);
+    if (mixed) out.intersect(moved_factor(node, mixed, k));
+  }
+  for (const Ref<Node>& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));
+  return out;
+}
+
+Support moved_in_composite(const Node* node, const Support& support, Zeros zeros) {
+  const int64_t rank = node->in[1]->shape.rank;
+  switch (node->attr.composite) {
+    case Composite::softmax:
+    case Composite::log_softmax:
+      return support.folded(rank, axis_bit(node->attr.axis), zeros >= Zeros::Keep);
+    case Composite::max:
+    case Composite::min:
+    case Composite::logsumexp: {
+      Support out;
+      for (const Ref<Node>& factor : support.factors()) {
+        const Ref<Node> full = aligned(factor, node->shape.rank);
+        Shape shape;
+        for (int64_t d = 0, from = 0; d < rank; ++d) {
+          const bool folded = node->attr.axes >> d & 1;
+          shape.append(folded ? 1 : full->shape[from]);
+          from += !folded || node->shape.rank == rank;
+        }
+        out.intersect(reshape(full, shape));
+      }
+      return out;
+    }
+    case Composite::None:
+    case Composite::mean:
+    case Composite::prod:
+    case Composite::pow:
+    case Composite::softmax_cross_entropy:
+    case Composite::sparse_softmax_cross_entropy:
+    case Composite::solve:
+    case Composite::det:
+    case Composite::logabsdet:
+    case Composite::count:
+      break;  // no rule of their own
+  }
+  return {};
+}
+
+Ref<Node> guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+                          Zeros left, Zeros right) {
+  Ref<Node> a(product->in[0]);
+  Ref<Node> b(product->in[1]);
+  if (wanted[1]) a = guarded_operand(product, support, 0, left);
+  if (wanted[0]) b = guarded_operand(product, support, 1, right);
+  if (a == product->in[0] && b == product->in[1]) return {product};
+  return matmul(a, b);
+}
+
+}  // namespace pullback

@@ -1,0 +1,255 @@
+// The algebra of supports. Nothing here looks at a value: what is known when the gradient is built
+// (slices that cover their tensor, a condition and its negation) costs nothing when it runs.
+
+#include "grad/zeros/support.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "grad/zeros/windows.h"
+#include "graph/walk.h"
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+// Whether any entry along the axes holds; null: everywhere, or unknown and not worth a look.
+Ref<Node> any_along(const Ref<Node>& mask, AxisMask axes, bool look) {
+  const int64_t rank = mask->shape.rank;
+  if (is_true(mask.get())) return nullptr;
+  if (is_window(mask.get()) && mask->in[0]->shape.size() > 0) {
+    Shape piece = mask->in[0]->shape;
+    Shape shape = mask->shape;
+    for (int64_t d = 0; d < rank; ++d) {
+      if (axes >> d & 1) piece[d] = shape[d] = 1;
+    }
+    return window_mask(piece, shape, *mask->window);
+  }
+  if (mask->op == Op::place && mask->inputs_count > 0 && !mask->rule && axes >> (rank - 1) & 1) {
+    Shape shape = mask->shape;
+    shape[rank - 1] = 1;
+    const Ref<Node> picked = reshape(Ref<Node>(mask->in[0]), shape);
+    return varies(picked.get(), rank, axes) ? any_along(picked, axes, look)
+           : is_true(mask->in[0])           ? nullptr
+                                            : picked;
+  }
+  if (!look) return nullptr;
+  std::vector<int64_t> numbers;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (axes >> d & 1 && mask->shape[d] != 1) numbers.push_back(d);
+  }
+  return reduce(Op::any, mask, numbers, true);
+}
+
+// a or b, at the cost of b's piece where that is all it has: many slices of one tensor meet. Bools
+// add to what either is.
+Ref<Node> either(const Ref<Node>& a, const Ref<Node>& b) {
+  const bool piece =
+      (b->op == Op::embed || b->op == Op::scatter_add) && b->inputs_count > 0 && !b->rule;
+  if (!piece || !broadcasts_to(a->shape, b->shape)) return formula::logical_or(Expr(a), Expr(b));
+  const Ref<Node> base = broadcast_to(a, b->shape);
+  if (b->window) return at_window(base, b->in[0], *b->window, Update::Add);
+  return at_index(base, b->in[0], b->in[1], b->attr.axis, Update::Add, false);
+}
+
+bool is_negation(const Node* a, const Node* b) {
+  return a->op == Op::logical_not && a->inputs_count == 1 && !a->rule && a->in[0] == b;
+}
+
+// Any of several tensors; null where that is known to be everywhere.
+Ref<Node> any_of(std::span<const Ref<Node>> masks) {
+  std::vector<Ref<Node>> windows;
+  std::copy_if(masks.begin(), masks.end(), std::back_inserter(windows),
+               [](const Ref<Node>& mask) { return is_window(mask.get()); });
+  if (windows.size() > 1 && cover(windows)) return nullptr;
+  Ref<Node> out = masks[0];
+  for (size_t i = 1; i < masks.size(); ++i) {
+    if (masks[i] == masks[i - 1]) continue;
+    if (is_negation(out.get(), masks[i].get()) || is_negation(masks[i].get(), out.get())) {
+      return nullptr;
+    }
+    out = either(out, masks[i]);
+  }
+  return out;
+}
+
+bool contains(const Support& support, const Ref<Node>& factor) {
+  const auto& all = support.factors();
+  return std::find(all.begin(), all.end(), factor) != all.end();
+}
+
+// The factors that all have, and what else each has.
+Support common(std::span<const Support> supports, std::vector<Support>* rest) {
+  Support out;
+  for (const Ref<Node>& factor : supports[0].factors()) {
+    if (std::all_of(supports.begin(), supports.end(),
+                    [&](const Support& other) { return contains(other, factor); })) {
+      out.intersect(factor);
+    }
+  }
+  for (const Support& support : supports) {
+    Support& left = rest->emplace_back();
+    for (const Ref<Node>& factor : support.factors()) {
+      if (!contains(out, factor)) left.intersect(factor);
+    }
+  }
+  return out;
+}
+
+// What somebody has made as wide as the whole, a row mask with others, is narrow as it came.
+// Returns the size of the narrowest. A loop may have made it of very many: it looks at few.
+constexpr int kDeep = 3;
+struct Parts {
+  std::array<Node*, 1 << kDeep> nodes;
+  size_t count = 0;
+};
+int64_t parts_of(Node* mask, int deep, Parts* parts) {
+  const bool made = deep > 0 && mask->inputs_count > 0 && !mask->rule;
+  if (made && mask->op == Op::broadcast_to) return parts_of(mask->in[0], deep - 1, parts);
+  if (made && mask->op == Op::logical_and) {
+    const int64_t one = parts_of(mask->in[0], deep - 1, parts);
+    return std::min(one, parts_of(mask->in[1], deep - 1, parts));
+  }
+  parts->nodes[parts->count++] = mask;
+  return mask->shape.size();
+}
+
+}  // namespace
+
+bool varies(const Node* factor, int64_t rank, AxisMask axes) {
+  const int64_t lead = rank - factor->shape.rank;
+  for (int64_t d = 0; d < factor->shape.rank; ++d) {
+    if (axes >> (lead + d) & 1 && factor->shape[d] != 1) return true;
+  }
+  return false;
+}
+
+Ref<Node> aligned(const Ref<Node>& factor, int64_t rank) {
+  Shape shape;
+  for (int64_t i = factor->shape.rank; i < rank; ++i) shape.append(1);
+  for (int64_t i = 0; i < factor->shape.rank; ++i) shape.append(factor->shape[i]);
+  return reshape(factor, shape);
+}
+
+void Support::intersect(const Ref<Node>& factor) {
+  if (factor == nullptr) return;
+  Parts parts;
+  if (parts_of(factor.get(), kDeep, &parts) == factor->shape.size()) return add(factor);
+  for (size_t i = 0; i < parts.count; ++i) add(Ref<Node>(parts.nodes[i]));
+}
+
+void Support::add(const Ref<Node>& factor) {
+  if (contains(*this, factor)) return;
+  for (Ref<Node>& other : factors_) {
+    if (!(other->shape == factor->shape)) continue;
+    other = formula::logical_and(Expr(other), Expr(factor));
+    return;
+  }
+  factors_.push_back(factor);
+}
+
+void Support::intersect(const Support& other) {
+  for (const Ref<Node>& factor : other.factors_) intersect(factor);
+}
+
+Support Support::without(std::span<const Ref<Node>> nodes) const {
+  uint64_t oldest = UINT64_MAX;
+  for (const Ref<Node>& node : nodes) {
+    if (node) oldest = std::min(oldest, node->seq);
+  }
+  Support out;
+  for (const Ref<Node>& factor : factors_) {
+    Node* top = factor.get();
+    std::vector<Node*> under;
+    walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
+      return node->seq > oldest ? node->inputs() : std::span<Node* const>();
+    });
+    const auto is_one = [&](const Node* node) {
+      return std::ranges::any_of(nodes, [&](const Ref<Node>& one) { return one.get() == node; });
+    };
+    if (std::ranges::none_of(under, is_one)) out.factors_.push_back(factor);
+  }
+  return out;
+}
+
+Ref<Node> Support::tensor() const {
+  Ref<Node> out;
+  for (const Ref<Node>& factor : factors_) {
+    out = out ? formula::logical_and(Expr(out), Expr(factor)).node : factor;
+  }
+  return out;
+}
+
+Ref<Node> Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
+  Support differs;
+  for (const Ref<Node>& factor : factors_) {
+    varies(factor.get(), rank, axes) ? differs.intersect(aligned(factor, rank))
+                                     : rest->intersect(factor);
+  }
+  return differs.tensor();
+}
+
+Support Support::folded(int64_t rank, AxisMask axes, bool look) const {
+  Support out;
+  const Ref<Node> mixed = differing(rank, axes, &out);
+  if (mixed) out.intersect(any_along(mixed, axes, look));
+  return out;
+}
+
+Support Support::summed(const Shape& from, const Shape& to, bool look) const {
+  const int64_t lead = from.rank - to.rank;
+  AxisMask axes = 0;
+  for (int64_t i = 0; i < from.rank; ++i) {
+    if (i < lead || (to[i - lead] == 1 && from[i] != 1)) axes |= axis_bit(i);
+  }
+  Support out;
+  const Support sums = folded(from.rank, axes, look);
+  for (const Ref<Node>& factor : sums.factors_) {
+    const Shape& old = factor->shape;
+    Shape shape;
+    for (int64_t i = std::max<int64_t>(old.rank - to.rank, 0); i < old.rank; ++i) {
+      shape.append(old[i]);
+    }
+    out.intersect(reshape(factor, shape));
+  }
+  return out;
+}
+
+Support unite(std::span<const Support> supports) {
+  std::vector<Support> rest;
+  Support out = common(supports, &rest);
+  if (std::any_of(rest.begin(), rest.end(), [](const Support& s) { return s.everywhere(); })) {
+    return out;
+  }
+  std::vector<Ref<Node>> whole;
+  for (const Support& support : rest) whole.push_back(support.tensor());
+  const Ref<Node> exact = any_of(whole);
+  // Of several factors that differ: where one of the narrow ones holds is narrow, too.
+  for (const Ref<Node>& factor : rest[0].factors()) {
+    if (exact == nullptr || factor->shape == exact->shape) continue;
+    std::vector<Ref<Node>> like;
+    for (const Support& support : rest) {
+      for (const Ref<Node>& other : support.factors()) {
+        if (other->shape == factor->shape) like.push_back(other);
+      }
+    }
+    if (like.size() == rest.size()) out.intersect(any_of(like));
+  }
+  out.intersect(exact);
+  return out;
+}
+
+std::optional<Branches> choice_between(const Support& a, const Support& b) {
+  std::vector<Support> rest;
+  const Support both = common(std::vector<Support>{a, b}, &rest);
+  if (rest[0].factors().size() != 1 || rest[1].factors().size() != 1) return std::nullopt;
+  const Ref<Node>& first = rest[0].factors()[0];
+  const Ref<Node>& second = rest[1].factors()[0];
+  if (!is_negation(first.get(), second.get()) && !is_negation(second.get(), first.get())) {
+    return std::nullopt;
+  }
+  return Branches{first, both};
+}
+
+}  // namespace pullback

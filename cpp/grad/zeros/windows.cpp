@@ -1,0 +1,143 @@
+// Windows as masks, and whether several cover their tensor. Nothing here looks at a value.
+
+#include "grad/zeros/windows.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace pullback {
+namespace {
+
+// Sets of windows as bits.
+using Windows = uint64_t;
+constexpr size_t kMostWindows = 64;
+constexpr size_t kMostSets = 4096;
+
+void drop_repeated(std::vector<Windows>* sets) {
+  std::sort(sets->begin(), sets->end());
+  sets->erase(std::unique(sets->begin(), sets->end()), sets->end());
+}
+
+// One axis of a window: `count` positions from `start`. A mask that is of length 1 where others
+// are longer takes all.
+struct Stretch {
+  int64_t start, step, count;
+
+  Stretch(const Node* mask, int64_t axis, int64_t length)
+      : start(mask->window->start[axis]),
+        step(mask->window->step[axis]),
+        count(mask->in[0]->shape[axis]) {
+    if (mask->shape[axis] != length) *this = Stretch(length);
+  }
+  explicit Stretch(int64_t length) : start(0), step(1), count(length) {}
+
+  int64_t last() const { return start + (count - 1) * step; }
+  int64_t begin() const { return std::min(start, last()); }
+  int64_t end() const { return std::max(start, last()) + 1; }
+  bool dense() const { return step == 1 || step == -1 || count == 1; }
+  bool holds(int64_t position) const {
+    const int64_t offset = position - start;
+    if (count == 1) return offset == 0;
+    return offset % step == 0 && offset / step >= 0 && offset / step < count;
+  }
+};
+
+std::vector<Stretch> stretches_along(std::span<const Ref<Node>> masks, int64_t axis,
+                                     int64_t length) {
+  std::vector<Stretch> out;
+  for (const Ref<Node>& mask : masks) out.emplace_back(mask.get(), axis, length);
+  return out;
+}
+
+// For each position of an axis, which windows contain it: the different sets there are. Empty where
+// that would take long to find.
+std::vector<Windows> sets_along(std::span<const Stretch> stretches, int64_t length) {
+  std::vector<int64_t> positions = {0};  // one of each stretch of equal sets
+  bool dense = true;
+  for (const Stretch& stretch : stretches) {
+    dense &= stretch.dense();
+    positions.push_back(stretch.begin());
+    positions.push_back(stretch.end());
+  }
+  if (!dense) {
+    if (length > static_cast<int64_t>(kMostSets)) return {};
+    positions.resize(static_cast<size_t>(length));
+    for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
+  }
+  std::vector<Windows> sets;
+  for (int64_t position : positions) {
+    if (position >= length) continue;
+    Windows set = 0;
+    for (size_t k = 0; k < stretches.size(); ++k) {
+      set |= static_cast<Windows>(stretches[k].holds(position)) << k;
+    }
+    sets.push_back(set);
+  }
+  drop_repeated(&sets);
+  return sets;
+}
+
+// The same for any number of windows that are whole along all axes but `axis`.
+bool cover_along(std::span<const Ref<Node>> masks, const Shape& shape, int64_t axis) {
+  std::vector<std::pair<int64_t, int64_t>> parts;
+  for (const Ref<Node>& mask : masks) {
+    for (int64_t d = 0; d < shape.rank; ++d) {
+      if (d != axis && mask->in[0]->shape[d] != mask->shape[d]) return false;
+    }
+    const Stretch stretch(mask.get(), axis, shape[axis]);
+    if (!stretch.dense()) return false;
+    parts.emplace_back(stretch.begin(), stretch.end());
+  }
+  std::sort(parts.begin(), parts.end());
+  int64_t covered = 0;
+  for (const auto& [begin, end] : parts) {
+    if (begin > covered) return false;
+    covered = std::max(covered, end);
+  }
+  return covered == shape[axis];
+}
+
+}  // namespace
+
+bool is_true(const Node* mask) {
+  while (mask->op == Op::broadcast_to && mask->inputs_count == 1 && !mask->rule) mask = mask->in[0];
+  return mask->op == Op::scalar && mask->dtype == DType::Bool && mask->scalar.i == 1 &&
+         mask->flags & kConstant;
+}
+
+bool is_window(const Node* mask) {
+  return mask->op == Op::embed && mask->inputs_count == 1 && !mask->rule && is_true(mask->in[0]);
+}
+
+bool cover(std::span<const Ref<Node>> masks) {
+  Shape shape = masks[0]->shape;
+  for (const Ref<Node>& mask : masks) {
+    if (mask->shape.rank != shape.rank || mask->in[0]->shape.size() == 0) return false;
+    for (int64_t d = 0; d < shape.rank; ++d) shape[d] = std::max(shape[d], mask->shape[d]);
+  }
+  if (masks.size() > kMostWindows) {
+    for (int64_t axis = 0; axis < shape.rank; ++axis) {
+      if (cover_along(masks, shape, axis)) return true;
+    }
+    return false;
+  }
+  std::vector<Windows> sets = {~Windows{0}};
+  for (int64_t axis = 0; axis < shape.rank; ++axis) {
+    const std::vector<Windows> along =
+        sets_along(stretches_along(masks, axis, shape[axis]), shape[axis]);
+    if (along.empty() || along.size() * sets.size() > kMostSets) return false;
+    std::vector<Windows> both;
+    for (Windows a : sets) {
+      for (Windows b : along) both.push_back(a & b);
+    }
+    drop_repeated(&both);
+    if (both[0] == 0) return false;
+    sets = std::move(both);
+  }
+  return true;
+}
+
+}  // namespace pullback

@@ -1,0 +1,214 @@
+// Every operation: its name, as an enum, and its traits, as a table that is known when compiling.
+// Both come from the rows of elementwise.def and other.def. Whoever treats operations differently
+// asks the traits, or switches over one of their enums without a default, so that the compiler
+// names the places a new kind of operation is missing from. The order of Op means nothing, but that
+// elementwise rows come first, in their order: kernels are found by it.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+namespace pullback {
+
+enum class Op : uint16_t {
+#define UNARY(name, ...) name,
+#define BINARY(name, ...) name,
+#define TERNARY(name, ...) name,
+#include "graph/elementwise.def"
+#define OTHER(name, ...) name,
+#include "graph/other.def"
+  count
+};
+
+constexpr int kOps = static_cast<int>(Op::count);
+
+// What the planner makes of it.
+enum class OpKind : uint8_t {
+  Leaf,         // no inputs
+  View,         // nothing: the first input through a window
+  Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
+  Fold,         // a reduction over one contiguous block of axes
+  Pick,
+  Place,
+  Step,  // a step of its own
+};
+// Of a view: which.
+enum class ViewKind : uint8_t { None, Alias, Reshape, Transpose, Broadcast, Slice };
+// Of a step of its own: which.
+enum class StepKind : uint8_t {
+  None,
+  ArgFold,
+  Product,
+  Concat,
+  Embed,
+  AtWindow,
+  Indexed,
+  Scan,
+  Sort,
+  Search,
+  Convolve,
+  Pool,
+  Iota,
+  Random,
+  Host,
+  Control,  // a loop or a branch, …
+  Library,  // … a routine of a library, …
+  Output,   // … and one of their outputs, which is made by their step
+};
+
+// What an entry costs to compute (of its result; of a fold's input).
+enum class Cost : uint8_t {
+  Free,        // nothing is computed
+  Arithmetic,  // an instruction or two: cheaper to repeat than to keep
+  Division,    // divisions, roots, rounding
+  Function,
+  Power,
+  Copy,  // a step that writes its result once
+  Fold,  // worth keeping where it is over much
+  Heavy  // always worth keeping
+};
+
+// When a run of it may end in an error.
+enum class Fails : uint8_t {
+  Never,
+  Integers,  // integer arithmetic: a division by zero, a negative power
+  Always,    // a position out of range
+};
+
+// What becomes of the structural zeros (Cotangent::mask) of its cotangent.
+enum class Mask : uint8_t {
+  Stops,    // they are made numbers before its rule
+  Entry,    // elementwise: they stay where they are, and there is no slope
+  Bounded,  // elementwise: they stay where they are, and meet slopes that are finite for finite
+            // operands
+  Scales,   // elementwise: they stay where they are, and meet slopes that may be infinite or NaN
+  Moves,    // they go where the values go
+  Mixes,    // the same, but entries meet in sums on the way: the values are made numbers first
+};
+
+// How a tangent passes, for forward mode.
+enum class Tangent : uint8_t {
+  Self,     // linear: the operation itself, of the tangents (positions and conditions as they are)
+  Product,  // linear in each input: a sum with one input after the other replaced by its tangent
+  Own,      // by a formula; of an elementwise row its cotangents with the tangent for g, summed
+  TransposeOfVjp,  // nothing but a vjp is known: its transpose, by a second reverse pass
+  None,            // nothing passes
+};
+
+struct OpTraits {
+  const char* name;
+  OpKind kind;
+  ViewKind view;
+  StepKind step;
+  Cost cost;
+  Fails fails;
+  Mask mask;
+  Tangent tangent;
+  bool ring;  // an integer gradient makes sense
+};
+
+namespace traits_detail {
+
+// Columns of the .def files.
+enum class Integers : uint8_t { NoRing, Ring, Fails };
+enum class Result : uint8_t { Same, Bool };
+
+// The one column that says kind, view and step.
+struct Form {
+  OpKind kind;
+  ViewKind view = ViewKind::None;
+  StepKind step = StepKind::None;
+};
+constexpr Form view(ViewKind kind) { return {OpKind::View, kind}; }
+constexpr Form step(StepKind kind) { return {OpKind::Step, ViewKind::None, kind}; }
+namespace form {
+constexpr Form Leaf{OpKind::Leaf}, Elementwise{OpKind::Elementwise}, Fold{OpKind::Fold},
+    Pick{OpKind::Pick}, Place{OpKind::Place};
+constexpr Form Alias = view(ViewKind::Alias), Reshape = view(ViewKind::Reshape),
+               Transpose = view(ViewKind::Transpose), Broadcast = view(ViewKind::Broadcast),
+               Slice = view(ViewKind::Slice);
+constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Product),
+               Concat = step(StepKind::Concat), Embed = step(StepKind::Embed),
+               AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
+               Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
+               Search = step(StepKind::Search), Convolve = step(StepKind::Convolve),
+               Pool = step(StepKind::Pool), Iota = step(StepKind::Iota),
+               Random = step(StepKind::Random), Host = step(StepKind::Host),
+               Control = step(StepKind::Control), Library = step(StepKind::Library),
+               Output = step(StepKind::Output);
+}  // namespace form
+
+constexpr OpTraits elementwise(const char* name, Result result, Integers integers, Cost cost,
+                               Mask mask) {
+  return {name,
+          OpKind::Elementwise,
+          ViewKind::None,
+          StepKind::None,
+          cost,
+          integers == Integers::Fails ? Fails::Integers : Fails::Never,
+          mask,
+          result == Result::Bool || mask == Mask::Stops ? Tangent::None : Tangent::Own,
+          integers == Integers::Ring};
+}
+
+constexpr OpTraits other(const char* name, Form form, Integers integers, Cost cost, Fails fails,
+                         Mask mask, Tangent tangent) {
+  return {name,      form.kind, form.view,
+          form.step, cost,      fails,
+          mask,      tangent,   integers == Integers::Ring};
+}
+
+constexpr OpTraits kTable[] = {
+#define UNARY(name, domain, result, integers, cost, mask, ...) \
+  elementwise(#name, Result::result, Integers::integers, Cost::cost, Mask::mask),
+#define BINARY UNARY
+#define TERNARY UNARY
+#include "graph/elementwise.def"
+#define OTHER(name, text, kind, ring, cost, fails, mask, tangent, vjp) \
+  other(text, form::kind, Integers::ring, Cost::cost, Fails::fails, Mask::mask, Tangent::tangent),
+#include "graph/other.def"
+};
+static_assert(std::size(kTable) == kOps);
+
+}  // namespace traits_detail
+
+constexpr const OpTraits& traits(Op op) { return traits_detail::kTable[static_cast<int>(op)]; }
+
+constexpr bool is_elementwise(Op op) { return traits(op).kind == OpKind::Elementwise; }
+constexpr bool is_leaf(Op op) { return traits(op).kind == OpKind::Leaf; }
+// No gradient gets behind these, but by a rule that somebody gives. A read starts anew.
+constexpr bool ends_gradients(Op op) {
+  return traits(op).tangent == Tangent::None && !is_leaf(op) && op != Op::read;
+}
+// Has outputs instead of a value of its own.
+constexpr bool is_operation(Op op) {
+  const StepKind step = traits(op).step;
+  return op == Op::custom_call || step == StepKind::Control || step == StepKind::Library;
+}
+constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
+
+constexpr const char* name_of(Op op) { return traits(op).name; }
+
+// What a node of Op::custom stands for.
+enum class Composite : uint8_t {
+  None,  // a user's custom_gradient
+  mean,
+  prod,
+  pow,  // to a small whole power, which is a product or a quotient
+  max,  // over axes that do not lie together: folds of folds, whose ties share as one
+  min,
+  softmax,
+  log_softmax,
+  logsumexp,
+  softmax_cross_entropy,
+  sparse_softmax_cross_entropy,
+  solve,
+  det,
+  logabsdet,
+  count
+};
+
+// What at_window and at_index make of what they find and what they bring.
+enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
+
+}  // namespace pullback

@@ -1,0 +1,317 @@
+// The routines as nodes, and what is made of them. Their derivatives are in linalg_rules.cpp.
+#include "ops/linalg/linalg.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "ops/body.h"
+#include "ops/complex.h"
+#include "ops/composite.h"
+#include "ops/expr.h"
+#include "ops/linalg/attention.h"
+
+namespace pullback {
+
+const char* name_of(Routine routine) {
+  switch (routine) {
+    case Routine::cholesky:
+      return "cholesky";
+    case Routine::triangular_solve:
+      return "solve_triangular";
+    case Routine::lu:
+      return "lu";
+    case Routine::qr:
+      return "qr";
+    case Routine::svd:
+      return "svd";
+    case Routine::eigh:
+      return "eigh";
+    case Routine::eig:
+      return "eig";
+    case Routine::absent:
+      return "absent";
+    case Routine::expm:
+      return "expm";
+    case Routine::logm:
+      return "logm";
+    case Routine::sqrtm:
+      return "sqrtm";
+    case Routine::sylvester:
+      return "solve_sylvester";
+    case Routine::banded_solve:
+      return "solve_banded";
+    case Routine::swap_rows:
+      return "lu_solve";
+    case Routine::attention:
+    case Routine::attention_cotangents:
+      return "scaled_dot_product_attention";
+    case Routine::fourier:
+      return "fft";
+  }
+  return "linalg";
+}
+
+namespace {
+
+// Floats that a library computes with.
+NodeRef matrices(const NodeRef& x, const char* who) {
+  if (x->shape.rank < 2) {
+    fail(ErrorKind::LinearAlgebra, who, ": expected a matrix, or a batch of them, got shape ",
+         x->shape);
+  }
+  if (is_inexact(x->dtype) && !is_storage(x->dtype)) return x;
+  return cast(x, is_inexact(x->dtype) ? widened(x->dtype) : default_float());
+}
+
+NodeRef square(const NodeRef& x, const char* who) {
+  NodeRef out = matrices(x, who);
+  if (rows(x) != columns(x)) {
+    fail(ErrorKind::LinearAlgebra, who, ": expected square matrices, got shape ", x->shape);
+  }
+  return out;
+}
+
+DType real_of(DType dtype) { return is_complex(dtype) ? traits(dtype).compute : dtype; }
+
+// Rounded to what a float that is only stored came in.
+NodeRef as_given(const NodeRef& out, DType given) {
+  if (!is_float(given) || !is_storage(given)) return out;
+  return cast(out, given);
+}
+
+NodeRef make_routine(const RoutineForm& form, std::initializer_list<NodeRef> given,
+                     std::vector<TensorType> outputs) {
+  return make_routine(form, std::span(given.begin(), given.size()), std::move(outputs));
+}
+
+}  // namespace
+
+NodeRef make_routine(RoutineForm form, std::span<const NodeRef> given,
+                     std::vector<TensorType> outputs) {
+  const NodeRef& a = given[0];
+  form.m = rows(a);
+  form.n = columns(a);
+  form.is_complex = is_complex(a->dtype);
+  Ref<Operation> operation(new Operation);
+  operation->form = form;
+  operation->batch = 1;
+  for (int64_t d = 0; d < a->shape.rank - 2; ++d) operation->batch *= a->shape[d];
+  operation->outputs = std::move(outputs);
+  std::vector<Node*> inputs;
+  for (const NodeRef& one : given) inputs.push_back(one.get());
+  NodeRef node = make_node(Op::routine, DType::Bool, {}, inputs);
+  node->operation = operation;
+  return node;
+}
+
+NodeRef adjoint(const NodeRef& x) { return swap_last_axes(conjugate(x)); }
+
+NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs) {
+  if (is_attention(operation)) return attention_like(operation, inputs);
+  const Shape batch = batch_of(inputs[0]);
+  std::vector<TensorType> outputs = operation->operation->outputs;
+  const int64_t before = operation->in[0]->shape.rank - 2;
+  for (TensorType& type : outputs) {
+    Shape shape = batch;
+    for (int64_t d = before; d < type.shape.rank; ++d) shape.append(type.shape[d]);
+    type.shape = shape;
+  }
+  return make_routine(operation->operation->form, inputs, std::move(outputs));
+}
+
+NodeRef cholesky(const NodeRef& given) {
+  const NodeRef a = square(given, "cholesky");
+  const NodeRef made = make_routine({Routine::cholesky}, {a}, {{a->dtype, a->shape}});
+  return as_given(output_of(made, 0), given->dtype);
+}
+
+namespace {
+
+// Square matrices and right-hand sides, a vector as a column, of one dtype and batch.
+struct Equation {
+  NodeRef a, b;
+};
+Equation equation(const NodeRef& left, const NodeRef& right, const char* who) {
+  const NodeRef a = square(left, who);
+  const NodeRef b = matrices(right->shape.rank == 1 ? expand_dims(right, {1}) : right, who);
+  const DType dtype = promote(a->dtype, b->dtype);
+  Shape batch;
+  if (rows(b) != columns(a) || !broadcast(batch_of(a), batch_of(b), &batch)) {
+    fail(ErrorKind::Value, who, ": matrices of shape ", left->shape,
+         " and right-hand sides of shape ", right->shape, " do not go together");
+  }
+  return {broadcast_to(cast(a, dtype), with(batch, {rows(a), columns(a)})),
+          broadcast_to(cast(b, dtype), with(batch, {rows(b), columns(b)}))};
+}
+
+}  // namespace
+
+NodeRef triangular_solve(const NodeRef& triangles, const NodeRef& given, const Triangle& triangle,
+                         const char* who) {
+  const auto [t, b] = equation(triangles, given, who);
+  RoutineForm form{Routine::triangular_solve, triangle.lower, triangle.unit, triangle.turn};
+  form.k = columns(b);
+  form.who = who;
+  return output_of(make_routine(form, {t, b}, {{b->dtype, b->shape}}), 0);
+}
+
+Lu lu(const NodeRef& given, const char* who) {
+  const NodeRef a = matrices(given, who);
+  const Shape batch = batch_of(a);
+  const NodeRef made = make_routine({Routine::lu}, {a},
+                                    {{a->dtype, a->shape},
+                                     {DType::Int64, with(batch, {rows(a)})},
+                                     {real_of(a->dtype), batch},
+                                     {DType::Int64, with(batch, {std::min(rows(a), columns(a))})}});
+  return {output_of(made, 0), output_of(made, 1), output_of(made, 2), output_of(made, 3)};
+}
+
+Qr qr(const NodeRef& given, bool full) {
+  const NodeRef a = matrices(given, "qr");
+  const int64_t m = rows(a), n = columns(a), k = full ? m : std::min(m, n);
+  const Shape batch = batch_of(a);
+  RoutineForm form{Routine::qr};
+  form.full = full;
+  const NodeRef made =
+      make_routine(form, {a}, {{a->dtype, with(batch, {m, k})}, {a->dtype, with(batch, {k, n})}});
+  return {as_given(output_of(made, 0), given->dtype), as_given(output_of(made, 1), given->dtype)};
+}
+
+Svd svd(const NodeRef& given, bool full, const char* who, Degenerate degenerate) {
+  const NodeRef a = matrices(given, who);
+  const int64_t m = rows(a), n = columns(a), k = std::min(m, n);
+  const Shape batch = batch_of(a);
+  RoutineForm form{Routine::svd};
+  form.full = full;
+  form.who = who;
+  form.degenerate = degenerate;
+  const NodeRef made = make_routine(form, {a},
+                                    {{a->dtype, with(batch, {m, full ? m : k})},
+                                     {real_of(a->dtype), with(batch, {k})},
+                                     {a->dtype, with(batch, {full ? n : k, n})}});
+  return {as_given(output_of(made, 0), given->dtype), as_given(output_of(made, 1), given->dtype),
+          as_given(output_of(made, 2), given->dtype)};
+}
+
+namespace {
+
+Eigen eigen(Routine routine, const NodeRef& a, DType values, DType vectors, const char* who,
+            Degenerate degenerate) {
+  RoutineForm form{routine};
+  form.who = who;
+  form.degenerate = degenerate;
+  const NodeRef made =
+      make_routine(form, {a}, {{values, with(batch_of(a), {rows(a)})}, {vectors, a->shape}});
+  return {output_of(made, 0), output_of(made, 1)};
+}
+
+}  // namespace
+
+Eigen eigh(const NodeRef& given, const char* who, Degenerate degenerate) {
+  const NodeRef a = square(given, who);
+  const auto [w, v] = eigen(Routine::eigh, a, real_of(a->dtype), a->dtype, who, degenerate);
+  return {as_given(w, given->dtype), as_given(v, given->dtype)};
+}
+
+Eigen eig(const NodeRef& given, const char* who, Degenerate degenerate) {
+  const NodeRef a = square(given, who);
+  const DType complex = promote(a->dtype, DType::Complex64);
+  return eigen(Routine::eig, a, complex, complex, who, degenerate);
+}
+
+NodeRef absent(const NodeRef& marks, const char* who) {
+  RoutineForm form{Routine::absent};
+  form.who = who;
+  return output_of(make_routine(form, {marks}, {{marks->dtype, marks->shape}}), 0);
+}
+
+NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back) {
+  const int64_t n = rows(x), k = columns(x);
+  const int64_t batch = x->shape.size() && n && k ? x->shape.size() / (n * k) : 0;
+  if (batch == 0) return x;
+  const Expr first =
+      Expr(reshape(iota(batch), {batch, 1})) * Expr(scalar(DType::Int64, static_cast<double>(n)));
+  const NodeRef places = reshape(first + Expr(reshape(positions, {batch, n})), {batch * n});
+  const NodeRef flat = reshape(x, {batch * n, k});
+  return reshape(back ? scatter_add(flat, places, 0, batch * n) : take(flat, places, 0), x->shape);
+}
+
+namespace {
+
+// x with a x = b, or with aᴴ x = b, by what lu has made of a.
+NodeRef solved(const Lu& f, const NodeRef& b, bool turned, const char* who) {
+  const Triangle l{.lower = true, .unit = true}, u{};
+  if (!turned) {
+    const NodeRef y = triangular_solve(f.packed, permuted_rows(b, f.positions, false), l, who);
+    return triangular_solve(f.packed, y, u, who);
+  }
+  const NodeRef y = triangular_solve(f.packed, b, {.turn = Turn::Adjoint}, who);
+  const NodeRef z =
+      triangular_solve(f.packed, y, {.lower = true, .unit = true, .turn = Turn::Adjoint}, who);
+  return permuted_rows(z, f.positions, true);
+}
+
+// Of matrices of one dtype and batch.
+NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool turned, const char* who) {
+  const NodeRef inside = solved(lu(a, who), b, turned, who);
+  NodeRef node = compose(Composite::solve, inside, {a, b});
+  node->attr.reversed = turned;
+  return node;
+}
+
+}  // namespace
+
+NodeRef solve_turned(const NodeRef& a, const NodeRef& b, const char* who) {
+  return solve_matrices(a, b, true, who);
+}
+
+NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
+  const auto [a, b] = equation(left, right, who);
+  NodeRef x = solve_matrices(a, b, false, who);
+  if (right->shape.rank == 1) x = squeeze(x, Axes{{x->shape.rank - 1}});
+  const bool halves = is_storage(left->dtype) && is_storage(right->dtype);
+  return halves ? as_given(x, promote(left->dtype, right->dtype)) : x;
+}
+
+NodeRef inv(const NodeRef& given, const char* who) {
+  const NodeRef a = square(given, who);
+  return as_given(solve(a, eye(rows(a), rows(a), 0, a->dtype), who), given->dtype);
+}
+
+namespace {
+
+NodeRef diagonal(const NodeRef& x) {
+  const int64_t n = rows(x);
+  NodeRef all = reshape(x, with(batch_of(x), {n * n}));
+  if (n == 0) return all;
+  Window window(all->shape.rank);
+  window.step[all->shape.rank - 1] = n + 1;
+  return slice(all, with(batch_of(x), {n}), window);
+}
+
+}  // namespace
+
+NodeRef det(const NodeRef& given) {
+  const NodeRef a = square(given, "det");
+  const Lu f = lu(a, "det");
+  const Expr product = prod(diagonal(f.packed), std::vector<int64_t>{-1}, false);
+  return as_given(compose(Composite::det, product * Expr(cast(f.sign, a->dtype)), {a}),
+                  given->dtype);
+}
+
+Slogdet slogdet(const NodeRef& given) {
+  const NodeRef a = square(given, "slogdet");
+  const Lu f = lu(a, "slogdet");
+  const Expr pivots = diagonal(f.packed);
+  const std::vector<int64_t> last{-1};
+  const Expr size = formula::abs(pivots);
+  const NodeRef logs = reduce(Op::sum, formula::log(size), last, false);
+  const NodeRef sign =
+      Expr(prod(formula::sign(pivots), last, false)) * Expr(cast(f.sign, a->dtype));
+  return {as_given(is_complex(a->dtype) ? sign : stop_gradient(sign), given->dtype),
+          as_given(compose(Composite::logabsdet, logs, {a}), given->dtype)};
+}
+
+}  // namespace pullback

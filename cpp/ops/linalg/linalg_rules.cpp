@@ -1,0 +1,286 @@
+// Cotangents of the routines and of what is made of them. Sources: M. Giles, "Collected matrix
+// derivative results for forward and reverse mode algorithmic differentiation" (2008); I. Murray,
+// "Differentiation of the Cholesky decomposition" (2016); S. Walter, L. Lehmann, "Algorithmic
+// differentiation of linear algebra functions" (2010); J. Townsend, "Differentiating the singular
+// value decomposition" (2016); H.-J. Liao and others, "Differentiable programming tensor networks"
+// (2019) for qr. Complex ones take the conjugate convention.
+#include <algorithm>
+#include <tuple>
+
+#include "base/error.h"
+#include "ops/composite.h"
+#include "ops/linalg/attention.h"
+#include "ops/linalg/fourier.h"
+#include "ops/linalg/linalg_formulas.h"
+#include "ops/linalg/matrix_functions.h"
+
+namespace pullback {
+namespace {
+
+using namespace linalg_formula;  // NOLINT(google-build-using-namespace): formulas
+
+// x with half of what is on its diagonal, whose imaginary part is nothing.
+Expr lower_half(const Expr& x) {
+  const Expr real = is_complex(x.node->dtype) ? Expr(cast(real_part(x), x.node->dtype)) : x;
+  return formula::where(on_diagonal(x), half(real), lower(x));
+}
+
+// The lower triangle and what it is mirrored.
+Expr mirrored(const Expr& x) {
+  const Expr part = lower_half(x);
+  return part + Expr(adjoint(part));
+}
+
+Expr inverse_turned(const NodeRef& x) {
+  return solve_turned(x, broadcast_to(identity_like(x), x->shape));
+}
+
+// --- rules of the routines; `g` are the cotangents, null where there is none
+
+NodeRef cholesky_cotangent(const Outputs& out, const NodeRef& g) {
+  const NodeRef l = out[0];
+  const Triangle turned{.lower = true, .turn = Turn::Adjoint};
+  const Expr inner = lower_half(times(adjoint(l), lower(g)));
+  const NodeRef left = triangular_solve(l, inner, turned, "cholesky");
+  return hermitian(adjoint(triangular_solve(l, adjoint(left), turned, "cholesky")));
+}
+
+std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, const Outputs& out,
+                                                  const NodeRef& g) {
+  const RoutineForm& form = operation->operation->form;
+  const NodeRef t(operation->inputs()[0]);
+  const NodeRef x = out[0];
+  constexpr const char* who = "solve_triangular";
+  NodeRef gb;
+  Expr gt = zero_of(t);
+  switch (form.turn) {
+    case Turn::None:
+      gb = triangular_solve(t, g, {form.lower, form.unit, Turn::Adjoint}, who);
+      gt = times(gb, adjoint(x));
+      break;
+    case Turn::Transposed:  // its adjoint is the conjugate, which the library does not solve
+      gb = conjugate(triangular_solve(t, conjugate(g), {form.lower, form.unit, Turn::None}, who));
+      gt = times(conjugate(x), swap_last_axes(gb));
+      break;
+    case Turn::Adjoint:
+      gb = triangular_solve(t, g, {form.lower, form.unit, Turn::None}, who);
+      gt = times(x, adjoint(gb));
+      break;
+  }
+  const int64_t off = form.unit ? 1 : 0;
+  return {-(form.lower ? lower(gt, -off) : upper(gt, off)), gb};
+}
+
+// Rows or columns of each matrix, by `back` the axis from the last one.
+NodeRef part(const NodeRef& x, int64_t back, int64_t from, int64_t count) {
+  const int64_t axis = x->shape.rank - 1 - back;
+  if (count == x->shape[axis]) return x;
+  Window window(x->shape.rank);
+  window.start[axis] = from;
+  Shape shape = x->shape;
+  shape[axis] = count;
+  return slice(x, shape, window);
+}
+NodeRef joined(const NodeRef& first, const NodeRef& second, int64_t back) {
+  const NodeRef parts[] = {first, second};
+  return concat(parts, first->shape.rank - 1 - back);
+}
+
+// What l and u have beside a square, a2 = l u2 or a2 = l2 u, sends its part to that of the square.
+NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef& g) {
+  constexpr const char* who = "lu";
+  const RoutineForm& form = operation->operation->form;
+  const int64_t k = std::min(form.m, form.n), longer = form.m > form.n ? 1 : 0;
+  const int64_t further = std::max(form.m, form.n) - k;
+  const Triangle l_turned{.lower = true, .unit = true, .turn = Turn::Adjoint};
+  const NodeRef packed = part(out[0], longer, 0, k);
+  const NodeRef known = part(g, longer, 0, k);
+  Expr gl = lower(known, -1), gu = upper(known);
+  NodeRef beside;
+  if (further) {
+    const NodeRef more = part(out[0], longer, k, further), given = part(g, longer, k, further);
+    if (longer) {
+      beside = adjoint(triangular_solve(packed, adjoint(given), {}, who));
+      gu = gu - upper(times(adjoint(more), beside));
+    } else {
+      beside = triangular_solve(packed, given, l_turned, who);
+      gl = gl - lower(times(beside, adjoint(more)), -1);
+    }
+  }
+  const Expr l = lower(packed, -1) + identity_like(packed);
+  const Expr inner = lower(times(adjoint(l), gl), -1) + upper(times(gu, adjoint(upper(packed))));
+  // l⁻ᴴ inner u⁻ᴴ
+  const NodeRef left = triangular_solve(packed, inner, l_turned, who);
+  const NodeRef square = adjoint(triangular_solve(packed, adjoint(left), {}, who));
+  return permuted_rows(further ? joined(square, beside, longer) : square, out[1], true);
+}
+
+NodeRef qr_cotangent(const NodeRef& operation, const Outputs& out, NodeRef gq, NodeRef gr) {
+  const RoutineForm& form = operation->operation->form;
+  const int64_t m = form.m, n = form.n;
+  if (form.full && m > n) {
+    fail(ErrorKind::NotImplemented,
+         "qr: gradients of mode='complete' of matrices with more rows than columns; its further "
+         "columns are any basis");
+  }
+  const NodeRef q = out[0], r = out[1];
+  if (gq == nullptr) gq = zeros(q->shape, q->dtype);
+  if (gr == nullptr) gr = zeros(r->shape, r->dtype);
+  const int64_t k = std::min(m, n);
+  NodeRef gy;
+  NodeRef r1 = r, gr1 = gr;
+  if (n > k) {  // a = [x, y], x = q u, y = q v
+    const NodeRef y = part(NodeRef(operation->inputs()[0]), 0, k, n - k);
+    const NodeRef gv = part(gr, 0, k, n - k);
+    gy = times(q, gv);
+    gq = Expr(gq) + times(y, adjoint(gv));
+    r1 = part(r, 0, 0, k);
+    gr1 = part(gr, 0, 0, k);
+  }
+  const Expr inner = times(r1, adjoint(gr1)) - times(adjoint(gq), q);
+  const Expr sum = Expr(gq) + times(q, mirrored(inner));
+  // sum r⁻ᴴ
+  NodeRef ga = adjoint(triangular_solve(r1, adjoint(sum), {.lower = false}, "qr"));
+  if (gy) {
+    ga = joined(ga, gy, 0);
+  }
+  return ga;
+}
+
+// --- what is made of them
+
+// conj(det a) a⁻ᴴ, which is finite also where a has no inverse: then the singular values say it.
+NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
+  const auto choice = [&](auto&& make) {
+    const BodyNumbers numbers;
+    const NodeRef given = make_argument(a->dtype, a->shape);
+    ClosedBody closed = close_body({"det", {given}, {make(given)}, numbers});
+    Choice out{std::move(closed.body), {a}};
+    out.inputs.insert(out.inputs.end(), closed.captured.begin(), closed.captured.end());
+    return out;
+  };
+  const Choice choices[] = {
+      choice([](const NodeRef& x) -> NodeRef {
+        return of_each(conjugate(det(x))) * inverse_turned(x);
+      }),
+      choice([](const NodeRef& x) -> NodeRef {
+        const auto [u, s, vh] = svd(x, false, "det");
+        // The product of all but each.
+        const int64_t axis = s->shape.rank - 1;
+        const int64_t n = s->shape[axis];
+        const auto before = [&](bool reversed) {
+          Shape one = s->shape, rest = s->shape;
+          one[axis] = 1;
+          rest[axis] = n - 1;
+          Window window(s->shape.rank);
+          if (reversed) window.start[axis] = 1;
+          const NodeRef all = scan(Op::cumulative_prod, slice(s, rest, window), axis, reversed);
+          const NodeRef first = ones(one, s->dtype);
+          const NodeRef parts[] = {reversed ? all : first, reversed ? first : all};
+          return Expr(concat(parts, axis));
+        };
+        const Expr others = cast(before(false) * before(true), u->dtype);
+        return of_each(conjugate(Expr(det(u)) * Expr(det(vh)))) *
+               times(Expr(u) * Expr(by_columns(others)), vh);
+      })};
+  const NodeRef singular =
+      reduce(Op::any, Expr(det_of_a) == zero_of(det_of_a), std::nullopt, false);
+  return output_of(make_branch(cast(singular, DType::Int64), choices), 0);
+}
+
+struct LinalgRule : Rule {
+  LinalgRule() {
+    refs = 1;  // never freed
+    of_library = true;
+  }
+};
+
+struct SolveRule : LinalgRule {
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const NodeRef a(call.inputs[0]), x(call.node), g(call.cotangents[0]);
+    if (!call.node->attr.reversed) {
+      const NodeRef gb = solve_turned(a, g);
+      return {{Cotangent::Value, -times(gb, adjoint(x))}, {Cotangent::Value, gb}};
+    }
+    const NodeRef gb = solve(a, g, "solve");
+    return {{Cotangent::Value, -times(x, adjoint(gb))}, {Cotangent::Value, gb}};
+  }
+};
+
+struct DetRule : LinalgRule {
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const NodeRef a(call.inputs[0]), y(call.node), g(call.cotangents[0]);
+    if (a->shape.size() == 0) return {{Cotangent::Zero}};
+    return {{Cotangent::Value, of_each(g) * Expr(cofactors(a, y))}};
+  }
+};
+
+struct LogabsdetRule : LinalgRule {
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const NodeRef a(call.inputs[0]), g(call.cotangents[0]);
+    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * inverse_turned(a)}};
+  }
+};
+
+}  // namespace
+
+Rule* linalg_rule(Composite composite) {
+  static auto* const solve = new SolveRule;
+  static auto* const det = new DetRule;
+  static auto* const logabsdet = new LogabsdetRule;
+  switch (composite) {
+    case Composite::solve:
+      return solve;
+    case Composite::det:
+      return det;
+    case Composite::logabsdet:
+      return logabsdet;
+    default:
+      return nullptr;
+  }
+}
+
+std::vector<NodeRef> routine_cotangents(const NodeRef& operation, std::span<Node* const> outputs,
+                                        std::span<const NodeRef> g,
+                                        std::span<const uint8_t> wanted) {
+  const NoOverrides none;
+  const Outputs out{operation, outputs};
+  std::vector<NodeRef> answers(wanted.size());
+  if (std::ranges::none_of(g, [](const NodeRef& one) { return one != nullptr; })) return answers;
+  switch (operation->operation->form.routine) {
+    case Routine::cholesky:
+      answers[0] = cholesky_cotangent(out, g[0]);
+      break;
+    case Routine::triangular_solve:
+      std::tie(answers[0], answers[1]) = triangular_cotangents(operation, out, g[0]);
+      break;
+    case Routine::lu:
+      if (g[0]) answers[0] = lu_cotangent(operation, out, g[0]);
+      break;
+    case Routine::qr:
+      answers[0] = qr_cotangent(operation, out, g[0], g[1]);
+      break;
+    case Routine::svd:
+      answers[0] = svd_cotangent(operation, out, g);
+      break;
+    case Routine::eigh:
+      answers[0] = eigh_cotangent(operation, out, g);
+      break;
+    case Routine::eig:
+      answers[0] = eig_cotangent(operation, out, g);
+      break;
+    case Routine::absent:
+      break;
+    case Routine::attention:
+    case Routine::attention_cotangents:
+      return attention_cotangents(operation, outputs, g);
+    case Routine::fourier:
+      answers[0] = fourier_cotangent(operation, g[0]);
+      break;
+    default:
+      return matrix_function_cotangents(operation, out[0], g[0]);
+  }
+  return answers;
+}
+
+}  // namespace pullback

@@ -1,0 +1,132 @@
+// A body is planned as a traced function is: its numbers are constants. A snapshot numbers leaves
+// as it meets them, so which input each one is belongs to the key, and so do the integers.
+#include "plan/passes/bodies.h"
+
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "plan/passes/cache.h"
+#include "plan/passes/snapshot.h"
+
+namespace pullback {
+namespace {
+
+struct KeptKey : Body::Planned {
+  std::vector<unsigned char> bytes;
+};
+
+template <class T>
+void append(const T& value, std::vector<unsigned char>* out) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
+  out->insert(out->end(), bytes, bytes + sizeof value);
+}
+
+Snapshot snapshot_of(const Body& body, std::span<const uint8_t> wanted) {
+  std::vector<Node*> roots;
+  for (size_t k = 0; k < body.roots.size(); ++k) {
+    if (wanted[k]) roots.push_back(body.roots[k].get());
+  }
+  return take_snapshot(roots, true);
+}
+
+// Arguments, numbers and results by the body's own inputs and roots.
+BodyPlan bind(const Body& body, std::span<const uint8_t> wanted, const Snapshot& snapshot) {
+  std::unordered_map<const Node*, int32_t> input_at, result_at;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    input_at[body.inputs[i].get()] = static_cast<int32_t>(i);
+  }
+  for (size_t k = 0; k < snapshot.outputs.size(); ++k) {
+    result_at[snapshot.nodes[snapshot.outputs[k]]] = static_cast<int32_t>(k);
+  }
+  BodyPlan out;
+  for (uint32_t i : snapshot.arguments) {
+    out.arguments.push_back(input_at.at(snapshot.nodes[i]));
+  }
+  for (uint32_t i : snapshot.scalars) {
+    const Node* scalar = snapshot.nodes[i];
+    const auto found = input_at.find(scalar);
+    out.numbers.push_back({scalar->scalar, found == input_at.end() ? -1 : found->second,
+                           (scalar->flags & kSeed) != 0});
+  }
+  for (size_t k = 0; k < body.roots.size(); ++k) {
+    out.results.push_back(wanted[k] ? result_at.at(body.roots[k].get()) : -1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const unsigned char> key_of(Body* body) {
+  if (!body->planned) {
+    const std::vector<uint8_t> all(body->roots.size(), 1);
+    const Snapshot snapshot = snapshot_of(*body, all);
+    const BodyPlan bound = bind(*body, all, snapshot);
+    auto key = std::make_unique<KeptKey>();
+    key->bytes = snapshot.key;
+    const auto put = [&](const auto& value) { append(value, &key->bytes); };
+    for (int32_t input : bound.arguments) put(input);
+    for (const BodyPlan::Number& number : bound.numbers) {
+      put(number.input);
+      put(number.input < 0 ? number.value.i : int64_t{number.seed});
+    }
+    for (int32_t result : bound.results) put(result);
+    put(static_cast<uint32_t>(bound.arguments.size()));
+    put(static_cast<uint32_t>(bound.numbers.size()));
+    put(static_cast<uint32_t>(bound.results.size()));
+    body->planned = std::move(key);
+  }
+  return static_cast<const KeptKey*>(body->planned.get())->bytes;
+}
+
+// Each list is followed by its length, so that from the end on the parts are known.
+std::vector<unsigned char> key_of(const Operation& operation) {
+  std::vector<unsigned char> out;
+  for (size_t b = 0; b < operation.bodies.size(); ++b) {
+    const auto key = key_of(operation.bodies[b].get());
+    out.insert(out.end(), key.begin(), key.end());
+    append(static_cast<uint64_t>(key.size()), &out);
+    for (const int32_t input : operation.inputs[b]) append(input, &out);
+    append(static_cast<uint32_t>(operation.inputs[b].size()), &out);
+  }
+  append(static_cast<uint32_t>(operation.bodies.size()), &out);
+  const LoopForm& form = operation.loop;
+  for (const int64_t number :
+       {int64_t{form.carries}, int64_t{form.stacked_in}, int64_t{form.stacked_out}, form.trips,
+        int64_t{form.reversed}, form.memory}) {
+    append(number, &out);
+  }
+  for (const int32_t carry : operation.trails) append(carry, &out);
+  append(static_cast<uint32_t>(operation.trails.size()), &out);
+  const RoutineForm& matrix = operation.form;
+  for (const int number : {static_cast<int>(matrix.routine), static_cast<int>(matrix.lower),
+                           static_cast<int>(matrix.unit), static_cast<int>(matrix.turn),
+                           static_cast<int>(matrix.full), static_cast<int>(matrix.is_complex),
+                           static_cast<int>(matrix.backwards), static_cast<int>(matrix.causal),
+                           static_cast<int>(matrix.masked), static_cast<int>(matrix.dropped)}) {
+    append(static_cast<uint8_t>(number), &out);
+  }
+  const std::string_view who = matrix.who ? matrix.who : "";  // errors of the plan say it
+  out.insert(out.end(), who.begin(), who.end());
+  append(static_cast<uint32_t>(who.size()), &out);
+  for (const int64_t number : {matrix.m, matrix.n, matrix.k, matrix.below, operation.batch,
+                               matrix.fourier.points, int64_t{matrix.fourier.backward}}) {
+    append(number, &out);
+  }
+  for (const double number : {matrix.fourier.factor, matrix.fourier.ends}) append(number, &out);
+  return out;
+}
+
+BodyPlan plan_of(const Body& body, std::span<const uint8_t> wanted,
+                 std::span<const int32_t> inputs) {
+  const Snapshot snapshot = snapshot_of(body, wanted);
+  BodyPlan out = bind(body, wanted, snapshot);
+  out.plan = find_plan(snapshot);
+  for (int32_t& input : out.arguments) input = inputs[input];
+  for (BodyPlan::Number& number : out.numbers) {
+    if (number.input >= 0) number.input = inputs[number.input];
+  }
+  return out;
+}
+
+}  // namespace pullback

@@ -1,0 +1,122 @@
+// Plans by the bytes of their key, the most recently used first; a miss runs all passes.
+#include "plan/passes/cache.h"
+
+#include <iterator>
+#include <list>
+#include <optional>
+#include <unordered_map>
+
+#include "plan/passes/complex.h"
+#include "plan/passes/fuse.h"
+#include "plan/passes/lower.h"
+#include "plan/passes/memory.h"
+#include "plan/passes/pieces.h"
+#include "plan/positions.h"
+#include "plan/verify/verify.h"
+
+namespace pullback {
+namespace {
+
+// Far more structures than a program has; the least recently used go first.
+constexpr size_t kMaxPlans = 4096;
+
+int64_t plan_bytes = 0;  // of all plans there are
+
+struct Entry {
+  uint64_t hash;
+  std::vector<unsigned char> key;
+  std::shared_ptr<const CachedPlan> plan;
+};
+
+struct Cache {
+  std::list<Entry> entries;  // most recently used first
+  std::unordered_multimap<uint64_t, std::list<Entry>::iterator> places;
+  int64_t bytes = 0;  // of its own plans
+  CacheStatus status{};
+  const Backend* backend = &cpu_backend();
+};
+
+Cache& cache() {
+  static auto* instance = new Cache;
+  return *instance;
+}
+
+std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Backend& backend) {
+  auto out = std::make_shared<CachedPlan>();
+  std::vector<Ref<Node>> kept;
+  std::optional<Snapshot> real;
+  if (has_complex(snapshot)) real = without_complex(snapshot, &kept);
+  const Analysis analysis = simplify(real ? *real : snapshot);
+  out->plan = lower(analysis, fuse(analysis, backend.limits()));
+  place_pieces(&out->plan);
+  mark_checked(&out->plan);
+  plan_memory(&out->plan);
+  verify(out->plan);
+  out->executable = backend.compile(out->plan);
+  out->bytes = static_cast<int64_t>(sizeof(CachedPlan) + snapshot.key.size()) +
+               bytes_of(out->plan) + out->executable->bytes();
+  plan_bytes += out->bytes;
+  return out;
+}
+
+void drop_oldest(Cache* c) {
+  const auto oldest = std::prev(c->entries.end());
+  const auto [begin, end] = c->places.equal_range(oldest->hash);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second == oldest) {
+      c->places.erase(it);
+      break;
+    }
+  }
+  c->bytes -= oldest->plan->bytes;
+  c->entries.erase(oldest);
+}
+
+}  // namespace
+
+CachedPlan::~CachedPlan() { plan_bytes -= bytes; }
+
+std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
+  Cache& c = cache();
+  const auto [begin, end] = c.places.equal_range(snapshot.hash);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second->key == snapshot.key) {
+      ++c.status.hits;
+      c.entries.splice(c.entries.begin(), c.entries, it->second);
+      return it->second->plan;
+    }
+  }
+  ++c.status.misses;
+  auto plan = make_plan(snapshot, *c.backend);
+  c.entries.push_front({snapshot.hash, snapshot.key, plan});
+  c.places.emplace(snapshot.hash, c.entries.begin());
+  c.bytes += plan->bytes;
+  // What traced functions keep does not press the cache itself below a part of the bound.
+  const auto full = [&] {
+    return c.entries.size() > kMaxPlans ||
+           (plan_bytes > kMaxPlanBytes && c.bytes > kMaxPlanBytes / 4);
+  };
+  while (full() && !c.entries.empty()) drop_oldest(&c);
+  return plan;
+}
+
+CacheStatus cache_status() {
+  CacheStatus status = cache().status;
+  status.size = static_cast<int64_t>(cache().entries.size());
+  status.bytes = plan_bytes;
+  return status;
+}
+
+void clear_cache() {
+  Cache& c = cache();
+  while (!c.entries.empty()) drop_oldest(&c);
+}
+
+const Backend& planned_backend() { return *cache().backend; }
+
+void set_backend(const Backend& backend) {
+  clear_cache();
+  cache().backend = &backend;
+}
+
+}  // namespace pullback

@@ -1,0 +1,218 @@
+// Every node once more, oldest first; of a complex one its parts. What moves entries moves both
+// parts; what computes with them is in ops/complex_forms.cpp.
+#include "plan/passes/complex.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "graph/host.h"
+#include "graph/make.h"
+#include "graph/rebuild.h"
+#include "graph/recorder.h"
+#include "graph/rule.h"
+#include "graph/walk.h"
+#include "ops/complex.h"
+
+namespace pullback {
+namespace {
+
+// What stands for a node. One that is not complex has no `im`; a complex one that lies in memory is
+// known by its pairs, [elements, 2], until a part is asked for.
+struct Made {
+  NodeRef re, im, pairs;
+  NodeRef scalar;  // that `re` shows: builders take one of these apart, but not what shows it
+};
+
+class Expansion {
+ public:
+  explicit Expansion(const Snapshot& from) : from_(from), made_(from.nodes.size()) {}
+
+  Snapshot run(std::vector<NodeRef>* kept) {
+    std::vector<Node*> roots;
+    for (size_t i = 0; i < from_.nodes.size(); ++i) {
+      const Node* node = from_.nodes[i];
+      made_[i] = make(node);
+      if (is_input(node)) hold(whole(i), &roots, kept);
+    }
+    std::vector<Node*> outputs;
+    // Each a node of its own.
+    for (uint32_t i : from_.outputs) outputs.push_back(hold(identity(whole(i)), &roots, kept));
+    Snapshot out;
+    out.traced = from_.traced;
+    walk(std::span<Node* const>(roots), &out.nodes, [](const Node* node) {
+      return is_input(node) ? std::span<Node* const>() : value_inputs(node);
+    });
+    out.wanted.assign(out.nodes.size(), 0);
+    for (const Node* node : outputs) {
+      out.wanted[node->index] = 1;
+      out.outputs.push_back(node->index);
+    }
+    for (uint32_t i : from_.arguments) out.arguments.push_back(whole(i)->index);
+    for (uint32_t i : from_.scalars) out.scalars.push_back(made_[i].scalar->index);
+    // The constants of the forms are no scalars of the run.
+    out.replaced = from_.replaced;
+    return out;
+  }
+
+ private:
+  const Made& of(const Node* node) const { return made_[node->index]; }
+
+  // The node that has all of the value.
+  NodeRef whole(size_t i) {
+    Made& made = made_[i];
+    if (!is_complex(from_.nodes[i]->dtype)) return made.re;
+    if (!made.pairs.get()) {
+      const int64_t size = from_.nodes[i]->shape.size();
+      const NodeRef parts[] = {reshape(made.re, {size, 1}), reshape(made.im, {size, 1})};
+      made.pairs = concat(parts, 1);
+    }
+    return made.pairs;
+  }
+  static Node* hold(const NodeRef& node, std::vector<Node*>* roots, std::vector<NodeRef>* kept) {
+    roots->push_back(node.get());
+    kept->push_back(node);
+    return node.get();
+  }
+
+  NodeRef part(const Node* node, int which) {
+    Made& made = made_[node->index];
+    if (!is_complex(node->dtype)) return made.re;
+    NodeRef& out = which ? made.im : made.re;
+    if (!out.get()) {
+      Window window(2);
+      window.start[1] = which;
+      out = reshape(slice(made.pairs, {node->shape.size(), 1}, window), node->shape);
+    }
+    return out;
+  }
+  Parts parts(const Node* node) {
+    return {part(node, 0), is_complex(node->dtype) ? part(node, 1) : nullptr};
+  }
+  static NodeRef filled(const NodeRef& x, const Shape& shape) {
+    return x->shape == shape ? x : broadcast_to(x, shape);
+  }
+
+  Made make(const Node* node) {
+    if (is_input(node)) return leaf(node);
+    if (node->operation) return operation(node);
+    if (node->op == Op::output) return output(node);
+    const auto inputs = value_inputs(node);
+    bool complex = is_complex(node->dtype);
+    for (const Node* input : inputs) complex |= is_complex(input->dtype);
+    if (traits(node->op).view == ViewKind::Alias) {
+      if (complex) return of(inputs[0]);
+      return {identity(of(inputs[0]).re), {}, {}, {}};
+    }
+    if (!complex) return {moved(node, node->dtype, 0), {}, {}, {}};
+    if (node->op == Op::reshape && of(inputs[0]).pairs) {
+      return {{}, {}, of(inputs[0]).pairs, {}};
+    }
+    if (is_elementwise(node->op)) return elementwise_parts(node, inputs);
+    if (node->op == Op::matmul) return product(inputs[0], inputs[1]);
+    const DType dtype = traits(node->dtype).compute;
+    return {moved(node, dtype, 0), moved(node, dtype, 1), {}, {}};
+  }
+
+  // Bodies have complex numbers as pairs in memory, too.
+  Made operation(const Node* node) {
+    std::vector<NodeRef> held;
+    std::vector<Node*> inputs;
+    for (const Node* input : node->inputs()) {
+      held.push_back(is_given(input) ? of(input).scalar : whole(input->index));
+    }
+    for (const NodeRef& one : held) inputs.push_back(one.get());
+    NodeRef out = make_node(node->op, node->dtype, node->shape, inputs);
+    out->operation = node->operation;
+    return {out, {}, {}, {}};
+  }
+  Made output(const Node* node) {
+    Node* inputs[] = {of(node->in[0]).re.get()};
+    const bool complex = is_complex(node->dtype);
+    const NodeRef out = complex ? make_node(Op::output, traits(node->dtype).compute,
+                                            Shape{node->shape.size(), 2}, inputs)
+                                : make_node(Op::output, node->dtype, node->shape, inputs);
+    out->output = node->output;
+    return complex ? Made{{}, {}, out, {}} : Made{out, {}, {}, {}};
+  }
+
+  static Made leaf(const Node* node) {
+    if (node->op == Op::scalar) {
+      const NodeRef number =
+          make_scalar(node->dtype, node->scalar, node->flags & (kConstant | kDraw));
+      number->origin = node->origin;
+      return {node->flags & kConstant ? number : identity(number), {}, {}, number};
+    }
+    if (!is_complex(node->dtype)) return {make_argument(node->dtype, node->shape), {}, {}, {}};
+    const Shape pairs{node->shape.size(), 2};
+    return {{}, {}, make_argument(traits(node->dtype).compute, pairs), {}};
+  }
+
+  // The operation itself, on parts of its complex operands.
+  NodeRef moved(const Node* node, DType dtype, int which) {
+    std::vector<NodeRef> held;
+    std::vector<Node*> inputs;
+    for (const Node* input : value_inputs(node)) held.push_back(part(input, which));
+    for (const NodeRef& one : held) inputs.push_back(one.get());
+    NodeRef out = make_node(node->op, dtype, node->shape, inputs, node->attr);
+    if (node->window) out->window = std::make_unique<Window>(*node->window);
+    return out;
+  }
+
+  Made elementwise_parts(const Node* node, std::span<Node* const> inputs) {
+    const Shape& shape = node->shape;
+    const auto result = [&](const NodeRef& re, const NodeRef& im) -> Made {
+      return {filled(re, shape), im ? filled(im, shape) : nullptr, {}, {}};
+    };
+    const Node* x = inputs[0];
+    const DType dtype = is_complex(node->dtype) ? traits(node->dtype).compute : node->dtype;
+    if (node->op == Op::complex) return result(part(x, 0), part(inputs[1], 0));
+    if (node->op == Op::real) return result(part(x, 0), nullptr);
+    if (node->op == Op::imag) return result(part(x, 1), nullptr);
+    if (node->op == Op::conj) return result(part(x, 0), -Expr(part(x, 1)));
+    if (node->op == Op::cast) {
+      if (!is_complex(x->dtype)) return result(cast(part(x, 0), dtype), scalar(dtype, 0));
+      if (dtype != DType::Bool) return result(cast(part(x, 0), dtype), cast(part(x, 1), dtype));
+      return result((Expr(part(x, 0)) != Expr(0.0)) | (Expr(part(x, 1)) != Expr(0.0)), nullptr);
+    }
+    Parts in[3];
+    for (size_t k = 0; k < inputs.size(); ++k) in[k] = parts(inputs[k]);
+    const Parts out = complex_form(node->op, {in, inputs.size()});
+    return result(out.re, out.im);
+  }
+
+  Made product(const Node* a, const Node* b) {
+    const auto times = [&](int i, int k) { return Expr(matmul(part(a, i), part(b, k))); };
+    if (!is_complex(a->dtype)) return {times(0, 0), times(0, 1), {}, {}};
+    if (!is_complex(b->dtype)) return {times(0, 0), times(1, 0), {}, {}};
+    return {times(0, 0) - times(1, 1), times(0, 1) + times(1, 0), {}, {}};
+  }
+
+  const Snapshot& from_;
+  std::vector<Made> made_;
+};
+
+}  // namespace
+
+bool has_complex(const Snapshot& snapshot) {
+  return std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                     [](const Node* node) { return is_complex(node->dtype); });
+}
+
+namespace {
+
+// While one lives, nothing is recorded.
+struct Unrecorded {
+  const bool before = std::exchange(recording, false);
+  ~Unrecorded() { recording = before; }
+};
+
+}  // namespace
+
+Snapshot without_complex(const Snapshot& snapshot, std::vector<Ref<Node>>* kept) {
+  const NoOverrides none;
+  const Unrecorded unrecorded;
+  return Expansion(snapshot).run(kept);
+}
+
+}  // namespace pullback

@@ -1,0 +1,16 @@
+// A snapshot without complex nodes: each is a pair of real ones.
+#pragma once
+
+#include <vector>
+
+#include "plan/passes/snapshot.h"
+
+namespace pullback {
+
+bool has_complex(const Snapshot& snapshot);
+
+// The same arguments, scalars and outputs, in their order: a complex one is an array of as many
+// bytes with the parts of each element side by side. `kept` holds the nodes.
+Snapshot without_complex(const Snapshot& snapshot, std::vector<Ref<Node>>* kept);
+
+}  // namespace pullback

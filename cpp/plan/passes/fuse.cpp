@@ -1,0 +1,309 @@
+// Fusion in six passes over nodes sorted by creation, each linear or n log n:
+//
+//   levels     how many values must be finished, one after the other, before a node can start
+//   cheap      what had better be computed again than stored and loaded
+//   sink       nodes that only later levels use move to the first of these
+//   group      nodes of one space and one level are a unit
+//   cut        units that are too long for the first-level cache, where few values are live
+//   schedule   an order near the program's own; a group follows the product it was waiting for
+#include "plan/passes/fuse.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+namespace pullback {
+namespace {
+
+class Fuser {
+ public:
+  Fuser(const Analysis& a, const Limits& limits) : analysis_(a), limits_(limits), size_(a.size()) {}
+
+  Fusion run() {
+    out_.spaces = find_spaces(analysis_, limits_);
+    find_levels();
+    find_cheap();
+    sink();
+    group();
+    cut();
+    schedule();
+    return std::move(out_);
+  }
+
+ private:
+  const Spaces& spaces() const { return out_.spaces; }
+  bool inside(uint32_t i, const Read& read) const { return spaces().inside(analysis_, i, read); }
+  static uint64_t key(uint32_t space, uint32_t level) {
+    return static_cast<uint64_t>(space) << 32 | level;
+  }
+
+  uint32_t level_after(uint32_t i) const {
+    uint32_t level = 0;
+    for (const Read& read : analysis_.reads(i)) {
+      if (!analysis_.computed(read.base)) continue;
+      const bool together = analysis_.tile(i) && inside(i, read);
+      level = std::max(level, level_[read.base] + !together);
+    }
+    return level;
+  }
+
+  void find_levels() {
+    level_.assign(size_, 0);
+    // Groups with a reduction of any form have no other.
+    std::unordered_map<uint64_t, FoldKind> folds;
+    for (uint32_t i = 0; i < size_; ++i) {
+      if (!analysis_.computed(i)) continue;
+      level_[i] = level_after(i);
+      if (!analysis_.tile(i)) continue;
+      const FoldKind kind = spaces().fold[i];
+      if (kind != FoldKind::End && kind != FoldKind::General) continue;
+      const auto [it, first] = folds.try_emplace(key(spaces().space[i], level_[i]), kind);
+      if (first || (kind == FoldKind::End && it->second == FoldKind::End)) continue;
+      out_.spaces.space[i] = static_cast<uint32_t>(out_.spaces.count.size());
+      out_.spaces.count.push_back(analysis_.windows.elements(analysis_.reads(i)[0].window));
+      out_.spaces.length.push_back(1);
+      out_.spaces.row[i] = 0;
+      level_[i] = level_after(i);
+    }
+  }
+
+  // Cheap to compute again, in a large space: arithmetic on numbers, on what is much smaller, and
+  // on one argument of the plan at most, directly or through a few such operations.
+  void find_cheap() {
+    constexpr uint32_t kNothing = UINT32_MAX;
+    std::vector<uint32_t> depth(size_, 0);
+    std::vector<uint32_t> argument(size_, kNothing);
+    out_.cheap.assign(size_, 0);
+    for (uint32_t i = 0; i < size_; ++i) {
+      if (analysis_.kind[i] != Analysis::Elementwise || analysis_.stored[i] || spaces().row[i] ||
+          analysis_.elements(i) < limits_.large_space ||
+          traits(analysis_.node(i)->op).cost != Cost::Arithmetic) {
+        continue;
+      }
+      bool cheap = true;
+      for (const Read& read : analysis_.reads(i)) {
+        const uint32_t base = read.base;
+        if (analysis_.elements(base) <= analysis_.elements(i) / 16) continue;
+        const bool known = analysis_.kind[base] == Analysis::Input ||
+                           (out_.cheap[base] && analysis_.is_flat(read));
+        const uint32_t from = analysis_.kind[base] == Analysis::Input ? base : argument[base];
+        cheap &= known && (argument[i] == kNothing || from == kNothing || argument[i] == from);
+        if (from != kNothing) argument[i] = from;
+        depth[i] = std::max(depth[i], depth[base]);
+      }
+      out_.cheap[i] = cheap && ++depth[i] <= limits_.repeated;
+    }
+  }
+
+  // Moves nodes that only later levels use to the first of these, if that stores nothing more: what
+  // they read is in memory, or moves along because nobody else reads it earlier, or, in a large
+  // space, takes no more memory than they would.
+  void sink() {
+    constexpr uint32_t kNever = UINT32_MAX;
+    std::vector<uint32_t> unseen(size_, 0);          // uses by nodes that are not decided yet
+    std::vector<uint32_t> first_use(size_, kNever);  // the lowest level of the others …
+    std::vector<uint8_t> joins(size_, 1);            // … and whether it could be computed there
+    for (uint32_t i = 0; i < size_; ++i) {
+      for (const Read& read : analysis_.reads(i)) ++unseen[read.base];
+    }
+    const auto movable = [&](uint32_t i) {
+      const uint32_t to = first_use[i];
+      if (to == kNever || to <= level_[i] || !joins[i]) return false;
+      const bool stored = analysis_.stored[i] || out_.cheap[i];
+      const bool large = analysis_.elements(i) >= limits_.large_space;
+      int64_t saved = large && !stored ? analysis_.node(i)->bytes() : 0;
+      uint32_t counted = kNever;
+      for (const Read& read : analysis_.reads(i)) {
+        const uint32_t base = read.base;
+        if (base == counted) continue;
+        const bool in_memory = !analysis_.tile(base) || analysis_.stored[base] ||
+                               level_[base] < level_[i] || out_.cheap[base];
+        const bool follows = unseen[base] == 1 && first_use[base] >= to;
+        if (in_memory || follows) continue;
+        saved -= analysis_.node(base)->bytes();
+        counted = base;
+        if (saved < 0) return false;
+      }
+      return true;
+    };
+    for (uint32_t i = size_; i-- > 0;) {
+      if (!analysis_.computed(i)) continue;
+      if (analysis_.tile(i) && movable(i)) level_[i] = first_use[i];
+      for (const Read& read : analysis_.reads(i)) {
+        const uint32_t base = read.base;
+        --unseen[base];
+        if (!analysis_.tile(base)) continue;
+        const bool together = analysis_.tile(i) && inside(i, read);
+        if (level_[i] < first_use[base]) {
+          first_use[base] = level_[i];
+          joins[base] = together;
+        } else if (level_[i] == first_use[base]) {
+          joins[base] &= together;
+        }
+      }
+    }
+  }
+
+  void group() {
+    std::unordered_map<uint64_t, int32_t> units;
+    out_.unit_of.assign(size_, -1);
+    for (uint32_t i = 0; i < size_; ++i) {
+      if (!analysis_.computed(i)) continue;
+      auto unit = static_cast<int32_t>(out_.units.size());
+      if (analysis_.tile(i)) {
+        const uint32_t space = spaces().space[i];
+        unit = units.try_emplace(key(space, level_[i]), unit).first->second;
+        if (unit == static_cast<int32_t>(out_.units.size())) {
+          out_.units.push_back({true, spaces().count[space], spaces().length[space], {}, -1});
+        }
+      } else {
+        out_.units.push_back({});
+      }
+      out_.units[unit].members.push_back(i);
+      out_.unit_of[i] = unit;
+    }
+  }
+
+  // Cuts long units into pieces that run one after the other: in a large space every live value of
+  // a group is a tile in the nearest cache.
+  void cut() {
+    std::vector<uint32_t> last_use(size_, 0);
+    const size_t units = out_.units.size();
+    for (size_t u = 0; u < units; ++u) {
+      if (!out_.units[u].tiles || out_.units[u].count < limits_.large_space ||
+          out_.units[u].members.size() <= limits_.long_group) {
+        continue;
+      }
+      const std::vector<uint32_t> members = std::move(out_.units[u].members);
+      for (uint32_t i : members) {
+        last_use[i] = i;
+        for (const Read& read : analysis_.reads(i)) {
+          if (out_.unit_of[read.base] == static_cast<int32_t>(u)) last_use[read.base] = i;
+        }
+      }
+      std::vector<uint32_t> ends;  // of the live values, as a heap
+      std::vector<uint32_t> piece;
+      const auto finish = [&] {
+        Unit unit{true, out_.units[u].count, out_.units[u].length, std::move(piece), -1};
+        piece.clear();
+        for (uint32_t i : unit.members) {
+          out_.unit_of[i] = static_cast<int32_t>(out_.units.size());
+        }
+        out_.units.push_back(std::move(unit));
+      };
+      for (uint32_t i : members) {
+        piece.push_back(i);
+        ends.push_back(last_use[i]);
+        std::push_heap(ends.begin(), ends.end(), std::greater<>());
+        while (!ends.empty() && ends.front() <= i) {
+          std::pop_heap(ends.begin(), ends.end(), std::greater<>());
+          ends.pop_back();
+        }
+        if (piece.size() >= limits_.longest_group ||
+            (piece.size() >= limits_.long_group && ends.size() <= limits_.few_live)) {
+          finish();
+        }
+      }
+      // The last piece takes the place of the whole.
+      out_.units[u].members = std::move(piece);
+    }
+    std::erase_if(out_.units, [](const Unit& unit) { return unit.members.empty(); });
+    for (size_t u = 0; u < out_.units.size(); ++u) {
+      for (uint32_t i : out_.units[u].members) out_.unit_of[i] = static_cast<int32_t>(u);
+    }
+  }
+
+  static bool has_epilogue(Op op) { return op == Op::matmul || op == Op::convolve; }
+
+  // Whether unit `next` can run on the result of product `unit` while it is computed.
+  bool follows(uint32_t product, const Unit& next) const {
+    if (!next.tiles || next.count != analysis_.elements(product) || next.count == 0) return false;
+    bool reads = false;
+    for (uint32_t i : next.members) {
+      if (spaces().fold[i] == FoldKind::General) return false;
+      for (const Read& read : analysis_.reads(i)) {
+        if (read.base != product) continue;
+        if (!analysis_.is_flat(read)) return false;
+        reads = true;
+      }
+    }
+    return reads;
+  }
+
+  // Any order is right that respects what units read. Oldest first keeps little memory alive, since
+  // it is nearly the program's own; a group follows the product that it was waiting for. Numbers
+  // come first: an optimizer's rate for this step must be there when the first gradient is.
+  void schedule() {
+    const size_t units = out_.units.size();
+    std::vector<std::vector<uint32_t>> readers(units);
+    std::vector<uint32_t> waits(units, 0);
+    for (uint32_t i = 0; i < size_; ++i) {
+      for (const Read& read : analysis_.reads(i)) {
+        const int32_t from = out_.unit_of[read.base];
+        if (from < 0 || from == out_.unit_of[i]) continue;
+        if (!readers[from].empty() &&
+            readers[from].back() == static_cast<uint32_t>(out_.unit_of[i])) {
+          continue;
+        }
+        readers[from].push_back(static_cast<uint32_t>(out_.unit_of[i]));
+        ++waits[out_.unit_of[i]];
+      }
+    }
+    using Entry = std::pair<uint32_t, uint32_t>;  // newest member, unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    const auto push = [&](uint32_t u) {
+      const Unit& unit = out_.units[u];
+      ready.push({unit.tiles && unit.count == 1 ? 0 : unit.members.back(), u});
+    };
+    for (uint32_t u = 0; u < units; ++u) {
+      if (waits[u] == 0) push(u);
+    }
+    std::vector<uint32_t> order;
+    order.reserve(units);
+    // Returns the epilogue, if u is a product that has one.
+    const auto run = [&](uint32_t u, bool may_have_epilogue) {
+      order.push_back(u);
+      const uint32_t newest = out_.units[u].members.back();
+      const bool product = may_have_epilogue && has_epilogue(analysis_.node(newest)->op);
+      int64_t epilogue = -1;
+      for (uint32_t reader : readers[u]) {
+        if (--waits[reader] != 0) continue;
+        if (product && epilogue < 0 && follows(newest, out_.units[reader])) {
+          epilogue = reader;
+        } else {
+          push(reader);
+        }
+      }
+      return epilogue;
+    };
+    while (!ready.empty()) {
+      const uint32_t u = ready.top().second;
+      ready.pop();
+      const int64_t epilogue = run(u, true);
+      if (epilogue < 0) continue;
+      out_.units[u].then = static_cast<int32_t>(order.size());  // its place in the new order
+      run(static_cast<uint32_t>(epilogue), false);
+    }
+    std::vector<Unit> sorted;
+    sorted.reserve(units);
+    for (uint32_t u : order) sorted.push_back(std::move(out_.units[u]));
+    out_.units = std::move(sorted);
+    for (size_t u = 0; u < units; ++u) {
+      for (uint32_t i : out_.units[u].members) out_.unit_of[i] = static_cast<int32_t>(u);
+    }
+  }
+
+  const Analysis& analysis_;
+  const Limits& limits_;
+  uint32_t size_;
+  Fusion out_;
+  std::vector<uint32_t> level_;
+};
+
+}  // namespace
+
+Fusion fuse(const Analysis& analysis, const Limits& limits) {
+  return Fuser(analysis, limits).run();
+}
+
+}  // namespace pullback

@@ -1,0 +1,276 @@
+// Slots and tile groups. What crosses from one unit to another is stored, or computed again where
+// that is cheaper; loads and scalars of a group come first in its numbering.
+#include "plan/passes/lower.h"
+
+#include <algorithm>
+
+#include "ops/reduce.h"
+#include "plan/passes/lowering.h"
+
+namespace pullback {
+
+Plan Lowering::run() {
+  const Snapshot& s = *analysis_.snapshot;
+  plan_.scalars = static_cast<int32_t>(s.scalars.size());
+  for (size_t k = 0; k < s.scalars.size(); ++k) {
+    scalar_[s.scalars[k]] = static_cast<int32_t>(k);
+  }
+  for (size_t k = 0; k < s.arguments.size(); ++k) {
+    const Node* node = nodes_[s.arguments[k]];
+    slot_[s.arguments[k]] = add_slot(SlotKind::Argument, node->dtype, node->bytes());
+    plan_.slots.back().index = static_cast<int64_t>(k);
+    plan_.arguments.push_back(slot_[s.arguments[k]]);
+  }
+  find_stored();
+  find_shared();
+  find_outputs();
+  for (uint32_t u = 0; u < fusion_.units.size(); ++u) {
+    const Unit& unit = fusion_.units[u];
+    if (!unit.tiles) {
+      emit_other(unit.members[0]);
+      if (unit.then < 0) continue;
+      Op source;
+      TileGroup group = tiles(++u, &source);
+      Work& work = plan_.steps.back().work;
+      auto* convolution = std::get_if<Convolution>(&work);
+      (convolution ? convolution->then : std::get<Gemm>(work).then) = std::move(group);
+      continue;
+    }
+    if (unit.members.size() == 1 && emit_copy(unit.members[0])) continue;
+    Op source;
+    TileGroup group = tiles(u, &source);
+    if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
+  }
+  for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[analysis_.view[position].base]);
+  plan_.replaced = s.replaced;
+  return std::move(plan_);
+}
+
+int32_t Lowering::add_slot(SlotKind kind, DType dtype, int64_t bytes) {
+  Slot slot{kind, dtype};
+  slot.bytes = bytes;
+  plan_.slots.push_back(slot);
+  return static_cast<int32_t>(plan_.slots.size()) - 1;
+}
+
+// The memory of a computed node, made when its step is.
+int32_t Lowering::slot_of(uint32_t position) {
+  position = memory_of_[position];
+  int32_t& slot = slot_[position];
+  if (slot < 0) {
+    const Node* node = nodes_[position];
+    if (analysis_.kind[position] == Analysis::Number) {  // one element, whatever shape it fills
+      slot = add_slot(SlotKind::Temporary, node->dtype, size_of(node->dtype));
+    } else if (analysis_.stored[position]) {
+      slot = add_slot(SlotKind::Output, node->dtype, node->bytes());
+      plan_.slots.back().index = static_cast<int64_t>(plan_.output_bytes.size());
+      plan_.output_bytes.push_back(node->bytes());
+    } else {
+      slot = add_slot(SlotKind::Temporary, node->dtype, node->bytes());
+    }
+  }
+  return slot;
+}
+
+View Lowering::view_of(const Read& read) {
+  return {slot_of(read.base), nodes_[read.base]->dtype, analysis_.window(read)};
+}
+
+bool Lowering::can_recompute(uint32_t reader, const Read& read) const {
+  const Unit& unit = fusion_.units[fusion_.unit_of[reader]];
+  return unit.tiles && unit.count == nodes_[read.base]->shape.size() && analysis_.is_flat(read) &&
+         analysis_.kind[reader] == Analysis::Elementwise && !fusion_.spaces.row[reader];
+}
+
+// A value that another unit reads is in memory, or computed again from values that are.
+void Lowering::store(const Read& read) {
+  if (!recomputed_[read.base]) {
+    stored_[read.base] |= analysis_.computed(read.base);
+  } else {
+    for (const Read& below : analysis_.reads(read.base)) store(below);
+  }
+}
+
+// Values that some other unit reads, or that leave the plan, must be stored, unless all who read
+// them had better compute them again.
+void Lowering::find_stored() {
+  stored_ = analysis_.stored;
+  recomputed_ = fusion_.cheap;
+  const auto outside = [&](uint32_t i, const Read& read) {
+    return analysis_.computed(read.base) && fusion_.unit_of[read.base] != fusion_.unit_of[i];
+  };
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (const Read& read : analysis_.reads(i)) {
+      if (outside(i, read) && !can_recompute(i, read)) recomputed_[read.base] = 0;
+    }
+  }
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (const Read& read : analysis_.reads(i)) {
+      if (outside(i, read)) store(read);
+    }
+  }
+}
+
+// at_window and at_index work in the memory of their base where nobody needs it afterwards.
+void Lowering::find_shared() {
+  shares_.assign(nodes_.size(), -1);
+  std::vector<int32_t> last(nodes_.size(), -1);  // unit that reads a node last
+  const auto use = [&](const Read& read, int32_t unit, const auto& self) -> void {
+    last[read.base] = std::max(last[read.base], unit);
+    if (!recomputed_[read.base] || fusion_.unit_of[read.base] == unit) return;
+    for (const Read& below : analysis_.reads(read.base)) self(below, unit, self);
+  };
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (const Read& read : analysis_.reads(i)) use(read, fusion_.unit_of[i], use);
+  }
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (analysis_.kind[i] != Analysis::Other) continue;
+    if (nodes_[i]->op != Op::at_window && nodes_[i]->op != Op::at_index) continue;
+    const auto operands = analysis_.reads(i);
+    const Read& base = operands[0];
+    const bool also_else = std::any_of(operands.begin() + 1, operands.end(),
+                                       [&](const auto& o) { return o.base == base.base; });
+    if (analysis_.computed(base.base) && !analysis_.stored[base.base] && analysis_.is_flat(base) &&
+        last[base.base] == fusion_.unit_of[i] && !also_else) {
+      shares_[base.base] = static_cast<int32_t>(i);
+    }
+  }
+  memory_of_.resize(nodes_.size());
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    memory_of_[i] = shares_[i] < 0 ? static_cast<uint32_t>(i) : memory_of_[shares_[i]];
+  }
+}
+
+ScalarLoad Lowering::scalar_load(uint32_t position) const {
+  return {scalar_[position], nodes_[position]->dtype, analysis_.value[position]};
+}
+
+// Loads and scalars of a group come first in the numbering, so they are collected before anything
+// else.
+class Lowering::Leaves {
+ public:
+  Leaves(Lowering* lowering, TileGroup* group) : lowering_(*lowering), group_(*group) {}
+
+  void add(const Read& read) {
+    if (lowering_.recomputed_[read.base]) {
+      for (const Read& below : lowering_.analysis_.reads(read.base)) add(below);
+    } else if (lowering_.analysis_.kind[read.base] == Analysis::Number) {
+      int32_t& number = lowering_.value_[read.base];
+      if (number >= 0) return;
+      number = static_cast<int32_t>(group_.scalars.size());
+      group_.scalars.push_back(lowering_.scalar_load(read.base));
+      numbers_.push_back(read.base);
+    } else if (find(read) < 0) {
+      known_.emplace(key(read), static_cast<int32_t>(group_.loads.size()));
+      group_.loads.push_back(lowering_.view_of(read));
+    }
+  }
+  // The number of its value, once all are added.
+  int32_t number(const Read& read) const {
+    if (lowering_.analysis_.kind[read.base] != Analysis::Number) return find(read);
+    return static_cast<int32_t>(group_.loads.size()) + lowering_.value_[read.base];
+  }
+  ~Leaves() {
+    for (uint32_t position : numbers_) lowering_.value_[position] = -1;
+  }
+
+ private:
+  // Nodes that share memory have one slot.
+  uint64_t key(const Read& read) const {
+    return static_cast<uint64_t>(lowering_.slot_of(read.base)) << 32 | read.window;
+  }
+  int32_t find(const Read& read) const {
+    const auto found = known_.find(key(read));
+    return found == known_.end() ? -1 : found->second;
+  }
+
+  Lowering& lowering_;
+  TileGroup& group_;
+  std::unordered_map<uint64_t, int32_t> known_;
+  std::vector<uint32_t> numbers_;
+};
+
+// What a member computes in: `where` in the dtype of its branches.
+DType Lowering::computed_dtype(uint32_t member) const {
+  if (analysis_.kind[member] == Analysis::Place || analysis_.kind[member] == Analysis::Copy) {
+    return nodes_[member]->dtype;
+  }
+  return nodes_[analysis_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
+}
+
+// A view that is made real by itself: moved by blocks, which tiles are not.
+bool Lowering::emit_copy(uint32_t member) {
+  if (analysis_.kind[member] != Analysis::Copy) return false;
+  const Read& read = analysis_.reads(member)[0];
+  if (analysis_.kind[read.base] == Analysis::Number) return false;
+  const View out{slot_of(member), nodes_[member]->dtype, whole(analysis_.window(read).shape)};
+  add_step(Layout{view_of(read), out}, nodes_[member]->op);
+  return true;
+}
+
+TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
+  const Unit& unit = fusion_.units[unit_number];
+  TileGroup group;
+  group.count = unit.count;
+  group.length = unit.length;
+  const auto outside = [&](const Read& read) {
+    return fusion_.unit_of[read.base] != static_cast<int32_t>(unit_number);
+  };
+  Leaves leaves(this, &group);
+  for (uint32_t member : unit.members) {
+    for (const Read& read : analysis_.reads(member)) {
+      if (outside(read)) leaves.add(read);
+    }
+  }
+  const auto first = static_cast<int32_t>(group.loads.size() + group.scalars.size());
+  // The number of a value from outside: of its load, or of the instruction that computes it again.
+  std::unordered_map<uint32_t, int32_t> made;
+  const auto number_of = [&](const Read& read, const auto& self) -> int32_t {
+    const uint32_t base = read.base;
+    if (!recomputed_[base]) return leaves.number(read);
+    if (const auto known = made.find(base); known != made.end()) return known->second;
+    Instruction instruction{nodes_[base]->op, computed_dtype(base), nodes_[base]->dtype};
+    const auto below = analysis_.reads(base);
+    for (size_t k = 0; k < below.size(); ++k) instruction.in[k] = self(below[k], self);
+    group.instructions.push_back(instruction);
+    return made[base] = first + static_cast<int32_t>(group.instructions.size()) - 1;
+  };
+  *source = Op::count;
+  for (uint32_t member : unit.members) {
+    const Node* node = nodes_[member];
+    if (*source == Op::count || is_elementwise(node->op)) *source = node->op;
+    int32_t in[3] = {-1, -1, -1};
+    const auto reads = analysis_.reads(member);
+    for (size_t k = 0; k < reads.size(); ++k) {
+      in[k] = outside(reads[k]) ? number_of(reads[k], number_of) : value_[reads[k].base];
+    }
+    const FoldKind fold = fusion_.spaces.fold[member];
+    if (fold == FoldKind::End || fold == FoldKind::General) {
+      const FoldedShape f = folded_shape(analysis_.window(reads[0]).shape, node->attr.axes);
+      group.reductions.push_back({node->op, in[0], nodes_[reads[0].base]->dtype, f.outer, f.reduced,
+                                  f.inner, whole_view(member)});
+      *source = node->op;
+      continue;
+    }
+    const bool row = fusion_.spaces.row[member] != 0;
+    const bool spreads = !outside(reads[0]) && !row && fusion_.spaces.row[reads[0].base];
+    if (analysis_.kind[member] == Analysis::Copy && !spreads) {
+      value_[member] = in[0];
+    } else {
+      value_[member] = first + static_cast<int32_t>(group.instructions.size());
+      group.instructions.push_back({analysis_.kind[member] == Analysis::Copy ? Op::cast : node->op,
+                                    computed_dtype(member),
+                                    node->dtype,
+                                    {in[0], in[1], in[2]},
+                                    row});
+    }
+    if (stored_[member]) group.stores.push_back({value_[member], whole_view(member)});
+  }
+  return group;
+}
+
+Plan lower(const Analysis& analysis, const Fusion& fusion) {
+  return Lowering(analysis, fusion).run();
+}
+
+}  // namespace pullback

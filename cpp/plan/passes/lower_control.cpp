@@ -1,0 +1,103 @@
+// Lowering of operations with several outputs: their operands in memory, their outputs as far as
+// somebody reads them, and the plans of the bodies of loops and branches.
+#include <algorithm>
+
+#include "graph/host.h"
+#include "graph/operation.h"
+#include "plan/passes/bodies.h"
+#include "plan/passes/lowering.h"
+
+namespace pullback {
+
+// Of each operation, the outputs that are computed, by their number; null for the others.
+void Lowering::find_outputs() {
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (analysis_.kind[i] != Analysis::Other || nodes_[i]->op != Op::output) continue;
+    outputs_of(analysis_.reads(i)[0].base)[nodes_[i]->output] = nodes_[i];
+  }
+}
+
+std::vector<const Node*>& Lowering::outputs_of(uint32_t member) {
+  std::vector<const Node*>& out = outputs_[member];
+  out.resize(nodes_[member]->operation->outputs.size());
+  return out;
+}
+
+// Draws and functions are scalars of the run; everything else has memory.
+void Lowering::bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws) {
+  const Node* node = nodes_[member];
+  for (size_t k = 0; k < node->inputs_count; ++k) {
+    const bool given = is_given(node->inputs()[k]);
+    draws->push_back(given ? scalar_[analysis_.reads(member)[k].base] : -1);
+    in->push_back(given ? View() : dense_operand(member, k));
+  }
+}
+
+std::vector<View> Lowering::bind_outputs(std::span<const Node* const> outputs) {
+  std::vector<View> out;
+  for (const Node* output : outputs) out.push_back(output ? whole_view(output->index) : View());
+  return out;
+}
+
+void Lowering::emit_loop(uint32_t member) {
+  const Operation& operation = *nodes_[member]->operation;
+  const LoopForm& form = operation.loop;
+  const std::vector<const Node*>& outputs = outputs_of(member);
+  const Body& body = *operation.bodies[0];
+  std::vector<uint8_t> wanted(body.roots.size(), 1);
+  for (size_t k = form.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
+  Loop loop;
+  loop.body = plan_of(body, wanted, operation.inputs[0]);
+  const auto bytes_of_root = [](const Ref<Node>& root) {
+    return root->shape.size() * size_of(root->dtype);
+  };
+  if (operation.replays()) {
+    const Body& replayed = *operation.bodies[1];
+    loop.trails = operation.trails;
+    for (size_t k = 0; k < replayed.roots.size(); ++k) {
+      loop.replayed_from.push_back(operation.inputs[1][k]);
+      loop.replayed_bytes.push_back(bytes_of_root(replayed.roots[k]));
+    }
+    const std::vector<uint8_t> all(replayed.roots.size(), 1);
+    loop.replayed = plan_of(replayed, all, operation.inputs[1]);
+    loop.memory = form.memory;
+  } else if (form.trips == kWhile) {
+    const uint8_t one = 1;
+    loop.condition = plan_of(*operation.bodies[1], {&one, 1}, operation.inputs[1]);
+  }
+  for (int32_t k = 0; k < form.carries; ++k) {
+    loop.carry_bytes.push_back(bytes_of_root(body.roots[k]));
+  }
+  loop.stacked_in = form.stacked_in;
+  loop.stacked_out = form.stacked_out;
+  loop.trips = form.trips;
+  loop.counted = form.trips == kCounted;
+  loop.reversed = form.reversed;
+  bind_operands(member, &loop.in, &loop.draws);
+  loop.out = bind_outputs(outputs);
+  add_step(std::move(loop), Op::loop);
+}
+
+void Lowering::emit_branch(uint32_t member) {
+  const Operation& operation = *nodes_[member]->operation;
+  const std::vector<const Node*>& outputs = outputs_of(member);
+  std::vector<uint8_t> wanted;
+  for (const Node* output : outputs) wanted.push_back(output != nullptr);
+  Branch branch;
+  for (size_t b = 0; b < operation.bodies.size(); ++b) {
+    branch.choices.push_back(plan_of(*operation.bodies[b], wanted, operation.inputs[b]));
+  }
+  bind_operands(member, &branch.in, &branch.draws);
+  branch.out = bind_outputs(outputs);
+  add_step(std::move(branch), Op::branch);
+}
+
+void Lowering::emit_routine(uint32_t member) {
+  const Node* node = nodes_[member];
+  LibraryCall call{node->operation->form, node->operation->batch, {}, {}};
+  for (size_t k = 0; k < node->inputs_count; ++k) call.in.push_back(dense_operand(member, k));
+  call.out = bind_outputs(outputs_of(member));
+  add_step(std::move(call), Op::routine);
+}
+
+}  // namespace pullback

@@ -1,0 +1,83 @@
+// The state of one lowering. lower.cpp makes slots and tile groups, lower_steps.cpp all other
+// steps.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "plan/passes/fuse.h"
+#include "plan/plan.h"
+
+namespace pullback {
+
+class Lowering {
+ public:
+  Lowering(const Analysis& analysis, const Fusion& fusion)
+      : analysis_(analysis),
+        fusion_(fusion),
+        nodes_(analysis.snapshot->nodes),
+        slot_(nodes_.size(), -1),
+        scalar_(nodes_.size(), -1),
+        value_(nodes_.size(), -1) {}
+
+  Plan run();
+
+ private:
+  class Leaves;
+
+  void add_step(Work work, Op source) { plan_.steps.push_back({std::move(work), source}); }
+  View view_of(const Read& read);
+  // All of a node's own memory, in its shape.
+  View whole_view(uint32_t position) {
+    return {slot_of(position), nodes_[position]->dtype, whole(nodes_[position]->shape)};
+  }
+
+  int32_t add_slot(SlotKind kind, DType dtype, int64_t bytes);
+  int32_t slot_of(uint32_t position);
+  bool can_recompute(uint32_t reader, const Read& read) const;
+  void store(const Read& read);
+  void find_stored();
+  void find_shared();
+  ScalarLoad scalar_load(uint32_t position) const;
+  DType computed_dtype(uint32_t member) const;
+  bool emit_copy(uint32_t member);
+  TileGroup tiles(uint32_t unit_number, Op* source);
+
+  View operand(uint32_t member, size_t k);
+  View dense_operand(uint32_t member, size_t k);
+  void emit_other(uint32_t member);
+  View place_of(const Node* node);
+  void copy_base(uint32_t member);
+  View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count);
+  void emit_random(uint32_t member);
+  void emit_indexed(uint32_t member);
+  void emit_matmul(uint32_t member);
+  void emit_concat(uint32_t member);
+  void emit_windows(uint32_t member);
+
+  // In lower_control.cpp.
+  void find_outputs();
+  std::vector<const Node*>& outputs_of(uint32_t member);
+  void bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws);
+  std::vector<View> bind_outputs(std::span<const Node* const> outputs);
+  void emit_loop(uint32_t member);
+  void emit_branch(uint32_t member);
+  void emit_routine(uint32_t member);
+
+  const Analysis& analysis_;
+  const Fusion& fusion_;
+  const std::vector<Node*>& nodes_;
+  Plan plan_;
+  std::vector<int32_t> slot_;        // per node
+  std::vector<int32_t> shares_;      // per node: the later node whose memory it is given
+  std::vector<uint32_t> memory_of_;  // per node: the one at the end of such givings
+  std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
+  std::vector<int32_t> value_;       // per node: its number in the group that is being made
+  std::vector<uint8_t> stored_;      // per node: stored, for another unit or for outside
+  std::vector<uint8_t> recomputed_;  // per node: computed again in every unit that reads it
+  std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of operations
+};
+
+}  // namespace pullback

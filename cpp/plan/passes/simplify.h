@@ -1,0 +1,59 @@
+// Simplification: what there is to compute, once views, repetitions and constants are gone.
+//
+// One pass from the oldest node to the newest resolves every view to a window into somebody's
+// memory, merges equal operations on equal operands, folds operations on constants and drops those
+// that give back an operand, bit for bit: no rewrite here changes a NaN, an infinity or a signed
+// zero. What nobody reads any more is dropped at the end.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plan/passes/snapshot.h"
+#include "plan/passes/windows.h"
+
+namespace pullback {
+
+// What the planner knows about each node of the snapshot, by its position.
+struct Analysis {
+  enum Kind : uint8_t {
+    Input,        // a leaf with memory
+    Number,       // a scalar of the run, or a constant
+    Window,       // never computed: another node's memory, or nobody reads it
+    Elementwise,  // a tile instruction
+    Copy,         // a tile "instruction" that only moves: a view that must be made real
+    Fold,         // a reduction
+    Pick,         // one entry of each row
+    Place,        // one entry of each row, zeros elsewhere
+    Other,        // a step of its own
+  };
+  const Snapshot* snapshot = nullptr;
+  std::vector<Kind> kind;
+  Windows windows;
+  std::vector<Read> view;         // where to find a node's value
+  std::vector<Read> operands;     // what computed nodes read, node after node …
+  std::vector<uint32_t> begin;    // … and where each node's start; one entry past the last
+  std::vector<uint8_t> stored;    // its value leaves the plan
+  std::vector<uint8_t> constant;  // a Number whose value is in `value`
+  std::vector<Scalar> value;
+
+  const Node* node(uint32_t i) const { return snapshot->nodes[i]; }
+  uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
+  bool computed(uint32_t i) const { return kind[i] >= Elementwise; }
+  bool tile(uint32_t i) const { return computed(i) && kind[i] != Other; }
+  const Strided& window(const Read& read) const { return windows[read.window]; }
+  const Shape& shape(uint32_t i) const { return window(view[i]).shape; }
+  int64_t elements(uint32_t i) const { return windows.elements(view[i].window); }
+  // Whether it reads exactly its base's elements, in order.
+  bool is_flat(const Read& read) const {
+    return windows.is_flat(read.window) && windows.elements(read.window) == elements(read.base);
+  }
+  std::span<const Read> reads(uint32_t i) const {
+    if (!computed(i)) return {};
+    return {operands.data() + begin[i], operands.data() + begin[i + 1]};
+  }
+};
+
+Analysis simplify(const Snapshot& snapshot);
+
+}  // namespace pullback

@@ -1,0 +1,202 @@
+// A value of a stored dtype has up to three numbers in the new group: as it is stored, as it is
+// computed with, and, of an integer, one of which only the low bits are right, which is enough for
+// sums and products. Each is made when it is first asked for.
+#include "plan/passes/widen.h"
+
+#include <algorithm>
+
+namespace pullback {
+namespace {
+
+// Of values that need no rounding, the result needs none.
+bool is_exact(Op op, DType dtype) {
+  switch (op) {
+    case Op::where:
+    case Op::maximum:
+    case Op::minimum:
+    case Op::clip:
+    case Op::relu:
+    case Op::gate:
+      return true;
+    case Op::negative:
+    case Op::abs:
+    case Op::sign:
+    case Op::copysign:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round:
+      return is_float(dtype);
+    default:
+      return false;
+  }
+}
+
+// The low bits of an integer result depend on those of the inputs alone.
+bool is_modular(Op op, DType dtype) {
+  if (is_float(dtype)) return false;
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::negative:
+    case Op::square:
+    case Op::where:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::bitwise_invert:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Widening {
+ public:
+  explicit Widening(const TileGroup& from)
+      : from_(from), leaves_(static_cast<int32_t>(from.loads.size() + from.scalars.size())) {
+    const size_t values = leaves_ + from.instructions.size();
+    stored_.assign(values, -1);
+    wide_.assign(values, -1);
+    loose_.assign(values, -1);
+  }
+
+  TileGroup run() {
+    to_.count = from_.count;
+    to_.length = from_.length;
+    to_.loads = from_.loads;
+    to_.scalars = from_.scalars;
+    const auto loads = static_cast<int32_t>(from_.loads.size());
+    for (int32_t v = 0; v < leaves_; ++v) (v < loads ? stored_ : wide_)[v] = v;
+    for (ScalarLoad& scalar : to_.scalars) scalar.dtype = widened(scalar.dtype);
+    for (int32_t i = 0; i < static_cast<int32_t>(from_.instructions.size()); ++i) add(i);
+    for (const Store& store : from_.stores) to_.stores.push_back({stored(store.value), store.view});
+    for (Reduction reduction : from_.reductions) {
+      reduction.value = computed(reduction.value);
+      reduction.dtype = widened(reduction.dtype);
+      to_.reductions.push_back(reduction);
+    }
+    return std::move(to_);
+  }
+
+ private:
+  DType dtype_of(int32_t value) const {
+    const auto loads = static_cast<int32_t>(from_.loads.size());
+    if (value < loads) return from_.loads[value].dtype;
+    if (value < leaves_) return from_.scalars[value - loads].dtype;
+    return from_.instructions[value - leaves_].result;
+  }
+  bool is_row(int32_t value) const {
+    const auto loads = static_cast<int32_t>(from_.loads.size());
+    if (from_.length == 1) return false;
+    if (value < loads) return from_.loads[value].shape.size() != from_.count;
+    return value < leaves_ || from_.instructions[value - leaves_].row;
+  }
+
+  int32_t emit(const Instruction& instruction) {
+    to_.instructions.push_back(instruction);
+    return leaves_ + static_cast<int32_t>(to_.instructions.size()) - 1;
+  }
+  int32_t cast(int32_t value, DType from, DType to, bool row) {
+    return from == to ? value : emit({Op::cast, from, to, {value, -1, -1}, row});
+  }
+  // Of a dtype that is computed in, by kernels that exist.
+  int32_t narrow(int32_t value, DType from, DType to, bool row) {
+    if (!is_storage(to)) return cast(value, from, to, row);
+    if (!is_float(from)) {
+      const DType between = is_float(to) ? DType::Float64 : traits(to).compute;
+      value = cast(value, from, between, row);
+      from = between;
+    }
+    return cast(value, from, to, row);
+  }
+
+  int32_t stored(int32_t value) {
+    const DType dtype = dtype_of(value);
+    if (!is_storage(dtype)) return number(value);
+    if (stored_[value] < 0) {
+      const int32_t from = wide_[value] < 0 ? loose_[value] : wide_[value];
+      stored_[value] = narrow(from, widened(dtype), dtype, is_row(value));
+    }
+    return stored_[value];
+  }
+  int32_t computed(int32_t value) {
+    const DType dtype = dtype_of(value);
+    if (!is_storage(dtype)) return number(value);
+    if (wide_[value] < 0) wide_[value] = cast(stored(value), dtype, widened(dtype), is_row(value));
+    return wide_[value];
+  }
+  int32_t loose(int32_t value) { return loose_[value] < 0 ? computed(value) : loose_[value]; }
+  int32_t number(int32_t value) const { return stored_[value] < 0 ? wide_[value] : stored_[value]; }
+
+  void add(int32_t index) {
+    Instruction instruction = from_.instructions[index];
+    const int32_t value = leaves_ + index;
+    if (instruction.op == Op::cast) return add_cast(value, instruction);
+    const bool moves = instruction.op == Op::pick || instruction.op == Op::place;
+    const DType result = instruction.result;
+    const bool modular = is_storage(result) && is_modular(instruction.op, result);
+    for (int32_t& in : instruction.in) {
+      if (in >= 0) in = moves ? stored(in) : modular ? loose(in) : computed(in);
+    }
+    if (moves || is_fold(instruction.op)) {
+      if (!moves) instruction.dtype = widened(instruction.dtype);
+      stored_[value] = emit(instruction);
+      return;
+    }
+    instruction.dtype = widened(instruction.dtype);
+    instruction.result = widened(result);
+    const int32_t made = emit(instruction);
+    if (modular) {
+      loose_[value] = made;
+    } else if (!is_storage(result) || is_exact(instruction.op, result)) {
+      wide_[value] = made;
+    } else {
+      stored_[value] = narrow(made, instruction.result, result, instruction.row);
+    }
+  }
+
+  void add_cast(int32_t value, const Instruction& instruction) {
+    const int32_t in = instruction.in[0];
+    if (instruction.dtype == instruction.result) {  // a copy
+      Instruction copy = instruction;
+      copy.in[0] = stored(in);
+      stored_[value] = emit(copy);
+      return;
+    }
+    const int32_t wide = computed(in);
+    int32_t made = narrow(wide, widened(instruction.dtype), instruction.result, instruction.row);
+    // Nothing may be left to do: then this value has the number of another one, unless that is
+    // over rows and this one over elements.
+    if (made == wide && is_row(in) && !instruction.row) {
+      made = emit({Op::cast, instruction.result, instruction.result, {wide, -1, -1}, false});
+    }
+    (is_storage(instruction.result) ? stored_ : wide_)[value] = made;
+  }
+
+  const TileGroup& from_;
+  TileGroup to_;
+  const int32_t leaves_;
+  std::vector<int32_t> stored_, wide_, loose_;
+};
+
+bool any_storage(std::initializer_list<DType> dtypes) {
+  return std::any_of(dtypes.begin(), dtypes.end(), is_storage);
+}
+
+}  // namespace
+
+bool has_storage(const TileGroup& group) {
+  const auto any = [](const auto& items, auto&& test) {
+    return std::any_of(items.begin(), items.end(), test);
+  };
+  return any(group.loads, [](const View& v) { return is_storage(v.dtype); }) ||
+         any(group.scalars, [](const ScalarLoad& s) { return is_storage(s.dtype); }) ||
+         any(group.instructions,
+             [](const Instruction& i) { return any_storage({i.dtype, i.result}); });
+}
+
+TileGroup widened(const TileGroup& group) { return Widening(group).run(); }
+
+}  // namespace pullback

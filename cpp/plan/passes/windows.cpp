@@ -1,0 +1,30 @@
+// Windows are compared as numbers, so those that show the same must be written alike: what does not
+// matter, the strides of axes of length 1, is 0.
+#include "plan/passes/windows.h"
+
+#include <utility>
+
+#include "base/hash.h"
+
+namespace pullback {
+
+uint32_t Windows::number(Strided window) {
+  uint64_t hash =
+      mix(static_cast<uint64_t>(window.offset), static_cast<uint64_t>(window.shape.rank));
+  for (int64_t d = 0; d < window.shape.rank; ++d) {
+    if (window.shape[d] == 1) window.strides[d] = 0;
+    hash = mix(mix(hash, static_cast<uint64_t>(window.shape[d])),
+               static_cast<uint64_t>(window.strides[d]));
+  }
+  const auto fresh = static_cast<uint32_t>(windows_.size());
+  const uint32_t known =
+      distinct_.find(hash, fresh, [&](uint32_t other) { return windows_[other].window == window; });
+  if (known == fresh) {
+    const int64_t elements = window.shape.size();
+    const bool flat = pullback::is_flat(window);
+    windows_.push_back({std::move(window), elements, flat});
+  }
+  return known;
+}
+
+}  // namespace pullback

@@ -1,0 +1,101 @@
+// Verification that memory is written before it is read, and all of it: what steps put into a slot
+// piece by piece (a concatenation, the gradient of slices) must fill it before anybody reads it and
+// before it leaves the plan. Pieces fill a slot if they lie apart and have all its bytes.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "plan/step_views.h"
+#include "plan/verify/verify.h"
+
+namespace pullback {
+namespace {
+
+constexpr size_t kMostWritten = 64;  // that are compared with each other; of more their bytes count
+
+struct Written {
+  bool whole = false;
+  int64_t bytes = 0;
+  std::vector<Strided> pieces;  // the first of them
+};
+
+// The same elements, from the lowest one up.
+Strided as_in_memory(Strided window) {
+  for (int64_t d = 0; d < window.shape.rank; ++d) {
+    if (window.strides[d] >= 0) continue;
+    window.offset += (window.shape[d] - 1) * window.strides[d];
+    window.strides[d] = -window.strides[d];
+  }
+  for (int64_t end = window.shape.rank; end > 1; --end) {
+    for (int64_t d = 1; d < end; ++d) {
+      if (window.strides[d - 1] >= window.strides[d]) continue;
+      std::swap(window.strides[d - 1], window.strides[d]);
+      std::swap(window.shape[d - 1], window.shape[d]);
+    }
+  }
+  return window;
+}
+
+class WriteCheck {
+ public:
+  explicit WriteCheck(const Plan& plan) : plan_(plan), written_(plan.slots.size()) {
+    for (size_t s = 0; s < written_.size(); ++s) {
+      const Slot& slot = plan.slots[s];
+      written_[s].whole = slot.kind == SlotKind::Argument || slot.bytes == 0;
+    }
+  }
+
+  void run() {
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Step& step = plan_.steps[i];
+      if (const auto* layout = std::get_if<Layout>(&step.work); layout && layout->clear) {
+        written_[layout->out.slot].whole = true;
+      }
+      for_each_view(step, [&](const View& view, bool write) {
+        if (write) {
+          add(view);
+        } else if (view.shape.size() > 0) {
+          require(i, view.slot, "a read before any write", "a read of what is not all written");
+        }
+      });
+    }
+    for (const int32_t slot : plan_.outputs) {
+      require(plan_.steps.size(), slot, "an output nobody writes",
+              "an output that is not all written");
+    }
+  }
+
+ private:
+  void require(size_t step, int32_t slot, const char* nothing, const char* part) const {
+    const Written& written = written_[slot];
+    if (!written.whole) broken(step, written.bytes == 0 ? nothing : part);
+  }
+
+  // A piece counts where its elements are shown to be others than those of the pieces before.
+  void add(const View& view) {
+    Written& written = written_[view.slot];
+    if (written.whole || view.shape.size() == 0) return;
+    const Strided piece = as_in_memory(view);
+    if (!in_order(piece)) return;
+    const int64_t bytes = piece.shape.size() * size_of(view.dtype);
+    const int64_t all = plan_.slots[view.slot].bytes;
+    const auto lies_apart = [&](const Strided& other) { return apart(piece, other); };
+    if (bytes < all && !std::all_of(written.pieces.begin(), written.pieces.end(), lies_apart)) {
+      return;
+    }
+    if (written.pieces.size() < kMostWritten) written.pieces.push_back(piece);
+    written.bytes += bytes;
+    written.whole = bytes == all || written.bytes == all;
+  }
+
+  const Plan& plan_;
+  std::vector<Written> written_;
+};
+
+}  // namespace
+
+void verify_written(const Plan& plan) { WriteCheck(plan).run(); }
+
+}  // namespace pullback

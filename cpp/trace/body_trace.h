@@ -1,0 +1,42 @@
+// Recording the body of a loop or a branch: a scope in which variables are read as outside, and
+// nothing is assigned.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/variable.h"
+#include "ops/body.h"
+#include "trace/trace.h"
+
+namespace pullback {
+
+class BodyTrace : public VariableScope {
+ public:
+  // `name`: who records, and the function with its place.
+  BodyTrace(std::string who, std::string name);
+  ~BodyTrace() override;
+
+  void open();
+  void abandon();  // after an exception inside
+  Ref<Node> argument(DType dtype, const Shape& shape);
+  // Ends recording.
+  ClosedBody close(std::vector<Ref<Node>> roots, bool all_inside);
+
+  Ref<Node> read(Variable* variable) override;
+  void assign(Variable* variable, const Ref<Node>& value) override;
+  Origin* origin() const override;
+  uint64_t since() const override { return first_seq_; }
+
+ private:
+  std::string who_;
+  Ref<TraceOrigin> origin_;
+  std::vector<Ref<Node>> arguments_;
+  std::optional<BodyNumbers> numbers_;
+  uint64_t first_seq_ = 0;
+  VariableScope* outer_ = nullptr;
+  bool open_ = false;
+};
+
+}  // namespace pullback

@@ -1,0 +1,180 @@
+// Recording a function, and what closing the record fixes. Running it is in trace_run.cpp.
+
+#include "trace/trace.h"
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "plan/passes/snapshot.h"
+#include "trace/fold_constants.h"
+
+namespace pullback {
+
+Trace::Trace(std::string name) : origin_(new TraceOrigin) { origin_->name = std::move(name); }
+
+Trace::~Trace() {
+  if (open_) abandon();
+  origin_->open = false;
+}
+
+void Trace::open() {
+  open_ = true;
+  count_open_traces(1);
+  outer_ = set_variable_scope(this);
+  first_seq_ = next_seq();
+}
+
+void Trace::abandon() {
+  open_ = false;
+  origin_->open = false;
+  count_open_traces(-1);
+  set_variable_scope(outer_);
+}
+
+Ref<Node> Trace::add_argument(DType dtype, const Shape& shape, bool weak) {
+  arguments_.push_back(make_argument(dtype, shape));
+  arguments_.back()->origin = origin_.get();
+  if (weak) arguments_.back()->flags |= kWeak;
+  return arguments_.back();
+}
+
+Trace::State& Trace::state_of(Variable* variable) {
+  const auto [it, fresh] = state_index_.try_emplace(variable, states_.size());
+  if (fresh) states_.push_back({Ref<Variable>(variable), nullptr, nullptr});
+  return states_[it->second];
+}
+
+Ref<Node> Trace::read(Variable* variable) {
+  State& state = state_of(variable);
+  if (!state.current) {
+    state.initial = make_argument(variable->dtype, variable->shape);
+    state.initial->origin = origin_.get();
+    state.initial->variable = variable->id;
+    state.current = state.initial;
+  }
+  return state.current;
+}
+
+void Trace::assign(Variable* variable, const Ref<Node>& value) {
+  State& state = state_of(variable);
+  // Like any read after an assignment: the variable's, but no path to what was assigned.
+  Node* input = value.get();
+  Ref<Node> node = make_node(Op::read, value->dtype, value->shape, {&input, 1});
+  node->flags |= kTracked | kTraced;
+  node->variable = variable->id;
+  state.current = std::move(node);
+}
+
+void Trace::close(std::vector<Ref<Node>> outputs) {
+  abandon();
+  end_seq_ = next_seq();
+  returned_ = outputs.size();
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].current == states_[i].initial) continue;
+    assigned_.push_back(i);
+    outputs.push_back(states_[i].current);
+  }
+  std::vector<Node*> roots;
+  for (const Ref<Node>& output : outputs) roots.push_back(output.get());
+  for (const Ref<Node>& argument : arguments_) inputs_.push_back(argument.get());
+  for (const State& state : states_) inputs_.push_back(state.initial.get());
+  record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
+  record();
+  // A value that is assigned and was not read gives its memory too, if it is there in a call.
+  std::vector<Ref<Node>> unread;
+  std::vector<Replacement> replacements;
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    const State& state = states_[assigned_[k]];
+    Ref<Node> before = state.initial;
+    if (!before) {
+      before = unread.emplace_back(make_argument(state.variable->dtype, state.variable->shape));
+    }
+    replacements.push_back({before.get(), roots[returned_ + k]});
+  }
+  const Snapshot snapshot = take_snapshot(roots, true, replacements);
+  if (!snapshot.nodes.empty()) plan_ = find_plan(snapshot);
+  bind_inputs(snapshot, replacements);
+  bind_outputs(snapshot);
+}
+
+// What else is to be known of the record.
+void Trace::record() {
+  std::unordered_map<const Node*, int64_t> uses_of;
+  const auto use_outside = [&](Node* node, int64_t uses) {
+    const auto [at, first] = uses_of.try_emplace(node, 0);
+    at->second += uses;
+    if (first) outside_.push_back(node);
+  };
+  for (size_t i = 0; i < record_.size(); ++i) {
+    Node* node = record_[i].node;
+    if (record_[i].input >= 0) continue;
+    if (node->op == Op::argument) refuse_stranger(node, node->origin.get());
+    if (is_draw(node)) record_.make_input(i, &inputs_);
+    holds_rules_ |= by_users_rule(node) || holds_rules(node);
+    const auto inputs = node->inputs();
+    for (const Node* input : inputs) {  // by what was drawn: the draw itself has no shape
+      const bool draw = is_draw(input) && input->flags & kTraced;
+      if (draw && input->origin.get() != origin_.get()) refuse_stranger(node, input->origin.get());
+    }
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (record_.link(i, k) == Subgraph::kOutside) use_outside(inputs[k], 1);
+    }
+  }
+  for (size_t k = 0; k < record_.roots().size(); ++k) {
+    if (record_.root_at(k) == Subgraph::kOutside) use_outside(record_.roots()[k].get(), 0);
+  }
+  // A number that nobody else holds is never watched.
+  std::erase_if(outside_, [&](const Node* node) {
+    return node->op == Op::scalar && node->refs == uses_of.at(node);
+  });
+  sort_by_creation(outside_);
+  fold_constants(outside_);
+}
+
+void Trace::refuse_stranger(const Node* node, const Origin* origin) const {
+  const auto* other = dynamic_cast<const TraceOrigin*>(origin);
+  const std::string where = other && !other->name.empty() ? " of " + other->name : std::string();
+  fail(ErrorKind::Runtime, "function: ", origin_->name, ": a tensor of shape ", node->shape,
+       " from another trace", where,
+       " was used; it has no value here: return it from there and pass it as an argument");
+}
+
+void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements) {
+  std::unordered_map<const Node*, size_t> numbers;
+  for (size_t i = 0; i < inputs_.size(); ++i) numbers[inputs_[i]] = i;
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    numbers[replacements[k].old_value] = arguments_.size() + assigned_[k];
+  }
+  for (uint32_t i : snapshot.arguments) {
+    Node* node = snapshot.nodes[i];
+    const auto found = numbers.find(node);
+    if (found != numbers.end()) {
+      bindings_.push_back({found->second, nullptr});
+    } else if (node->value) {
+      bindings_.push_back({0, Ref<Node>(node)});
+    } else {
+      refuse_stranger(node, node->origin.get());
+    }
+  }
+  for (uint32_t i : snapshot.scalars) {
+    const auto found = numbers.find(snapshot.nodes[i]);
+    scalars_.push_back({snapshot.nodes[i]->scalar,
+                        found == numbers.end() ? -1 : static_cast<int32_t>(found->second)});
+  }
+}
+
+void Trace::bind_outputs(const Snapshot& snapshot) {
+  std::unordered_map<const Node*, size_t> place;
+  for (size_t k = 0; k < snapshot.outputs.size(); ++k) {
+    place[snapshot.nodes[snapshot.outputs[k]]] = k;
+  }
+  for (const Ref<Node>& output : record_.roots()) {
+    const auto found = place.find(output.get());
+    if (found == place.end()) {
+      places_.push_back({Output::Known, 0, as_value(output)});
+      continue;
+    }
+    places_.push_back({Output::Planned, static_cast<size_t>(found->second), nullptr});
+  }
+}
+
+}  // namespace pullback

@@ -1,0 +1,148 @@
+// Trace: a function recorded once and run many times. While it is open on this thread, variables
+// are read and assigned inside the trace; closing it fixes a plan, its inputs and what it assigns.
+//
+// replay() binds arguments, the variables' present values and fresh random draws to the plan and
+// runs it: its results have no history. call() is what a function of Python does: it runs the plan
+// and gives results a history that is built only when a gradient asks for it; or, for callers that
+// are sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
+// before somebody looks, and nothing twice. Both copies are made by graph/rebuild.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "eval/evaluate.h"
+#include "eval/open_traces.h"
+#include "graph/rebuild.h"
+#include "graph/rule.h"
+#include "graph/variable.h"
+#include "plan/passes/cache.h"
+
+namespace pullback {
+
+class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
+ public:
+  // `name`: of the function and its place, for errors; may be empty.
+  explicit Trace(std::string name = {});
+  ~Trace() override;
+
+  void open();
+  void abandon();  // after an exception inside
+  // Ends recording: `outputs` are what the function returned.
+  void close(std::vector<Ref<Node>> outputs);
+
+  // A weak argument stands for a Python float: float64, and like one in what is made from it.
+  Ref<Node> add_argument(DType dtype, const Shape& shape, bool weak);
+  Ref<Node> read(Variable* variable) override;
+  void assign(Variable* variable, const Ref<Node>& value) override;
+  Origin* origin() const override { return origin_.get(); }
+  uint64_t since() const override { return first_seq_; }
+
+  // How many tensors a call returns.
+  size_t returned() const { return returned_; }
+  // Values for arguments must have the recorded dtypes and shapes (checked). `results` has
+  // returned() places.
+  void replay(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
+  // The same, differentiable by all that the results depend on, unless a history would have to keep
+  // what an assignment replaces: those results are marked as without one (kHistoryLost). With
+  // `build`, a call that has something to differentiate is made of operations and runs nothing.
+  void call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, bool build);
+
+  // The plan, one line a step.
+  std::string describe() const;
+  // The recorded operations, one a line.
+  std::string listing() const;
+
+ private:
+  struct State {
+    Ref<Variable> variable;
+    Ref<Node> initial;  // its value when the function starts; null until read
+    Ref<Node> current;  // its value now, inside
+  };
+  // Where an argument of the plan comes from: `input` counts the function's arguments, then the
+  // states; or it is a tensor from outside.
+  struct Binding {
+    size_t input = 0;
+    Ref<Node> captured;
+  };
+  // A scalar of the plan: a value, or one of the call's draws, by its number among the inputs.
+  struct PlanScalar {
+    Scalar value;
+    int32_t draw = -1;
+  };
+  // Where an output comes from: the plan's outputs, or a value known before any run.
+  struct Output {
+    enum Kind : uint8_t { Planned, Known } kind = Known;
+    size_t index = 0;
+    Ref<Node> known;
+  };
+  struct CallInputs;
+  class Call;
+  class CalledRule;
+  class CalledOperation;
+  // What becomes of the history of a result, by rising importance.
+  enum class Fate : uint8_t { None, Lost, Kept };
+  // Of a result: sets of arguments and states, by 1 + their number.
+  struct Dependence {
+    std::vector<uint64_t> sources;  // a derivative may pass to them; 0: to tensors from outside
+    std::vector<uint64_t> values;   // its value depends on them
+    Fate fate = Fate::None;         // where nothing else is tracked
+  };
+
+  State& state_of(Variable* variable);
+  void record();
+  void bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements);
+  void bind_outputs(const Snapshot& snapshot);
+  [[noreturn]] void refuse_stranger(const Node* node, const Origin* origin) const;
+
+  void check_arguments(std::span<const Ref<Node>> arguments) const;
+  void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+           std::span<const Fate> fates);
+  bool run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+                std::span<const Fate> fates);
+  const Ref<Node>& bound(const Binding& binding, std::span<const Ref<Node>> inputs) const;
+  bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
+  void finish_updates();
+  void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
+
+  // In trace_history.cpp.
+  const std::vector<Dependence>& dependences();
+  size_t assigned_state(const Node* read) const;
+  Fate fate_of(const Dependence& dependence) const;
+  bool captures_tracked() const;
+  bool decide(std::span<const Ref<Node>> arguments, std::span<Fate> fates);
+  std::vector<uint8_t> needed(std::span<const Fate> fates);
+  Ref<Call> remembered(std::span<const Ref<Node>> inputs, std::span<const uint8_t> kept) const;
+  void mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call);
+  std::vector<Ref<Node>> instance(std::vector<Ref<Node>> values, const Call* call) const;
+  Ref<Node> remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
+  static std::vector<Ref<Node>> as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
+                                      std::vector<Node*> from, std::vector<Ref<Node>> to);
+
+  bool open_ = false;
+  VariableScope* outer_ = nullptr;
+  Ref<TraceOrigin> origin_;
+  std::vector<Ref<Node>> arguments_;
+  std::vector<State> states_;
+  std::unordered_map<const Variable*, size_t> state_index_;
+  std::vector<size_t> assigned_;  // states with a new value
+  size_t returned_ = 0;
+
+  Subgraph record_;             // of what is returned, then of the assigned values
+  std::vector<Node*> inputs_;   // of the record: arguments, states (or null), random draws
+  std::vector<Node*> outside_;  // what it uses from outside, but for its own numbers
+  bool holds_rules_ = false;    // that may hold tensors of this trace
+  uint64_t first_seq_ = 0;      // numbers of the nodes …
+  uint64_t end_seq_ = 0;        // … made while it was open
+
+  std::shared_ptr<const CachedPlan> plan_;
+  std::vector<Binding> bindings_;
+  std::vector<PlanScalar> scalars_;
+  std::vector<Output> places_;
+  std::vector<Dependence> dependences_;  // see dependences()
+};
+
+}  // namespace pullback

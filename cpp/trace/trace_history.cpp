@@ -1,0 +1,306 @@
+// Histories of a traced function's results: which of them a call keeps, and the recorded nodes made
+// again for it.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "graph/make.h"
+#include "graph/recorder.h"
+#include "ops/ops.h"
+#include "trace/trace_call.h"
+
+namespace pullback {
+namespace {
+
+bool holds(const std::vector<uint64_t>& set, size_t bit) { return set[bit / 64] >> (bit % 64) & 1; }
+void put(std::vector<uint64_t>* set, size_t bit) { (*set)[bit / 64] |= uint64_t{1} << (bit % 64); }
+void add_all(std::vector<uint64_t>* set, const std::vector<uint64_t>& more) {
+  for (size_t w = 0; w < more.size(); ++w) (*set)[w] |= more[w];
+}
+
+// Whether no derivative passes, whatever the request.
+bool blocks(const Node* node) {
+  if (node->rule) return false;
+  switch (traits(node->op).tangent) {
+    case Tangent::None:
+      return true;
+    case Tangent::TransposeOfVjp:
+      return false;
+    case Tangent::Self:
+    case Tangent::Product:
+    case Tangent::Own:
+      return node->dtype == DType::Bool;
+  }
+  return true;
+}
+
+}  // namespace
+
+// The rule of a recorded operation, in a copy of it. A function of Python may hold tensors of the
+// trace, which have no value: what it answers is made again as of the call.
+class Trace::CalledRule : public Rule {
+ public:
+  CalledRule(Ref<Rule> recorded, Ref<Node> node, Ref<CallInputs> call)
+      : recorded_(std::move(recorded)), node_(std::move(node)), call_(std::move(call)) {
+    name = recorded_->name;
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    std::vector<Cotangent> answers = recorded_->apply(call);
+    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      std::vector<Node*> from;
+      std::vector<Ref<Node>> to;
+      add_application(node_.get(), call, &from, &to);
+      return as_of(call_, std::move(roots), std::move(from), std::move(to));
+    });
+    return answers;
+  }
+
+ private:
+  Ref<Rule> recorded_;
+  Ref<Node> node_;  // as recorded
+  Ref<CallInputs> call_;
+};
+
+class Trace::CalledOperation : public Original {
+ public:
+  CalledOperation(const Node* original, Ref<CallInputs> call)
+      : Original(original), call_(std::move(call)) {}
+
+  std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                    std::vector<Ref<Node>> to) const override {
+    return as_of(call_, std::move(roots), std::move(from), std::move(to));
+  }
+
+ private:
+  Ref<CallInputs> call_;
+};
+
+namespace {
+
+// A tape that has ended meanwhile watched these tensors when nodes were due that are made only now.
+class Watching {
+ public:
+  explicit Watching(std::vector<Ref<Node>> tensors) : tensors_(std::move(tensors)) {
+    for (const Ref<Node>& x : tensors_) ++x->watchers;
+  }
+  ~Watching() {
+    for (const Ref<Node>& x : tensors_) --x->watchers;
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  std::vector<Ref<Node>> tensors_;
+};
+
+}  // namespace
+
+void Trace::Call::build(Node* result) {
+  if (built.empty()) {
+    const Watching again(watched);
+    built = trace->instance(inputs, this);
+    inputs.clear();
+    watched.clear();
+    // What the call computed is not computed again where somebody still has it.
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Node* computed = results[k].get();
+      if (computed && built[k] && !built[k]->has_value()) built[k]->value = computed->value;
+    }
+  }
+  give_history(result, built[result->output].get());
+}
+
+bool Trace::Call::passes_on(const Node* result) const {
+  const Subgraph& record = trace->record_;
+  const int32_t at = record.root_at(result->output);
+  return at == Subgraph::kOutside || record[static_cast<size_t>(at)].input >= 0;
+}
+
+// The outputs and what is below them, on the inputs of one call; those that depend on an input that
+// was not kept are null. With `call`, as of that call.
+std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call* call) const {
+  const Ref<CallInputs> inputs(new CallInputs);
+  inputs->trace = shared_from_this();
+  inputs->values = std::move(values);
+  return record_.rebuild(inputs->values, [&](size_t i, Node* node, std::span<Node* const> on) {
+    Ref<Node> copy = remake(node, on, inputs);
+    if (call) {
+      copy->seq = call->first_seq + i;
+      copy->scope = call->scope;
+      if (recording) {  // by its number
+        record_node(copy.get(), on);
+        record_as(copy->seq, node->seq);
+      }
+    }
+    return copy;
+  });
+}
+
+Ref<Node> Trace::remake(Node* node, std::span<Node* const> inputs,
+                        const Ref<CallInputs>& call) const {
+  Ref<Node> copy = copy_node(node, inputs);
+  if (by_users_rule(copy.get())) copy->rule = new CalledRule(copy->rule, Ref<Node>(node), call);
+  if (holds_rules(node)) copy->origin = new CalledOperation(node, call);
+  return copy;
+}
+
+// What was made from tensors of the trace, and from `from` that is `to`, as of the call.
+std::vector<Ref<Node>> Trace::as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
+                                    std::vector<Node*> from, std::vector<Ref<Node>> to) {
+  if (none_traced(roots)) return roots;
+  const Trace& trace = *call->trace;
+  from.insert(from.begin(), trace.inputs_.begin(), trace.inputs_.end());
+  to.insert(to.begin(), call->values.begin(), call->values.end());
+  const auto ours = [&](const Node* x) {
+    return x->seq >= trace.first_seq_ && x->seq < trace.end_seq_;
+  };
+  const Subgraph answers(std::move(roots), from, ours);
+  return answers.rebuild(to, [&](size_t, Node* x, std::span<Node* const> on) {
+    // A draw that only the rule uses is the application's own.
+    return x->flags & kDraw ? draw_like(x) : trace.remake(x, on, call);
+  });
+}
+
+const std::vector<Trace::Dependence>& Trace::dependences() {
+  if (!dependences_.empty() || !returned_) return dependences_;
+  const size_t words = (arguments_.size() + states_.size()) / 64 + 1;
+  std::vector<Dependence> below(record_.size());
+  for (size_t i = 0; i < record_.size(); ++i) {
+    const auto& [node, edges, input] = record_[i];
+    Dependence& d = below[i];
+    d.sources.assign(words, 0);
+    d.values.assign(words, 0);
+    if (input >= 0 && static_cast<size_t>(input) < arguments_.size() + states_.size()) {
+      put(&d.sources, input + 1);
+      put(&d.values, input + 1);
+    }
+    if (input >= 0) continue;
+    const auto inputs = node->inputs();
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const int32_t at = record_.link(i, k);
+      if (at == Subgraph::kOutside) {
+        put(&d.sources, 0);
+        continue;
+      }
+      add_all(&d.values, below[at].values);
+      add_all(&d.sources, below[at].sources);
+    }
+    if (blocks(node) || node->op == Op::read) d.sources.assign(words, 0);
+    // Differentiation ends at a read, of the variable that was assigned.
+    if (node->op == Op::read) put(&d.sources, arguments_.size() + assigned_state(node) + 1);
+  }
+  for (size_t k = 0; k < returned_; ++k) {
+    const int32_t at = record_.root_at(k);
+    dependences_.push_back(
+        at == Subgraph::kOutside
+            ? Dependence{std::vector<uint64_t>(words), std::vector<uint64_t>(words), {}}
+            : below[at]);
+    dependences_.back().fate = fate_of(dependences_.back());
+  }
+  return dependences_;
+}
+
+size_t Trace::assigned_state(const Node* read) const {
+  const auto of = [&](const State& state) { return state.variable->id == read->variable; };
+  return static_cast<size_t>(std::find_if(states_.begin(), states_.end(), of) - states_.begin());
+}
+
+// What becomes of a result's history where no argument is tracked. To keep the value that an
+// assignment replaces costs the memory in which the new one is made. So a result that depends on a
+// trainable variable which the function assigns, as that of a training step, has no history; nor
+// has one that depends on nothing but state.
+Trace::Fate Trace::fate_of(const Dependence& d) const {
+  bool any = false;
+  bool assigned = false;
+  bool trained = false;  // trainable and assigned
+  bool model = false;    // trainable and only read
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (!holds(d.sources, arguments_.size() + i + 1)) continue;
+    const bool replaced = states_[i].current != states_[i].initial;
+    any = true;
+    assigned |= replaced;
+    trained |= replaced && states_[i].variable->trainable;
+    model |= !replaced && states_[i].variable->trainable;
+  }
+  if (!any) return Fate::None;
+  return !assigned || (model && !trained) ? Fate::Kept : Fate::Lost;
+}
+
+bool Trace::captures_tracked() const {
+  return std::any_of(outside_.begin(), outside_.end(), [](const Node* node) {
+    return node->tracked() || node->flags & kHistoryLost;
+  });
+}
+
+// What becomes of the results' histories in a call with these arguments; false: none has one.
+bool Trace::decide(std::span<const Ref<Node>> arguments, std::span<Fate> fates) {
+  const bool captures = captures_tracked();
+  const auto source = [](const Ref<Node>& x) { return x->tracked() || x->flags & kHistoryLost; };
+  if (states_.empty() && !captures && std::none_of(arguments.begin(), arguments.end(), source)) {
+    return false;
+  }
+  const std::vector<Dependence>& of = dependences();
+  Fate most = Fate::None;
+  for (size_t k = 0; k < fates.size(); ++k) {
+    fates[k] = captures && holds(of[k].sources, 0) ? Fate::Kept : of[k].fate;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!source(arguments[i]) || !holds(of[k].sources, i + 1)) continue;
+      fates[k] = std::max(fates[k], arguments[i]->tracked() ? Fate::Kept : Fate::Lost);
+    }
+    most = std::max(most, fates[k]);
+  }
+  return most != Fate::None;
+}
+
+// Per argument and state, whether the histories of the kept results are made from it.
+std::vector<uint8_t> Trace::needed(std::span<const Fate> fates) {
+  const size_t count = arguments_.size() + states_.size();
+  // What a rule is going to use is not known before it runs.
+  std::vector<uint8_t> out(count, holds_rules_);
+  const std::vector<Dependence>& of = dependences();
+  for (size_t k = 0; k < fates.size() && !holds_rules_; ++k) {
+    if (fates[k] != Fate::Kept) continue;
+    for (size_t i = 0; i < count; ++i) out[i] |= holds(of[k].values, i + 1);
+  }
+  return out;
+}
+
+// What is to be known of this call when a history is asked for. `inputs` are all of the record's.
+Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
+                                   std::span<const uint8_t> kept) const {
+  const Ref<Call> call(new Call(shared_from_this()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    call->inputs.push_back(i >= kept.size() || kept[i] ? inputs[i] : nullptr);
+  }
+  const auto note_watched = [&](Node* x) {
+    if (x->watchers && !(x->flags & kTracked)) call->watched.emplace_back(x);
+  };
+  for (const Ref<Node>& input : call->inputs) {
+    if (input) note_watched(input.get());
+  }
+  for (Node* captured : outside_) note_watched(captured);
+  call->results.resize(returned_);
+  // After the inputs, which must be older than what is made from them.
+  call->first_seq = reserve_seqs(record_.size());
+  return call;
+}
+
+void Trace::mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call) {
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (call && fates[k] == Fate::Kept) {
+      defer_history(results[k].get(), call, k);
+      call->results[k] = NodeHandle(results[k].get());
+    }
+    if (fates[k] != Fate::Lost || !is_inexact(results[k]->dtype)) continue;
+    results[k]->flags |= kHistoryLost;
+    results[k]->origin = origin_.get();
+    for (size_t i = 0; i < states_.size(); ++i) {
+      const bool depends = holds(dependences()[k].sources, arguments_.size() + i + 1);
+      if (depends) lose_history(states_[i].variable.get());
+    }
+  }
+}
+
+}  // namespace pullback

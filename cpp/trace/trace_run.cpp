@@ -1,0 +1,198 @@
+// Calls of a traced function.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory_resource>
+
+#include "base/error.h"
+#include "eval/evaluate.h"
+#include "graph/make.h"
+#include "ops/ops.h"
+#include "trace/trace_call.h"
+
+namespace pullback {
+
+namespace {
+
+// Room on the stack for what a call of ordinary size needs besides its results.
+struct Scratch {
+  std::array<std::byte, 2048> bytes;
+  std::pmr::monotonic_buffer_resource memory{bytes.data(), bytes.size()};
+
+  template <class T>
+  std::pmr::vector<T> list(size_t room) {
+    std::pmr::vector<T> out(&memory);
+    out.reserve(room);
+    return out;
+  }
+};
+
+// Whether all have their values. If not they get them, and by then another thread may have assigned
+// or borrowed what was collected.
+bool all_ready(std::span<const Ref<Node>> inputs) {
+  std::vector<Node*> pending;
+  for (const Ref<Node>& input : inputs) {
+    if (input && !input->has_value()) pending.push_back(input.get());
+  }
+  if (pending.empty()) return true;
+  evaluate(pending);
+  return false;
+}
+
+}  // namespace
+
+void Trace::check_arguments(std::span<const Ref<Node>> arguments) const {
+  if (arguments.size() != arguments_.size()) {
+    fail(ErrorKind::Type, "function: expected ", static_cast<int64_t>(arguments_.size()),
+         " tensors, got ", static_cast<int64_t>(arguments.size()));
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Node* expected = arguments_[i].get();
+    if (arguments[i]->dtype == expected->dtype && arguments[i]->shape == expected->shape) continue;
+    fail(ErrorKind::Value, "function: argument ", static_cast<int64_t>(i), " was traced as ",
+         expected->dtype, " ", expected->shape, ", got ", arguments[i]->dtype, " ",
+         arguments[i]->shape);
+  }
+}
+
+void Trace::replay(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results) {
+  run(arguments, results, {});
+}
+
+void Trace::call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, bool build) {
+  std::array<Fate, 16> few;
+  std::vector<Fate> many(returned_ > few.size() ? returned_ : 0);
+  const std::span<Fate> fates(many.empty() ? few.data() : many.data(), returned_);
+  if (!decide(arguments, fates)) {
+    run(arguments, results, {});
+  } else if (build) {
+    inline_call(arguments, results);
+  } else {
+    run(arguments, results, fates);
+  }
+}
+
+// Whether an argument of the plan is a variable's value that this call replaces and nobody else
+// holds: the variable does, and the list of inputs if the function reads it.
+bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const {
+  if (binding.captured || binding.input < arguments_.size()) return false;
+  if (!kept.empty() && kept[binding.input]) return false;
+  const State& state = states_[binding.input - arguments_.size()];
+  if (state.current == state.initial || !node->value) return false;
+  // What the variable keeps for its next reader, if nobody holds it, shares the memory.
+  Ref<Node>& reading = state.variable->reading;
+  if (reading && reading->refs == 1) reading = nullptr;
+  // Who looked at a variable and let go does not make every step of a training take new memory.
+  // (Elsewhere the mark stays: a run in place is not interrupted.)
+  if (node->value->refs == 1) node->value->exported = false;
+  return node->refs == 1 + (state.initial ? 1 : 0);
+}
+
+// Null among the inputs is what the function does not read: it gives its memory, if it is there.
+const Ref<Node>& Trace::bound(const Binding& binding, std::span<const Ref<Node>> inputs) const {
+  if (binding.captured) return binding.captured;
+  const Ref<Node>& input = inputs[binding.input];
+  return input ? input : states_[binding.input - arguments_.size()].variable->current;
+}
+
+// With `fates`, one for each result: those that are kept remember the call.
+void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+                std::span<const Fate> fates) {
+  check_arguments(arguments);
+  while (!run_once(arguments, results, fates)) {
+  }
+}
+
+// False where another thread has assigned meanwhile what this call has read and is to assign: to
+// write over that would lose an update. After an update in place there is no second try: then the
+// assignment stays, as one that came after the call. That is what it was, where the value that was
+// replaced is one that was updated in place, since whoever wanted to read it had to wait.
+bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+                     std::span<const Fate> fates) {
+  const bool keeps = std::find(fates.begin(), fates.end(), Fate::Kept) != fates.end();
+  const std::vector<uint8_t> kept = keeps ? needed(fates) : std::vector<uint8_t>();
+  Scratch scratch;
+  auto inputs = scratch.list<Ref<Node>>(inputs_.size());
+  do {
+    inputs.assign(arguments.begin(), arguments.end());
+    for (const State& state : states_) {
+      inputs.push_back(!state.initial                 ? nullptr
+                       : keeps && kept[inputs.size()] ? pullback::read(state.variable.get())
+                                                      : state.variable->current);
+    }
+  } while (!all_ready(inputs));
+  auto seen = scratch.list<uint64_t>(assigned_.size());
+  for (size_t i : assigned_) seen.push_back(states_[i].variable->current->seq);
+  for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
+  const Ref<Call> call = keeps ? remembered(inputs, kept) : nullptr;
+  PlanRun plan_run;
+  for (const Binding& binding : bindings_) {
+    const Ref<Node>& node = bound(binding, inputs);
+    const bool dying = dies(binding, node.get(), kept);  // first: it counts who holds the node
+    plan_run.add_argument(as_value(node).get(), dying);
+  }
+  for (const PlanScalar& scalar : scalars_) {
+    plan_run.add_scalar(scalar.draw < 0 ? scalar.value : inputs[scalar.draw]->scalar);
+  }
+  if (plan_) plan_run.run(*plan_);
+  const auto assigned_meanwhile = [&](size_t k) {
+    const State& state = states_[assigned_[k]];
+    return state.initial && state.variable->current->seq != seen[k];
+  };
+  const auto replaced = plan_run.replaced();
+  const Variable* lost = nullptr;
+  auto stays = scratch.list<uint8_t>(assigned_.size());
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    stays.push_back(assigned_meanwhile(k));
+    if (!stays[k]) continue;
+    if (replaced.empty()) return false;
+    if (std::ranges::find(replaced, seen[k]) == replaced.end()) {
+      lost = states_[assigned_[k]].variable.get();
+    }
+  }
+  const auto result = [&](size_t k) -> Ref<Node> {
+    const Output& place = places_[k];
+    if (place.kind == Output::Known) return place.known;
+    const Node* node = record_.roots()[k].get();
+    return make_value(node->dtype, node->shape, plan_run.result(place.index));
+  };
+  for (size_t k = 0; k < returned_; ++k) results[k] = result(k);
+  if (!fates.empty()) mark_results(results, fates, call.get());
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    if (stays[k]) continue;
+    pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
+  }
+  if (lost) {
+    fail(ErrorKind::Runtime, "function: variable \"", lost->name,
+         "\" was assigned by another thread, or by a signal handler, while a call was updating it "
+         "and others; the call's own "
+         "update of it is lost, the others are made. Assign it under a lock");
+  }
+  return true;
+}
+
+// Of what is going to be assigned: then the assignments happen all at once, or none does.
+void Trace::finish_updates() {
+  const auto pending = [&](size_t i) { return states_[i].variable->pending(); };
+  while (std::any_of(assigned_.begin(), assigned_.end(), pending)) {
+    for (size_t i : assigned_) finish_update(states_[i].variable.get());
+  }
+}
+
+void Trace::inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results) {
+  check_arguments(arguments);
+  finish_updates();
+  std::vector<Ref<Node>> inputs(arguments.begin(), arguments.end());
+  for (const State& state : states_) {
+    inputs.push_back(state.initial ? pullback::read(state.variable.get()) : nullptr);
+  }
+  for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
+  const std::vector<Ref<Node>> outputs = instance(std::move(inputs), nullptr);
+  for (size_t k = 0; k < returned_; ++k) results[k] = outputs[k];
+  for (size_t k = 0; k < assigned_.size(); ++k) {
+    pullback::assign(states_[assigned_[k]].variable.get(), outputs[returned_ + k], "assign");
+  }
+}
+
+}  // namespace pullback

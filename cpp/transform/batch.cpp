@@ -1,0 +1,193 @@
+// A piece made for a batch: node for node, oldest first.
+//
+// A rule of a user is about one entry, and may hold tensors that stand for one. So a batched
+// operation has a rule around it, which asks it for one entry and makes what it says for all.
+
+#include "transform/batch.h"
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "graph/operation.h"
+#include "graph/rebuild.h"
+#include "graph/rule.h"
+#include "ops/body.h"
+#include "transform/batch_control.h"
+#include "transform/batcher.h"
+
+namespace pullback {
+namespace {
+
+std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
+                               const Batching& batching);
+
+BatchedInputs replaced_of(const Batching& batching) {
+  BatchedInputs replaced;
+  for (const Ref<Node>& input : batching.inputs) replaced.from.push_back(input.get());
+  for (const Ref<Node>& batch : batching.batches) replaced.to.push_back({batch, true});
+  return replaced;
+}
+
+class BatchedRule : public Rule {
+ public:
+  BatchedRule(const Node* node, Batching batching)
+      : one_(node->rule), node_(const_cast<Node*>(node)), batching_(std::move(batching)) {
+    name = one_->name;
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const bool several = node_->op == Op::custom_call;
+    std::vector<Ref<Node>> held;
+    BatchedInputs replaced = replaced_of(batching_);
+    std::vector<Node*> cotangents;
+    for (size_t k = 0; k < call.cotangents.size(); ++k) {
+      const Shape& shape = several ? node_->operation->outputs[k].shape : node_->shape;
+      held.push_back(make_argument(call.cotangents[k]->dtype, shape));
+      cotangents.push_back(held.back().get());
+      replaced.from.push_back(held.back().get());
+      replaced.to.push_back({Ref<Node>(call.cotangents[k]), true});
+    }
+    const bool custom = node_->op == Op::custom;
+    const auto inputs = custom ? node_->inputs().subspan(1) : node_->inputs();
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      replaced.from.push_back(inputs[k]);
+      replaced.to.push_back({Ref<Node>(call.inputs[k]), true});
+    }
+    std::vector<Node*> outputs(call.outputs.size());
+    if (!several) {
+      outputs[0] = node_.get();
+      replaced.from.push_back(node_.get());
+      replaced.to.push_back({Ref<Node>(call.node), true});
+    }
+    std::vector<Cotangent> answers =
+        one_->apply({call.op, node_.get(), inputs, outputs, cotangents});
+    for (Cotangent& c : answers) {
+      if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
+    }
+    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      const NoOverrides none;
+      return at_once(std::move(roots), replaced, batching_);
+    });
+    return answers;
+  }
+
+ private:
+  Ref<Rule> one_;
+  Ref<Node> node_;
+  Batching batching_;
+};
+
+void check(const Batching& batching) {
+  if (batching.inputs.size() != batching.batches.size()) {
+    fail(ErrorKind::Value, "batched: ", static_cast<int64_t>(batching.batches.size()),
+         " batches for ", static_cast<int64_t>(batching.inputs.size()), " inputs");
+  }
+  for (size_t k = 0; k < batching.inputs.size(); ++k) {
+    const Node* input = batching.inputs[k].get();
+    const Node* batch = batching.batches[k].get();
+    if (input->op != Op::argument || input->dtype != batch->dtype ||
+        !(batch->shape == with_batch(batching.count, input->shape, input->shape.rank))) {
+      fail(ErrorKind::Value, "batched: a batch of ", batch->dtype, " ", batch->shape,
+           " for an argument of ", input->dtype, " ", input->shape);
+    }
+  }
+}
+
+Ref<Node> with_batch_axis(const Ref<Node>& root, int64_t count) {
+  return broadcast_to(root, with_batch(count, root->shape, root->shape.rank));
+}
+
+std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
+                               const Batching& batching) {
+  std::vector<Ref<Node>> out;
+  for (const Made& made : made_in_batch(std::move(roots), replaced, batching)) {
+    out.push_back(made.has_batch ? made.node : with_batch_axis(made.node, batching.count));
+  }
+  return out;
+}
+
+std::vector<Ref<Node>> one_by_one(std::vector<Ref<Node>> roots, const Batching& batching) {
+  const Subgraph subgraph(std::move(roots), replaced_of(batching).from,
+                          [](const Node*) { return false; });
+  std::vector<std::vector<Ref<Node>>> entries(subgraph.roots().size());
+  for (int64_t i = 0; i < batching.count; ++i) {
+    std::vector<Ref<Node>> inputs;
+    for (const Ref<Node>& batch : batching.batches) inputs.push_back(entry_of(batch, i));
+    const auto copies = subgraph.rebuild(
+        inputs, [](size_t, const Node* node, auto below) { return copy_node(node, below); });
+    for (size_t k = 0; k < copies.size(); ++k) entries[k].push_back(copies[k]);
+  }
+  std::vector<Ref<Node>> out;
+  for (const std::vector<Ref<Node>>& rows : entries) out.push_back(stack(rows, 0));
+  return out;
+}
+
+std::vector<Ref<Node>> of_none(std::span<const Ref<Node>> roots) {
+  std::vector<Ref<Node>> out;
+  for (const Ref<Node>& root : roots) {
+    out.push_back(zeros(with_batch(0, root->shape, root->shape.rank), root->dtype));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
+                                const Batching& batching) {
+  const auto own = [&](const Node* node) { return replaced.whole && is_of(*replaced.whole, node); };
+  const Subgraph subgraph(
+      std::move(roots), replaced.from,
+      [&](const Node* node) { return own(node) || draws_since(node, batching.first_draw); },
+      [&](const Node* node) { return node->flags & kTraced || own(node); });
+  std::vector<Made> made(subgraph.size());
+  Batcher batcher(batching);
+  std::vector<const Made*> below;
+  for (size_t i = 0; i < subgraph.size(); ++i) {
+    const Subgraph::Entry& entry = subgraph[i];
+    if (entry.input >= 0) {
+      made[i] = replaced.to[entry.input];
+      continue;
+    }
+    below.clear();
+    for (size_t k = 0; k < entry.node->inputs_count; ++k) {
+      const int32_t at = subgraph.link(i, k);
+      below.push_back(at == Subgraph::kOutside ? nullptr : &made[at]);
+    }
+    made[i] = batcher.make(entry.node, below);
+  }
+  std::vector<Made> out;
+  for (size_t k = 0; k < subgraph.roots().size(); ++k) {
+    const int32_t at = subgraph.root_at(k);
+    out.push_back(at == Subgraph::kOutside ? Made{subgraph.roots()[k], false} : made[at]);
+  }
+  return out;
+}
+
+Ref<Rule> batched_rule(const Node* node, const Batching& batching) {
+  return Ref<Rule>(new BatchedRule(node, batching));
+}
+
+std::vector<Ref<Node>> batched(std::vector<Ref<Node>> roots, const Batching& batching) {
+  check(batching);
+  if (batching.count == 0) return of_none(roots);
+  // What is made here stands for operations that were made before, by whoever made these.
+  const NoOverrides none;
+  return at_once(std::move(roots), replaced_of(batching), batching);
+}
+
+std::optional<std::vector<Ref<Node>>> batched_or_each(std::vector<Ref<Node>> roots,
+                                                      const Batching& batching) {
+  try {
+    return batched(roots, batching);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotImplemented) throw;
+  }
+  const Subgraph subgraph(roots, replaced_of(batching).from, [](const Node*) { return false; });
+  for (size_t i = 0; i < subgraph.size(); ++i) {
+    const Node* node = subgraph[i].node;
+    if (by_users_rule(node) || node->op == Op::custom_call) return std::nullopt;
+  }
+  const NoOverrides none;
+  return one_by_one(std::move(roots), batching);
+}
+
+}  // namespace pullback

@@ -1,0 +1,106 @@
+// The axes of such a table, and of what goes into it, come first; then they are put back.
+
+#include "transform/batch_index.h"
+
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+// Numbers of a batch, with as many axes behind.
+NodeRef along_batch(int64_t count, int64_t rank) {
+  Shape shape{count};
+  for (int64_t d = 0; d < rank; ++d) shape.append(1);
+  return reshape(iota(count), shape);
+}
+
+Expr integer(int64_t value) { return scalar(DType::Int64, static_cast<double>(value)); }
+
+// Positions in the tables one under the other. One that is outside of its own is outside of all.
+NodeRef positions_in_all(const NodeRef& indices, int64_t count, int64_t length) {
+  const Expr at = cast(indices, DType::Int64);
+  const Expr own = formula::where(at < integer(0), at + integer(length), at);
+  const Expr first = Expr(along_batch(count, indices->shape.rank - 1)) * integer(length);
+  const Expr all = integer(count * length);
+  const Expr beyond = formula::where(at < integer(0), at - all, at + all);
+  const Expr inside = (!(own < integer(0))) & (own < integer(length));
+  return formula::where(inside, own + first, beyond);
+}
+
+// [batch, before…, block…, after…] with the block, `width` axes from `axis` of an entry, in front
+// of what was before it; or back.
+NodeRef block_first(const NodeRef& x, int64_t axis, int64_t width, bool back) {
+  std::vector<int64_t> order{0};
+  const int64_t rank = x->shape.rank;
+  const int64_t lead = back ? width : axis;
+  const int64_t moved = back ? axis : width;
+  for (int64_t d = 0; d < moved; ++d) order.push_back(1 + lead + d);
+  for (int64_t d = 0; d < lead; ++d) order.push_back(1 + d);
+  for (int64_t d = 1 + axis + width; d < rank; ++d) order.push_back(d);
+  return transpose(x, order);
+}
+
+// The first two axes as one, or the first one as two.
+NodeRef joined(const NodeRef& x) {
+  Shape shape{x->shape[0] * x->shape[1]};
+  for (int64_t d = 2; d < x->shape.rank; ++d) shape.append(x->shape[d]);
+  return reshape(x, shape);
+}
+NodeRef parted(const NodeRef& x, int64_t count) {
+  Shape shape{count, count ? x->shape[0] / count : 0};
+  for (int64_t d = 1; d < x->shape.rank; ++d) shape.append(x->shape[d]);
+  return reshape(x, shape);
+}
+
+}  // namespace
+
+NodeRef batched_index(const Node* node, std::span<const NodeRef> in, int64_t count) {
+  const Attr& attr = node->attr;
+  const int64_t axis = attr.axis;
+  const NodeRef& indices = in.back();
+  const int64_t width = indices->shape.rank - 1;
+  if (node->op == Op::take && in[0]->shape.rank == node->in[0]->shape.rank) {
+    const NodeRef taken = take(in[0], indices, axis);  // of one table: the batch is at `axis`
+    std::vector<int64_t> order{axis};
+    for (int64_t d = 0; d < taken->shape.rank; ++d) {
+      if (d != axis) order.push_back(d);
+    }
+    return transpose(taken, order);
+  }
+  const int64_t length = node->op == Op::scatter_add ? node->shape[axis] : node->in[0]->shape[axis];
+  const NodeRef at = positions_in_all(indices, count, length);
+  if (node->op == Op::take) {
+    const NodeRef table = joined(block_first(in[0], axis, 1, false));
+    return block_first(take(table, at, 0), axis, width, true);
+  }
+  if (node->op == Op::scatter_add) {
+    const NodeRef x = block_first(in[0], axis, width, false);
+    return block_first(parted(scatter_add(x, at, 0, count * length), count), axis, 1, true);
+  }
+  const NodeRef table = joined(block_first(in[0], axis, 1, false));
+  const NodeRef value = block_first(in[1], axis, width, false);
+  const NodeRef updated = at_index(table, value, at, 0, attr.update, attr.unique);
+  return block_first(parted(updated, count), axis, 1, true);
+}
+
+NodeRef batched_search(const Node* node, const NodeRef& sorted, const NodeRef& x, int64_t count) {
+  const int64_t rank = node->in[1]->shape.rank;
+  Shape narrow{x->shape.rank > rank ? count : 1};
+  Shape wide{count};
+  for (int64_t d = 0; d < rank; ++d) {
+    narrow.append(node->in[1]->shape[d]);
+    wide.append(1);
+  }
+  narrow.append(1);
+  wide.append(node->in[0]->shape[0]);
+  const Expr entries = reshape(sorted, wide);
+  const Expr one = reshape(x, narrow);
+  Expr before = node->attr.reversed ? entries <= one : entries < one;
+  if (is_float(x->dtype)) {  // NaN is the largest
+    const Expr last = formula::isnan(one);
+    before = before | (node->attr.reversed ? last : last & !formula::isnan(entries));
+  }
+  return reduce(Op::sum, before, std::vector<int64_t>{-1}, false);
+}
+
+}  // namespace pullback

@@ -1,0 +1,225 @@
+// A loop's body is made for a batch with those of its inputs that depend on it: what is carried
+// does if it starts so, or becomes so in an iteration. Where entries run for different numbers of
+// iterations, all run as often as the longest one, and those that are done keep their state: where
+// a condition says it, whether an entry still runs is carried, and it is asked of the start before
+// the loop, of the next state in the body. What is stacked has the iterations first.
+
+#include "transform/batch_loops.h"
+
+#include <utility>
+
+namespace pullback {
+
+std::vector<BatchedOutput> BatchedLoop::run() {
+  if (operation_.replays()) return replaying();
+  const LoopForm& form = operation_.loop;
+  const auto made = [&](bool apart) {
+    return carried(*operation_.bodies[0], operation_.inputs[0], form.carries, apart, {}, {});
+  };
+  bool apart = counted_apart();
+  Carried own = made(apart);
+  if (form.trips == kWhile && condition(own).has_batch) {
+    apart = true;
+    own = made(true);
+  }
+  return make(own, apart);
+}
+
+bool BatchedLoop::counted_apart() const {
+  return operation_.loop.trips == kCounted &&
+         has_batch(static_cast<int32_t>(node_->inputs_count) - 1);
+}
+
+Made BatchedLoop::condition(const Carried& own) const {
+  const auto [flags, arguments] = of_condition(own);
+  return inside(*operation_.bodies[1], flags, arguments)[0];
+}
+
+std::pair<Flags, std::vector<NodeRef>> BatchedLoop::of_condition(const Carried& own) const {
+  const Body& body = *operation_.bodies[1];
+  std::pair<Flags, std::vector<NodeRef>> out;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    const int32_t place = operation_.inputs[1][i];
+    const bool carry = place < operation_.loop.carries;
+    const bool batch = carry ? own.flags[place] : has_batch(place);
+    out.first.push_back(batch);
+    out.second.push_back(carry   ? own.arguments[place]
+                         : batch ? argument_like(body.inputs[i], true)
+                                 : body.inputs[i]);
+  }
+  return out;
+}
+
+Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& places, int32_t carries,
+                             bool all, const Flags& along, const Flags& others) const {
+  Carried out;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    const int32_t place = places[i];
+    const bool batch = place < 0 ? along[-1 - place] : has_batch(place);
+    const bool asked = i < others.size() && others[i];
+    out.flags.push_back(batch || asked || (all && i < static_cast<size_t>(carries)));
+  }
+  for (bool more = true; more;) {
+    more = false;
+    out.arguments.clear();
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      out.arguments.push_back(out.flags[i] ? argument_like(body.inputs[i], true) : body.inputs[i]);
+    }
+    out.roots = inside(body, out.flags, out.arguments);
+    for (size_t k = 0; k < static_cast<size_t>(carries); ++k) {
+      if (!out.roots[k].has_batch || out.flags[k]) continue;
+      out.flags[k] = 1;
+      more = true;
+    }
+  }
+  return out;
+}
+
+NodeRef BatchedLoop::root(const Carried& own, size_t k) const {
+  return with_batch_axis(own.roots[k].node, own.roots[k].has_batch || !own.flags[k]);
+}
+
+void BatchedLoop::add_values(const std::vector<int32_t>& places, const Carried& own, size_t first,
+                             size_t end, std::vector<NodeRef>* to, bool stacked) const {
+  for (size_t i = first; i < end; ++i) {
+    const NodeRef given = own.flags[i] ? full(places[i]) : value(places[i]);
+    to->push_back(stacked && own.flags[i] ? swapped(given) : given);
+  }
+}
+
+std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
+  const LoopForm& form = operation_.loop;
+  const Body& body = *operation_.bodies[0];
+  const auto carries = static_cast<size_t>(form.carries);
+  const size_t stacked_end = carries + static_cast<size_t>(form.stacked_in);
+  const std::vector<int32_t>& places = operation_.inputs[0];
+  BodyRequest closing{body.name, {}, {}, numbers_, false, &body};
+  LoopRequest request;
+  request.form = form;
+  std::vector<NodeRef> constants, values;
+  const bool each = apart && form.trips == kWhile;
+  NodeRef runs;  // for each entry, whether it still does
+  NodeRef done;  // iterations: of all entries, or of each
+  NodeRef longest;
+  if (apart) {
+    done = make_argument(DType::Int64, each ? Shape{batching_.count} : Shape{});
+    if (each) {
+      runs = make_argument(DType::Bool, {batching_.count});
+    } else {
+      const NodeRef count = make_argument(DType::Int64, {batching_.count});
+      constants.push_back(count);
+      values.push_back(counts());
+      longest = reduce(Op::max, counts(), std::nullopt, false);
+      NodeRef iteration = done;
+      if (form.reversed) {  // those that an entry does not have come first
+        const NodeRef last = make_argument(DType::Int64, {});
+        constants.push_back(last);
+        values.push_back(Expr(longest) - Expr(scalar(DType::Int64, 1)));
+        iteration = Expr(last) - Expr(done);
+      }
+      runs = Expr(iteration) < Expr(count);
+    }
+  }
+  for (size_t k = 0; k < carries; ++k) {
+    closing.arguments.push_back(own.arguments[k]);
+    const NodeRef next = root(own, k);
+    closing.roots.push_back(apart ? unless_done(runs, next, own.arguments[k]) : next);
+    request.inputs.push_back(own.flags[k] ? full(places[k]) : value(places[k]));
+  }
+  if (apart) {
+    closing.arguments.push_back(done);
+    closing.roots.push_back(each ? NodeRef(Expr(done) + Expr(cast(runs, DType::Int64)))
+                                 : plus_one(done));
+    request.inputs.push_back(zeros(done->shape, DType::Int64));
+    ++request.form.carries;
+  }
+  if (each) {
+    const Body& condition = *operation_.bodies[1];
+    Carried next = own;
+    for (size_t k = 0; k < carries; ++k) next.arguments[k] = closing.roots[k];
+    const auto [flags, arguments] = of_condition(next);
+    const Made still = inside(condition, flags, arguments)[0];
+    closing.with = &condition;
+    for (size_t i = 0; i < flags.size(); ++i) {
+      const int32_t place = operation_.inputs[1][i];
+      if (place < form.carries) continue;
+      constants.push_back(arguments[i]);
+      values.push_back(value(place));
+    }
+    closing.arguments.push_back(runs);
+    closing.roots.push_back(Expr(runs) & Expr(still.node));
+    const Made first = outside(condition, operation_.inputs[1])[0];
+    request.inputs.push_back(with_batch_axis(first.node, first.has_batch));
+    ++request.form.carries;
+    ask_any(closing.arguments, body.name, &request);
+  }
+  for (size_t i = carries; i < body.inputs.size(); ++i) {
+    closing.arguments.push_back(own.arguments[i]);
+  }
+  closing.arguments.insert(closing.arguments.end(), constants.begin(), constants.end());
+  for (size_t k = carries; k < body.roots.size(); ++k) closing.roots.push_back(own.roots[k].node);
+  add_values(places, own, carries, stacked_end, &request.inputs, true);
+  add_values(places, own, stacked_end, body.inputs.size(), &request.inputs, false);
+  request.inputs.insert(request.inputs.end(), values.begin(), values.end());
+  ClosedBody closed = close_body(std::move(closing));
+  request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
+  request.body = std::move(closed.body);
+  if (form.trips == kWhile && !each) ask(own, &request);
+  if (form.trips == kCounted) {
+    request.count = apart ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
+  }
+  const Made loop{make_loop(std::move(request)), true};
+
+  std::vector<BatchedOutput> out;
+  const auto at = [&](size_t k, bool batch, bool stacked) {
+    out.push_back({{loop.node, batch}, static_cast<int32_t>(k), stacked && batch});
+  };
+  for (size_t k = 0; k < carries; ++k) at(k, own.flags[k], false);
+  for (size_t k = carries; k < body.roots.size(); ++k) {
+    at(k + apart, own.roots[k].has_batch, true);
+  }
+  if (!apart) {
+    at(body.roots.size(), false, false);
+  } else if (each) {
+    at(carries, true, false);
+  } else {
+    out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
+  }
+  for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
+    at(body.roots.size() + 1 + k, own.flags[k], true);
+  }
+  return out;
+}
+
+void BatchedLoop::ask(const Carried& own, LoopRequest* request) {
+  const Body& body = *operation_.bodies[1];
+  const BodyNumbers numbers;
+  Carried state = own;
+  for (size_t k = 0; k < static_cast<size_t>(operation_.loop.carries); ++k) {
+    const NodeRef& input = operation_.bodies[0]->inputs[k];
+    state.arguments[k] = argument_like(input, own.flags[k] != 0);
+  }
+  const auto [flags, arguments] = of_condition(state);
+  const NodeRef answer = inside(body, flags, arguments)[0].node;
+  ClosedBody closed = close_body({body.name, arguments, {answer}, numbers, false, &body});
+  for (int32_t place : operation_.inputs[1]) {
+    if (place >= operation_.loop.carries) request->condition_constants.push_back(value(place));
+  }
+  request->condition_constants.insert(request->condition_constants.end(), closed.captured.begin(),
+                                      closed.captured.end());
+  request->condition = std::move(closed.body);
+}
+
+void BatchedLoop::ask_any(std::span<const NodeRef> carried, const std::string& name,
+                          LoopRequest* request) {
+  const BodyNumbers numbers;
+  BodyRequest closing{name, {}, {}, numbers};
+  for (const NodeRef& one : carried) {
+    closing.arguments.push_back(make_argument(one->dtype, one->shape));
+  }
+  const NodeRef any = reduce(Op::any, closing.arguments.back(), std::nullopt, false);
+  closing.roots.push_back(any);
+  request->condition = close_body(std::move(closing)).body;
+}
+
+}  // namespace pullback

@@ -1,0 +1,152 @@
+// Loops over a batch, for the files batch_loops.cpp and batch_replayed.cpp, and what they share
+// with branches.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graph/make.h"
+#include "graph/operation.h"
+#include "ops/body.h"
+#include "ops/expr.h"
+#include "transform/batcher.h"
+
+namespace pullback {
+
+using Flags = std::vector<uint8_t>;
+
+// With the first two axes, those of the iterations and of the batch, in the other order.
+inline NodeRef swapped(const NodeRef& x) {
+  std::vector<int64_t> order{1, 0};
+  for (int64_t d = 2; d < x->shape.rank; ++d) order.push_back(d);
+  return transpose(x, order);
+}
+
+inline NodeRef plus_one(const NodeRef& x) { return Expr(x) + Expr(scalar(DType::Int64, 1)); }
+
+class Loops {
+ public:
+  Loops(const Node* node, std::span<const Made* const> in, const Batching& batching)
+      : node_(node), operation_(*node->operation), in_(in), batching_(batching) {}
+
+ protected:
+  bool has_batch(int32_t place) const { return in_[place] && in_[place]->has_batch; }
+  NodeRef value(int32_t place) const {
+    return in_[place] ? in_[place]->node : NodeRef(node_->inputs()[place]);
+  }
+  // One node for each place: a body and one that it replays may read the same.
+  NodeRef full(int32_t place) const {
+    NodeRef& made = full_[place];
+    if (made == nullptr) made = with_batch_axis(value(place), has_batch(place));
+    return made;
+  }
+  NodeRef with_batch_axis(const NodeRef& x, bool has) const {
+    return has ? x : broadcast_to(x, with_batch(batching_.count, x->shape, x->shape.rank));
+  }
+  NodeRef argument_like(const NodeRef& x, bool batch) const {
+    return make_argument(x->dtype,
+                         batch ? with_batch(batching_.count, x->shape, x->shape.rank) : x->shape);
+  }
+
+  // A body with those of its inputs replaced that are flagged; `arguments` are all of its inputs.
+  std::vector<Made> inside(const Body& body, const Flags& flags,
+                           std::span<const NodeRef> arguments) const {
+    BatchedInputs replaced;
+    for (size_t i = 0; i < flags.size(); ++i) {
+      if (arguments[i] == body.inputs[i]) continue;
+      replaced.from.push_back(body.inputs[i].get());
+      replaced.to.push_back({arguments[i], flags[i] != 0});
+    }
+    // Rules of users may hold what is inside as well as what is outside.
+    Batching batching = batching_;
+    for (size_t i = 0; i < flags.size(); ++i) {
+      if (!flags[i]) continue;
+      batching.inputs.push_back(body.inputs[i]);
+      batching.batches.push_back(arguments[i]);
+    }
+    return made_in_batch(body.roots, replaced, batching);
+  }
+
+  // A body's roots outside of it, of what the operation is given for its inputs.
+  std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
+    BatchedInputs replaced;
+    replaced.whole = &body;
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      replaced.from.push_back(body.inputs[i].get());
+      replaced.to.push_back({value(places[i]), has_batch(places[i])});
+    }
+    return made_in_batch(body.roots, replaced, batching_);
+  }
+
+  // `then` where an entry still runs, else what it was.
+  static NodeRef unless_done(const NodeRef& runs, const NodeRef& then, const NodeRef& before) {
+    Shape shape{runs->shape[0]};
+    for (int64_t d = 1; d < then->shape.rank; ++d) shape.append(1);
+    return formula::where(Expr(reshape(runs, shape)), Expr(then), Expr(before));
+  }
+
+  const Node* node_;
+  const Operation& operation_;
+  std::span<const Made* const> in_;
+  const Batching& batching_;
+  mutable std::unordered_map<int32_t, NodeRef> full_;
+};
+
+// A loop's body for a batch, while it is put together.
+struct Carried {
+  Flags flags;                     // of the body's inputs: has a batch
+  std::vector<NodeRef> arguments;  // what stands for them
+  std::vector<Made> roots;
+};
+
+class BatchedLoop : Loops {
+ public:
+  using Loops::Loops;
+
+  std::vector<BatchedOutput> run();
+
+ private:
+  // Whether entries are given different numbers of iterations.
+  bool counted_apart() const;
+
+  // The condition for a state; where it has a batch, it is what says different numbers.
+  Made condition(const Carried& own) const;
+
+  std::pair<Flags, std::vector<NodeRef>> of_condition(const Carried& own) const;
+
+  // Until no other carry gets a batch. `along` says it of what the body goes along where that is
+  // made by the loop itself; `others` get one at any rate, and with `all` what is carried.
+  Carried carried(const Body& body, const std::vector<int32_t>& places, int32_t carries, bool all,
+                  const Flags& along, const Flags& others) const;
+
+  NodeRef root(const Carried& own, size_t k) const;
+
+  // What the body's inputs from `first` on are given.
+  void add_values(const std::vector<int32_t>& places, const Carried& own, size_t first, size_t end,
+                  std::vector<NodeRef>* to, bool stacked) const;
+
+  std::vector<BatchedOutput> make(const Carried& own, bool apart);
+
+  // How often each entry runs.
+  NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
+
+  // The loop's condition, the same for all entries.
+  void ask(const Carried& own, LoopRequest* request);
+  // The same where it differs: whether any entry still runs, which is carried last.
+  static void ask_any(std::span<const NodeRef> carried, const std::string& name,
+                      LoopRequest* request);
+
+  // The reverse of a loop that it replays: see grad/control/loop_replayed.cpp. The state of an
+  // entry that is done stays in the replayed loop; iterations after that do not count in the
+  // reverse, which meets them first.
+  std::vector<BatchedOutput> replaying();
+  std::pair<Carried, Carried> matched(bool apart) const;
+
+  void close_replayed(const Carried& own, bool apart, LoopRequest* request);
+
+  BodyNumbers numbers_, of_replayed_;
+};
+
+}  // namespace pullback

@@ -1,0 +1,139 @@
+// The reverse of a loop that it replays (grad/control/loop_replayed.cpp), over a batch: the state
+// of an entry that is done stays in the replayed loop, and iterations after that, which the reverse
+// meets first, do not count.
+
+#include "transform/batch_loops.h"
+
+#include <utility>
+
+namespace pullback {
+
+// The replayed loop, and the reverse. A cotangent has a batch where its tensor has one, and what
+// both read is the same for both, so that the two fit where they are differentiated.
+std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
+  const Body& body = *operation_.bodies[0];
+  const Body& replayed = *operation_.bodies[1];
+  const auto states = static_cast<int32_t>(replayed.roots.size());
+  const std::vector<int32_t>& of = operation_.cotangents_of;
+  const auto meet = [](uint8_t* a, uint8_t* b, bool has) { *a = *b = *a | *b | has; };
+  Flags in_replayed(replayed.inputs.size()), in_reverse(body.inputs.size());
+  while (true) {
+    Carried first = carried(replayed, operation_.inputs[1], states, apart, {}, in_replayed);
+    Flags along;
+    for (int32_t k : operation_.trails) along.push_back(first.flags[k]);
+    Carried own =
+        carried(body, operation_.inputs[0], operation_.loop.carries, apart, along, in_reverse);
+    bool same = true;
+    for (size_t j = 0; j < of.size(); ++j) {
+      same &= own.flags[j] == first.flags[of[j]];
+      meet(&in_reverse[j], &in_replayed[of[j]], own.flags[j] | first.flags[of[j]]);
+    }
+    for (size_t i = of.size(); i < body.inputs.size(); ++i) {
+      for (size_t k = 0; k < replayed.inputs.size(); ++k) {
+        if (operation_.inputs[0][i] != operation_.inputs[1][k]) continue;
+        same &= own.flags[i] == first.flags[k];
+        meet(&in_reverse[i], &in_replayed[k], own.flags[i] | first.flags[k]);
+      }
+    }
+    if (same) return {std::move(first), std::move(own)};
+  }
+}
+
+std::vector<BatchedOutput> BatchedLoop::replaying() {
+  const LoopForm& form = operation_.loop;
+  const bool apart = counted_apart();
+  const auto [first, own] = matched(apart);
+  const NodeRef longest = apart ? reduce(Op::max, counts(), std::nullopt, false)
+                                : value(static_cast<int32_t>(node_->inputs_count) - 1);
+  LoopRequest request;
+  request.form = form;
+  request.count = longest;
+  request.trails = operation_.trails;
+  request.cotangents_of = operation_.cotangents_of;
+  close_replayed(first, apart, &request);
+
+  const Body& body = *operation_.bodies[0];
+  const auto carries = static_cast<size_t>(form.carries);
+  const size_t stacked_end = carries + static_cast<size_t>(form.stacked_in);
+  BodyRequest closing{body.name, {}, {}, numbers_, false, &body};
+  const NodeRef done = make_argument(DType::Int64, {});
+  const NodeRef count = make_argument(DType::Int64, {batching_.count});
+  const NodeRef last = make_argument(DType::Int64, {});
+  const NodeRef runs = (Expr(last) - Expr(done)) < Expr(count);
+  for (size_t k = 0; k < carries; ++k) {
+    closing.arguments.push_back(own.arguments[k]);
+    const NodeRef next = root(own, k);
+    closing.roots.push_back(apart ? unless_done(runs, next, own.arguments[k]) : next);
+    const int32_t place = operation_.inputs[0][k];
+    request.inputs.push_back(own.flags[k] ? full(place) : value(place));
+  }
+  if (apart) {
+    closing.arguments.push_back(done);
+    closing.roots.push_back(plus_one(done));
+    request.inputs.push_back(zeros({}, DType::Int64));
+    ++request.form.carries;
+  }
+  for (size_t i = carries; i < body.inputs.size(); ++i) {
+    closing.arguments.push_back(own.arguments[i]);
+    const int32_t place = operation_.inputs[0][i];
+    request.inputs.push_back(i < stacked_end ? nullptr : own.flags[i] ? full(place) : value(place));
+  }
+  if (apart) {
+    closing.arguments.push_back(count);
+    closing.arguments.push_back(last);
+    request.inputs.push_back(counts());
+    request.inputs.push_back(Expr(longest) - Expr(scalar(DType::Int64, 1)));
+  }
+  ClosedBody closed = close_body(std::move(closing));
+  request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
+  request.body = std::move(closed.body);
+  const Made loop{make_loop(std::move(request)), true};
+  std::vector<BatchedOutput> out;
+  for (size_t k = 0; k < carries; ++k) {
+    out.push_back({{loop.node, own.flags[k] != 0}, static_cast<int32_t>(k), false});
+  }
+  if (apart) {
+    out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
+  } else {
+    out.push_back({{loop.node, false}, static_cast<int32_t>(carries), false});
+  }
+  return out;
+}
+
+void BatchedLoop::close_replayed(const Carried& own, bool apart, LoopRequest* request) {
+  const Body& body = *operation_.bodies[1];
+  const size_t carries = body.roots.size();
+  BodyRequest closing{body.name, {}, {}, of_replayed_, false, &body};
+  const NodeRef done = make_argument(DType::Int64, {});
+  const NodeRef count = make_argument(DType::Int64, {batching_.count});
+  const NodeRef runs = Expr(done) < Expr(count);
+  for (size_t k = 0; k < carries; ++k) {
+    closing.arguments.push_back(own.arguments[k]);
+    const NodeRef next = root(own, k);
+    closing.roots.push_back(apart ? unless_done(runs, next, own.arguments[k]) : next);
+    const int32_t place = operation_.inputs[1][k];
+    request->replayed_inputs.push_back(own.flags[k] ? full(place) : value(place));
+  }
+  if (apart) {
+    closing.arguments.push_back(done);
+    closing.roots.push_back(plus_one(done));
+    request->replayed_inputs.push_back(zeros({}, DType::Int64));
+    // What is no carry stands one further among the inputs.
+    for (int32_t& of : request->cotangents_of) of += static_cast<size_t>(of) >= carries;
+  }
+  for (size_t i = carries; i < body.inputs.size(); ++i) {
+    closing.arguments.push_back(own.arguments[i]);
+    const int32_t place = operation_.inputs[1][i];
+    request->replayed_inputs.push_back(own.flags[i] ? full(place) : value(place));
+  }
+  if (apart) {
+    closing.arguments.push_back(count);
+    request->replayed_inputs.push_back(counts());
+  }
+  ClosedBody closed = close_body(std::move(closing));
+  request->replayed_inputs.insert(request->replayed_inputs.end(), closed.captured.begin(),
+                                  closed.captured.end());
+  request->replayed = std::move(closed.body);
+}
+
+}  // namespace pullback

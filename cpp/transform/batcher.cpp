@@ -1,0 +1,392 @@
+// The rules. Whatever depends on no batch is copied as it is.
+
+#include "transform/batcher.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/make.h"
+#include "graph/operation.h"
+#include "graph/rebuild.h"
+#include "graph/rule.h"
+#include "ops/batch_scope.h"
+#include "ops/convolve.h"
+#include "ops/linalg/attention.h"
+#include "ops/linalg/linalg.h"
+#include "transform/batch_control.h"
+#include "transform/batch_index.h"
+
+namespace pullback {
+namespace {
+
+// A window of one more axis, all of which it takes.
+Window shifted(const Window& window) {
+  const int64_t rank = window.start.rank;
+  Window out(rank + 1);
+  for (int64_t d = 0; d < rank; ++d) {
+    out.start[d + 1] = window.start[d];
+    out.step[d + 1] = window.step[d];
+  }
+  return out;
+}
+
+}  // namespace
+
+bool always_true(const Node* node) {
+  if (node->op != Op::logical_or || node->inputs_count != 2) return false;
+  const Node* a = node->in[0];
+  const Node* b = node->in[1];
+  return a->op == Op::equal && b->op == Op::not_equal && a->inputs_count == 2 &&
+         b->inputs_count == 2 && a->in[0] == a->in[1] && a->in[0] == b->in[0] &&
+         b->in[0] == b->in[1];
+}
+
+Shape with_batch(int64_t count, const Shape& shape, int64_t rank) {
+  Shape out;
+  out.append(count);
+  for (int64_t d = shape.rank; d < rank; ++d) out.append(1);
+  for (int64_t n : shape) out.append(n);
+  return out;
+}
+
+Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
+  return squeeze(narrow(batch, 0, i, 1), Axes{{0}});
+}
+
+bool draws_since(const Node* node, uint64_t first) {
+  const StepKind step = traits(node->op).step;
+  // What a rule makes again from a seed of before has the numbers of then.
+  if (step == StepKind::Random) {
+    return node->inputs_count != 0 && node->inputs()[0]->seq >= first;  // none: computed already
+  }
+  if (const Node* seed = seed_of_routine(node)) return seed->seq >= first;
+  return node->seq >= first && step == StepKind::Control && draws_inside(*node->operation);
+}
+
+Made Batcher::make(const Node* node, std::span<const Made* const> in) {
+  node_ = node;
+  in_ = in;
+  if (node->shape.rank == kMaxRank) {
+    fail(ErrorKind::NotImplemented, "vmap: ", display_name(node), ": a batch of tensors of shape ",
+         node->shape, " has more than ", kMaxRank, " axes");
+  }
+  if (always_true(node)) return {first_entry(), false};
+  const bool draws_anew = draws_since(node, batching_.first_draw);
+  if (traits(node->op).step == StepKind::Random && draws_anew) return {drawn()};
+  if (node->op == Op::custom_call) return {call_of(node)};
+  const bool differs =
+      std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
+  if (node->op == Op::result) return {differs ? result() : nullptr};
+  if (node->op == Op::routine && (differs || draws_anew)) {
+    if (seed_of_routine(node) && !draws_anew) {
+      fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
+           ": weights that were dropped before the batch was made; call it inside");
+    }
+    std::vector<NodeRef> inputs;
+    for (size_t k = 0; k < in.size(); ++k) {
+      inputs.push_back(is_shared(node, k) ? shared(k) : full(k));
+    }
+    const NodeRef made = routine_like(NodeRef(const_cast<Node*>(node)), inputs);
+    std::vector<BatchedOutput>& outputs = controls_[node];
+    for (size_t k = 0; k < node->operation->outputs.size(); ++k) {
+      outputs.push_back({{made, true}, static_cast<int32_t>(k), false});
+    }
+    return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
+  }
+  if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
+    controls_[node] = batched_control(node, in, batching_);
+    return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
+  }
+  if (const auto found = controls_.find(node->op == Op::output ? node->in[0] : nullptr);
+      found != controls_.end()) {
+    return made_of(found->second[node->output]);
+  }
+  if (!differs) {
+    std::vector<Node*> inputs;
+    for (size_t k = 0; k < in.size(); ++k) inputs.push_back(input(k).get());
+    return {copy_node(node, inputs), false};
+  }
+  if (by_users_rule(node)) return {with_rule()};
+  Ref<Node> out = whole();
+  if (out == nullptr) {
+    fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
+         " cannot be computed for a whole batch; keep it outside of the function, or call the ",
+         "function in a loop");
+  }
+  return {std::move(out)};
+}
+
+Ref<Node> Batcher::broadcasting(size_t k, int64_t rank) const {
+  if (!has_batch(k)) return input(k);
+  return reshape(input(k), with_batch(count_, node_->inputs()[k]->shape, rank));
+}
+
+Ref<Node> Batcher::full(size_t k) const {
+  if (has_batch(k)) return input(k);
+  const Ref<Node> same = input(k);
+  return broadcast_to(same, with_batch(count_, same->shape, same->shape.rank));
+}
+
+// What attention takes once for many matrices: numbers, and a mask, which may have axes of
+// length 1.
+Ref<Node> Batcher::shared(size_t k) const {
+  if (has_batch(k) || node_->inputs()[k]->shape.rank == 0) return input(k);
+  return expand_dims(input(k), {0});
+}
+
+Ref<Node> Batcher::first_entry() const {
+  std::vector<Ref<Node>> inputs;
+  std::vector<Node*> below;
+  for (size_t k = 0; k < in_.size(); ++k) {
+    inputs.push_back(has_batch(k) ? entry_of(input(k), 0) : input(k));
+    below.push_back(inputs.back().get());
+  }
+  return copy_node(node_, below);
+}
+
+Ref<Node> Batcher::drawn() const {
+  std::vector<Ref<Node>> held{input(0), input(1)};
+  for (size_t k = 2; k < in_.size(); ++k) held.push_back(full(k));
+  std::vector<Node*> from;
+  for (const Ref<Node>& one : held) from.push_back(one.get());
+  const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
+  const bool permutation = node_->op == Op::permutation;
+  const Ref<Node> made = make_node(permutation ? Op::random_uniform : node_->op,
+                                   permutation ? DType::Float64 : node_->dtype, shape, from);
+  if (BatchScope::active()) made->flags |= kTraced;  // a batch of batches
+  return permutation ? sort(Op::argsort, made, 1, false) : made;
+}
+
+Ref<Node> Batcher::with_rule() const {
+  const bool custom = node_->op == Op::custom;
+  Ref<Node> inside = custom ? full(0) : whole();
+  if (inside == nullptr || !is_inexact(node_->dtype)) return inside;
+  std::vector<Ref<Node>> held{inside};
+  for (size_t k = custom; k < in_.size(); ++k) held.push_back(full(k));
+  std::vector<Node*> inputs;
+  for (const Ref<Node>& one : held) inputs.push_back(one.get());
+  Attr attr;
+  attr.keep = node_->attr.keep;
+  Ref<Node> out = make_node(Op::custom, node_->dtype, inside->shape, inputs, attr);
+  out->rule = batched_rule(node_, batching_);
+  return out;
+}
+
+Ref<Node> Batcher::call_of(const Node* call) {
+  Ref<Node>& made = calls_[call];
+  if (made != nullptr) return made;
+  std::vector<Ref<Node>> held;
+  for (size_t k = 0; k < call->inputs_count; ++k) {
+    const bool ours = call == node_;
+    const Ref<Node> same(call->inputs()[k]);
+    held.push_back(ours ? full(k)
+                        : broadcast_to(same, with_batch(count_, same->shape, same->shape.rank)));
+  }
+  std::vector<Node*> inputs;
+  for (const Ref<Node>& one : held) inputs.push_back(one.get());
+  made = make_node(Op::custom_call, DType::Bool, {}, inputs);
+  made->rule = batched_rule(call, batching_);
+  made->operation = new Operation;
+  for (const TensorType& type : call->operation->outputs) {
+    made->operation->outputs.push_back(
+        {type.dtype, with_batch(count_, type.shape, type.shape.rank)});
+  }
+  return made;
+}
+
+Ref<Node> Batcher::result() {
+  const Ref<Node> inside = full(0);
+  const Ref<Node> call = call_of(node_->in[1]);
+  Node* edges[] = {inside.get(), call.get()};
+  Ref<Node> out = make_node(Op::result, inside->dtype, inside->shape, edges);
+  out->output = node_->output;
+  return out;
+}
+
+Ref<Node> Batcher::like(const std::vector<Ref<Node>>& inputs, const Attr& attr) const {
+  std::vector<Node*> below;
+  for (const Ref<Node>& one : inputs) below.push_back(one.get());
+  const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
+  Ref<Node> out = make_node(node_->op, node_->dtype, shape, below, attr);
+  if (node_->window) out->window = std::make_unique<Window>(shifted(*node_->window));
+  out->part = node_->part;
+  if (!by_users_rule(node_)) out->rule = node_->rule;
+  return out;
+}
+
+Ref<Node> Batcher::whole() const {
+  const OpTraits& of = traits(node_->op);
+  Attr attr = node_->attr;
+  std::vector<Ref<Node>> inputs;
+  switch (of.kind) {
+    case OpKind::Leaf:
+      break;
+    case OpKind::View:
+      return view(of.view);
+    case OpKind::Elementwise:
+      for (size_t k = 0; k < in_.size(); ++k) {
+        inputs.push_back(broadcasting(k, node_->shape.rank));
+      }
+      return like(inputs, attr);
+    case OpKind::Fold:
+      attr.axes = static_cast<AxisMask>(attr.axes << 1);
+      return like({full(0)}, attr);
+    case OpKind::Pick:
+    case OpKind::Place:
+      return like({full(0), full(1)}, attr);
+    case OpKind::Step:
+      return step(of.step, attr);
+  }
+  return nullptr;
+}
+
+Ref<Node> Batcher::view(ViewKind kind) const {
+  const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
+  switch (kind) {
+    case ViewKind::Alias:
+      return node_->op == Op::custom ? composite() : like({full(0)}, node_->attr);
+    case ViewKind::Reshape:
+      return reshape(full(0), shape);
+    case ViewKind::Transpose: {
+      std::vector<int64_t> order{0};
+      for (int64_t d = 0; d < node_->shape.rank; ++d) order.push_back(node_->attr.order[d] + 1);
+      return transpose(full(0), order);
+    }
+    case ViewKind::Broadcast:
+      return broadcast_to(broadcasting(0, node_->shape.rank), shape);
+    case ViewKind::Slice:
+      return like({full(0)}, node_->attr);
+    case ViewKind::None:
+      break;
+  }
+  return nullptr;
+}
+
+Ref<Node> Batcher::composite() const {
+  const Attr& attr = node_->attr;
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < kMaxRank; ++d) {
+    if (attr.axes >> d & 1) axes.push_back(d + 1);
+  }
+  switch (attr.composite) {
+    case Composite::None:  // a result of a traced function
+      return full(0);
+    case Composite::mean:
+      return mean(full(1), axes, attr.keepdims);
+    case Composite::prod:
+      return prod(full(1), axes, attr.keepdims);
+    case Composite::max:
+      return reduce(Op::max, full(1), axes, attr.keepdims);
+    case Composite::min:
+      return reduce(Op::min, full(1), axes, attr.keepdims);
+    case Composite::logsumexp:
+      return logsumexp(full(1), axes, attr.keepdims);
+    case Composite::softmax:
+      return softmax(full(1), attr.axis + 1);
+    case Composite::log_softmax:
+      return log_softmax(full(1), attr.axis + 1);
+    case Composite::softmax_cross_entropy:
+      return softmax_cross_entropy(full(1), full(2));
+    case Composite::pow: {
+      if (has_batch(2)) return nullptr;
+      Node* inputs[] = {in_[1]->node.get(), node_->inputs()[2]};
+      return elementwise(Op::pow, inputs);
+    }
+    case Composite::solve:
+      return attr.reversed ? solve_turned(full(1), full(2)) : solve(full(1), full(2));
+    case Composite::det:
+      return det(full(1));
+    case Composite::logabsdet:
+      return slogdet(full(1)).logabsdet;
+    case Composite::sparse_softmax_cross_entropy:  // its labels are inside alone
+      return like({full(0), full(1)}, attr);
+    case Composite::count:
+      break;
+  }
+  return nullptr;
+}
+
+Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
+  std::vector<Ref<Node>> inputs;
+  switch (kind) {
+    case StepKind::Product: {
+      const int64_t rank = node_->shape.rank;
+      // One matrix times a vector for each entry is one product with all of them as rows.
+      if (!has_batch(0) && node_->in[0]->shape.rank == 2 && node_->in[1]->shape.rank == 2 &&
+          node_->shape[1] == 1) {
+        const Ref<Node> rows = reshape(input(1), {count_, node_->in[1]->shape[0]});
+        const Ref<Node> out = like_product(rows, swap_last_axes(input(0)));
+        return reshape(out, {count_, node_->shape[0], 1});
+      }
+      return like_product(broadcasting(0, rank), broadcasting(1, rank));
+    }
+    case StepKind::Concat:
+      ++attr.axis;
+      for (size_t k = 0; k < in_.size(); ++k) inputs.push_back(full(k));
+      return like(inputs, attr);
+    case StepKind::ArgFold:
+      ++attr.axis;
+      return like({full(0)}, attr);
+    case StepKind::Scan:
+    case StepKind::Sort:
+      ++attr.axis;
+      for (size_t k = 0; k < in_.size(); ++k) inputs.push_back(full(k));
+      return like(inputs, attr);
+    case StepKind::Search:
+      if (has_batch(0)) return batched_search(node_, input(0), input(1), count_);
+      return like({input(0), full(1)}, attr);
+    case StepKind::Convolve:
+    case StepKind::Pool: {
+      std::vector<bool> batched;
+      for (size_t k = 0; k < in_.size(); ++k) {
+        batched.push_back(has_batch(k) || kind == StepKind::Pool);
+        inputs.push_back(batched[k] ? full(k) : input(k));
+      }
+      Ref<Node> out = batched_windows(node_, inputs, batched, count_);
+      out->part = node_->part;
+      return out;
+    }
+    case StepKind::Embed:
+      return like({full(0)}, attr);
+    case StepKind::AtWindow:
+      return like({full(0), full(1)}, attr);
+    case StepKind::Indexed:  // with the positions last
+      if (node_->op == Op::sum_duplicates) return nullptr;
+      if (has_batch(in_.size() - 1)) {
+        const bool one_table = node_->op == Op::take && !has_batch(0);
+        for (size_t k = 0; k < in_.size(); ++k) {
+          inputs.push_back(one_table && k == 0 ? input(0) : full(k));
+        }
+        return batched_index(node_, inputs, count_);
+      }
+      ++attr.axis;
+      for (size_t k = 0; k + 1 < in_.size(); ++k) inputs.push_back(full(k));
+      inputs.push_back(input(in_.size() - 1));
+      return like(inputs, attr);
+    case StepKind::Host: {
+      const Ref<HostFunction> function(
+          dynamic_cast<HostFunction*>(node_->inputs()[0]->origin.get()));
+      if (!function->takes_batches) return nullptr;
+      for (size_t k = 1; k < in_.size(); ++k) inputs.push_back(full(k));
+      return host_call(inputs, node_->dtype, with_batch(count_, node_->shape, node_->shape.rank),
+                       function);
+    }
+    case StepKind::Iota:
+    case StepKind::Random:
+    case StepKind::Control:
+    case StepKind::Library:
+    case StepKind::Output:
+    case StepKind::None:
+      break;
+  }
+  return nullptr;
+}
+
+Ref<Node> Batcher::like_product(const Ref<Node>& a, const Ref<Node>& b) const {
+  Ref<Node> out = matmul(a, b);
+  out->part = node_->part;
+  if (!by_users_rule(node_)) out->rule = node_->rule;
+  return out;
+}
+
+}  // namespace pullback

@@ -1,0 +1,163 @@
+// Pieces and their copies: one walk, then rebuild's copy_node, inputs before users.
+//
+// A rule of a user may hold tensors of the piece. So an operation of a copy has a rule around it,
+// which asks it about the operation of the piece and makes what it says again on what the copy is
+// on.
+#include "transform/recompute.h"
+
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "graph/make.h"
+#include "graph/op.h"
+#include "graph/rebuild.h"
+#include "graph/rule.h"
+#include "graph/walk.h"
+
+namespace pullback {
+
+struct Piece::On {
+  Piece piece;
+  std::vector<Ref<Node>> inputs, others;
+};
+
+class Piece::CopiedRule : public Rule {
+ public:
+  CopiedRule(Ref<Rule> own, const Node* node, std::shared_ptr<const On> on)
+      : own_(std::move(own)), node_(const_cast<Node*>(node)), on_(std::move(on)) {
+    name = own_->name;
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    std::vector<Node*> from;
+    std::vector<Ref<Node>> to, held;
+    const auto stands_for = [&](Node* one, Node* other) {
+      from.push_back(one);
+      to.emplace_back(other);
+    };
+    std::vector<Node*> cotangents;
+    for (Node* g : call.cotangents) {  // under names of their own: one may be a tensor of the piece
+      held.push_back(make_node(Op::identity, g->dtype, g->shape, {&g, 1}));
+      cotangents.push_back(held.back().get());
+      stands_for(cotangents.back(), g);
+    }
+    const auto own = node_->op == Op::custom ? rule_inputs(node_.get()) : node_->inputs();
+    std::vector<Node*> inputs(own.begin(), own.end());
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its dtype settled
+      stands_for(inputs[k], call.inputs[k]);
+    }
+    std::vector<Node*> outputs(call.outputs.size());
+    if (node_->op != Op::custom_call) {
+      outputs[0] = node_.get();
+      stands_for(node_.get(), call.node);
+    }
+    std::vector<Cotangent> answers =
+        own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
+    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+      return made_again(std::move(roots), std::move(from), std::move(to), on_);
+    });
+    return answers;
+  }
+
+ private:
+  Ref<Rule> own_;
+  Ref<Node> node_;  // of the piece
+  std::shared_ptr<const On> on_;
+};
+
+class Piece::CopiedOperation : public Original {
+ public:
+  CopiedOperation(const Node* original, std::shared_ptr<const On> on)
+      : Original(original), on_(std::move(on)) {}
+
+  std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                    std::vector<Ref<Node>> to) const override {
+    return made_again(std::move(roots), std::move(from), std::move(to), on_);
+  }
+
+ private:
+  std::shared_ptr<const On> on_;
+};
+
+// What was made from tensors of the piece, made again as of a copy.
+std::vector<Ref<Node>> Piece::made_again(std::vector<Ref<Node>> roots, std::vector<Node*> from,
+                                         std::vector<Ref<Node>> to,
+                                         const std::shared_ptr<const On>& on) {
+  for (size_t k = 0; k < on->inputs.size(); ++k) {
+    from.push_back(on->inputs[k].get());
+    to.push_back(on->others[k]);
+  }
+  const Subgraph made(
+      std::move(roots), from, [](const Node*) { return false; },
+      [&](const Node* node) { return on->piece.inside(node); });
+  return made.rebuild(
+      to, [&](size_t, const Node* node, auto below) { return copied(node, below, on); });
+}
+
+Ref<Node> Piece::copied(const Node* node, std::span<Node* const> inputs,
+                        const std::shared_ptr<const On>& on) {
+  Ref<Node> copy = copy_node(node, inputs);
+  if (by_users_rule(copy.get())) copy->rule = new CopiedRule(copy->rule, node, on);
+  if (holds_rules(node)) copy->origin = new CopiedOperation(node, on);
+  return copy;
+}
+
+// An output that was taken later of an older operation is an input of the piece. A reverse pass
+// takes such outputs: the states of a loop, the vectors of a factorisation.
+bool Piece::inside(const Node* node) const {
+  const Node* operation = operation_of(node);
+  if (operation && operation->seq < first) return false;
+  return node->seq >= first && node->inputs_count > 0 && node->op != Op::read;
+}
+
+std::vector<Node*> Piece::nodes() const {
+  std::vector<Node*> tops, out;
+  for (const Ref<Node>& root : roots) tops.push_back(root.get());
+  walk(std::span<Node* const>(tops), &out,
+       [&](const Node* node) { return inside(node) ? node->inputs() : std::span<Node* const>(); });
+  return out;
+}
+
+std::vector<Ref<Node>> Piece::inputs() const {
+  std::vector<Ref<Node>> out;
+  for (Node* node : nodes()) {
+    if (!inside(node) && node->tracked()) out.emplace_back(node);
+  }
+  return out;
+}
+
+void Piece::never_keep() const {
+  for (Node* node : nodes()) {
+    if (inside(node)) node->attr.keep = Keep::Never;
+  }
+}
+
+std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
+                                   std::span<const Ref<Node>> others, Keep keep_roots) const {
+  std::unordered_map<const Node*, Ref<Node>> made;
+  for (size_t i = 0; i < inputs.size(); ++i) made[inputs[i].get()] = others[i];
+  const auto on = std::make_shared<const On>(
+      On{*this, {inputs.begin(), inputs.end()}, {others.begin(), others.end()}});
+  std::vector<Node*> below;
+  for (Node* node : nodes()) {
+    if (made.contains(node)) continue;
+    if (!inside(node)) {
+      made[node] = Ref<Node>(node);
+      continue;
+    }
+    below.clear();
+    for (const Node* input : node->inputs()) below.push_back(made.at(input).get());
+    made[node] = copied(node, below, on);
+    made[node]->attr.keep = Keep::Never;
+  }
+  std::vector<Ref<Node>> out;
+  for (const Ref<Node>& root : roots) {
+    out.push_back(made.at(root.get()));
+    if (inside(root.get())) out.back()->attr.keep = keep_roots;
+  }
+  return out;
+}
+
+}  // namespace pullback
