@@ -1,6 +1,6 @@
 """`function`: trace a Python function once and replay the trace.
 
-The path of a call is in cpp/bind/function.cpp.
+The path of a call is in cpp/bind/types/function.cpp.
 """
 
 from __future__ import annotations
