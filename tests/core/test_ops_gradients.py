@@ -54,7 +54,7 @@ def test_every_operation_has_a_case(cases: list[Case]) -> None:
 
 
 def test_every_row_of_elementwise_def_is_tested_as_what_it_is(cases: list[Case]) -> None:
-    table = Path(__file__).parents[2] / "cpp" / "ops" / "elementwise.def"
+    table = Path(__file__).parents[2] / "cpp" / "graph" / "elementwise.def"
     rows = [match for line in table.read_text().splitlines() if (match := ROW.match(line))]
     assert len(rows) > 40
     by_name = {case.op: case for case in cases if case.elementwise}
