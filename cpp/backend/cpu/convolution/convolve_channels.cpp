@@ -11,7 +11,7 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kMostSegments = 256;
-constexpr int64_t kStrip = 256;  // groups that one unit is about
+constexpr int64_t kGroupStrip = 256;  // groups that one unit is about
 
 template <class T>
 struct Channels {
@@ -127,7 +127,7 @@ struct Channels {
 
   Status run() {
     make_adjacent();
-    const int64_t strips = ceil_div(p.groups, kStrip);
+    const int64_t strips = ceil_div(p.groups, kGroupStrip);
     const int64_t units = p.batch * first.out * middle.out * strips;
     const int64_t per_chunk = ceil_div(units, 4 * kChunks);
     FirstProblem problem;
@@ -136,11 +136,11 @@ struct Channels {
       T* line = reinterpret_cast<T*>(tile.data());
       if (p.to > 1 && !line) return problem.report(chunk, Problem::Memory);
       for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, units); ++u) {
-        const int64_t g = u % strips * kStrip;
+        const int64_t g = u % strips * kGroupStrip;
         const int64_t t1 = u / strips % middle.out;
         const int64_t t0 = u / strips / middle.out % first.out;
         const int64_t n = u / strips / middle.out / first.out;
-        const int64_t groups = std::min(kStrip, p.groups - g);
+        const int64_t groups = std::min(kGroupStrip, p.groups - g);
         T* y = of.y + n * p.y_batch + t0 * first.y + t1 * middle.y + g * p.to;
         if (p.to == 1) {
           row(n, t0, t1, g, groups, 0, y, last.y);
