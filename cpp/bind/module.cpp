@@ -227,9 +227,9 @@ void bind_testing(py::module_& m) {
   m.def("clear_plans", &clear_cache);
   m.def("reset_peak_bytes", &reset_peak_bytes);
   m.def("trim_memory", &trim_memory);
-  m.def("describe_plan", [](const std::vector<Ref<Node>>& nodes) {
+  m.def("describe_plan", [](const std::vector<NodeRef>& nodes) {
     std::vector<Node*> roots;
-    for (const Ref<Node>& node : nodes) roots.push_back(node.get());
+    for (const NodeRef& node : nodes) roots.push_back(node.get());
     return describe_plan(roots);
   });
 }

@@ -23,9 +23,9 @@ constexpr int64_t kMostOnTheWay = 4;
 // … and a product of more entries than these.
 constexpr int64_t kSmallProduct = 64;
 
-std::vector<Node*> pointers(std::span<const Ref<Node>> nodes) {
+std::vector<Node*> pointers(std::span<const NodeRef> nodes) {
   std::vector<Node*> out;
-  for (const Ref<Node>& node : nodes) out.push_back(node.get());
+  for (const NodeRef& node : nodes) out.push_back(node.get());
   return out;
 }
 
@@ -65,11 +65,11 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
 }  // namespace
 
 void compute_parts() {
-  std::vector<Ref<Node>> parts = take_parts();
+  std::vector<NodeRef> parts = take_parts();
   if (parts.empty()) return;
   const std::vector<uint8_t> chosen = that_free(pointers(parts));
-  std::vector<Ref<Node>> due;
-  std::vector<Ref<Node>> remaining;
+  std::vector<NodeRef> due;
+  std::vector<NodeRef> remaining;
   for (size_t i = 0; i < parts.size(); ++i) (chosen[i] ? due : remaining).push_back(parts[i]);
   put_back(remaining);
   parts.clear();
@@ -79,7 +79,7 @@ void compute_parts() {
     try {
       evaluate(pointers(some));
     } catch (const Error&) {  // those that can be computed are, one by one
-      for (const Ref<Node>& node : some) {
+      for (const NodeRef& node : some) {
         try {
           evaluate(node.get());
         } catch (const Error&) {

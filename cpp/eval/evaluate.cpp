@@ -86,7 +86,7 @@ CallingBack::~CallingBack() {
 namespace {
 
 // Until the run on another thread that writes the node's next value into its memory is over.
-void wait_for(const Ref<Node>& node) {
+void wait_for(const NodeRef& node) {
   while (node->flags & kLent) {
     if (turn.runs || lent_forever) {
       fail(ErrorKind::Runtime, display_name(node.get()), ": this value was being updated in place ",
@@ -125,11 +125,11 @@ std::vector<Node*> with_updates(std::span<Node* const> roots) {
   return all;
 }
 
-Ref<Node> first_lent(std::span<Node* const> nodes) {
+NodeRef first_lent(std::span<Node* const> nodes) {
   if (lent_nodes == 0) return nullptr;
   const auto lent = [](const Node* node) { return (node->flags & kLent) != 0; };
   const auto found = std::find_if(nodes.begin(), nodes.end(), lent);
-  return found == nodes.end() ? nullptr : Ref<Node>(*found);
+  return found == nodes.end() ? nullptr : NodeRef(*found);
 }
 
 // Of what is pending when nothing below it is lent. A wait gives the lock away, and then other
@@ -138,7 +138,7 @@ Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
   for (;;) {
     Snapshot snapshot =
         updates == Updates::Leave ? take_snapshot(roots) : take_snapshot(with_updates(roots));
-    const Ref<Node> lent = first_lent(snapshot.nodes);
+    const NodeRef lent = first_lent(snapshot.nodes);
     if (!lent) return snapshot;
     wait_for(lent);
   }
@@ -150,7 +150,7 @@ constexpr const char* kNoValueYet =
 // The plan of what is pending, its arguments in `run` and what it computes in `wanted`; null where
 // nothing is pending. The snapshot ends here: its plain pointers must not see the lock given away.
 std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates updates,
-                                          PlanRun* run, std::vector<Ref<Node>>* wanted) {
+                                          PlanRun* run, std::vector<NodeRef>* wanted) {
   for (Node* root : roots) {
     if (!(root->flags & kTraced) || root->has_value()) continue;
     refuse_traced(root, "evaluate", kNoValueYet);
@@ -176,7 +176,7 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
 // The caller holds the roots.
 void evaluate_once(std::span<Node* const> roots, Updates updates) {
   PlanRun run;
-  std::vector<Ref<Node>> wanted;
+  std::vector<NodeRef> wanted;
   const auto cached = prepare(roots, updates, &run, &wanted);
   if (!cached) return;
   run.run(*cached);
@@ -186,13 +186,13 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   // Only now that all is there: what a history held may run anything when it ends, and nobody must
   // compute an update again whose memory was that of its input.
   settle_variables();
-  for (const Ref<Node>& node : wanted) {
+  for (const NodeRef& node : wanted) {
     if (!node->tracked() || node->op == Op::read || ends_history(node.get())) seal(node.get());
   }
 }
 
 // The pending update of one variable, when all of them together have failed.
-void evaluate_own(const Ref<Node>& update, Node* next) {
+void evaluate_own(const NodeRef& update, Node* next) {
   Node* root = update.get();
   try {
     evaluate_once({&root, 1}, Updates::Leave);
@@ -211,7 +211,7 @@ void set_failed_apart() {
   std::vector<Ref<Variable>> variables;
   for (Variable* variable : pending_variables()) variables.emplace_back(variable);
   for (const Ref<Variable>& variable : variables) {
-    const Ref<Node> update = variable->current;
+    const NodeRef update = variable->current;
     Node* root = update.get();
     try {
       evaluate_once({&root, 1}, Updates::Leave);
@@ -326,8 +326,8 @@ void evaluate(std::span<Node* const> roots) {
   bool ready = true;
   for (const Node* root : roots) ready &= root->has_value();
   if (ready) return;
-  std::array<Ref<Node>, 4> few;  // hold the roots
-  std::vector<Ref<Node>> many;
+  std::array<NodeRef, 4> few;  // hold the roots
+  std::vector<NodeRef> many;
   if (roots.size() <= few.size()) {
     std::copy(roots.begin(), roots.end(), few.begin());
   } else {
@@ -348,13 +348,13 @@ void install_evaluation() {
   compute_due_parts = compute_parts;
   evaluate_deep = [](Node* node) { evaluate(node); };
   evaluate_pending = [](Variable* variable, Node* next) {
-    wait_for(Ref<Node>(variable->current));
+    wait_for(NodeRef(variable->current));
     try {
       evaluate_once({}, Updates::Compute);
     } catch (const Error&) {
-      return evaluate_own(Ref<Node>(variable->current), next);  // held: others may assign meanwhile
+      return evaluate_own(NodeRef(variable->current), next);  // held: others may assign meanwhile
     }
-    if (variable->failed) evaluate_own(Ref<Node>(variable->current), next);
+    if (variable->failed) evaluate_own(NodeRef(variable->current), next);
   };
 }
 

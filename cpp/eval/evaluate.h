@@ -53,8 +53,8 @@ class PlanRun {
 
  private:
   struct Vectors {
-    std::vector<Ref<Node>> nodes;  // dying ones; null for the others
-    std::vector<Ref<Node>> held;
+    std::vector<NodeRef> nodes;  // dying ones; null for the others
+    std::vector<NodeRef> held;
     std::vector<Ref<Buffer>> arguments, owned, results;
     std::vector<Scalar> scalars;
     std::vector<uint64_t> replaced;

@@ -20,7 +20,7 @@ class Walk {
       : request_(request), assignments_(assignments), graph_(request) {}
 
   std::vector<Ancestor> run(const std::vector<uint64_t>& also) {
-    for (const Ref<Node>& y : request_.ys) find(y->seq, y.get());
+    for (const NodeRef& y : request_.ys) find(y->seq, y.get());
     for (uint64_t seq : also) find(seq, nullptr);
     while (!pending_.empty()) {
       const size_t at = pending_.back();

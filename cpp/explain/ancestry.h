@@ -14,7 +14,7 @@ namespace pullback {
 
 struct Ancestor {
   uint64_t seq = 0;
-  Ref<Node> node;    // null: it is gone, and only its record is left
+  NodeRef node;      // null: it is gone, and only its record is left
   std::string name;  // of the operation; empty where nothing is known
   std::optional<DType> dtype;
   uint64_t variable = 0;         // of a read

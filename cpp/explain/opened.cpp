@@ -67,7 +67,7 @@ class OpenedRule : public Rule {
 
  private:
   Ref<Rule> inside_;
-  Ref<Node> node_;  // in the body
+  NodeRef node_;  // in the body
   GivenRef given_;
 };
 

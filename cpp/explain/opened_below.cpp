@@ -89,15 +89,15 @@ OpenedBelow opened_below(const NodeRef& y, std::span<const NodeRef> operations,
       const int64_t number = numbers.at(node);
       if (auto found = opened(node, on, number, flags->second)) {
         outputs[node] = std::move(found->outputs);
-        out.opened.push_back({Ref<Node>(node), number, std::move(found->parts)});
-        return Ref<Node>(node);
+        out.opened.push_back({NodeRef(node), number, std::move(found->parts)});
+        return NodeRef(node);
       }
     }
     if (node->op == Op::output) {
       const auto at = outputs.find(operation_of(node));
       if (at != outputs.end()) return at->second[node->output];
     }
-    Ref<Node> copy = copy_node(node, on);
+    NodeRef copy = copy_node(node, on);
     out.copies.emplace_back(copy->seq, node->seq);
     return copy;
   });

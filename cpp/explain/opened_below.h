@@ -11,7 +11,7 @@ namespace pullback {
 struct OpenedBelow {
   NodeRef y;
   struct Operation {
-    Ref<Node> node;
+    NodeRef node;
     int64_t number;  // of iterations, or the branch that was taken
     std::vector<OpenedPart> parts;
   };

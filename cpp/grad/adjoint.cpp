@@ -28,7 +28,7 @@ bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b
 }
 
 // `base` plus a piece put where `like` puts its own.
-Ref<Node> add_piece(const Ref<Node>& base, const Ref<Node>& piece, const Node* like) {
+NodeRef add_piece(const NodeRef& base, const NodeRef& piece, const Node* like) {
   if (like->window) return at_window(base, piece, *like->window, Update::Add);
   return at_index(base, piece, like->in[like->inputs_count - 1], like->attr.axis, Update::Add,
                   false);
@@ -36,11 +36,11 @@ Ref<Node> add_piece(const Ref<Node>& base, const Ref<Node>& piece, const Node* l
 
 // A sum that costs no more than its smaller part, where that is a piece of the other. `rows`: what
 // takes send is not summed.
-Ref<Node> sum_of(const Ref<Node>& sum, const Ref<Node>& more, bool rows) {
+NodeRef sum_of(const NodeRef& sum, const NodeRef& more, bool rows) {
   if (!is_piece(more.get())) {
-    return is_piece(sum.get()) ? sum_of(more, sum, rows) : Ref<Node>(Expr(sum) + Expr(more));
+    return is_piece(sum.get()) ? sum_of(more, sum, rows) : NodeRef(Expr(sum) + Expr(more));
   }
-  const Ref<Node> piece = more->in[0];
+  const NodeRef piece = more->in[0];
   if (rows && !more->window) return add_piece(sum, piece, more.get());
   if (is_piece(sum.get()) && same_place(sum.get(), more.get(), sum->in[0], piece.get())) {
     const Expr both = Expr(sum->in[0]) + Expr(piece);
@@ -57,11 +57,11 @@ Ref<Node> sum_of(const Ref<Node>& sum, const Ref<Node>& more, bool rows) {
 
 // g summed over broadcast axes. Where g is a product and its rows are summed, that is the sum of
 // the left operand's rows times the right one: a vector's worth of the product.
-Ref<Node> summed(const Ref<Node>& g, const Shape& shape) {
+NodeRef summed(const NodeRef& g, const Shape& shape) {
   const int64_t rank = g->shape.rank;
   const bool known = g->has_value() || g->rule;
   if (!known && g->op == Op::negative && g->inputs_count == 1) {
-    return -Expr(summed(Ref<Node>(g->in[0]), shape));
+    return -Expr(summed(NodeRef(g->in[0]), shape));
   }
   if (known || g->op != Op::matmul || g->inputs_count != 2 || !is_float(g->dtype) ||
       shape.rank == 0 || shape[shape.rank - 1] != g->shape[rank - 1] ||
@@ -70,7 +70,7 @@ Ref<Node> summed(const Ref<Node>& g, const Shape& shape) {
   }
   Shape row = g->in[0]->shape;
   row[row.rank - 2] = 1;
-  return sum_to(matmul(sum_to(Ref<Node>(g->in[0]), row), Ref<Node>(g->in[1])), shape);
+  return sum_to(matmul(sum_to(NodeRef(g->in[0]), row), NodeRef(g->in[1])), shape);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ const Support& Adjoint::support() {
   return supports_.empty() ? everywhere : supports_[0];
 }
 
-Ref<Node> Adjoint::dense() {
+NodeRef Adjoint::dense() {
   if (kind_ != Cotangent::Value) return nullptr;
   if (!supports_.empty()) value_ = dense_of(value_, supports_[0], clean_);
   supports_.clear();
@@ -140,9 +140,9 @@ Ref<Node> Adjoint::dense() {
   return value_;
 }
 
-Ref<Node> with_history(Ref<Node> derivative) {
+NodeRef with_history(NodeRef derivative) {
   if (derivative == nullptr || derivative->tracked()) return derivative;
-  Ref<Node> out = identity(derivative);
+  NodeRef out = identity(derivative);
   out->flags |= kTracked;
   return out;
 }

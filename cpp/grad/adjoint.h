@@ -23,22 +23,22 @@ class Adjoint {
 
   Cotangent::Kind kind() const { return kind_; }
   // The cotangent in support(); elsewhere anything, but zero if clean().
-  const Ref<Node>& value() const { return value_; }
+  const NodeRef& value() const { return value_; }
   bool clean() const { return clean_; }
   const Support& support();
   // The cotangent as a plain tensor, masked entries zero; null unless kind() is Value.
-  Ref<Node> dense();
+  NodeRef dense();
 
  private:
   Cotangent::Kind kind_ = Cotangent::None;
   bool clean_ = false;
   bool rows_;
-  Ref<Node> value_;
+  NodeRef value_;
   std::vector<Support> supports_;  // it may be other than zero in any of them; none: everywhere
 };
 
 // A derivative as it is answered. One that happens to be constant has a history as well: asking
 // for its own gradient is no mistake, the answer is just None. Null stays null.
-Ref<Node> with_history(Ref<Node> derivative);
+NodeRef with_history(NodeRef derivative);
 
 }  // namespace pullback

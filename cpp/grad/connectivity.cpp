@@ -33,7 +33,7 @@ History* deferred_history(const Node* node) {
 }
 
 void refuse_late_overrides(const GradientRequest& request) {
-  const auto traced = [](const Ref<Node>& y) { return (y->flags & kTraced) != 0; };
+  const auto traced = [](const NodeRef& y) { return (y->flags & kTraced) != 0; };
   if (!request.overrides || std::any_of(request.ys.begin(), request.ys.end(), traced)) return;
   for (int i = 0; i < kOps; ++i) {
     const Op op = static_cast<Op>(i);
@@ -111,7 +111,7 @@ void Connectivity::collect() {
     if (stop.variable) stopped_variables_.insert(stop.variable);
   }
   std::vector<Node*> roots;
-  for (const Ref<Node>& y : request_.ys) roots.push_back(y.get());
+  for (const NodeRef& y : request_.ys) roots.push_back(y.get());
   if (History::live) build_histories(roots);
   share_results();
   walk(roots, &nodes_, [&](const Node* node) {
@@ -146,19 +146,19 @@ uint64_t Connectivity::oldest_of(const Source& x) const {
 // an argument of the call is that argument, as it would be without the trace.
 void Connectivity::share_results() {
   if (request_.tape) return;  // it watches the results themselves
-  const auto shared = [](const Ref<Node>& node) -> Ref<Node> {
+  const auto shared = [](const NodeRef& node) -> NodeRef {
     if (!node) return nullptr;
     History* history = deferred_history(node.get());
     if (history && (history->is_built() || history->passes_on(node.get()))) {
       history->build(node.get());
     }
-    return Ref<Node>(inside_of_result(node.get()));
+    return NodeRef(inside_of_result(node.get()));
   };
   for (Source& x : xs_) {
-    if (const Ref<Node> inside = shared(x.node)) x.node = inside;
+    if (const NodeRef inside = shared(x.node)) x.node = inside;
   }
   for (const Source& stop : request_.stop) {
-    if (const Ref<Node> inside = shared(stop.node)) {
+    if (const NodeRef inside = shared(stop.node)) {
       stopped_nodes_.erase(stop.node.get());
       stopped_nodes_.insert(inside.get());
     }
@@ -252,7 +252,7 @@ size_t Connectivity::extend(Node* root) {
   return find(root);
 }
 
-size_t Connectivity::add_leaf(const Ref<Node>& node) {
+size_t Connectivity::add_leaf(const NodeRef& node) {
   if (!twins_) start_twins();
   const size_t number = nodes_.size();
   nodes_.push_back(node.get());

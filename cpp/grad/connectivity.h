@@ -69,7 +69,7 @@ class Connectivity {
   // alive from now on.
   size_t extend(Node* root);
   // Adds a leaf as one that an x moves.
-  size_t add_leaf(const Ref<Node>& node);
+  size_t add_leaf(const NodeRef& node);
 
  private:
   size_t find(const Node* node);
@@ -89,7 +89,7 @@ class Connectivity {
   std::unordered_map<const Node*, size_t> position_;
   std::unique_ptr<Twins> twins_;  // once it has been extended
   Uses used_;                     // of all that the walk found
-  std::vector<Ref<Node>> held_;   // once it has been extended: all there are
+  std::vector<NodeRef> held_;     // once it has been extended: all there are
   // Inputs of the stop_gradients that an override makes part of the graph: once computed, such a
   // node has none.
   std::unordered_map<const Node*, Node*> stops_;

@@ -11,14 +11,13 @@ namespace pullback {
 
 // What the cotangents of the outputs (null where there is none) say of each input that is wanted;
 // null where no path leads there.
-std::vector<Ref<Node>> control_cotangents(const Ref<Node>& operation,
-                                          std::span<const Ref<Node>> cotangents,
-                                          std::span<const uint8_t> wanted,
-                                          const OverrideMap* overrides);
+std::vector<NodeRef> control_cotangents(const NodeRef& operation,
+                                        std::span<const NodeRef> cotangents,
+                                        std::span<const uint8_t> wanted,
+                                        const OverrideMap* overrides);
 
 // What the tangents of the inputs (null where there is none) say of each output.
-std::vector<Ref<Node>> control_tangents(const Ref<Node>& operation,
-                                        std::span<const Ref<Node>> tangents,
-                                        const OverrideMap* overrides);
+std::vector<NodeRef> control_tangents(const NodeRef& operation, std::span<const NodeRef> tangents,
+                                      const OverrideMap* overrides);
 
 }  // namespace pullback

@@ -42,7 +42,7 @@ class ForwardPass : public NodeTangents {
     tangents_.resize(graph_.nodes().size());
   }
 
-  std::vector<Ref<Node>> run() {
+  std::vector<NodeRef> run() {
     seed();
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       Node* node = graph_.nodes()[i];
@@ -63,7 +63,7 @@ class ForwardPass : public NodeTangents {
     return std::exchange(tangents_[at], Adjoint());
   }
 
-  size_t extend(const Ref<Node>& root, size_t at) override {
+  size_t extend(const NodeRef& root, size_t at) override {
     const size_t begin = graph_.nodes().size();
     const size_t number = graph_.extend(root.get());
     tangents_.resize(graph_.nodes().size());
@@ -73,7 +73,7 @@ class ForwardPass : public NodeTangents {
     return number;
   }
 
-  size_t add_leaf(const Ref<Node>& node) override {
+  size_t add_leaf(const NodeRef& node) override {
     tangents_.emplace_back();
     cares_.push_back(Zeros::Drop);
     return graph_.add_leaf(node);
@@ -116,10 +116,10 @@ class ForwardPass : public NodeTangents {
       } else if (const size_t at = graph_.position(x.node.get()); at != Connectivity::kAbsent) {
         places = {at};
       }
-      const Ref<Node> mask = k < request_.masks.size() ? request_.masks[k] : nullptr;
+      const NodeRef mask = k < request_.masks.size() ? request_.masks[k] : nullptr;
       for (size_t i : places) {
         const Node* node = graph_.nodes()[i];
-        Ref<Node> t = k < request_.xs_tangents.size() ? request_.xs_tangents[k] : nullptr;
+        NodeRef t = k < request_.xs_tangents.size() ? request_.xs_tangents[k] : nullptr;
         if (t == nullptr) t = ones(node->shape, node->dtype);
         tangents_[i].add({Cotangent::Value, t, mask, true}, node->shape, cares_[i]);
       }
@@ -190,7 +190,7 @@ class ForwardPass : public NodeTangents {
     for (size_t k = 0; k < sent.size(); ++k) {
       if (!sent[k]) continue;
       const Support support = pass == Mask::Stops ? Support() : sent[k]->support();
-      const Ref<Node> g = support.everywhere() ? sent[k]->dense() : sent[k]->value();
+      const NodeRef g = support.everywhere() ? sent[k]->dense() : sent[k]->value();
       uint8_t wanted[3] = {};
       wanted[k] = cares_[i] >= Zeros::Keep ? kWantedMasked : kWanted;
       Cotangent out[3];
@@ -212,7 +212,7 @@ class ForwardPass : public NodeTangents {
         node->op == Op::complex && sent[0] && sent[1];  // each has a part of the entry
     const bool dense = parts || both || mixes_upwards(node);
     std::vector<Part> of;
-    std::vector<Ref<Node>> held;
+    std::vector<NodeRef> held;
     std::vector<Node*> inputs;
     Support support;
     for (size_t k = 0; k < sent.size(); ++k) {
@@ -236,14 +236,14 @@ class ForwardPass : public NodeTangents {
       }
       inputs.push_back(held.back().get());
     }
-    Ref<Node> value;
+    NodeRef value;
     if (node->op == Op::identity) {
       value = held[0];
     } else {
       value = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
       if (node->window) value->window = std::make_unique<Window>(*node->window);
     }
-    const Ref<Node> mask = parts ? joined_upwards(node, of, zeros) : nullptr;
+    const NodeRef mask = parts ? joined_upwards(node, of, zeros) : nullptr;
     // What is zero around a window, or where nothing was placed, is zero in the value.
     const auto is_clean = [&](const Adjoint* one) { return !one || one->clean(); };
     const bool clean = dense || std::ranges::all_of(sent, is_clean);
@@ -257,15 +257,15 @@ class ForwardPass : public NodeTangents {
       // As in a reverse pass, what tells the columns of a jacobian apart guards nothing.
       const Support known =
           request_.masks.empty() ? sent[k]->support() : sent[k]->support().without(request_.masks);
-      const Ref<Node> other = guarded_upwards(node, known, k, cares_[i]);
-      const Ref<Node> t = sent[k]->dense();
+      const NodeRef other = guarded_upwards(node, known, k, cares_[i]);
+      const NodeRef t = sent[k]->dense();
       add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, support);
     }
   }
 
   // The transpose of what a vjp made of `us`, of the tangents.
-  std::vector<Ref<Node>> transposed(std::vector<Cotangent>& answers, const Sent& sent,
-                                    const std::vector<Ref<Node>>& us, bool* any_zero) {
+  std::vector<NodeRef> transposed(std::vector<Cotangent>& answers, const Sent& sent,
+                                  const std::vector<NodeRef>& us, bool* any_zero) {
     GradientRequest request;
     for (size_t k = 0; k < sent.size(); ++k) {
       if (!sent[k] || answers[k].kind == Cotangent::None) continue;
@@ -273,17 +273,17 @@ class ForwardPass : public NodeTangents {
       if (answers[k].kind == Cotangent::Zero) continue;
       Support own;
       own.intersect(answers[k].mask);
-      const Ref<Node> y = dense_of(answers[k].value, own, answers[k].clean);
+      const NodeRef y = dense_of(answers[k].value, own, answers[k].clean);
       request.ys.push_back(y);
       request.grad_ys.push_back(broadcast_to(sent[k]->dense(), y->shape));
     }
-    for (const Ref<Node>& u : us) request.xs.push_back({u, 0});
-    if (request.ys.empty()) return std::vector<Ref<Node>>(us.size());
+    for (const NodeRef& u : us) request.xs.push_back({u, 0});
+    if (request.ys.empty()) return std::vector<NodeRef>(us.size());
     return transpose(request, us);
   }
 
   void transpose_row(size_t i, Node* node, const Sent& sent) {
-    const Ref<Node> u = any_cotangent({node->dtype, node->shape});
+    const NodeRef u = any_cotangent({node->dtype, node->shape});
     std::vector<uint8_t> wanted;
     for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
     std::vector<Cotangent> answers(sent.size());
@@ -293,7 +293,7 @@ class ForwardPass : public NodeTangents {
       if (one) supports.push_back(one->support());
     }
     bool any_zero = false;
-    const Ref<Node> value = transposed(answers, sent, {u}, &any_zero)[0];
+    const NodeRef value = transposed(answers, sent, {u}, &any_zero)[0];
     const bool entries = is_elementwise(node->op) && traits(node->op).mask != Mask::Stops;
     if (!entries || value == nullptr) return give(i, value, any_zero);
     add(i, {Cotangent::Value, value, nullptr, false}, unite(supports));
@@ -308,7 +308,7 @@ class ForwardPass : public NodeTangents {
   }
 
   void transpose_rule(size_t i, Node* node, const Exit& exit, const Sent& sent) {
-    std::vector<Ref<Node>> us;
+    std::vector<NodeRef> us;
     std::vector<Node*> outputs;
     if (node->op == Op::custom_call) {
       for (const TensorType& type : node->operation->outputs) us.push_back(any_cotangent(type));
@@ -320,14 +320,14 @@ class ForwardPass : public NodeTangents {
     }
     std::vector<Cotangent> answers = call_rule(node, exit, outputs, us, request_.of.overrides);
     bool any_zero = false;
-    std::vector<Ref<Node>> found = transposed(answers, sent, us, &any_zero);
+    std::vector<NodeRef> found = transposed(answers, sent, us, &any_zero);
     if (node->op != Op::custom_call) return give(i, found[0], any_zero);
     results_[node] = {std::move(found), any_zero};
   }
 
   void transpose_routine(Node* operation, const Sent& sent) {
     const std::vector<TensorType>& types = operation->operation->outputs;
-    std::vector<Ref<Node>> cotangents(types.size()), us;
+    std::vector<NodeRef> cotangents(types.size()), us;
     for (size_t k = 0; k < types.size(); ++k) {
       if (is_inexact(types[k].dtype)) us.push_back(cotangents[k] = any_cotangent(types[k]));
     }
@@ -336,13 +336,12 @@ class ForwardPass : public NodeTangents {
     std::vector<uint8_t> wanted;
     for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
     std::vector<Cotangent> answers;
-    for (const Ref<Node>& g :
-         routine_cotangents(Ref<Node>(operation), outputs, cotangents, wanted)) {
+    for (const NodeRef& g : routine_cotangents(NodeRef(operation), outputs, cotangents, wanted)) {
       answers.push_back(g ? Cotangent{Cotangent::Value, g} : Cotangent{});
     }
     bool any_zero = false;
-    const std::vector<Ref<Node>> found = transposed(answers, sent, us, &any_zero);
-    std::vector<Ref<Node>> tangents(types.size());
+    const std::vector<NodeRef> found = transposed(answers, sent, us, &any_zero);
+    std::vector<NodeRef> tangents(types.size());
     for (size_t k = 0, next = 0; k < types.size(); ++k) {
       if (cotangents[k]) tangents[k] = found[next++];
     }
@@ -350,10 +349,9 @@ class ForwardPass : public NodeTangents {
   }
 
   void push_through(Node* operation, const Sent& sent) {
-    std::vector<Ref<Node>> in;
+    std::vector<NodeRef> in;
     for (Adjoint* one : sent) in.push_back(one ? one->dense() : nullptr);
-    results_[operation] = {control_tangents(Ref<Node>(operation), in, request_.of.overrides),
-                           false};
+    results_[operation] = {control_tangents(NodeRef(operation), in, request_.of.overrides), false};
   }
 
   void take_result(size_t i, Node* node) {
@@ -361,16 +359,16 @@ class ForwardPass : public NodeTangents {
     if (found != results_.end()) give(i, found->second.first[node->output], found->second.second);
   }
 
-  void give(size_t i, const Ref<Node>& value, bool any_zero) {
+  void give(size_t i, const NodeRef& value, bool any_zero) {
     if (value != nullptr) return add(i, {Cotangent::Value, value, nullptr, true});
     if (any_zero) add(i, {Cotangent::Zero});
   }
 
-  std::vector<Ref<Node>> answer() {
-    std::vector<Ref<Node>> out;
-    for (const Ref<Node>& y : request_.of.ys) {
+  std::vector<NodeRef> answer() {
+    std::vector<NodeRef> out;
+    for (const NodeRef& y : request_.of.ys) {
       Adjoint& tangent = tangents_[graph_.position(y.get())];
-      Ref<Node> t = tangent.dense();
+      NodeRef t = tangent.dense();
       if (tangent.kind() == Cotangent::Zero) t = zeros(y->shape, y->dtype);
       out.push_back(with_history(std::move(t)));
     }
@@ -382,16 +380,14 @@ class ForwardPass : public NodeTangents {
   std::vector<Zeros> cares_;
   std::vector<Adjoint> tangents_;
   // Of operations with several outputs: the outputs' tangents, and whether a rule said zeros.
-  std::unordered_map<const Node*, std::pair<std::vector<Ref<Node>>, bool>> results_;
+  std::unordered_map<const Node*, std::pair<std::vector<NodeRef>, bool>> results_;
   std::unordered_map<const Node*, std::vector<Node*>> outputs_;  // of operations, among the nodes …
   size_t listed_ = 0;                                            // … up to this one
 };
 
 }  // namespace
 
-std::vector<Ref<Node>> tangents(const TangentRequest& request) {
-  return ForwardPass(request).run();
-}
+std::vector<NodeRef> tangents(const TangentRequest& request) { return ForwardPass(request).run(); }
 
 std::unique_ptr<NodeTangents> NodeTangents::of(const TangentRequest& request) {
   return std::make_unique<ForwardPass>(request);

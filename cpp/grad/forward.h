@@ -11,14 +11,14 @@
 namespace pullback {
 
 struct TangentRequest {
-  GradientRequest of;                  // its ys, xs, stop and overrides
-  std::vector<Ref<Node>> xs_tangents;  // one per x; a null entry means ones
-  std::vector<Ref<Node>> masks;        // empty, or one per x: its tangent is zero where it is false
+  GradientRequest of;                // its ys, xs, stop and overrides
+  std::vector<NodeRef> xs_tangents;  // one per x; a null entry means ones
+  std::vector<NodeRef> masks;        // empty, or one per x: its tangent is zero where it is false
 };
 
 // One entry per y: Σ over xs of the derivative of y by x, applied to the tangent of x, where the
 // derivative is the one that gradients() transposes. Null where no differentiable path exists.
-std::vector<Ref<Node>> tangents(const TangentRequest& request);
+std::vector<NodeRef> tangents(const TangentRequest& request);
 
 // The same for one node after the other, for who says himself what the inputs' tangents are, over
 // a graph that may grow (see taylor.cpp).
@@ -34,9 +34,9 @@ class NodeTangents {
   virtual Adjoint from(size_t at, const std::vector<Adjoint*>& sent) = 0;
   // Adds what is below `root` to the graph; the number of `root`, which takes the place of a
   // tangent of node `at`.
-  virtual size_t extend(const Ref<Node>& root, size_t at) = 0;
+  virtual size_t extend(const NodeRef& root, size_t at) = 0;
   // Adds a leaf that an x moves.
-  virtual size_t add_leaf(const Ref<Node>& node) = 0;
+  virtual size_t add_leaf(const NodeRef& node) = 0;
 };
 
 }  // namespace pullback

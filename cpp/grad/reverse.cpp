@@ -27,7 +27,7 @@ class ReversePass {
  public:
   explicit ReversePass(const GradientRequest& request) : request_(request), graph_(request) {}
 
-  std::vector<Ref<Node>> run() {
+  std::vector<NodeRef> run() {
     seed();
     pull_back();
     return answer();
@@ -39,14 +39,14 @@ class ReversePass {
   void seed() {
     adjoints_.assign(graph_.nodes().size(), Adjoint(request_.rows));
     for (size_t i = 0; i < request_.ys.size(); ++i) {
-      const Ref<Node>& y = request_.ys[i];
+      const NodeRef& y = request_.ys[i];
       const size_t at = graph_.position(y.get());
       // A y that is itself asked about answers with its seed, watched or not.
       if (!graph_.live(at) && !graph_.is_x(at)) continue;
-      Ref<Node> g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
+      NodeRef g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
       if (check_numbers) check_numbers(g.get(), g.get());
-      const Ref<Node> mask = i < request_.masks.size() ? request_.masks[i] : nullptr;
+      const NodeRef mask = i < request_.masks.size() ? request_.masks[i] : nullptr;
       adjoints_[at].add({Cotangent::Value, g, mask, true}, y->shape, graph_.zeros(at));
     }
   }
@@ -94,7 +94,7 @@ class ReversePass {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
       Adjoint sent = adjoints_[graph_.position(exit.inputs[k])];  // dense() forgets its support
-      const Ref<Node> g = sent.dense();
+      const NodeRef g = sent.dense();
       if (g && check_numbers) check_numbers(g.get(), node);
     }
   }
@@ -115,10 +115,10 @@ class ReversePass {
     const Mask pass = traits(node->op).mask;
     const Support support = pass == Mask::Stops ? Support() : adjoint.support();
     const bool mixes = pass == Mask::Mixes || support.everywhere();
-    const Ref<Node> g = mixes ? adjoint.dense() : adjoint.value();
+    const NodeRef g = mixes ? adjoint.dense() : adjoint.value();
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
-    Ref<Node> product;
+    NodeRef product;
     if (node->op == Op::matmul && !support.everywhere()) {
       // What tells the rows of a jacobian apart would make an operand for each row.
       const Support known = request_.masks.empty() ? support : support.without(request_.masks);
@@ -169,7 +169,7 @@ class ReversePass {
   // An operation with several outputs: by now everything that uses any of them has been seen.
   void apply_to_results(Node* operation, const Exit& exit, const std::vector<uint8_t>& wanted) {
     const std::vector<TensorType>& types = operation->operation->outputs;
-    std::vector<Ref<Node>> cotangents(types.size());
+    std::vector<NodeRef> cotangents(types.size());
     std::vector<Node*> outputs(types.size());
     bool any_value = false;
     bool any_zero = false;
@@ -181,7 +181,7 @@ class ReversePass {
         continue;
       any_value |= adjoints_[i].kind() == Cotangent::Value;
       any_zero |= adjoints_[i].kind() == Cotangent::Zero;
-      const Ref<Node> g = adjoints_[i].dense();
+      const NodeRef g = adjoints_[i].dense();
       Node* both[] = {cotangents[k].get(), g.get()};  // of an output that was taken twice
       cotangents[k] = both[0] && both[1] ? elementwise(Op::add, both) : g ? g : cotangents[k];
     }
@@ -190,7 +190,7 @@ class ReversePass {
       return;
     }
     if (operation->op != Op::custom_call) {
-      const Ref<Node> held(operation);
+      const NodeRef held(operation);
       const auto out = operation->op == Op::routine
                            ? routine_cotangents(held, outputs, cotangents, wanted)
                            : control_cotangents(held, cotangents, wanted, request_.overrides);
@@ -206,7 +206,7 @@ class ReversePass {
   }
 
   void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
-                  const std::vector<Node*>& outputs, const std::vector<Ref<Node>>& cotangents,
+                  const std::vector<Node*>& outputs, const std::vector<NodeRef>& cotangents,
                   const Support& support = {}) {
     std::vector<Cotangent> out = call_rule(node, exit, outputs, cotangents, request_.overrides);
     for (size_t k = 0; k < out.size(); ++k) {
@@ -216,8 +216,8 @@ class ReversePass {
     }
   }
 
-  std::vector<Ref<Node>> answer() {
-    std::vector<Ref<Node>> out;
+  std::vector<NodeRef> answer() {
+    std::vector<NodeRef> out;
     std::unordered_map<uint64_t, std::vector<size_t>> reads;
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       if (graph_.is_x(i) && graph_.nodes()[i]->variable)
@@ -254,7 +254,7 @@ class ReversePass {
 
 }  // namespace
 
-std::vector<Ref<Node>> gradients(const GradientRequest& request) {
+std::vector<NodeRef> gradients(const GradientRequest& request) {
   return ReversePass(request).run();
 }
 

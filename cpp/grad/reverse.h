@@ -12,16 +12,16 @@ class Tape;
 
 // What a gradient is asked about: a tensor, or all reads of a variable.
 struct Source {
-  Ref<Node> node;
+  NodeRef node;
   uint64_t variable = 0;  // set: every read of that variable; node may be null
 };
 
 struct GradientRequest {
-  std::vector<Ref<Node>> ys;
+  std::vector<NodeRef> ys;
   std::vector<Source> xs;
-  std::vector<Ref<Node>> grad_ys;  // empty, or one per y; a null entry means ones
-  std::vector<Ref<Node>> masks;    // empty, or one per y: its cotangent is zero where it is false
-  std::vector<Source> stop;        // constants with respect to every x
+  std::vector<NodeRef> grad_ys;  // empty, or one per y; a null entry means ones
+  std::vector<NodeRef> masks;    // empty, or one per y: its cotangent is zero where it is false
+  std::vector<Source> stop;      // constants with respect to every x
   const OverrideMap* overrides = nullptr;
   const Tape* tape = nullptr;  // only what it recorded from what it watched
   bool integers = false;       // integer tensors are differentiable through ring operations
@@ -33,6 +33,6 @@ struct GradientRequest {
 const OverrideMap* overrides_of_caller();
 
 // One entry per x: null where no differentiable path exists (or every rule on it answered None).
-std::vector<Ref<Node>> gradients(const GradientRequest& request);
+std::vector<NodeRef> gradients(const GradientRequest& request);
 
 }  // namespace pullback

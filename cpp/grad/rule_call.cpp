@@ -48,17 +48,17 @@ const OverrideMap* overrides_of_caller() { return callers_overrides; }
 
 std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
                                  std::span<Node* const> outputs,
-                                 std::span<const Ref<Node>> cotangents,
+                                 std::span<const NodeRef> cotangents,
                                  const OverrideMap* overrides) {
   std::vector<Node*> gs;
-  for (const Ref<Node>& g : cotangents) gs.push_back(g.get());
+  for (const NodeRef& g : cotangents) gs.push_back(g.get());
   // A user's custom_gradient goes by the name of its rule, which errors name anyway.
   const bool own = node->op == Op::custom_call ||
                    (node->op == Op::custom && node->attr.composite == Composite::None);
   std::vector<Node*> inputs(exit.inputs.begin(), exit.inputs.end());
-  Ref<Node> exponent;
+  NodeRef exponent;
   if (node->op == Op::custom && node->attr.composite == Composite::pow) {
-    exponent = settle_weak(Ref<Node>(inputs[1]), node->dtype);
+    exponent = settle_weak(NodeRef(inputs[1]), node->dtype);
     inputs[1] = exponent.get();
   }
   const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, inputs, outputs, gs};

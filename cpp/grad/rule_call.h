@@ -15,7 +15,6 @@ namespace pullback {
 // and its place in it, for another count, dtype or shape. `overrides` are those of the caller.
 std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
                                  std::span<Node* const> outputs,
-                                 std::span<const Ref<Node>> cotangents,
-                                 const OverrideMap* overrides);
+                                 std::span<const NodeRef> cotangents, const OverrideMap* overrides);
 
 }  // namespace pullback

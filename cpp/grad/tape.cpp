@@ -163,7 +163,7 @@ void Tape::reset() {
   if (recording()) intervals_.push_back({next_seq(), kNever, entry_});
 }
 
-void Tape::watch(const Ref<Node>& tensor) {
+void Tape::watch(const NodeRef& tensor) {
   const bool added = tensors_.try_emplace(tensor.get(), WatchedTensor{tensor, next_seq()}).second;
   if (added) count_holder(tensor.get(), +1);
   if (added && recording()) count_watcher(tensor.get(), +1);
@@ -173,14 +173,14 @@ void Tape::watch(const Ref<Variable>& variable) {
   variables_.try_emplace(variable->id, WatchedVariable{variable, next_seq()});
 }
 
-const Tape* Tape::differentiating(const Ref<Node>& node) {
+const Tape* Tape::differentiating(const NodeRef& node) {
   GradientRequest request;
   request.ys = {node};
   const Tape* found = nullptr;
   const TapeEntries& here = entries_here();  // a visit may run code that enters and leaves tapes
   const TapeEntries entries(here.begin(), here.end());
   each_recording(entries, [&](const Tape& tape) {
-    for (const Ref<Node>& input : tape.exempt_) request.stop.push_back({input});
+    for (const NodeRef& input : tape.exempt_) request.stop.push_back({input});
     if (tape.transform_.empty()) return true;
     request.xs.clear();
     for (const auto& [x, entry] : tape.tensors_) {
@@ -198,14 +198,14 @@ const Tape* Tape::differentiating(const Ref<Node>& node) {
   return found;
 }
 
-void Tape::end_histories(const std::vector<Ref<Node>>& results) const {
+void Tape::end_histories(const std::vector<NodeRef>& results) const {
   uint64_t oldest = kNever;
   for (const auto& [x, entry] : tensors_) {
     if (x->tracked()) return;
     oldest = std::min(oldest, x->seq);
   }
   std::vector<Node*> roots, below;
-  for (const Ref<Node>& result : results) {
+  for (const NodeRef& result : results) {
     if (result->tracked()) roots.push_back(result.get());
   }
   walk(roots, &below, [&](const Node* node) {
@@ -216,7 +216,7 @@ void Tape::end_histories(const std::vector<Ref<Node>>& results) const {
     if (!node->tracked()) continue;
     if (node->seq < oldest || node->variable || node->origin || node->watchers) return;
   }
-  std::vector<Ref<Node>> computed;
+  std::vector<NodeRef> computed;
   for (Node* node : below) {
     if (!node->tracked()) continue;
     node->flags &= ~kTracked;
@@ -226,7 +226,7 @@ void Tape::end_histories(const std::vector<Ref<Node>>& results) const {
       note_part(node);
     }
   }
-  for (const Ref<Node>& node : computed) seal(node.get());
+  for (const NodeRef& node : computed) seal(node.get());
 }
 
 bool Tape::recorded(const Node* node) const {

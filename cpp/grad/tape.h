@@ -68,20 +68,20 @@ class Tape {
   static bool any_recording();
   void reset();
 
-  void watch(const Ref<Node>& tensor);
+  void watch(const NodeRef& tensor);
   void watch(const Ref<Variable>& variable);
 
   // Inputs whose values the program may use outside of the graph while this tape records, because
   // a custom gradient rule supplies the derivative by them.
-  void exempt(std::vector<Ref<Node>> inputs) { exempt_ = std::move(inputs); }
+  void exempt(std::vector<NodeRef> inputs) { exempt_ = std::move(inputs); }
   // The innermost transform of this context by whose inputs `node` has a derivative; null if none.
-  static const Tape* differentiating(const Ref<Node>& node);
+  static const Tape* differentiating(const NodeRef& node);
   const std::string& transform() const { return transform_; }
 
   // When a call is over whose arguments only this tape has watched: results that depend on nothing
   // else which is tracked are plain values from now on, and so is all between. Not where another
   // tape may still be asked.
-  void end_histories(const std::vector<Ref<Node>>& results) const;
+  void end_histories(const std::vector<NodeRef>& results) const;
 
   // Whether a node was made while this tape recorded, in a context that it recorded in.
   bool recorded(const Node* node) const;
@@ -102,7 +102,7 @@ class Tape {
     std::shared_ptr<TapeEntry> entry;
   };
   struct WatchedTensor {
-    Ref<Node> node;
+    NodeRef node;
     uint64_t since;
   };
   struct WatchedVariable {
@@ -112,7 +112,7 @@ class Tape {
 
   bool accessed_;
   std::string transform_;
-  std::vector<Ref<Node>> exempt_;
+  std::vector<NodeRef> exempt_;
   std::shared_ptr<TapeEntry> entry_;  // null unless it was started and not stopped
   std::vector<Interval> intervals_;
   std::unordered_map<const Node*, WatchedTensor> tensors_;

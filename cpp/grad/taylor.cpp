@@ -73,9 +73,9 @@ double binomial(size_t n, size_t k) {
 }
 
 // Adds c times `term`.
-void add_times(double c, const Ref<Node>& term, Ref<Node>* sum) {
-  const Ref<Node> scaled = c == 1 ? term : Ref<Node>(Expr(c) * Expr(term));
-  *sum = *sum ? Ref<Node>(Expr(*sum) + Expr(scaled)) : scaled;
+void add_times(double c, const NodeRef& term, NodeRef* sum) {
+  const NodeRef scaled = c == 1 ? term : NodeRef(Expr(c) * Expr(term));
+  *sum = *sum ? NodeRef(Expr(*sum) + Expr(scaled)) : scaled;
 }
 
 class AlongPath {
@@ -95,7 +95,7 @@ class AlongPath {
 
   std::vector<Terms> run() {
     std::vector<Terms> out;
-    for (const Ref<Node>& y : request_.of.ys) {
+    for (const NodeRef& y : request_.of.ys) {
       const size_t at = graph_.position(y.get());
       demand(at, request_.order);
       Terms& terms = out.emplace_back();
@@ -144,12 +144,12 @@ class AlongPath {
   bool knows(size_t i, size_t k) const { return !moves(i) || series_[i].terms.size() >= k; }
 
   // Term k of node i, once it is known.
-  Ref<Node> term(size_t i, size_t k) const {
-    if (k == 0) return Ref<Node>(graph_.nodes()[i]);
+  NodeRef term(size_t i, size_t k) const {
+    if (k == 0) return NodeRef(graph_.nodes()[i]);
     return moves(i) ? series_[i].terms[k - 1] : nullptr;
   }
-  Ref<Node> term_of(const Node* node, size_t input, size_t k) {
-    if (k == 0) return Ref<Node>(node->in[input]);
+  NodeRef term_of(const Node* node, size_t input, size_t k) {
+    if (k == 0) return NodeRef(node->in[input]);
     const size_t at = number(node->in[input], node);
     return at == kNone ? nullptr : term(at, k);
   }
@@ -167,7 +167,7 @@ class AlongPath {
       if (wanted_.size() > before) continue;
       wanted_.pop_back();
       if (knows(i, k)) continue;
-      Ref<Node> value = compute(i, k);
+      NodeRef value = compute(i, k);
       if (check_numbers && value) check_numbers(value.get(), graph_.nodes()[i]);
       series_[i].terms.push_back(std::move(value));
     }
@@ -199,7 +199,7 @@ class AlongPath {
     }
   }
 
-  Ref<Node> compute(size_t i, size_t k) {
+  NodeRef compute(size_t i, size_t k) {
     if (series_[i].shifted != kNone) return term(series_[i].shifted, k + 1);
     const Node* node = graph_.nodes()[i];
     const Connectivity::Exit exit = graph_.exit_of(node);
@@ -208,7 +208,7 @@ class AlongPath {
     if (way == Way::ByTangent) {
       return series_[i].terms[0] ? term(series_[i].tangent, k - 1) : nullptr;
     }
-    Ref<Node> value = way == Way::Divide ? quotient(i, node, k) : product(node, way, k);
+    NodeRef value = way == Way::Divide ? quotient(i, node, k) : product(node, way, k);
     if (value == nullptr) return nullptr;
     value = broadcast_to(value, node->shape);
     return way == Way::Matmul ? value : dense_of(value, united_support(node), false);
@@ -225,15 +225,15 @@ class AlongPath {
   }
 
   // The tangent of a node along the terms k of its inputs, or what stands for these.
-  Ref<Node> by_tangent(size_t i, const Node* node, const Connectivity::Exit& exit, size_t k,
-                       bool from_stand_ins) {
+  NodeRef by_tangent(size_t i, const Node* node, const Connectivity::Exit& exit, size_t k,
+                     bool from_stand_ins) {
     std::vector<Adjoint> terms(exit.inputs.size());
     std::vector<Adjoint*> sent(exit.inputs.size());
     bool any = operation_of(node) != nullptr;  // which knows it by now
     for (size_t j = 0; j < sent.size(); ++j) {
       const size_t at = number(exit.inputs[j], node);
       if (at == kNone) continue;
-      Ref<Node> value = term(at, k);
+      NodeRef value = term(at, k);
       if (value == nullptr) continue;
       if (from_stand_ins) value = stand_in(at);
       const Node* input = exit.inputs[j];
@@ -249,9 +249,9 @@ class AlongPath {
     return found.dense();
   }
 
-  Ref<Node> stand_in(size_t i) {
+  NodeRef stand_in(size_t i) {
     if (series_[i].stand_in == kNone) {
-      const Ref<Node> node = identity(series_[i].terms[0]);
+      const NodeRef node = identity(series_[i].terms[0]);
       node->flags |= kTracked;
       const size_t at = pass_->add_leaf(node);
       grow();
@@ -259,18 +259,18 @@ class AlongPath {
       series_[at].support = series_[i].support;
       series_[i].stand_in = at;
     }
-    return Ref<Node>(graph_.nodes()[series_[i].stand_in]);
+    return NodeRef(graph_.nodes()[series_[i].stand_in]);
   }
 
-  Ref<Node> product(const Node* node, Way way, size_t n) {
+  NodeRef product(const Node* node, Way way, size_t n) {
     const bool square =
         way == Way::Square ||
         (way == Way::Multiply && graph_.position(node->in[0]) == graph_.position(node->in[1]) &&
          graph_.feeds(node->in[0], node));
-    Ref<Node> sum;
+    NodeRef sum;
     for (size_t j = 0; j <= (square ? n / 2 : n); ++j) {
-      const Ref<Node> a = term_of(node, 0, j);
-      const Ref<Node> b = term_of(node, square ? 0 : 1, n - j);
+      const NodeRef a = term_of(node, 0, j);
+      const NodeRef b = term_of(node, square ? 0 : 1, n - j);
       if (a == nullptr || b == nullptr) continue;
       const double c = binomial(n, j);
       if (way == Way::Matmul) {
@@ -285,16 +285,16 @@ class AlongPath {
   }
 
   // From a = y b: what is left of the term of a without that of y times b, over b.
-  Ref<Node> quotient(size_t i, const Node* node, size_t n) {
-    Ref<Node> others;
+  NodeRef quotient(size_t i, const Node* node, size_t n) {
+    NodeRef others;
     for (size_t j = 1; j <= n; ++j) {
-      const Ref<Node> b = term_of(node, 1, j);
-      const Ref<Node> y = term(i, n - j);
+      const NodeRef b = term_of(node, 1, j);
+      const NodeRef y = term(i, n - j);
       if (b && y) add_times(binomial(n, j), Expr(b) * Expr(y), &others);
     }
-    Ref<Node> left = term_of(node, 0, n);
+    NodeRef left = term_of(node, 0, n);
     if (others) left = left ? Expr(left) - Expr(others) : -Expr(others);
-    return left ? Ref<Node>(Expr(left) / Expr(node->in[1])) : nullptr;
+    return left ? NodeRef(Expr(left) / Expr(node->in[1])) : nullptr;
   }
 
   const PathRequest& request_;

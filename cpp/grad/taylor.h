@@ -8,7 +8,7 @@
 namespace pullback {
 
 // What something is along a path: its derivatives there, from the first on. Null is zero.
-using Terms = std::vector<Ref<Node>>;
+using Terms = std::vector<NodeRef>;
 
 struct PathRequest {
   GradientRequest of;        // its ys, xs, stop and overrides

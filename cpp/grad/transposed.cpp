@@ -18,9 +18,9 @@ constexpr const char* kAnyCotangent =
     "value to look at; use reverse mode, or give the rule as a jvp";
 
 // Whether its value is made from one of them.
-bool made_from(const Ref<Node>& root, const std::vector<Ref<Node>>& us) {
+bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {
   const auto is_one = [&](const Node* node) {
-    return std::ranges::any_of(us, [&](const Ref<Node>& u) { return u.get() == node; });
+    return std::ranges::any_of(us, [&](const NodeRef& u) { return u.get() == node; });
   };
   Node* top = root.get();
   std::vector<Node*> under;
@@ -30,14 +30,14 @@ bool made_from(const Ref<Node>& root, const std::vector<Ref<Node>>& us) {
   return std::ranges::any_of(under, is_one);
 }
 
-void settle(std::vector<Ref<Node>>* found, const std::vector<Ref<Node>>& us) {
+void settle(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
   std::vector<Node*> from;
-  std::vector<Ref<Node>> to;
-  for (const Ref<Node>& u : us) {
+  std::vector<NodeRef> to;
+  for (const NodeRef& u : us) {
     from.push_back(u.get());
     to.push_back(zeros(u->shape, u->dtype));
   }
-  for (Ref<Node>& one : *found) {
+  for (NodeRef& one : *found) {
     if (one == nullptr || !made_from(one, us)) continue;
     const Subgraph piece({one}, from, [](const Node*) { return false; });
     one = piece.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
@@ -47,7 +47,7 @@ void settle(std::vector<Ref<Node>>* found, const std::vector<Ref<Node>>& us) {
 }
 
 // None would be a wrong answer: a reverse pass has one.
-void refuse_untransposed(const Ref<Node>& answer, const std::vector<Ref<Node>>& us) {
+void refuse_untransposed(const NodeRef& answer, const std::vector<NodeRef>& us) {
   if (!made_from(answer, us)) return;
   fail(ErrorKind::NotImplemented,
        "forward mode: a gradient rule makes its answer of its cotangent by something that has no "
@@ -57,23 +57,23 @@ void refuse_untransposed(const Ref<Node>& answer, const std::vector<Ref<Node>>& 
 
 }  // namespace
 
-Ref<Node> any_cotangent(const TensorType& type) {
+NodeRef any_cotangent(const TensorType& type) {
   static const Ref<Origin> origin = [] {
     Ref<Origin> made(new Origin);
     made->name = kAnyCotangent;
     return made;
   }();
-  Ref<Node> u = make_argument(type.dtype, type.shape);
+  NodeRef u = make_argument(type.dtype, type.shape);
   u->origin = origin;
   return u;
 }
 
-std::vector<Ref<Node>> transpose(const GradientRequest& request, const std::vector<Ref<Node>>& us) {
-  std::vector<Ref<Node>> found = gradients(request);
+std::vector<NodeRef> transpose(const GradientRequest& request, const std::vector<NodeRef>& us) {
+  std::vector<NodeRef> found = gradients(request);
   settle(&found, us);
-  const auto reached = [](const Ref<Node>& one) { return one != nullptr; };
+  const auto reached = [](const NodeRef& one) { return one != nullptr; };
   if (std::ranges::none_of(found, reached)) {
-    for (const Ref<Node>& y : request.ys) refuse_untransposed(y, us);
+    for (const NodeRef& y : request.ys) refuse_untransposed(y, us);
   }
   return found;
 }

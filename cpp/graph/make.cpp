@@ -35,10 +35,10 @@ void watch_growth(const Node* newest) {
 
 }  // namespace
 
-Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
-                    const Attr& attr, const char* who) {
+NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
+                  const Attr& attr, const char* who) {
   check_shape(shape, who ? who : name_of(op));
-  Ref<Node> ref(new_node());
+  NodeRef ref(new_node());
   Node* node = ref.get();
   node->op = op;
   node->dtype = dtype;
@@ -78,9 +78,9 @@ void hand_out(Node* node) {
   if (check_numbers) check_numbers(node, nullptr);
 }
 
-Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
+NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
   check_shape(shape, "constant");
-  Ref<Node> node(new_node());
+  NodeRef node(new_node());
   node->op = Op::value;
   node->dtype = dtype;
   node->shape = shape;
@@ -89,8 +89,8 @@ Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
   return node;
 }
 
-Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags) {
-  Ref<Node> node(new_node());
+NodeRef make_scalar(DType dtype, Scalar scalar, uint8_t flags) {
+  NodeRef node(new_node());
   node->op = Op::scalar;
   node->dtype = dtype;
   node->scalar = scalar;
@@ -99,16 +99,16 @@ Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags) {
   return node;
 }
 
-Ref<Node> as_value(const Ref<Node>& node) {
+NodeRef as_value(const NodeRef& node) {
   if (node->op != Op::scalar) return node;
   Ref<Buffer> buffer = make_buffer(size_of(node->dtype));
   store_scalar(node->dtype, node->scalar, buffer->data);
   return make_value(node->dtype, node->shape, std::move(buffer));
 }
 
-Ref<Node> make_argument(DType dtype, const Shape& shape) {
+NodeRef make_argument(DType dtype, const Shape& shape) {
   check_shape(shape, "argument");
-  Ref<Node> node(new_node());
+  NodeRef node(new_node());
   node->op = Op::argument;
   node->dtype = dtype;
   node->shape = shape;

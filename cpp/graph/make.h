@@ -12,16 +12,16 @@ namespace pullback {
 // A node with inputs: flags, depth and a stamped override follow from them. Here, and in the two
 // leaves below that have a shape, is where shapes are checked: ValueError by `who`, the name of the
 // op unless something else was called. Making nodes never gives the interpreter lock away.
-Ref<Node> make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
-                    const Attr& attr = {}, const char* who = nullptr);
+NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
+                  const Attr& attr = {}, const char* who = nullptr);
 
 // Leaves.
-Ref<Node> make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer);
-Ref<Node> make_scalar(DType dtype, Scalar scalar, uint8_t flags = 0);
+NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer);
+NodeRef make_scalar(DType dtype, Scalar scalar, uint8_t flags = 0);
 // A scalar as a value node with a buffer of its own; any other node as it is.
-Ref<Node> as_value(const Ref<Node>& node);
+NodeRef as_value(const NodeRef& node);
 // Stands for an input while a function is traced.
-Ref<Node> make_argument(DType dtype, const Shape& shape);
+NodeRef make_argument(DType dtype, const Shape& shape);
 
 // What may give the lock away, once per tensor that a program gets to hold: evaluates an untracked
 // chain of pending nodes that is deeper than the cap, and parts that are due; reports growth. The

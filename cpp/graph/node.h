@@ -35,6 +35,8 @@ void release(Origin* origin);
 void add_ref(Operation* operation);
 void release(Operation* operation);
 
+using NodeRef = Ref<Node>;  // the one spelling: Ref<Node> is not written elsewhere
+
 struct TensorType {
   DType dtype;
   Shape shape;

@@ -23,8 +23,8 @@ struct Body {
   int64_t refs = 0;
   std::string name;  // of the function and its place, for errors; may be empty
   // Arguments, stand-ins for what was used from outside, and the draws' seeds and counters.
-  std::vector<Ref<Node>> inputs;
-  std::vector<Ref<Node>> roots;
+  std::vector<NodeRef> inputs;
+  std::vector<NodeRef> roots;
   // The numbers of what was made for it: from the first on, before the second.
   std::vector<std::pair<uint64_t, uint64_t>> made;
   bool holds_rules = false;  // of users, here or in a body inside

@@ -53,10 +53,10 @@ void note_part(Node* node) {
               (parts.new_bytes >= kFewBytes || fresh >= kManyParts);
 }
 
-std::vector<Ref<Node>> take_parts() {
+std::vector<NodeRef> take_parts() {
   const Parts taken = std::exchange(parts, Parts());
   parts_due = false;
-  std::vector<Ref<Node>> out;
+  std::vector<NodeRef> out;
   for (const NodeHandle& handle : taken.listed) {
     Node* node = handle.get();
     if (node && !node->has_value() && !node->tracked()) out.emplace_back(node);
@@ -64,8 +64,8 @@ std::vector<Ref<Node>> take_parts() {
   return out;
 }
 
-void put_back(const std::vector<Ref<Node>>& remaining) {
-  for (const Ref<Node>& node : remaining) parts.listed.emplace_back(node.get());
+void put_back(const std::vector<NodeRef>& remaining) {
+  for (const NodeRef& node : remaining) parts.listed.emplace_back(node.get());
   parts.remained += remaining.size();
 }
 

@@ -47,8 +47,8 @@ void note_part(Node* node);
 inline bool parts_due = false;
 
 // The parts that are still pending, in order of creation; the list is empty after it.
-std::vector<Ref<Node>> take_parts();
+std::vector<NodeRef> take_parts();
 // Lists what remains of them once more. The next look is when there are twice as many.
-void put_back(const std::vector<Ref<Node>>& parts);
+void put_back(const std::vector<NodeRef>& parts);
 
 }  // namespace pullback

@@ -12,7 +12,7 @@
 namespace pullback {
 
 void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
-                     std::vector<Ref<Node>>* to) {
+                     std::vector<NodeRef>* to) {
   const auto recorded = rule_inputs(node);
   if (node->op == Op::custom && application.node->inputs_count > 0) {
     from->push_back(node->in[0]);
@@ -30,13 +30,13 @@ bool holds_rules(const Node* node) {
                              [](const Ref<Body>& b) -> const Body& { return *b; });
 }
 
-Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs) {
+NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   if (node->op == Op::scalar) {
-    Ref<Node> copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
+    NodeRef copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
     if (!(node->flags & kTraced)) copy->origin = node->origin;  // a host function
     return copy;
   }
-  Ref<Node> copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
+  NodeRef copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
   if (recording) record_as(copy->seq, node->seq);
   copy->output = node->output;
   copy->rule = node->rule;

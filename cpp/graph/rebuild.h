@@ -24,8 +24,8 @@ struct Traced {
   bool operator()(const Node* node) const { return node->flags & kTraced; }
 };
 
-inline bool none_traced(std::span<const Ref<Node>> roots) {
-  return std::ranges::none_of(roots, Traced(), &Ref<Node>::get);
+inline bool none_traced(std::span<const NodeRef> roots) {
+  return std::ranges::none_of(roots, Traced(), &NodeRef::get);
 }
 
 class Subgraph {
@@ -41,7 +41,7 @@ class Subgraph {
   // by itself; so are the inputs, and so is all that is made from such a node. Only nodes that
   // are `within` are looked into: nothing else depends on an input or is asked about.
   template <class Belongs, class Within = Traced>
-  Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs,
+  Subgraph(std::vector<NodeRef> roots, std::span<Node* const> inputs, Belongs&& belongs,
            Within&& within = {});
 
   size_t size() const { return entries_.size(); }
@@ -49,7 +49,7 @@ class Subgraph {
   // Position of input k of entry i; kOutside where it is not part of the piece.
   static constexpr int32_t kOutside = -1;
   int32_t link(size_t i, size_t k) const { return links_[entries_[i].edges + k]; }
-  const std::vector<Ref<Node>>& roots() const { return roots_; }
+  const std::vector<NodeRef>& roots() const { return roots_; }
   // Makes an entry without inputs one of the inputs, the last one of `inputs`.
   void make_input(size_t i, std::vector<Node*>* inputs) {
     entries_[i].input = static_cast<int32_t>(inputs->size());
@@ -62,29 +62,29 @@ class Subgraph {
   // node was `node`, from what stands for its inputs. Inputs may be null: then so is all that
   // depends on them.
   template <class Visit>
-  std::vector<Ref<Node>> rebuild(std::span<const Ref<Node>> inputs, Visit&& visit) const;
+  std::vector<NodeRef> rebuild(std::span<const NodeRef> inputs, Visit&& visit) const;
 
  private:
   std::vector<Entry> entries_;
   std::vector<int32_t> links_;
-  std::vector<Ref<Node>> roots_;
+  std::vector<NodeRef> roots_;
   std::vector<int32_t> root_at_;
 };
 
 // Of a rule's operation that was recorded as `node` and is applied now: what the rule is given
 // stands for what it was recorded with, so that it is not made twice.
 void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
-                     std::vector<Ref<Node>>* to);
+                     std::vector<NodeRef>* to);
 
 // The tensors in what a rule answered, made again by `make`.
 template <class Make>
 void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
-  std::vector<Ref<Node>> roots;
+  std::vector<NodeRef> roots;
   for (const Cotangent& c : *answers) {
     if (c.kind == Cotangent::Value) roots.push_back(c.value);
     if (c.mask) roots.push_back(c.mask);
   }
-  const std::vector<Ref<Node>> made = make(std::move(roots));
+  const std::vector<NodeRef> made = make(std::move(roots));
   size_t next = 0;
   for (Cotangent& c : *answers) {
     if (c.kind == Cotangent::Value) c.value = made[next++];
@@ -96,19 +96,19 @@ void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
 // it has its original as its origin: that is asked for derivatives, and what it says is made again.
 struct Original : Origin {
   explicit Original(const Node* original) : node(const_cast<Node*>(original)) {}
-  Ref<Node> node;
+  NodeRef node;
   // Roots made from what is around the original, as of the copy; of `from` that is `to`.
-  virtual std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
-                                            std::vector<Ref<Node>> to) const = 0;
+  virtual std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                          std::vector<NodeRef> to) const = 0;
 };
 // Whether that is so of this node.
 bool holds_rules(const Node* node);
 
 // A node like `node`, with a number of its own, on other inputs of the same dtypes and shapes.
-Ref<Node> copy_node(const Node* node, std::span<Node* const> inputs);
+NodeRef copy_node(const Node* node, std::span<Node* const> inputs);
 
 template <class Belongs, class Within>
-Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, Belongs&& belongs,
+Subgraph::Subgraph(std::vector<NodeRef> roots, std::span<Node* const> inputs, Belongs&& belongs,
                    Within&& within)
     : roots_(std::move(roots)) {
   std::unordered_map<const Node*, int32_t> input_at;
@@ -116,7 +116,7 @@ Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, 
     if (inputs[i]) input_at.try_emplace(inputs[i], static_cast<int32_t>(i));
   }
   std::vector<Node*> tops;
-  for (const Ref<Node>& root : roots_) tops.push_back(root.get());
+  for (const NodeRef& root : roots_) tops.push_back(root.get());
   std::vector<Node*> reached;
   walk(std::span<Node* const>(tops), &reached, [&](const Node* node) {
     const bool below = within(node) && !input_at.contains(node);
@@ -148,8 +148,8 @@ Subgraph::Subgraph(std::vector<Ref<Node>> roots, std::span<Node* const> inputs, 
 }
 
 template <class Visit>
-std::vector<Ref<Node>> Subgraph::rebuild(std::span<const Ref<Node>> inputs, Visit&& visit) const {
-  std::vector<Ref<Node>> made(entries_.size());
+std::vector<NodeRef> Subgraph::rebuild(std::span<const NodeRef> inputs, Visit&& visit) const {
+  std::vector<NodeRef> made(entries_.size());
   std::vector<Node*> below;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
@@ -167,7 +167,7 @@ std::vector<Ref<Node>> Subgraph::rebuild(std::span<const Ref<Node>> inputs, Visi
     }
     if (below.size() == originals.size()) made[i] = visit(i, entry.node, std::span(below));
   }
-  std::vector<Ref<Node>> out;
+  std::vector<NodeRef> out;
   for (size_t k = 0; k < roots_.size(); ++k) {
     out.push_back(root_at_[k] == kOutside ? roots_[k] : made[root_at_[k]]);
   }

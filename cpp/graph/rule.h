@@ -21,10 +21,10 @@ struct Cotangent {
     Value,
   };
   Kind kind = None;
-  Ref<Node> value;
+  NodeRef value;
   // Where set (bool, broadcasts to the value): the value counts only where the mask holds;
   // elsewhere the cotangent is a structural zero that never meets an infinity.
-  Ref<Node> mask;
+  NodeRef mask;
   // The value is already zero where the mask does not hold (padding, gather).
   bool clean = false;
 };

@@ -43,10 +43,10 @@ void forget_pending(Variable* variable) {
 }
 
 // A computed value without its history, and with memory of its own; a pending one as it is.
-Ref<Node> detached(const Ref<Node>& node) {
+NodeRef detached(const NodeRef& node) {
   if (node->op == Op::scalar) return as_value(node);
   if (!node->value) return node;
-  Ref<Node> copy = make_value(node->dtype, node->shape, node->value);
+  NodeRef copy = make_value(node->dtype, node->shape, node->value);
   if (recording) record_source(copy.get(), node.get());
   return copy;
 }
@@ -64,7 +64,7 @@ void release(Variable* variable) {
   delete variable;
 }
 
-Ref<Variable> make_variable(const Ref<Node>& initial, bool trainable, std::string name) {
+Ref<Variable> make_variable(const NodeRef& initial, bool trainable, std::string name) {
   Ref<Variable> variable(new Variable);
   variable->id = ++last_id;
   variable->dtype = initial->dtype;
@@ -87,13 +87,13 @@ uint64_t variable_scope_since() { return variable_scope->since(); }
 
 void set_read_observer(ReadObserver observer) { read_observer = observer; }
 
-Ref<Node> read(Variable* variable) {
+NodeRef read(Variable* variable) {
   if (read_observer) read_observer(variable);
   if (variable_scope) return variable_scope->read(variable);
   if (!variable->reading) {
-    const Ref<Node>& current = variable->current;
+    const NodeRef& current = variable->current;
     Node* input = current.get();
-    Ref<Node> node = make_node(Op::read, variable->dtype, variable->shape, {&input, 1});
+    NodeRef node = make_node(Op::read, variable->dtype, variable->shape, {&input, 1});
     node->flags |= kTracked;
     node->variable = variable->id;
     if (recording) record_variable(node.get(), variable->name);
@@ -106,7 +106,7 @@ Ref<Node> read(Variable* variable) {
   return variable->reading;
 }
 
-void assign(Variable* variable, const Ref<Node>& value, const char* who) {
+void assign(Variable* variable, const NodeRef& value, const char* who) {
   if (value->dtype != variable->dtype) {
     fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
          ", the value is ", value->dtype, "; cast it first");
@@ -126,16 +126,16 @@ void assign(Variable* variable, const Ref<Node>& value, const char* who) {
     evaluate_pending(variable, value.get());
   }
   // What goes is let go of last: the end of a history may run anything.
-  const Ref<Node> before = std::exchange(variable->current, detached(value));
+  const NodeRef before = std::exchange(variable->current, detached(value));
   variable->failed = false;
-  const Ref<Node> reading = std::exchange(variable->reading, nullptr);
+  const NodeRef reading = std::exchange(variable->reading, nullptr);
   variable->pending() ? list_pending(variable) : forget_pending(variable);
 }
 
 void finish_update(Variable* variable) {
   // Another thread may have made the next update in the meantime.
   while (variable->pending() && evaluate_pending && !variable_scope) {
-    const Ref<Node> update = variable->current;
+    const NodeRef update = variable->current;
     evaluate_pending(variable, update.get());
   }
 }
@@ -151,7 +151,7 @@ const std::vector<Variable*>& pending_variables() { return pending_list(); }
 void settle_variables() {
   auto& list = pending_list();
   // Let go of when the list is in order: the end of a history may run anything.
-  std::vector<Ref<Node>> histories;
+  std::vector<NodeRef> histories;
   histories.reserve(list.size());
   for (size_t i = list.size(); i-- > 0;) {
     Variable* variable = list[i];

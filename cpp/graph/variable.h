@@ -19,8 +19,8 @@ struct Variable {
   bool history_lost = false;  // see lose_history()
   bool failed = false;        // the pending update: computed only where somebody looks at it
   std::string name;
-  Ref<Node> current;        // a value node, or a pending update
-  Ref<Node> reading;        // the read node of `current`, made at first read
+  NodeRef current;          // a value node, or a pending update
+  NodeRef reading;          // the read node of `current`, made at first read
   void* handle = nullptr;   // the binding's object for it, if there is one. Not owned.
   size_t place = kNowhere;  // in the list of pending variables
 
@@ -32,16 +32,16 @@ struct Variable {
 void add_ref(Variable* variable);
 void release(Variable* variable);
 
-Ref<Variable> make_variable(const Ref<Node>& initial, bool trainable, std::string name);
+Ref<Variable> make_variable(const NodeRef& initial, bool trainable, std::string name);
 
 // The read node of the present value. Gradients with respect to the variable are the sum over all
 // its read nodes; differentiation never passes through one.
-Ref<Node> read(Variable* variable);
+NodeRef read(Variable* variable);
 
 // Swaps the value; dtype and shape must be the variable's (checked, `who` in the text). A second
 // update while one is pending evaluates the first; a value that is there already just replaces it,
 // which neither fails nor gives the lock away.
-void assign(Variable* variable, const Ref<Node>& value, const char* who);
+void assign(Variable* variable, const NodeRef& value, const char* who);
 
 // Evaluates a pending update; other threads may run meanwhile. An assignment after it happens at
 // once.
@@ -64,8 +64,8 @@ extern void (*evaluate_pending)(Variable* variable, Node* next);
 // While a function is traced, reads and assignments go to the trace instead of the variable.
 struct VariableScope {
   virtual ~VariableScope() = default;
-  virtual Ref<Node> read(Variable* variable) = 0;
-  virtual void assign(Variable* variable, const Ref<Node>& value) = 0;
+  virtual NodeRef read(Variable* variable) = 0;
+  virtual void assign(Variable* variable, const NodeRef& value) = 0;
   // Of the leaves that are made in it.
   virtual Origin* origin() const = 0;
   // The number of the first node that is made in it.

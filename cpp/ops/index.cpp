@@ -289,7 +289,7 @@ NodeRef product_of_others(const Node* value, const NodeRef& indices, int64_t axi
     for (int64_t d = 1; d < most - 1; d *= 2) out = out * neighbour(out, d * direction);
     return out;
   };
-  const Expr sorted = take(reshape(Ref<Node>(const_cast<Node*>(value)), listed),
+  const Expr sorted = take(reshape(NodeRef(const_cast<Node*>(value)), listed),
                            value_of(DType::Int64, {n}, order), axis);
   const Expr others = product(sorted, 1) * product(sorted, -1);
   return reshape(take(others, value_of(DType::Int64, {n}, back), axis), value->shape);

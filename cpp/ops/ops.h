@@ -15,7 +15,6 @@
 
 namespace pullback {
 
-using NodeRef = Ref<Node>;
 using Axes = std::optional<std::vector<int64_t>>;  // nullopt = all axes
 
 // --- elementwise (ops/elementwise.cpp)

@@ -32,13 +32,13 @@ void BodyTrace::abandon() {
   set_variable_scope(outer_);
 }
 
-Ref<Node> BodyTrace::argument(DType dtype, const Shape& shape) {
+NodeRef BodyTrace::argument(DType dtype, const Shape& shape) {
   arguments_.push_back(make_argument(dtype, shape));
   arguments_.back()->origin = origin_.get();
   return arguments_.back();
 }
 
-ClosedBody BodyTrace::close(std::vector<Ref<Node>> roots, bool all_inside) {
+ClosedBody BodyTrace::close(std::vector<NodeRef> roots, bool all_inside) {
   abandon();
   if (!numbers_) fail(ErrorKind::Runtime, who_, ": nothing was recorded");
   return close_body(
@@ -46,7 +46,7 @@ ClosedBody BodyTrace::close(std::vector<Ref<Node>> roots, bool all_inside) {
 }
 
 // As of outside: it is the same in every iteration.
-Ref<Node> BodyTrace::read(Variable* variable) {
+NodeRef BodyTrace::read(Variable* variable) {
   struct Outside {
     BodyTrace* trace;
     explicit Outside(BodyTrace* trace) : trace(trace) { set_variable_scope(trace->outer_); }
@@ -56,7 +56,7 @@ Ref<Node> BodyTrace::read(Variable* variable) {
   return pullback::read(variable);
 }
 
-void BodyTrace::assign(Variable* variable, const Ref<Node>&) {
+void BodyTrace::assign(Variable* variable, const NodeRef&) {
   fail(ErrorKind::Runtime, who_, ": ", origin_->name, " assigns variable '", variable->name,
        "'; carry what changes, return it, and assign it after the call");
 }

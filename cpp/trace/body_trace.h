@@ -20,19 +20,19 @@ class BodyTrace : public VariableScope {
 
   void open();
   void abandon();  // after an exception inside
-  Ref<Node> argument(DType dtype, const Shape& shape);
+  NodeRef argument(DType dtype, const Shape& shape);
   // Ends recording.
-  ClosedBody close(std::vector<Ref<Node>> roots, bool all_inside);
+  ClosedBody close(std::vector<NodeRef> roots, bool all_inside);
 
-  Ref<Node> read(Variable* variable) override;
-  void assign(Variable* variable, const Ref<Node>& value) override;
+  NodeRef read(Variable* variable) override;
+  void assign(Variable* variable, const NodeRef& value) override;
   Origin* origin() const override;
   uint64_t since() const override { return first_seq_; }
 
  private:
   std::string who_;
   Ref<TraceOrigin> origin_;
-  std::vector<Ref<Node>> arguments_;
+  std::vector<NodeRef> arguments_;
   std::optional<BodyNumbers> numbers_;
   uint64_t first_seq_ = 0;
   VariableScope* outer_ = nullptr;

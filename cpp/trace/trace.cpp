@@ -30,7 +30,7 @@ void Trace::abandon() {
   set_variable_scope(outer_);
 }
 
-Ref<Node> Trace::add_argument(DType dtype, const Shape& shape, bool weak) {
+NodeRef Trace::add_argument(DType dtype, const Shape& shape, bool weak) {
   arguments_.push_back(make_argument(dtype, shape));
   arguments_.back()->origin = origin_.get();
   if (weak) arguments_.back()->flags |= kWeak;
@@ -43,7 +43,7 @@ Trace::State& Trace::state_of(Variable* variable) {
   return states_[it->second];
 }
 
-Ref<Node> Trace::read(Variable* variable) {
+NodeRef Trace::read(Variable* variable) {
   State& state = state_of(variable);
   if (!state.current) {
     state.initial = make_argument(variable->dtype, variable->shape);
@@ -54,17 +54,17 @@ Ref<Node> Trace::read(Variable* variable) {
   return state.current;
 }
 
-void Trace::assign(Variable* variable, const Ref<Node>& value) {
+void Trace::assign(Variable* variable, const NodeRef& value) {
   State& state = state_of(variable);
   // Like any read after an assignment: the variable's, but no path to what was assigned.
   Node* input = value.get();
-  Ref<Node> node = make_node(Op::read, value->dtype, value->shape, {&input, 1});
+  NodeRef node = make_node(Op::read, value->dtype, value->shape, {&input, 1});
   node->flags |= kTracked | kTraced;
   node->variable = variable->id;
   state.current = std::move(node);
 }
 
-void Trace::close(std::vector<Ref<Node>> outputs) {
+void Trace::close(std::vector<NodeRef> outputs) {
   abandon();
   end_seq_ = next_seq();
   returned_ = outputs.size();
@@ -74,17 +74,17 @@ void Trace::close(std::vector<Ref<Node>> outputs) {
     outputs.push_back(states_[i].current);
   }
   std::vector<Node*> roots;
-  for (const Ref<Node>& output : outputs) roots.push_back(output.get());
-  for (const Ref<Node>& argument : arguments_) inputs_.push_back(argument.get());
+  for (const NodeRef& output : outputs) roots.push_back(output.get());
+  for (const NodeRef& argument : arguments_) inputs_.push_back(argument.get());
   for (const State& state : states_) inputs_.push_back(state.initial.get());
   record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
   record();
   // A value that is assigned and was not read gives its memory too, if it is there in a call.
-  std::vector<Ref<Node>> unread;
+  std::vector<NodeRef> unread;
   std::vector<Replacement> replacements;
   for (size_t k = 0; k < assigned_.size(); ++k) {
     const State& state = states_[assigned_[k]];
-    Ref<Node> before = state.initial;
+    NodeRef before = state.initial;
     if (!before) {
       before = unread.emplace_back(make_argument(state.variable->dtype, state.variable->shape));
     }
@@ -150,7 +150,7 @@ void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> r
     if (found != numbers.end()) {
       bindings_.push_back({found->second, nullptr});
     } else if (node->value) {
-      bindings_.push_back({0, Ref<Node>(node)});
+      bindings_.push_back({0, NodeRef(node)});
     } else {
       refuse_stranger(node, node->origin.get());
     }
@@ -167,7 +167,7 @@ void Trace::bind_outputs(const Snapshot& snapshot) {
   for (size_t k = 0; k < snapshot.outputs.size(); ++k) {
     place[snapshot.nodes[snapshot.outputs[k]]] = k;
   }
-  for (const Ref<Node>& output : record_.roots()) {
+  for (const NodeRef& output : record_.roots()) {
     const auto found = place.find(output.get());
     if (found == place.end()) {
       places_.push_back({Output::Known, 0, as_value(output)});

@@ -32,12 +32,12 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void open();
   void abandon();  // after an exception inside
   // Ends recording: `outputs` are what the function returned.
-  void close(std::vector<Ref<Node>> outputs);
+  void close(std::vector<NodeRef> outputs);
 
   // A weak argument stands for a Python float: float64, and like one in what is made from it.
-  Ref<Node> add_argument(DType dtype, const Shape& shape, bool weak);
-  Ref<Node> read(Variable* variable) override;
-  void assign(Variable* variable, const Ref<Node>& value) override;
+  NodeRef add_argument(DType dtype, const Shape& shape, bool weak);
+  NodeRef read(Variable* variable) override;
+  void assign(Variable* variable, const NodeRef& value) override;
   Origin* origin() const override { return origin_.get(); }
   uint64_t since() const override { return first_seq_; }
 
@@ -45,11 +45,11 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   size_t returned() const { return returned_; }
   // Values for arguments must have the recorded dtypes and shapes (checked). `results` has
   // returned() places.
-  void replay(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
+  void replay(std::span<const NodeRef> arguments, std::span<NodeRef> results);
   // The same, differentiable by all that the results depend on, unless a history would have to keep
   // what an assignment replaces: those results are marked as without one (kHistoryLost). With
   // `build`, a call that has something to differentiate is made of operations and runs nothing.
-  void call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, bool build);
+  void call(std::span<const NodeRef> arguments, std::span<NodeRef> results, bool build);
 
   // The plan, one line a step.
   std::string describe() const;
@@ -59,14 +59,14 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
  private:
   struct State {
     Ref<Variable> variable;
-    Ref<Node> initial;  // its value when the function starts; null until read
-    Ref<Node> current;  // its value now, inside
+    NodeRef initial;  // its value when the function starts; null until read
+    NodeRef current;  // its value now, inside
   };
   // Where an argument of the plan comes from: `input` counts the function's arguments, then the
   // states; or it is a tensor from outside.
   struct Binding {
     size_t input = 0;
-    Ref<Node> captured;
+    NodeRef captured;
   };
   // A scalar of the plan: a value, or one of the call's draws, by its number among the inputs.
   struct PlanScalar {
@@ -77,7 +77,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   struct Output {
     enum Kind : uint8_t { Planned, Known } kind = Known;
     size_t index = 0;
-    Ref<Node> known;
+    NodeRef known;
   };
   struct CallInputs;
   class Call;
@@ -98,34 +98,34 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void bind_outputs(const Snapshot& snapshot);
   [[noreturn]] void refuse_stranger(const Node* node, const Origin* origin) const;
 
-  void check_arguments(std::span<const Ref<Node>> arguments) const;
-  void run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+  void check_arguments(std::span<const NodeRef> arguments) const;
+  void run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
            std::span<const Fate> fates);
-  bool run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+  bool run_once(std::span<const NodeRef> arguments, std::span<NodeRef> results,
                 std::span<const Fate> fates);
-  const Ref<Node>& bound(const Binding& binding, std::span<const Ref<Node>> inputs) const;
+  const NodeRef& bound(const Binding& binding, std::span<const NodeRef> inputs) const;
   bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
   void finish_updates();
-  void inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results);
+  void inline_call(std::span<const NodeRef> arguments, std::span<NodeRef> results);
 
   // In trace_history.cpp.
   const std::vector<Dependence>& dependences();
   size_t assigned_state(const Node* read) const;
   Fate fate_of(const Dependence& dependence) const;
   bool captures_tracked() const;
-  bool decide(std::span<const Ref<Node>> arguments, std::span<Fate> fates);
+  bool decide(std::span<const NodeRef> arguments, std::span<Fate> fates);
   std::vector<uint8_t> needed(std::span<const Fate> fates);
-  Ref<Call> remembered(std::span<const Ref<Node>> inputs, std::span<const uint8_t> kept) const;
-  void mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call);
-  std::vector<Ref<Node>> instance(std::vector<Ref<Node>> values, const Call* call) const;
-  Ref<Node> remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
-  static std::vector<Ref<Node>> as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
-                                      std::vector<Node*> from, std::vector<Ref<Node>> to);
+  Ref<Call> remembered(std::span<const NodeRef> inputs, std::span<const uint8_t> kept) const;
+  void mark_results(std::span<NodeRef> results, std::span<const Fate> fates, Call* call);
+  std::vector<NodeRef> instance(std::vector<NodeRef> values, const Call* call) const;
+  NodeRef remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
+  static std::vector<NodeRef> as_of(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
+                                    std::vector<Node*> from, std::vector<NodeRef> to);
 
   bool open_ = false;
   VariableScope* outer_ = nullptr;
   Ref<TraceOrigin> origin_;
-  std::vector<Ref<Node>> arguments_;
+  std::vector<NodeRef> arguments_;
   std::vector<State> states_;
   std::unordered_map<const Variable*, size_t> state_index_;
   std::vector<size_t> assigned_;  // states with a new value

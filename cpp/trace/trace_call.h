@@ -14,7 +14,7 @@ struct Trace::CallInputs {
   int64_t refs = 0;
   std::shared_ptr<const Trace> trace;
   // Arguments, what was read of the states, random counters; null where it was not kept.
-  std::vector<Ref<Node>> values;
+  std::vector<NodeRef> values;
 
   friend void add_ref(CallInputs* inputs) { ++inputs->refs; }
   friend void release(CallInputs* inputs) {
@@ -34,10 +34,10 @@ class Trace::Call : public History {
 
   std::shared_ptr<const Trace> trace;
   uint32_t scope = current_scope();  // of the caller
-  std::vector<Ref<Node>> inputs;     // as in CallInputs
-  std::vector<Ref<Node>> watched;    // by tapes only, when the call was made
+  std::vector<NodeRef> inputs;       // as in CallInputs
+  std::vector<NodeRef> watched;      // by tapes only, when the call was made
   std::vector<NodeHandle> results;   // those that have their history from here
-  std::vector<Ref<Node>> built;      // the outputs
+  std::vector<NodeRef> built;        // the outputs
 };
 
 }  // namespace pullback

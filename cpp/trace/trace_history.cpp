@@ -41,16 +41,16 @@ bool blocks(const Node* node) {
 // trace, which have no value: what it answers is made again as of the call.
 class Trace::CalledRule : public Rule {
  public:
-  CalledRule(Ref<Rule> recorded, Ref<Node> node, Ref<CallInputs> call)
+  CalledRule(Ref<Rule> recorded, NodeRef node, Ref<CallInputs> call)
       : recorded_(std::move(recorded)), node_(std::move(node)), call_(std::move(call)) {
     name = recorded_->name;
   }
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Cotangent> answers = recorded_->apply(call);
-    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
       std::vector<Node*> from;
-      std::vector<Ref<Node>> to;
+      std::vector<NodeRef> to;
       add_application(node_.get(), call, &from, &to);
       return as_of(call_, std::move(roots), std::move(from), std::move(to));
     });
@@ -59,7 +59,7 @@ class Trace::CalledRule : public Rule {
 
  private:
   Ref<Rule> recorded_;
-  Ref<Node> node_;  // as recorded
+  NodeRef node_;  // as recorded
   Ref<CallInputs> call_;
 };
 
@@ -68,8 +68,8 @@ class Trace::CalledOperation : public Original {
   CalledOperation(const Node* original, Ref<CallInputs> call)
       : Original(original), call_(std::move(call)) {}
 
-  std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
-                                    std::vector<Ref<Node>> to) const override {
+  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                  std::vector<NodeRef> to) const override {
     return as_of(call_, std::move(roots), std::move(from), std::move(to));
   }
 
@@ -82,17 +82,17 @@ namespace {
 // A tape that has ended meanwhile watched these tensors when nodes were due that are made only now.
 class Watching {
  public:
-  explicit Watching(std::vector<Ref<Node>> tensors) : tensors_(std::move(tensors)) {
-    for (const Ref<Node>& x : tensors_) ++x->watchers;
+  explicit Watching(std::vector<NodeRef> tensors) : tensors_(std::move(tensors)) {
+    for (const NodeRef& x : tensors_) ++x->watchers;
   }
   ~Watching() {
-    for (const Ref<Node>& x : tensors_) --x->watchers;
+    for (const NodeRef& x : tensors_) --x->watchers;
   }
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
 
  private:
-  std::vector<Ref<Node>> tensors_;
+  std::vector<NodeRef> tensors_;
 };
 
 }  // namespace
@@ -120,12 +120,12 @@ bool Trace::Call::passes_on(const Node* result) const {
 
 // The outputs and what is below them, on the inputs of one call; those that depend on an input that
 // was not kept are null. With `call`, as of that call.
-std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call* call) const {
+std::vector<NodeRef> Trace::instance(std::vector<NodeRef> values, const Call* call) const {
   const Ref<CallInputs> inputs(new CallInputs);
   inputs->trace = shared_from_this();
   inputs->values = std::move(values);
   return record_.rebuild(inputs->values, [&](size_t i, Node* node, std::span<Node* const> on) {
-    Ref<Node> copy = remake(node, on, inputs);
+    NodeRef copy = remake(node, on, inputs);
     if (call) {
       copy->seq = call->first_seq + i;
       copy->scope = call->scope;
@@ -138,17 +138,17 @@ std::vector<Ref<Node>> Trace::instance(std::vector<Ref<Node>> values, const Call
   });
 }
 
-Ref<Node> Trace::remake(Node* node, std::span<Node* const> inputs,
-                        const Ref<CallInputs>& call) const {
-  Ref<Node> copy = copy_node(node, inputs);
-  if (by_users_rule(copy.get())) copy->rule = new CalledRule(copy->rule, Ref<Node>(node), call);
+NodeRef Trace::remake(Node* node, std::span<Node* const> inputs,
+                      const Ref<CallInputs>& call) const {
+  NodeRef copy = copy_node(node, inputs);
+  if (by_users_rule(copy.get())) copy->rule = new CalledRule(copy->rule, NodeRef(node), call);
   if (holds_rules(node)) copy->origin = new CalledOperation(node, call);
   return copy;
 }
 
 // What was made from tensors of the trace, and from `from` that is `to`, as of the call.
-std::vector<Ref<Node>> Trace::as_of(const Ref<CallInputs>& call, std::vector<Ref<Node>> roots,
-                                    std::vector<Node*> from, std::vector<Ref<Node>> to) {
+std::vector<NodeRef> Trace::as_of(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
+                                  std::vector<Node*> from, std::vector<NodeRef> to) {
   if (none_traced(roots)) return roots;
   const Trace& trace = *call->trace;
   from.insert(from.begin(), trace.inputs_.begin(), trace.inputs_.end());
@@ -235,9 +235,9 @@ bool Trace::captures_tracked() const {
 }
 
 // What becomes of the results' histories in a call with these arguments; false: none has one.
-bool Trace::decide(std::span<const Ref<Node>> arguments, std::span<Fate> fates) {
+bool Trace::decide(std::span<const NodeRef> arguments, std::span<Fate> fates) {
   const bool captures = captures_tracked();
-  const auto source = [](const Ref<Node>& x) { return x->tracked() || x->flags & kHistoryLost; };
+  const auto source = [](const NodeRef& x) { return x->tracked() || x->flags & kHistoryLost; };
   if (states_.empty() && !captures && std::none_of(arguments.begin(), arguments.end(), source)) {
     return false;
   }
@@ -268,7 +268,7 @@ std::vector<uint8_t> Trace::needed(std::span<const Fate> fates) {
 }
 
 // What is to be known of this call when a history is asked for. `inputs` are all of the record's.
-Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
+Ref<Trace::Call> Trace::remembered(std::span<const NodeRef> inputs,
                                    std::span<const uint8_t> kept) const {
   const Ref<Call> call(new Call(shared_from_this()));
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -277,7 +277,7 @@ Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
   const auto note_watched = [&](Node* x) {
     if (x->watchers && !(x->flags & kTracked)) call->watched.emplace_back(x);
   };
-  for (const Ref<Node>& input : call->inputs) {
+  for (const NodeRef& input : call->inputs) {
     if (input) note_watched(input.get());
   }
   for (Node* captured : outside_) note_watched(captured);
@@ -287,7 +287,7 @@ Ref<Trace::Call> Trace::remembered(std::span<const Ref<Node>> inputs,
   return call;
 }
 
-void Trace::mark_results(std::span<Ref<Node>> results, std::span<const Fate> fates, Call* call) {
+void Trace::mark_results(std::span<NodeRef> results, std::span<const Fate> fates, Call* call) {
   for (size_t k = 0; k < results.size(); ++k) {
     if (call && fates[k] == Fate::Kept) {
       defer_history(results[k].get(), call, k);

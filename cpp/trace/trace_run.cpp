@@ -30,9 +30,9 @@ struct Scratch {
 
 // Whether all have their values. If not they get them, and by then another thread may have assigned
 // or borrowed what was collected.
-bool all_ready(std::span<const Ref<Node>> inputs) {
+bool all_ready(std::span<const NodeRef> inputs) {
   std::vector<Node*> pending;
-  for (const Ref<Node>& input : inputs) {
+  for (const NodeRef& input : inputs) {
     if (input && !input->has_value()) pending.push_back(input.get());
   }
   if (pending.empty()) return true;
@@ -42,7 +42,7 @@ bool all_ready(std::span<const Ref<Node>> inputs) {
 
 }  // namespace
 
-void Trace::check_arguments(std::span<const Ref<Node>> arguments) const {
+void Trace::check_arguments(std::span<const NodeRef> arguments) const {
   if (arguments.size() != arguments_.size()) {
     fail(ErrorKind::Type, "function: expected ", static_cast<int64_t>(arguments_.size()),
          " tensors, got ", static_cast<int64_t>(arguments.size()));
@@ -56,11 +56,11 @@ void Trace::check_arguments(std::span<const Ref<Node>> arguments) const {
   }
 }
 
-void Trace::replay(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results) {
+void Trace::replay(std::span<const NodeRef> arguments, std::span<NodeRef> results) {
   run(arguments, results, {});
 }
 
-void Trace::call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results, bool build) {
+void Trace::call(std::span<const NodeRef> arguments, std::span<NodeRef> results, bool build) {
   std::array<Fate, 16> few;
   std::vector<Fate> many(returned_ > few.size() ? returned_ : 0);
   const std::span<Fate> fates(many.empty() ? few.data() : many.data(), returned_);
@@ -81,7 +81,7 @@ bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8
   const State& state = states_[binding.input - arguments_.size()];
   if (state.current == state.initial || !node->value) return false;
   // What the variable keeps for its next reader, if nobody holds it, shares the memory.
-  Ref<Node>& reading = state.variable->reading;
+  NodeRef& reading = state.variable->reading;
   if (reading && reading->refs == 1) reading = nullptr;
   // Who looked at a variable and let go does not make every step of a training take new memory.
   // (Elsewhere the mark stays: a run in place is not interrupted.)
@@ -90,14 +90,14 @@ bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8
 }
 
 // Null among the inputs is what the function does not read: it gives its memory, if it is there.
-const Ref<Node>& Trace::bound(const Binding& binding, std::span<const Ref<Node>> inputs) const {
+const NodeRef& Trace::bound(const Binding& binding, std::span<const NodeRef> inputs) const {
   if (binding.captured) return binding.captured;
-  const Ref<Node>& input = inputs[binding.input];
+  const NodeRef& input = inputs[binding.input];
   return input ? input : states_[binding.input - arguments_.size()].variable->current;
 }
 
 // With `fates`, one for each result: those that are kept remember the call.
-void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+void Trace::run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
                 std::span<const Fate> fates) {
   check_arguments(arguments);
   while (!run_once(arguments, results, fates)) {
@@ -108,12 +108,12 @@ void Trace::run(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> resul
 // write over that would lose an update. After an update in place there is no second try: then the
 // assignment stays, as one that came after the call. That is what it was, where the value that was
 // replaced is one that was updated in place, since whoever wanted to read it had to wait.
-bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results,
+bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> results,
                      std::span<const Fate> fates) {
   const bool keeps = std::find(fates.begin(), fates.end(), Fate::Kept) != fates.end();
   const std::vector<uint8_t> kept = keeps ? needed(fates) : std::vector<uint8_t>();
   Scratch scratch;
-  auto inputs = scratch.list<Ref<Node>>(inputs_.size());
+  auto inputs = scratch.list<NodeRef>(inputs_.size());
   do {
     inputs.assign(arguments.begin(), arguments.end());
     for (const State& state : states_) {
@@ -128,7 +128,7 @@ bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> 
   const Ref<Call> call = keeps ? remembered(inputs, kept) : nullptr;
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
-    const Ref<Node>& node = bound(binding, inputs);
+    const NodeRef& node = bound(binding, inputs);
     const bool dying = dies(binding, node.get(), kept);  // first: it counts who holds the node
     plan_run.add_argument(as_value(node).get(), dying);
   }
@@ -151,7 +151,7 @@ bool Trace::run_once(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> 
       lost = states_[assigned_[k]].variable.get();
     }
   }
-  const auto result = [&](size_t k) -> Ref<Node> {
+  const auto result = [&](size_t k) -> NodeRef {
     const Output& place = places_[k];
     if (place.kind == Output::Known) return place.known;
     const Node* node = record_.roots()[k].get();
@@ -180,15 +180,15 @@ void Trace::finish_updates() {
   }
 }
 
-void Trace::inline_call(std::span<const Ref<Node>> arguments, std::span<Ref<Node>> results) {
+void Trace::inline_call(std::span<const NodeRef> arguments, std::span<NodeRef> results) {
   check_arguments(arguments);
   finish_updates();
-  std::vector<Ref<Node>> inputs(arguments.begin(), arguments.end());
+  std::vector<NodeRef> inputs(arguments.begin(), arguments.end());
   for (const State& state : states_) {
     inputs.push_back(state.initial ? pullback::read(state.variable.get()) : nullptr);
   }
   for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
-  const std::vector<Ref<Node>> outputs = instance(std::move(inputs), nullptr);
+  const std::vector<NodeRef> outputs = instance(std::move(inputs), nullptr);
   for (size_t k = 0; k < returned_; ++k) results[k] = outputs[k];
   for (size_t k = 0; k < assigned_.size(); ++k) {
     pullback::assign(states_[assigned_[k]].variable.get(), outputs[returned_ + k], "assign");

@@ -17,13 +17,13 @@
 namespace pullback {
 namespace {
 
-std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
-                               const Batching& batching);
+std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& replaced,
+                             const Batching& batching);
 
 BatchedInputs replaced_of(const Batching& batching) {
   BatchedInputs replaced;
-  for (const Ref<Node>& input : batching.inputs) replaced.from.push_back(input.get());
-  for (const Ref<Node>& batch : batching.batches) replaced.to.push_back({batch, true});
+  for (const NodeRef& input : batching.inputs) replaced.from.push_back(input.get());
+  for (const NodeRef& batch : batching.batches) replaced.to.push_back({batch, true});
   return replaced;
 }
 
@@ -36,7 +36,7 @@ class BatchedRule : public Rule {
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const bool several = node_->op == Op::custom_call;
-    std::vector<Ref<Node>> held;
+    std::vector<NodeRef> held;
     BatchedInputs replaced = replaced_of(batching_);
     std::vector<Node*> cotangents;
     for (size_t k = 0; k < call.cotangents.size(); ++k) {
@@ -44,26 +44,26 @@ class BatchedRule : public Rule {
       held.push_back(make_argument(call.cotangents[k]->dtype, shape));
       cotangents.push_back(held.back().get());
       replaced.from.push_back(held.back().get());
-      replaced.to.push_back({Ref<Node>(call.cotangents[k]), true});
+      replaced.to.push_back({NodeRef(call.cotangents[k]), true});
     }
     const bool custom = node_->op == Op::custom;
     const auto inputs = custom ? node_->inputs().subspan(1) : node_->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {
       replaced.from.push_back(inputs[k]);
-      replaced.to.push_back({Ref<Node>(call.inputs[k]), true});
+      replaced.to.push_back({NodeRef(call.inputs[k]), true});
     }
     std::vector<Node*> outputs(call.outputs.size());
     if (!several) {
       outputs[0] = node_.get();
       replaced.from.push_back(node_.get());
-      replaced.to.push_back({Ref<Node>(call.node), true});
+      replaced.to.push_back({NodeRef(call.node), true});
     }
     std::vector<Cotangent> answers =
         one_->apply({call.op, node_.get(), inputs, outputs, cotangents});
     for (Cotangent& c : answers) {
       if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
     }
-    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
       const NoOverrides none;
       return at_once(std::move(roots), replaced, batching_);
     });
@@ -72,7 +72,7 @@ class BatchedRule : public Rule {
 
  private:
   Ref<Rule> one_;
-  Ref<Node> node_;
+  NodeRef node_;
   Batching batching_;
 };
 
@@ -92,38 +92,38 @@ void check(const Batching& batching) {
   }
 }
 
-Ref<Node> with_batch_axis(const Ref<Node>& root, int64_t count) {
+NodeRef with_batch_axis(const NodeRef& root, int64_t count) {
   return broadcast_to(root, with_batch(count, root->shape, root->shape.rank));
 }
 
-std::vector<Ref<Node>> at_once(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
-                               const Batching& batching) {
-  std::vector<Ref<Node>> out;
+std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& replaced,
+                             const Batching& batching) {
+  std::vector<NodeRef> out;
   for (const Made& made : made_in_batch(std::move(roots), replaced, batching)) {
     out.push_back(made.has_batch ? made.node : with_batch_axis(made.node, batching.count));
   }
   return out;
 }
 
-std::vector<Ref<Node>> one_by_one(std::vector<Ref<Node>> roots, const Batching& batching) {
+std::vector<NodeRef> one_by_one(std::vector<NodeRef> roots, const Batching& batching) {
   const Subgraph subgraph(std::move(roots), replaced_of(batching).from,
                           [](const Node*) { return false; });
-  std::vector<std::vector<Ref<Node>>> entries(subgraph.roots().size());
+  std::vector<std::vector<NodeRef>> entries(subgraph.roots().size());
   for (int64_t i = 0; i < batching.count; ++i) {
-    std::vector<Ref<Node>> inputs;
-    for (const Ref<Node>& batch : batching.batches) inputs.push_back(entry_of(batch, i));
+    std::vector<NodeRef> inputs;
+    for (const NodeRef& batch : batching.batches) inputs.push_back(entry_of(batch, i));
     const auto copies = subgraph.rebuild(
         inputs, [](size_t, const Node* node, auto below) { return copy_node(node, below); });
     for (size_t k = 0; k < copies.size(); ++k) entries[k].push_back(copies[k]);
   }
-  std::vector<Ref<Node>> out;
-  for (const std::vector<Ref<Node>>& rows : entries) out.push_back(stack(rows, 0));
+  std::vector<NodeRef> out;
+  for (const std::vector<NodeRef>& rows : entries) out.push_back(stack(rows, 0));
   return out;
 }
 
-std::vector<Ref<Node>> of_none(std::span<const Ref<Node>> roots) {
-  std::vector<Ref<Node>> out;
-  for (const Ref<Node>& root : roots) {
+std::vector<NodeRef> of_none(std::span<const NodeRef> roots) {
+  std::vector<NodeRef> out;
+  for (const NodeRef& root : roots) {
     out.push_back(zeros(with_batch(0, root->shape, root->shape.rank), root->dtype));
   }
   return out;
@@ -131,7 +131,7 @@ std::vector<Ref<Node>> of_none(std::span<const Ref<Node>> roots) {
 
 }  // namespace
 
-std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
+std::vector<Made> made_in_batch(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                 const Batching& batching) {
   const auto own = [&](const Node* node) { return replaced.whole && is_of(*replaced.whole, node); };
   const Subgraph subgraph(
@@ -166,7 +166,7 @@ Ref<Rule> batched_rule(const Node* node, const Batching& batching) {
   return Ref<Rule>(new BatchedRule(node, batching));
 }
 
-std::vector<Ref<Node>> batched(std::vector<Ref<Node>> roots, const Batching& batching) {
+std::vector<NodeRef> batched(std::vector<NodeRef> roots, const Batching& batching) {
   check(batching);
   if (batching.count == 0) return of_none(roots);
   // What is made here stands for operations that were made before, by whoever made these.
@@ -174,8 +174,8 @@ std::vector<Ref<Node>> batched(std::vector<Ref<Node>> roots, const Batching& bat
   return at_once(std::move(roots), replaced_of(batching), batching);
 }
 
-std::optional<std::vector<Ref<Node>>> batched_or_each(std::vector<Ref<Node>> roots,
-                                                      const Batching& batching) {
+std::optional<std::vector<NodeRef>> batched_or_each(std::vector<NodeRef> roots,
+                                                    const Batching& batching) {
   try {
     return batched(roots, batching);
   } catch (const Error& error) {

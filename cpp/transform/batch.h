@@ -12,9 +12,9 @@
 namespace pullback {
 
 struct Batching {
-  std::vector<Ref<Node>> inputs;   // arguments (make_argument): what stands for one entry, and …
-  std::vector<Ref<Node>> batches;  // … all of its entries along a first axis
-  int64_t count = 0;               // how many these are
+  std::vector<NodeRef> inputs;   // arguments (make_argument): what stands for one entry, and …
+  std::vector<NodeRef> batches;  // … all of its entries along a first axis
+  int64_t count = 0;             // how many these are
   // Random numbers whose nodes are no older are drawn for each entry; see BatchScope.
   uint64_t first_draw = UINT64_MAX;
 };
@@ -23,11 +23,11 @@ struct Batching {
 // the place of inputs[k], for all k. Operations go over the whole batch in one; those that cannot
 // raise Error (NotImplemented) with their name. Rules of users hold, and are asked once, for one
 // entry.
-std::vector<Ref<Node>> batched(std::vector<Ref<Node>> roots, const Batching& batching);
+std::vector<NodeRef> batched(std::vector<NodeRef> roots, const Batching& batching);
 
 // The same where each entry may be made by itself if some operation cannot be made for all at once.
 // Nothing where a rule of a user is in the way of that.
-std::optional<std::vector<Ref<Node>>> batched_or_each(std::vector<Ref<Node>> roots,
-                                                      const Batching& batching);
+std::optional<std::vector<NodeRef>> batched_or_each(std::vector<NodeRef> roots,
+                                                    const Batching& batching);
 
 }  // namespace pullback

@@ -49,7 +49,7 @@ Shape with_batch(int64_t count, const Shape& shape, int64_t rank) {
   return out;
 }
 
-Ref<Node> entry_of(const Ref<Node>& batch, int64_t i) {
+NodeRef entry_of(const NodeRef& batch, int64_t i) {
   return squeeze(narrow(batch, 0, i, 1), Axes{{0}});
 }
 
@@ -91,11 +91,11 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
     for (size_t k = 0; k < node->operation->outputs.size(); ++k) {
       outputs.push_back({{made, true}, static_cast<int32_t>(k), false});
     }
-    return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
+    return {NodeRef(const_cast<Node*>(node))};  // for its outputs, which are found by it
   }
   if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
     controls_[node] = batched_control(node, in, batching_);
-    return {Ref<Node>(const_cast<Node*>(node))};  // for its outputs, which are found by it
+    return {NodeRef(const_cast<Node*>(node))};  // for its outputs, which are found by it
   }
   if (const auto found = controls_.find(node->op == Op::output ? node->in[0] : nullptr);
       found != controls_.end()) {
@@ -107,7 +107,7 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
     return {copy_node(node, inputs), false};
   }
   if (by_users_rule(node)) return {with_rule()};
-  Ref<Node> out = whole();
+  NodeRef out = whole();
   if (out == nullptr) {
     fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
          " cannot be computed for a whole batch; keep it outside of the function, or call the ",
@@ -116,26 +116,26 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   return {std::move(out)};
 }
 
-Ref<Node> Batcher::broadcasting(size_t k, int64_t rank) const {
+NodeRef Batcher::broadcasting(size_t k, int64_t rank) const {
   if (!has_batch(k)) return input(k);
   return reshape(input(k), with_batch(count_, node_->inputs()[k]->shape, rank));
 }
 
-Ref<Node> Batcher::full(size_t k) const {
+NodeRef Batcher::full(size_t k) const {
   if (has_batch(k)) return input(k);
-  const Ref<Node> same = input(k);
+  const NodeRef same = input(k);
   return broadcast_to(same, with_batch(count_, same->shape, same->shape.rank));
 }
 
 // What attention takes once for many matrices: numbers, and a mask, which may have axes of
 // length 1.
-Ref<Node> Batcher::shared(size_t k) const {
+NodeRef Batcher::shared(size_t k) const {
   if (has_batch(k) || node_->inputs()[k]->shape.rank == 0) return input(k);
   return expand_dims(input(k), {0});
 }
 
-Ref<Node> Batcher::first_entry() const {
-  std::vector<Ref<Node>> inputs;
+NodeRef Batcher::first_entry() const {
+  std::vector<NodeRef> inputs;
   std::vector<Node*> below;
   for (size_t k = 0; k < in_.size(); ++k) {
     inputs.push_back(has_batch(k) ? entry_of(input(k), 0) : input(k));
@@ -144,46 +144,46 @@ Ref<Node> Batcher::first_entry() const {
   return copy_node(node_, below);
 }
 
-Ref<Node> Batcher::drawn() const {
-  std::vector<Ref<Node>> held{input(0), input(1)};
+NodeRef Batcher::drawn() const {
+  std::vector<NodeRef> held{input(0), input(1)};
   for (size_t k = 2; k < in_.size(); ++k) held.push_back(full(k));
   std::vector<Node*> from;
-  for (const Ref<Node>& one : held) from.push_back(one.get());
+  for (const NodeRef& one : held) from.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   const bool permutation = node_->op == Op::permutation;
-  const Ref<Node> made = make_node(permutation ? Op::random_uniform : node_->op,
-                                   permutation ? DType::Float64 : node_->dtype, shape, from);
+  const NodeRef made = make_node(permutation ? Op::random_uniform : node_->op,
+                                 permutation ? DType::Float64 : node_->dtype, shape, from);
   if (BatchScope::active()) made->flags |= kTraced;  // a batch of batches
   return permutation ? sort(Op::argsort, made, 1, false) : made;
 }
 
-Ref<Node> Batcher::with_rule() const {
+NodeRef Batcher::with_rule() const {
   const bool custom = node_->op == Op::custom;
-  Ref<Node> inside = custom ? full(0) : whole();
+  NodeRef inside = custom ? full(0) : whole();
   if (inside == nullptr || !is_inexact(node_->dtype)) return inside;
-  std::vector<Ref<Node>> held{inside};
+  std::vector<NodeRef> held{inside};
   for (size_t k = custom; k < in_.size(); ++k) held.push_back(full(k));
   std::vector<Node*> inputs;
-  for (const Ref<Node>& one : held) inputs.push_back(one.get());
+  for (const NodeRef& one : held) inputs.push_back(one.get());
   Attr attr;
   attr.keep = node_->attr.keep;
-  Ref<Node> out = make_node(Op::custom, node_->dtype, inside->shape, inputs, attr);
+  NodeRef out = make_node(Op::custom, node_->dtype, inside->shape, inputs, attr);
   out->rule = batched_rule(node_, batching_);
   return out;
 }
 
-Ref<Node> Batcher::call_of(const Node* call) {
-  Ref<Node>& made = calls_[call];
+NodeRef Batcher::call_of(const Node* call) {
+  NodeRef& made = calls_[call];
   if (made != nullptr) return made;
-  std::vector<Ref<Node>> held;
+  std::vector<NodeRef> held;
   for (size_t k = 0; k < call->inputs_count; ++k) {
     const bool ours = call == node_;
-    const Ref<Node> same(call->inputs()[k]);
+    const NodeRef same(call->inputs()[k]);
     held.push_back(ours ? full(k)
                         : broadcast_to(same, with_batch(count_, same->shape, same->shape.rank)));
   }
   std::vector<Node*> inputs;
-  for (const Ref<Node>& one : held) inputs.push_back(one.get());
+  for (const NodeRef& one : held) inputs.push_back(one.get());
   made = make_node(Op::custom_call, DType::Bool, {}, inputs);
   made->rule = batched_rule(call, batching_);
   made->operation = new Operation;
@@ -194,30 +194,30 @@ Ref<Node> Batcher::call_of(const Node* call) {
   return made;
 }
 
-Ref<Node> Batcher::result() {
-  const Ref<Node> inside = full(0);
-  const Ref<Node> call = call_of(node_->in[1]);
+NodeRef Batcher::result() {
+  const NodeRef inside = full(0);
+  const NodeRef call = call_of(node_->in[1]);
   Node* edges[] = {inside.get(), call.get()};
-  Ref<Node> out = make_node(Op::result, inside->dtype, inside->shape, edges);
+  NodeRef out = make_node(Op::result, inside->dtype, inside->shape, edges);
   out->output = node_->output;
   return out;
 }
 
-Ref<Node> Batcher::like(const std::vector<Ref<Node>>& inputs, const Attr& attr) const {
+NodeRef Batcher::like(const std::vector<NodeRef>& inputs, const Attr& attr) const {
   std::vector<Node*> below;
-  for (const Ref<Node>& one : inputs) below.push_back(one.get());
+  for (const NodeRef& one : inputs) below.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
-  Ref<Node> out = make_node(node_->op, node_->dtype, shape, below, attr);
+  NodeRef out = make_node(node_->op, node_->dtype, shape, below, attr);
   if (node_->window) out->window = std::make_unique<Window>(shifted(*node_->window));
   out->part = node_->part;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;
 }
 
-Ref<Node> Batcher::whole() const {
+NodeRef Batcher::whole() const {
   const OpTraits& of = traits(node_->op);
   Attr attr = node_->attr;
-  std::vector<Ref<Node>> inputs;
+  std::vector<NodeRef> inputs;
   switch (of.kind) {
     case OpKind::Leaf:
       break;
@@ -240,7 +240,7 @@ Ref<Node> Batcher::whole() const {
   return nullptr;
 }
 
-Ref<Node> Batcher::view(ViewKind kind) const {
+NodeRef Batcher::view(ViewKind kind) const {
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   switch (kind) {
     case ViewKind::Alias:
@@ -262,7 +262,7 @@ Ref<Node> Batcher::view(ViewKind kind) const {
   return nullptr;
 }
 
-Ref<Node> Batcher::composite() const {
+NodeRef Batcher::composite() const {
   const Attr& attr = node_->attr;
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < kMaxRank; ++d) {
@@ -306,16 +306,16 @@ Ref<Node> Batcher::composite() const {
   return nullptr;
 }
 
-Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
-  std::vector<Ref<Node>> inputs;
+NodeRef Batcher::step(StepKind kind, Attr attr) const {
+  std::vector<NodeRef> inputs;
   switch (kind) {
     case StepKind::Product: {
       const int64_t rank = node_->shape.rank;
       // One matrix times a vector for each entry is one product with all of them as rows.
       if (!has_batch(0) && node_->in[0]->shape.rank == 2 && node_->in[1]->shape.rank == 2 &&
           node_->shape[1] == 1) {
-        const Ref<Node> rows = reshape(input(1), {count_, node_->in[1]->shape[0]});
-        const Ref<Node> out = like_product(rows, swap_last_axes(input(0)));
+        const NodeRef rows = reshape(input(1), {count_, node_->in[1]->shape[0]});
+        const NodeRef out = like_product(rows, swap_last_axes(input(0)));
         return reshape(out, {count_, node_->shape[0], 1});
       }
       return like_product(broadcasting(0, rank), broadcasting(1, rank));
@@ -342,7 +342,7 @@ Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
         batched.push_back(has_batch(k) || kind == StepKind::Pool);
         inputs.push_back(batched[k] ? full(k) : input(k));
       }
-      Ref<Node> out = batched_windows(node_, inputs, batched, count_);
+      NodeRef out = batched_windows(node_, inputs, batched, count_);
       out->part = node_->part;
       return out;
     }
@@ -382,8 +382,8 @@ Ref<Node> Batcher::step(StepKind kind, Attr attr) const {
   return nullptr;
 }
 
-Ref<Node> Batcher::like_product(const Ref<Node>& a, const Ref<Node>& b) const {
-  Ref<Node> out = matmul(a, b);
+NodeRef Batcher::like_product(const NodeRef& a, const NodeRef& b) const {
+  NodeRef out = matmul(a, b);
   out->part = node_->part;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;

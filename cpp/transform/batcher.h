@@ -13,14 +13,14 @@ struct Body;
 
 // What stands for a node of the piece: with a batch axis, or the same for the whole batch.
 struct Made {
-  Ref<Node> node;
+  NodeRef node;
   bool has_batch = true;
 };
 
 // The shape with a first axis of length `count`, and 1s behind that up to `rank` more axes.
 Shape with_batch(int64_t count, const Shape& shape, int64_t rank);
 // Entry i of a batch.
-Ref<Node> entry_of(const Ref<Node>& batch, int64_t i);
+NodeRef entry_of(const NodeRef& batch, int64_t i);
 // Whether it draws random numbers of seeds that were made since the node of this number.
 bool draws_since(const Node* node, uint64_t first);
 // Whether a node is true whatever its inputs are: it depends on them for the planner's sake alone,
@@ -39,7 +39,7 @@ struct BatchedInputs {
   std::vector<Made> to;
   const Body* whole = nullptr;  // if not null, every node of this body belongs to the subgraph
 };
-std::vector<Made> made_in_batch(std::vector<Ref<Node>> roots, const BatchedInputs& replaced,
+std::vector<Made> made_in_batch(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                 const Batching& batching);
 // A rule for all around that of `node`, which is about one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);
@@ -53,33 +53,33 @@ class Batcher {
 
  private:
   bool has_batch(size_t k) const { return in_[k] && in_[k]->has_batch; }
-  Ref<Node> input(size_t k) const { return in_[k] ? in_[k]->node : Ref<Node>(node_->inputs()[k]); }
+  NodeRef input(size_t k) const { return in_[k] ? in_[k]->node : NodeRef(node_->inputs()[k]); }
   // Input k, with a batch only where it depends on one; then there are `rank` axes behind that.
-  Ref<Node> broadcasting(size_t k, int64_t rank) const;
+  NodeRef broadcasting(size_t k, int64_t rank) const;
   // Input k with the batch axis.
-  Ref<Node> full(size_t k) const;
+  NodeRef full(size_t k) const;
   // The node for the first entry of the batch.
-  Ref<Node> shared(size_t k) const;
-  Ref<Node> first_entry() const;
+  NodeRef shared(size_t k) const;
+  NodeRef first_entry() const;
   // Drawn for every entry: all of the batch is one draw.
-  Ref<Node> drawn() const;
+  NodeRef drawn() const;
   // The operation with its rule for a batch, around the value for all.
-  Ref<Node> with_rule() const;
+  NodeRef with_rule() const;
   // An operation with several outputs, some of which may depend on the batch though no input does.
-  Ref<Node> call_of(const Node* call);
-  Ref<Node> result();
-  Ref<Node> like(const std::vector<Ref<Node>>& inputs, const Attr& attr) const;
-  Ref<Node> whole() const;
-  Ref<Node> view(ViewKind kind) const;
+  NodeRef call_of(const Node* call);
+  NodeRef result();
+  NodeRef like(const std::vector<NodeRef>& inputs, const Attr& attr) const;
+  NodeRef whole() const;
+  NodeRef view(ViewKind kind) const;
   // Input 0 has the value, the others are what it was made from.
-  Ref<Node> composite() const;
-  Ref<Node> step(StepKind kind, Attr attr) const;
-  Ref<Node> like_product(const Ref<Node>& a, const Ref<Node>& b) const;
+  NodeRef composite() const;
+  NodeRef step(StepKind kind, Attr attr) const;
+  NodeRef like_product(const NodeRef& a, const NodeRef& b) const;
   const Batching& batching_;
   int64_t count_;
   const Node* node_ = nullptr;       // the one that is made now, and …
   std::span<const Made* const> in_;  // … what stands for its inputs
-  std::unordered_map<const Node*, Ref<Node>> calls_;
+  std::unordered_map<const Node*, NodeRef> calls_;
   std::unordered_map<const Node*, std::vector<BatchedOutput>> controls_;
 };
 

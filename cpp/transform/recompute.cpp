@@ -19,7 +19,7 @@ namespace pullback {
 
 struct Piece::On {
   Piece piece;
-  std::vector<Ref<Node>> inputs, others;
+  std::vector<NodeRef> inputs, others;
 };
 
 class Piece::CopiedRule : public Rule {
@@ -31,7 +31,7 @@ class Piece::CopiedRule : public Rule {
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Node*> from;
-    std::vector<Ref<Node>> to, held;
+    std::vector<NodeRef> to, held;
     const auto stands_for = [&](Node* one, Node* other) {
       from.push_back(one);
       to.emplace_back(other);
@@ -55,7 +55,7 @@ class Piece::CopiedRule : public Rule {
     }
     std::vector<Cotangent> answers =
         own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
-    remake_answers(&answers, [&](std::vector<Ref<Node>> roots) {
+    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
       return made_again(std::move(roots), std::move(from), std::move(to), on_);
     });
     return answers;
@@ -63,7 +63,7 @@ class Piece::CopiedRule : public Rule {
 
  private:
   Ref<Rule> own_;
-  Ref<Node> node_;  // of the piece
+  NodeRef node_;  // of the piece
   std::shared_ptr<const On> on_;
 };
 
@@ -72,8 +72,8 @@ class Piece::CopiedOperation : public Original {
   CopiedOperation(const Node* original, std::shared_ptr<const On> on)
       : Original(original), on_(std::move(on)) {}
 
-  std::vector<Ref<Node>> as_of_copy(std::vector<Ref<Node>> roots, std::vector<Node*> from,
-                                    std::vector<Ref<Node>> to) const override {
+  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                  std::vector<NodeRef> to) const override {
     return made_again(std::move(roots), std::move(from), std::move(to), on_);
   }
 
@@ -82,9 +82,9 @@ class Piece::CopiedOperation : public Original {
 };
 
 // What was made from tensors of the piece, made again as of a copy.
-std::vector<Ref<Node>> Piece::made_again(std::vector<Ref<Node>> roots, std::vector<Node*> from,
-                                         std::vector<Ref<Node>> to,
-                                         const std::shared_ptr<const On>& on) {
+std::vector<NodeRef> Piece::made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                       std::vector<NodeRef> to,
+                                       const std::shared_ptr<const On>& on) {
   for (size_t k = 0; k < on->inputs.size(); ++k) {
     from.push_back(on->inputs[k].get());
     to.push_back(on->others[k]);
@@ -96,9 +96,9 @@ std::vector<Ref<Node>> Piece::made_again(std::vector<Ref<Node>> roots, std::vect
       to, [&](size_t, const Node* node, auto below) { return copied(node, below, on); });
 }
 
-Ref<Node> Piece::copied(const Node* node, std::span<Node* const> inputs,
-                        const std::shared_ptr<const On>& on) {
-  Ref<Node> copy = copy_node(node, inputs);
+NodeRef Piece::copied(const Node* node, std::span<Node* const> inputs,
+                      const std::shared_ptr<const On>& on) {
+  NodeRef copy = copy_node(node, inputs);
   if (by_users_rule(copy.get())) copy->rule = new CopiedRule(copy->rule, node, on);
   if (holds_rules(node)) copy->origin = new CopiedOperation(node, on);
   return copy;
@@ -114,14 +114,14 @@ bool Piece::inside(const Node* node) const {
 
 std::vector<Node*> Piece::nodes() const {
   std::vector<Node*> tops, out;
-  for (const Ref<Node>& root : roots) tops.push_back(root.get());
+  for (const NodeRef& root : roots) tops.push_back(root.get());
   walk(std::span<Node* const>(tops), &out,
        [&](const Node* node) { return inside(node) ? node->inputs() : std::span<Node* const>(); });
   return out;
 }
 
-std::vector<Ref<Node>> Piece::inputs() const {
-  std::vector<Ref<Node>> out;
+std::vector<NodeRef> Piece::inputs() const {
+  std::vector<NodeRef> out;
   for (Node* node : nodes()) {
     if (!inside(node) && node->tracked()) out.emplace_back(node);
   }
@@ -134,9 +134,9 @@ void Piece::never_keep() const {
   }
 }
 
-std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
-                                   std::span<const Ref<Node>> others, Keep keep_roots) const {
-  std::unordered_map<const Node*, Ref<Node>> made;
+std::vector<NodeRef> Piece::copy(std::span<const NodeRef> inputs, std::span<const NodeRef> others,
+                                 Keep keep_roots) const {
+  std::unordered_map<const Node*, NodeRef> made;
   for (size_t i = 0; i < inputs.size(); ++i) made[inputs[i].get()] = others[i];
   const auto on = std::make_shared<const On>(
       On{*this, {inputs.begin(), inputs.end()}, {others.begin(), others.end()}});
@@ -144,7 +144,7 @@ std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
   for (Node* node : nodes()) {
     if (made.contains(node)) continue;
     if (!inside(node)) {
-      made[node] = Ref<Node>(node);
+      made[node] = NodeRef(node);
       continue;
     }
     below.clear();
@@ -152,8 +152,8 @@ std::vector<Ref<Node>> Piece::copy(std::span<const Ref<Node>> inputs,
     made[node] = copied(node, below, on);
     made[node]->attr.keep = Keep::Never;
   }
-  std::vector<Ref<Node>> out;
-  for (const Ref<Node>& root : roots) {
+  std::vector<NodeRef> out;
+  for (const NodeRef& root : roots) {
     out.push_back(made.at(root.get()));
     if (inside(root.get())) out.back()->attr.keep = keep_roots;
   }

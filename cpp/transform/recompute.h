@@ -14,7 +14,7 @@ namespace pullback {
 // A piece of graph: what lies between `roots` and the nodes that are older than `first`, leaves,
 // and reads of variables.
 struct Piece {
-  std::vector<Ref<Node>> roots;
+  std::vector<NodeRef> roots;
   uint64_t first = 0;
 
   // An object of Python that was made by __new__ alone is a piece, too: an empty one.
@@ -22,11 +22,11 @@ struct Piece {
   static void operator delete(void* piece) { ::operator delete(piece); }
 
   // What the piece is made on, as far as it is tracked: by creation.
-  std::vector<Ref<Node>> inputs() const;
+  std::vector<NodeRef> inputs() const;
   // The roots once more, with `others` for the inputs. What lies between is never kept; the roots
   // are, or not either.
-  std::vector<Ref<Node>> copy(std::span<const Ref<Node>> inputs, std::span<const Ref<Node>> others,
-                              Keep keep_roots) const;
+  std::vector<NodeRef> copy(std::span<const NodeRef> inputs, std::span<const NodeRef> others,
+                            Keep keep_roots) const;
 
   // Nothing of it outlives an evaluation, but what somebody holds.
   void never_keep() const;
@@ -35,11 +35,11 @@ struct Piece {
   struct On;
   class CopiedRule;
   class CopiedOperation;
-  static std::vector<Ref<Node>> made_again(std::vector<Ref<Node>> roots, std::vector<Node*> from,
-                                           std::vector<Ref<Node>> to,
-                                           const std::shared_ptr<const On>& on);
-  static Ref<Node> copied(const Node* node, std::span<Node* const> inputs,
-                          const std::shared_ptr<const On>& on);
+  static std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                         std::vector<NodeRef> to,
+                                         const std::shared_ptr<const On>& on);
+  static NodeRef copied(const Node* node, std::span<Node* const> inputs,
+                        const std::shared_ptr<const On>& on);
   bool inside(const Node* node) const;
   std::vector<Node*> nodes() const;
 };

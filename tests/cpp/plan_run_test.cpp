@@ -52,13 +52,13 @@ std::unique_ptr<CachedPlan> add_one() {
   return out;
 }
 
-Ref<Node> values() {
+NodeRef values() {
   Ref<Buffer> buffer = make_buffer(kCount * 4);
   for (int64_t i = 0; i < kCount; ++i) static_cast<float*>(buffer->data)[i] = static_cast<float>(i);
   return make_value(DType::Float32, {kCount}, buffer);
 }
 
-Ref<Node> place(int64_t index) {
+NodeRef place(int64_t index) {
   Ref<Buffer> buffer = make_buffer(8);
   *static_cast<int64_t*>(buffer->data) = index;
   return make_value(DType::Int64, {1}, buffer);
@@ -78,7 +78,7 @@ struct Outcome {
   bool in_place, right, untouched;
 };
 
-Outcome run(const Ref<Node>& x, bool dying) {
+Outcome run(const NodeRef& x, bool dying) {
   static const auto plan = add_one();
   const void* before = x->value->data;
   const float seventh = at(x->value, 7);
@@ -102,7 +102,7 @@ void test_donation() {
   check(o.in_place && o.right, "memory that nobody needs is reused");
   o = run(values(), false);
   check(!o.in_place && o.right && o.untouched, "a value that is still needed is left alone");
-  Ref<Node> x = values();
+  NodeRef x = values();
   const Ref<Buffer> shared = x->value;
   o = run(x, true);
   check(!o.in_place && o.right && o.untouched, "so is memory that another node has");
@@ -115,7 +115,7 @@ void test_donation() {
   check(o.in_place && at(x->value, 0) == 3, "again and again");
 }
 
-bool fails(const CachedPlan& plan, const Ref<Node>& x, const Ref<Node>& index) {
+bool fails(const CachedPlan& plan, const NodeRef& x, const NodeRef& index) {
   try {
     PlanRun run;
     run.add_argument(x.get(), true);
@@ -130,10 +130,10 @@ bool fails(const CachedPlan& plan, const Ref<Node>& x, const Ref<Node>& index) {
 
 void test_failure() {
   const auto plan = add_one();
-  const Ref<Node> x = values();
+  const NodeRef x = values();
   check(fails(*plan, x, place(kCount)), "an index out of range");
   check(x->value && at(x->value, 3) == 3, "leaves the argument as it was");
-  const Ref<Node> first = place(0);
+  const NodeRef first = place(0);
   fail_allocation(1);
   check(fails(*plan, x, first), "no memory for the first output");
   fail_allocation(0);
@@ -144,7 +144,7 @@ bool always() { return true; }
 
 void test_interrupt() {
   const auto plan = add_one();
-  const Ref<Node> x = values();
+  const NodeRef x = values();
   set_lock_hooks({nullptr, nullptr, always, nullptr});
   check(fails(*plan, x, place(0)), "a run is interrupted before it writes in place");
   check(x->value && at(x->value, 0) == 0, "and leaves the argument as it was");
@@ -179,14 +179,14 @@ void test_two_threads() {
                     return nullptr;
                   },
                   [](void*) { lock.lock(); }, wait_for_the_other, nullptr});
-  const Ref<Node> x = values();
+  const NodeRef x = values();
   std::thread other([&] {
     while (!writing) std::this_thread::yield();
     lock.lock();
     looking = true;
     check((x->flags & kLent) && !x->value, "a value that is being replaced is lent");
     Node* input = x.get();
-    const Ref<Node> y = elementwise(Op::negative, {&input, 1});
+    const NodeRef y = elementwise(Op::negative, {&input, 1});
     evaluate(y.get());
     check(at(y->value, 3) == -4, "who comes to it meanwhile waits and sees the new one");
     lock.unlock();

@@ -156,6 +156,11 @@ def test_a_type_name_has_one_definition() -> None:
     assert {name: files for name, files in where.items() if len(files) > 1} == {}
 
 
+def test_a_reference_to_a_node_has_one_name() -> None:
+    written = {str(p.relative_to(CPP)) for p in SOURCES if "Ref<Node>" in p.read_text()}
+    assert written == {"graph/node.h"}, "write NodeRef"
+
+
 def test_files_stay_small_and_open_with_their_story() -> None:
     """Past 400 lines a file says at its head why."""
     for path in SOURCES:

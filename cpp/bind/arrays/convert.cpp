@@ -104,23 +104,22 @@ void check_integers_fit(const py::array& array, DType dtype, const std::string& 
   }
 }
 
-Ref<Node> stack_list(py::handle object, const char* who) {
-  std::vector<Ref<Node>> parts;
+NodeRef stack_list(py::handle object, const char* who) {
+  std::vector<NodeRef> parts;
   for (py::handle entry : object) parts.push_back(to_node(entry.ptr(), who));
   // Numbers beside tensors take the tensors' dtype, as they would in arithmetic.
-  const auto weak = [](const Ref<Node>& part) { return (part->flags & kWeak) != 0; };
+  const auto weak = [](const NodeRef& part) { return (part->flags & kWeak) != 0; };
   const auto strong = std::find_if_not(parts.begin(), parts.end(), weak);
   if (strong == parts.end()) {  // nothing but numbers, some of them a traced function's
-    const auto complex = [](const Ref<Node>& part) { return is_complex(part->dtype); };
+    const auto complex = [](const NodeRef& part) { return is_complex(part->dtype); };
     const bool wide = std::any_of(parts.begin(), parts.end(), complex);
-    for (Ref<Node>& part : parts)
-      part = settle_weak(part, wide ? DType::Complex128 : DType::Float64);
-    Ref<Node> node = stack(parts, 0);
+    for (NodeRef& part : parts) part = settle_weak(part, wide ? DType::Complex128 : DType::Float64);
+    NodeRef node = stack(parts, 0);
     node->flags |= kWeak;
     return node;
   }
   const DType dtype = (*strong)->dtype;
-  for (Ref<Node>& part : parts) {
+  for (NodeRef& part : parts) {
     if (weak(part)) part = settle_weak(part, promote(dtype, natural_dtype(part.get())));
   }
   return stack(parts, 0);
@@ -136,7 +135,7 @@ py::tuple shape_tuple(const Shape& shape) {
   return out;
 }
 
-Ref<Node> node_from_complex(PyObject* number) {
+NodeRef node_from_complex(PyObject* number) {
   Ref<Buffer> buffer = make_buffer(size_of(DType::Complex128));
   const Py_complex value = PyComplex_AsCComplex(number);
   std::memcpy(buffer->data, &value, sizeof value);
@@ -144,7 +143,7 @@ Ref<Node> node_from_complex(PyObject* number) {
 }
 
 // A NumPy number of one of our dtypes; null for anything else.
-Ref<Node> node_from_numpy_scalar(py::handle object) {
+NodeRef node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
   for (int i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
@@ -166,7 +165,7 @@ Ref<Node> node_from_numpy_scalar(py::handle object) {
 }
 
 // An array of one of our dtypes; null for anything else, which NumPy converts.
-Ref<Node> node_from_plain_array(py::handle object, const char* who) {
+NodeRef node_from_plain_array(py::handle object, const char* who) {
   if (Py_TYPE(object.ptr()) != array_type) return nullptr;
   const auto array = py::reinterpret_borrow<py::array>(object);
   const py::dtype dtype = array.dtype();
@@ -190,16 +189,16 @@ Ref<Node> node_from_plain_array(py::handle object, const char* who) {
   return make_value(own, shape, std::move(buffer));
 }
 
-Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who) {
+NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
   if (!wish) {
-    if (Ref<Node> node = node_from_plain_array(object, who ? who : "constant")) return node;
-    if (Ref<Node> node = node_from_numpy_scalar(object)) return node;
+    if (NodeRef node = node_from_plain_array(object, who ? who : "constant")) return node;
+    if (NodeRef node = node_from_numpy_scalar(object)) return node;
   }
-  if (Ref<Node> node = node_from_float_list(object.ptr(), wish, who)) return node;
+  if (NodeRef node = node_from_float_list(object.ptr(), wish, who)) return node;
   const std::string name = who ? std::string(who) + ": " : std::string();
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   if (list && contains_tensor(object, who)) {
-    Ref<Node> node = stack_list(object, who);
+    NodeRef node = stack_list(object, who);
     return wish ? cast(node, *wish) : node;
   }
   if (!list && is_masked(object)) {
@@ -250,7 +249,7 @@ Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who)
   return make_value(dtype, shape, std::move(buffer));
 }
 
-Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
+NodeRef to_node_of(PyObject* object, DType wish, const char* who) {
   if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
   if (PyLong_CheckExact(object) && wish != DType::Bool) {
     if (is_inexact(wish)) {
@@ -266,7 +265,7 @@ Ref<Node> to_node_of(PyObject* object, DType wish, const char* who) {
     // Like the settling of a number beside a tensor: what does not fit is an error.
     return settle_weak(to_node(object, who), wish);
   }
-  const Ref<Node> node = to_node(object, who);
+  const NodeRef node = to_node(object, who);
   if (who && is_complex(node->dtype) && !is_complex(wish) && wish != DType::Bool) {
     refuse_imaginary_part(who, node->dtype, wish);
   }
@@ -278,7 +277,7 @@ bool is_number_list(py::handle object) {
   return list && !contains_tensor(object, nullptr) && !numpy_leaf(object);
 }
 
-DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes) {
+DType neighbour_dtype(PyObject* const* objects, std::span<const NodeRef> nodes) {
   DType out = DType::Bool;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i]->flags & kWeak || is_number_list(objects[i])) continue;
@@ -288,7 +287,7 @@ DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes
 }
 
 // What is compared: an integer that no dtype holds as well, as a float beyond all integers.
-Ref<Node> to_compared(PyObject* object, const char* who) {
+NodeRef to_compared(PyObject* object, const char* who) {
   try {
     return to_node(object, who);
   } catch (const Error& error) {
@@ -300,7 +299,7 @@ Ref<Node> to_compared(PyObject* object, const char* who) {
   return weak_scalar(value == -0x1p63 ? std::nextafter(value, -HUGE_VAL) : value);
 }
 
-void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+void to_operands(PyObject* const* objects, size_t count, const char* who, NodeRef* out,
                  bool compared) {
   bool lists = false;
   for (size_t i = 0; i < count; ++i) {
@@ -317,9 +316,9 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<No
   }
 }
 
-py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's changes
+py::array array_from_node(NodeRef node) {  // not by reference: a variable's changes
   evaluate(node.get());
-  const Ref<Node> value = as_value(node);
+  const NodeRef value = as_value(node);
   value->value->exported = true;
   auto* holder = new Ref<Buffer>(value->value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
@@ -330,7 +329,7 @@ py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's c
   return out;
 }
 
-py::object item_of(Ref<Node> node) {
+py::object item_of(NodeRef node) {
   if (node->shape.size() != 1) {
     fail(ErrorKind::Value, "only a tensor of one element is a number; this one has shape ",
          node->shape);

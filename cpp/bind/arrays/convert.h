@@ -23,32 +23,32 @@ namespace pullback {
 namespace py = pybind11;
 
 // A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
-Ref<Node> node_from_array(py::handle object, const DType* wish, const char* who);
+NodeRef node_from_array(py::handle object, const DType* wish, const char* who);
 // A Python complex number as a complex128 of rank 0.
-Ref<Node> node_from_complex(PyObject* number);
+NodeRef node_from_complex(PyObject* number);
 // to_node() cast to a dtype, without a detour of Python numbers through another one.
-Ref<Node> to_node_of(PyObject* object, DType wish, const char* who);
+NodeRef to_node_of(PyObject* object, DType wish, const char* who);
 // Whether an object is a list or tuple that holds Python numbers only.
 bool is_number_list(py::handle object);
 // The operands of an elementwise operation: a list of Python numbers next to a floating array takes
 // its dtype, as a number does.
 // Where they are compared, Python integers may have any size.
-void to_operands(PyObject* const* objects, size_t count, const char* who, Ref<Node>* out,
+void to_operands(PyObject* const* objects, size_t count, const char* who, NodeRef* out,
                  bool compared = false);
-inline std::array<Ref<Node>, 2> to_operands(PyObject* left, PyObject* right, const char* who,
-                                            bool compared = false) {
+inline std::array<NodeRef, 2> to_operands(PyObject* left, PyObject* right, const char* who,
+                                          bool compared = false) {
   PyObject* const objects[] = {left, right};
-  std::array<Ref<Node>, 2> out;
+  std::array<NodeRef, 2> out;
   to_operands(objects, 2, who, out.data(), compared);
   return out;
 }
 // The dtype of those of some operands that have one of their own: neither numbers nor lists of
 // them.
-DType neighbour_dtype(PyObject* const* objects, std::span<const Ref<Node>> nodes);
+DType neighbour_dtype(PyObject* const* objects, std::span<const NodeRef> nodes);
 // A read-only array over the node's buffer; evaluates first.
-py::array array_from_node(Ref<Node> node);
+py::array array_from_node(NodeRef node);
 // One element as a Python number; evaluates first.
-py::object item_of(Ref<Node> node);
+py::object item_of(NodeRef node);
 
 // Anything NumPy takes as a dtype; raises TypeError naming the supported ones, and `who`,
 // which is for what no function of the package stands around.
@@ -60,8 +60,8 @@ py::tuple shape_tuple(const Shape& shape);
 namespace pybind11::detail {
 
 template <>
-struct type_caster<pullback::Ref<pullback::Node>> {
-  PYBIND11_TYPE_CASTER(pullback::Ref<pullback::Node>, io_name("typing.Any", "Tensor"));
+struct type_caster<pullback::NodeRef> {
+  PYBIND11_TYPE_CASTER(pullback::NodeRef, io_name("typing.Any", "Tensor"));
   bool load(handle src, bool) {
     try {
       value = pullback::to_node(src.ptr(), nullptr);
@@ -74,7 +74,7 @@ struct type_caster<pullback::Ref<pullback::Node>> {
     }
     return true;
   }
-  static handle cast(const pullback::Ref<pullback::Node>& node, return_value_policy, handle) {
+  static handle cast(const pullback::NodeRef& node, return_value_policy, handle) {
     return node ? handle(pullback::wrap(node)) : none().release();
   }
 };

@@ -38,7 +38,7 @@ std::string description(const Node* x, const char* who, EscapeForm form) {
 
 }  // namespace
 
-void check_escape(const Ref<Node>& x, const char* who, EscapeForm form, bool from_library) {
+void check_escape(const NodeRef& x, const char* who, EscapeForm form, bool from_library) {
   if (!x->tracked() || policy == Policy::Allow || !(debugging || Tape::any_recording())) return;
   if (!from_library && called_by_library()) return;
   if (const Tape* tape = Tape::differentiating(x)) {
@@ -95,7 +95,7 @@ void bind_escapes(py::module_& m) {
   // For library functions that give the value of an argument to the program as an array.
   m.def(
       "check_escape",
-      [](const Ref<Node>& x, const std::string& who) {
+      [](const NodeRef& x, const std::string& who) {
         check_escape(x, who.c_str(), EscapeForm::Array, true);
       },
       py::arg("x"), py::arg("who"));

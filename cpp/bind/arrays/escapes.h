@@ -15,7 +15,7 @@ enum class EscapeForm : uint8_t { Array, Number };
 // this package passes, because library code may read its arguments; `from_library` says that such a
 // frame passes the value on to the program. While debugging is on, the escape of a tracked value is
 // a warning outside of transforms, too.
-void check_escape(const Ref<Node>& x, const char* who, EscapeForm form, bool from_library = false);
+void check_escape(const NodeRef& x, const char* who, EscapeForm form, bool from_library = false);
 
 // Whether the caller is SciPy's product of a sparse matrix with something: SciPy gives the product
 // to the other operand if that is not an array.

@@ -48,7 +48,7 @@ bool fill_all(PyObject* object, const Shape& shape, void* data) {
 
 }  // namespace
 
-Ref<Node> node_from_float_list(PyObject* object, const DType* wish, const char* who) {
+NodeRef node_from_float_list(PyObject* object, const DType* wish, const char* who) {
   const DType dtype = wish ? *wish : default_float();
   Shape shape;
   if (!is_level(object) || (dtype != DType::Float32 && dtype != DType::Float64) ||

@@ -10,6 +10,6 @@ namespace pullback {
 
 // Nested lists or tuples of Python floats and nothing else, every level of one length; null for
 // whatever is not exactly that. `wish` null gives the default dtype.
-Ref<Node> node_from_float_list(PyObject* object, const DType* wish, const char* who);
+NodeRef node_from_float_list(PyObject* object, const DType* wish, const char* who);
 
 }  // namespace pullback

@@ -75,7 +75,7 @@ void Signature::leaf(PyObject* object) {
   }
 }
 
-void Signature::tensor(Ref<Node> node) {
+void Signature::tensor(NodeRef node) {
   if (node->flags & kWeak) node = settle_weak(node, natural_dtype(node.get()));
   words.push_back(kTensor | static_cast<uint64_t>(node->dtype) << 8 |
                   static_cast<uint64_t>(node->shape.rank) << 16);

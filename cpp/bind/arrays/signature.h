@@ -40,10 +40,10 @@ class Signature {
 
   std::pmr::vector<uint64_t> words;
   std::pmr::vector<py::object> values;  // static ones; their hashes are among the words
-  std::pmr::vector<Ref<Node>> tensors;  // the traced leaves in order; a float is one of float64
+  std::pmr::vector<NodeRef> tensors;    // the traced leaves in order; a float is one of float64
 
  private:
-  void tensor(Ref<Node> node);
+  void tensor(NodeRef node);
   void hashed(PyObject* object);
 };
 

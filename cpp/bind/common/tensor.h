@@ -33,8 +33,8 @@ void bind_tensor(pybind11::module_& m);
 void bind_variable(pybind11::module_& m);
 
 // A new Python tensor for a node.
-PyObject* wrap(const Ref<Node>& node);
-inline pybind11::object tensor_object(const Ref<Node>& node) {
+PyObject* wrap(const NodeRef& node);
+inline pybind11::object tensor_object(const NodeRef& node) {
   PyObject* object = wrap(node);
   if (!object) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(object);
@@ -49,14 +49,14 @@ Variable* variable_of(PyObject* object);
 
 // A node for anything that can be one: Tensor, Variable (a read), Python number, NumPy array or
 // scalar, nested list. Raises TypeError or ValueError with `who` in the text.
-Ref<Node> to_node(PyObject* object, const char* who);
+NodeRef to_node(PyObject* object, const char* who);
 // Only for Tensor and Variable; null for others.
-Ref<Node> as_node(PyObject* object);
+NodeRef as_node(PyObject* object);
 // What an operator may be handed on its other side; anything else is NotImplemented.
 bool is_operand(PyObject* object);
 
 // What a repr shows of a value, `before` being the text in front of it: [1., 2.], dtype=float32.
-std::string value_text(const Ref<Node>& x, const std::string& before);
+std::string value_text(const NodeRef& x, const std::string& before);
 
 // Sets the Python error for the exception in flight.
 void raise_current() noexcept;

@@ -90,10 +90,10 @@ std::vector<const TraceOrigin*> ended_traces(const Node* x) {
 
 }  // namespace
 
-void check_not_leaked(const Node* x, std::span<const Ref<Node>> ys, const char* who,
+void check_not_leaked(const Node* x, std::span<const NodeRef> ys, const char* who,
                       const std::string& what) {
   std::vector<const TraceOrigin*> traces = ended_traces(x);
-  for (const Ref<Node>& y : ys) {  // a rule that belongs to the trace differentiates inside
+  for (const NodeRef& y : ys) {  // a rule that belongs to the trace differentiates inside
     for (const TraceOrigin* trace : ended_traces(y.get())) std::erase(traces, trace);
   }
   if (traces.empty()) return;
@@ -107,7 +107,7 @@ void check_not_leaked(const Node* x, std::span<const Ref<Node>> ys, const char* 
            : "return it from the function, and differentiate by the result of the call");
 }
 
-void check_has_value(const Ref<Node>& x, const char* who, const char* advice) {
+void check_has_value(const NodeRef& x, const char* who, const char* advice) {
   if (x->flags & kTraced) refuse_traced(x.get(), who + user_place(), advice);
 }
 

@@ -10,12 +10,12 @@ namespace pullback {
 
 // Raises RuntimeError for a traced tensor, with the user's file and line; `advice` says what to do
 // instead.
-void check_has_value(const Ref<Node>& x, const char* who, const char* advice);
+void check_has_value(const NodeRef& x, const char* who, const char* advice);
 
 // Raises RuntimeError for an x that was made while a function or a body was traced, and cannot be
 // what `ys` were made from, because it left the trace without being returned. `who` and `what` name
 // the function that was called and the argument.
-void check_not_leaked(const Node* x, std::span<const Ref<Node>> ys, const char* who,
+void check_not_leaked(const Node* x, std::span<const NodeRef> ys, const char* who,
                       const std::string& what);
 
 // The folder of this package, with a separator at the end.

@@ -42,7 +42,7 @@ py::dict described(const Ancestor& ancestor) {
   return out;
 }
 
-py::list ancestors(const std::vector<Ref<Node>>& ys, const py::list& xs, const py::list& stop,
+py::list ancestors(const std::vector<NodeRef>& ys, const py::list& xs, const py::list& stop,
                    const py::object& overrides, const Tape* tape, const std::vector<uint64_t>& also,
                    bool assignments) {
   GradientRequest request;
@@ -73,12 +73,12 @@ py::list looks() {
 }
 
 // The values of some tensors, as nobody's look.
-py::list arrays_of(const std::vector<Ref<Node>>& nodes) {
+py::list arrays_of(const std::vector<NodeRef>& nodes) {
   std::vector<Node*> roots;
-  for (const Ref<Node>& node : nodes) roots.push_back(node.get());
+  for (const NodeRef& node : nodes) roots.push_back(node.get());
   evaluate(roots);
   py::list out;
-  for (const Ref<Node>& node : nodes) out.append(array_from_node(node));
+  for (const NodeRef& node : nodes) out.append(array_from_node(node));
   return out;
 }
 
@@ -106,7 +106,7 @@ void bind_ancestry(py::module_& m) {
   m.def("looks", &looks);
   m.def("arrays_of", &arrays_of);
   m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none());
-  m.def("place_of", [](const Ref<Node>& node) { return site_of(site_number(node.get())); });
+  m.def("place_of", [](const NodeRef& node) { return site_of(site_number(node.get())); });
   m.def("recording", [] { return recording; });
 }
 

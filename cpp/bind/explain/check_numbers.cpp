@@ -95,9 +95,9 @@ std::string place_of(const Node* node) {
 void check(Node* node, const Node* operation) {
   if (busy || !checking_numbers() || !is_inexact(node->dtype) || node->flags & kTraced) return;
   if (!operation && (is_leaf(node->op) || node->op == Op::read)) return;
-  const Ref<Node> held(node);
+  const NodeRef held(node);
   busy = true;
-  std::vector<Ref<Node>> inputs;
+  std::vector<NodeRef> inputs;
   for (Node* input : value_inputs(node)) inputs.emplace_back(input);
   try {
     evaluate(node);
@@ -118,7 +118,7 @@ void check(Node* node, const Node* operation) {
   // Infinities may be meant, as masks are, and go on; NaN never is.
   bool known = !inputs.empty();
   bool infinite = false;
-  for (const Ref<Node>& input : inputs) {
+  for (const NodeRef& input : inputs) {
     known &= input->has_value();
     const Count before = count(input.get());
     infinite |= before.infinite > 0;

@@ -27,10 +27,10 @@ class NoSites {
   uint32_t (*before_)();
 };
 
-OpenedBelow opened_nowhere(const Ref<Node>& y, const std::vector<Ref<Node>>& steps,
-                           const std::vector<Ref<Node>>& ends) {
-  std::vector<Ref<Node>> operations;
-  for (const Ref<Node>& step : steps) {
+OpenedBelow opened_nowhere(const NodeRef& y, const std::vector<NodeRef>& steps,
+                           const std::vector<NodeRef>& ends) {
+  std::vector<NodeRef> operations;
+  for (const NodeRef& step : steps) {
     if (step->op == Op::output) operations.emplace_back(operation_of(step.get()));
   }
   const NoSites nowhere;
@@ -39,8 +39,8 @@ OpenedBelow opened_nowhere(const Ref<Node>& y, const std::vector<Ref<Node>>& ste
 
 // (y, {number of an operation that was opened: (kind, how many iterations or which branch,
 // function)}, parts, [(number of a copy, of what it is a copy of)]).
-py::tuple opened_parts(const Ref<Node>& y, const std::vector<Ref<Node>>& steps,
-                       const std::vector<Ref<Node>>& ends) {
+py::tuple opened_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
+                       const std::vector<NodeRef>& ends) {
   const OpenedBelow below = opened_nowhere(y, steps, ends);
   const py::handle range(reinterpret_cast<PyObject*>(&PyRange_Type));
   py::list parts;

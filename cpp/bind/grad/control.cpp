@@ -57,7 +57,7 @@ void check_body(const char* who, const Recorded* body, size_t given) {
 }
 
 // Of a body that may return more, that is stacked.
-void check_carries(const char* who, const Recorded& body, std::span<const Ref<Node>> carries,
+void check_carries(const char* who, const Recorded& body, std::span<const NodeRef> carries,
                    bool more = false) {
   const Body& of = *body.closed.body;
   if (more ? of.roots.size() < carries.size() : of.roots.size() != carries.size()) {
@@ -72,7 +72,7 @@ void check_carries(const char* who, const Recorded& body, std::span<const Ref<No
 }
 
 void check_stacked(const char* who, const Recorded& body, size_t carries,
-                   std::span<const Ref<Node>> stacked, int64_t trips) {
+                   std::span<const NodeRef> stacked, int64_t trips) {
   if (trips < 0) fail(ErrorKind::Value, who, ": trips: expected at least 0, got ", trips);
   for (size_t k = 0; k < stacked.size(); ++k) {
     const Node* takes = body.closed.body->inputs[carries + k].get();
@@ -83,21 +83,20 @@ void check_stacked(const char* who, const Recorded& body, size_t carries,
   }
 }
 
-std::vector<Ref<Node>> with_captured(std::vector<Ref<Node>> inputs, const ClosedBody& closed) {
+std::vector<NodeRef> with_captured(std::vector<NodeRef> inputs, const ClosedBody& closed) {
   inputs.insert(inputs.end(), closed.captured.begin(), closed.captured.end());
   return inputs;
 }
 
-std::vector<Ref<Node>> outputs_of(const Ref<Node>& operation, size_t count) {
-  std::vector<Ref<Node>> out;
+std::vector<NodeRef> outputs_of(const NodeRef& operation, size_t count) {
+  std::vector<NodeRef> out;
   for (size_t k = 0; k < count; ++k) out.push_back(output_of(operation, k));
   return out;
 }
 
 // What is carried at the end, what is stacked, and the number of iterations.
-std::vector<Ref<Node>> scan_loop(const Recorded& body, const std::vector<Ref<Node>>& carries,
-                                 const std::vector<Ref<Node>>& stacked, int64_t trips,
-                                 bool reversed) {
+std::vector<NodeRef> scan_loop(const Recorded& body, const std::vector<NodeRef>& carries,
+                               const std::vector<NodeRef>& stacked, int64_t trips, bool reversed) {
   check_body("scan_loop", &body, carries.size() + stacked.size());
   check_carries("scan_loop", body, carries, true);
   check_stacked("scan_loop", body, carries.size(), stacked, trips);
@@ -113,8 +112,8 @@ std::vector<Ref<Node>> scan_loop(const Recorded& body, const std::vector<Ref<Nod
 }
 
 // As often as `count` (int64, rank 0) says.
-std::vector<Ref<Node>> counted_loop(const Ref<Node>& count, const Recorded& body,
-                                    const std::vector<Ref<Node>>& carries) {
+std::vector<NodeRef> counted_loop(const NodeRef& count, const Recorded& body,
+                                  const std::vector<NodeRef>& carries) {
   check_body("counted_loop", &body, carries.size());
   check_carries("counted_loop", body, carries);
   check_type("counted_loop", "count", 0, count.get(), DType::Int64, {});
@@ -126,8 +125,8 @@ std::vector<Ref<Node>> counted_loop(const Ref<Node>& count, const Recorded& body
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);
 }
 
-std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& body,
-                                  const std::vector<Ref<Node>>& carries, int64_t memory) {
+std::vector<NodeRef> while_loop(const Recorded& condition, const Recorded& body,
+                                const std::vector<NodeRef>& carries, int64_t memory) {
   check_body("while_loop", &body, carries.size());
   check_carries("while_loop", body, carries);
   check_body("while_loop", &condition, carries.size());
@@ -148,8 +147,8 @@ std::vector<Ref<Node>> while_loop(const Recorded& condition, const Recorded& bod
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);
 }
 
-std::vector<Ref<Node>> branch(const Ref<Node>& index, const std::vector<const Recorded*>& bodies,
-                              const std::vector<Ref<Node>>& operands) {
+std::vector<NodeRef> branch(const NodeRef& index, const std::vector<const Recorded*>& bodies,
+                            const std::vector<NodeRef>& operands) {
   if (bodies.empty()) fail(ErrorKind::Value, "branch: no bodies");
   check_type("branch", "index", 0, index.get(), DType::Int64, {});
   std::vector<Choice> choices;
@@ -160,7 +159,7 @@ std::vector<Ref<Node>> branch(const Ref<Node>& index, const std::vector<const Re
       const Node* takes = of.inputs[k].get();
       check_type("branch", "operand", k, operands[k].get(), takes->dtype, takes->shape);
     }
-    const std::vector<Ref<Node>>& first = bodies[0]->closed.body->roots;
+    const std::vector<NodeRef>& first = bodies[0]->closed.body->roots;
     if (of.roots.size() != first.size()) {
       fail(ErrorKind::Value, "branch: the bodies return different numbers of tensors");
     }
@@ -193,7 +192,7 @@ void bind_control(py::module_& m) {
           py::arg("dtype"), py::arg("shape"))
       .def(
           "close",
-          [](const Recorder& recorder, std::vector<Ref<Node>> roots, bool all_inside) {
+          [](const Recorder& recorder, std::vector<NodeRef> roots, bool all_inside) {
             return Recorded{recorder.get().close(std::move(roots), all_inside)};
           },
           py::arg("roots"), py::arg("all_inside"));

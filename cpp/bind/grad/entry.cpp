@@ -23,8 +23,8 @@ namespace {
 
 bool has_value_to_see(PyObject* object) { return is_tensor(object) || is_variable(object); }
 
-Ref<Node> node_to_see(PyObject* object) {
-  Ref<Node> node = as_node(object);
+NodeRef node_to_see(PyObject* object) {
+  NodeRef node = as_node(object);
   check_has_value(node, "evaluate", "return it from the function to see it");
   check_escape(node, "evaluate", EscapeForm::Array, true);
   if (recording) record_look(node.get(), "evaluate");
@@ -37,7 +37,7 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   std::vector<Tree> trees;
   for (Py_ssize_t i = 0; i < count; ++i)
     trees.push_back(Tree::flatten(args[i], &leaves, "evaluate"));
-  std::vector<Ref<Node>> held;
+  std::vector<NodeRef> held;
   std::vector<Node*> roots;
   for (const py::object& leaf : leaves) {
     if (!has_value_to_see(leaf.ptr())) continue;
@@ -95,9 +95,9 @@ std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
 }
 
 // Whether what was made from a leaf kept its history, because it was watched then.
-bool has_history_from(const Node* x, const std::vector<Ref<Node>>& ys) {
+bool has_history_from(const Node* x, const std::vector<NodeRef>& ys) {
   std::vector<Node*> roots, below;
-  for (const Ref<Node>& y : ys) roots.push_back(y.get());
+  for (const NodeRef& y : ys) roots.push_back(y.get());
   walk(roots, &below, [&](const Node* node) {
     return node->tracked() && node->seq > x->seq ? node->inputs() : std::span<Node* const>();
   });
@@ -109,7 +109,7 @@ void check_tracked(const GradientRequest& request, const char* who) {
   for (size_t i = 0; i < request.xs.size(); ++i) {
     const Node* x = request.xs[i].node.get();
     if (!x || x->flags & kTracked) continue;
-    const auto is_it = [&](const Ref<Node>& y) { return y.get() == x; };
+    const auto is_it = [&](const NodeRef& y) { return y.get() == x; };
     if (std::any_of(request.ys.begin(), request.ys.end(), is_it)) continue;
     from_birth = false;
     if (!is_inexact(x->dtype) || x->tracked() || has_history_from(x, request.ys)) continue;
@@ -121,7 +121,7 @@ void check_tracked(const GradientRequest& request, const char* who) {
   // What is made from a variable, or from what was tracked when it was made, is always tracked: for
   // these None is the true answer. A tensor may have been watched too late.
   if (from_birth || request.ys.empty()) return;
-  for (const Ref<Node>& y : request.ys) {
+  for (const NodeRef& y : request.ys) {
     if (y->tracked()) return;
   }
   fail(ErrorKind::Value, who,
@@ -131,7 +131,7 @@ void check_tracked(const GradientRequest& request, const char* who) {
 }
 
 // Zeros for an x that the ys do not depend on.
-Ref<Node> zeros_like(PyObject* x) {
+NodeRef zeros_like(PyObject* x) {
   if (!is_variable(x)) return zeros(as_node(x)->shape, as_node(x)->dtype);
   const Variable* variable = variable_of(x);
   return zeros(variable->shape, variable->dtype);
@@ -141,7 +141,7 @@ Ref<Node> zeros_like(PyObject* x) {
 struct Question {
   GradientRequest request;
   std::vector<py::object> answered;  // xs or ys; a rule may empty the list that they came in
-  std::vector<Ref<Node>> seeds;
+  std::vector<NodeRef> seeds;
   OverrideMap overrides;
   std::optional<Tree> structure;
 
@@ -174,7 +174,7 @@ struct Question {
     }
   }
 
-  py::object answer(std::vector<Ref<Node>> answers, bool with_zeros) const {
+  py::object answer(std::vector<NodeRef> answers, bool with_zeros) const {
     std::vector<py::object> out;
     for (size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i] && with_zeros) answers[i] = zeros_like(answered[i].ptr());
@@ -206,7 +206,7 @@ py::object checked_gradients(PyObject* const* args) {
          ", and only a real number has a gradient by itself; take real(y), imag(y) or abs(y), or "
          "give its cotangent as grad_ys");
   }
-  std::vector<Ref<Node>> answers;
+  std::vector<NodeRef> answers;
   if (!request.xs.empty()) answers = gradients(request);
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) check_x(request, i, "gradients");
@@ -216,10 +216,10 @@ py::object checked_gradients(PyObject* const* args) {
 
 py::object checked_tangents(PyObject* const* args) {
   Question question(args, "tangents", true);
-  std::vector<Ref<Node>> answers(question.request.ys.size());
+  std::vector<NodeRef> answers(question.request.ys.size());
   GradientRequest& request = question.request;
   if (!request.xs.empty()) answers = tangents({request, std::move(question.seeds), {}});
-  if (std::ranges::none_of(answers, [](const Ref<Node>& t) { return static_cast<bool>(t); })) {
+  if (std::ranges::none_of(answers, [](const NodeRef& t) { return static_cast<bool>(t); })) {
     for (size_t i = 0; i < request.xs.size(); ++i) check_x(request, i, "tangents");
   }
   return question.answer(std::move(answers), args[5] == Py_True);

@@ -31,7 +31,7 @@ struct PythonRule : Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const auto tensors = [](std::span<Node* const> nodes) {
       py::list list;
-      for (Node* node : nodes) list.append(node ? tensor_object(Ref<Node>(node)) : py::none());
+      for (Node* node : nodes) list.append(node ? tensor_object(NodeRef(node)) : py::none());
       return list;
     };
     py::object answer =
@@ -70,7 +70,7 @@ std::vector<Source> sources(const py::list& list, const char* what) {
 
 py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& grad_ys,
                       const py::list& stop, const py::object& overrides, const Tape* tape,
-                      bool integers, bool rows, const std::vector<Ref<Node>>& masks) {
+                      bool integers, bool rows, const std::vector<NodeRef>& masks) {
   GradientRequest request;
   request.masks = masks;
   for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
@@ -96,7 +96,7 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   request.tape = tape;
   request.integers = integers;
   request.rows = rows;
-  const std::vector<Ref<Node>> answers = gradients(request);
+  const std::vector<NodeRef> answers = gradients(request);
   py::list out;
   for (size_t i = 0; i < answers.size(); ++i) {
     const Node* x = request.xs[i].node.get();
@@ -109,20 +109,19 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
 }
 
 // For each x whether the value of some y is computed from it.
-std::vector<bool> computed_from(const std::vector<Ref<Node>>& ys,
-                                const std::vector<Ref<Node>>& xs) {
+std::vector<bool> computed_from(const std::vector<NodeRef>& ys, const std::vector<NodeRef>& xs) {
   std::vector<Node*> roots;
-  for (const Ref<Node>& y : ys) roots.push_back(y.get());
+  for (const NodeRef& y : ys) roots.push_back(y.get());
   std::vector<Node*> under;
   walk(roots, &under, value_inputs);
   std::ranges::sort(under);
   std::vector<bool> out;
-  for (const Ref<Node>& x : xs) out.push_back(std::ranges::binary_search(under, x.get()));
+  for (const NodeRef& x : xs) out.push_back(std::ranges::binary_search(under, x.get()));
   return out;
 }
 
 // What an operation was told besides its inputs, under the names of the public functions.
-py::dict attributes_of(const Ref<Node>& node) {
+py::dict attributes_of(const NodeRef& node) {
   py::dict out;
   const Attr& attr = node->attr;
   const Composite composite = node->op == Op::custom ? attr.composite : Composite::None;
@@ -204,24 +203,24 @@ void bind_gradients(py::module_& m) {
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
-        py::arg("masks") = std::vector<Ref<Node>>());
+        py::arg("masks") = std::vector<NodeRef>());
   m.def(
       "tangents",
-      [](const py::list& ys, const py::list& xs, const std::vector<Ref<Node>>& xs_tangents,
-         const std::vector<Ref<Node>>& masks) {
+      [](const py::list& ys, const py::list& xs, const std::vector<NodeRef>& xs_tangents,
+         const std::vector<NodeRef>& masks) {
         TangentRequest request;
         for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "tangents"));
         request.of.xs = sources(xs, "xs");
         request.xs_tangents = xs_tangents;
         request.masks = masks;
         py::list out;
-        for (const Ref<Node>& t : tangents(request)) {
+        for (const NodeRef& t : tangents(request)) {
           out.append(t ? tensor_object(t) : py::none());
         }
         return out;
       },
       py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
-      py::arg("masks") = std::vector<Ref<Node>>());
+      py::arg("masks") = std::vector<NodeRef>());
   m.def(
       "along_path",
       [](const py::list& ys, const py::list& xs, const std::vector<py::list>& terms, size_t order) {
@@ -240,8 +239,8 @@ void bind_gradients(py::module_& m) {
       py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"));
   m.def(
       "batched",
-      [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,
-         std::vector<Ref<Node>> batches, int64_t count, uint64_t first_draw) {
+      [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
+         int64_t count, uint64_t first_draw) {
         return batched(std::move(roots),
                        {std::move(inputs), std::move(batches), count, first_draw});
       },
@@ -249,21 +248,21 @@ void bind_gradients(py::module_& m) {
       py::arg("first_draw"));
   m.def(
       "batched_or_each",
-      [](std::vector<Ref<Node>> roots, std::vector<Ref<Node>> inputs,
-         std::vector<Ref<Node>> batches, int64_t count) {
+      [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
+         int64_t count) {
         return batched_or_each(std::move(roots), {std::move(inputs), std::move(batches), count});
       },
       py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"));
   m.def("row_squares", &row_squares, py::arg("x"));
   m.def(
       "rows_of",
-      [](const Ref<Node>& x, bool as_added) -> py::object {
+      [](const NodeRef& x, bool as_added) -> py::object {
         const auto rows = rows_of(x, as_added ? RowOrder::AsAdded : RowOrder::AsTaken);
         if (!rows) return py::none();
         return py::make_tuple(tensor_object(rows->values), tensor_object(rows->indices));
       },
       py::arg("x"), py::arg("as_added") = false);
-  m.def("custom", [](const std::vector<Ref<Node>>& inside, const std::vector<Ref<Node>>& inputs,
+  m.def("custom", [](const std::vector<NodeRef>& inside, const std::vector<NodeRef>& inputs,
                      const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
   // Whether a tensor stands for a Python number that a traced function was given.
   m.def("is_number",
@@ -279,7 +278,7 @@ void bind_gradients(py::module_& m) {
     return rule ? py::cast(RuleHandle{rule}) : py::none();
   });
   m.def("op_names", &op_names);
-  m.def("is_computed", [](const Ref<Node>& x) { return x->has_value(); }, py::arg("x"));
+  m.def("is_computed", [](const NodeRef& x) { return x->has_value(); }, py::arg("x"));
   m.def("attributes_of", &attributes_of, py::arg("x"));
   m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
   bind_subgraphs(m);

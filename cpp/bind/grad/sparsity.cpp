@@ -15,10 +15,10 @@ py::array array_of(const std::vector<T>& entries) {
   return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
 }
 
-Pattern dependence_of(const Ref<Node>& y, const Ref<Node>& x, const std::string& who) {
-  const std::vector<Ref<Node>> positions = unknown_positions(y, x);
+Pattern dependence_of(const NodeRef& y, const NodeRef& x, const std::string& who) {
+  const std::vector<NodeRef> positions = unknown_positions(y, x);
   std::vector<Node*> roots;
-  for (const Ref<Node>& one : positions) roots.push_back(one.get());
+  for (const NodeRef& one : positions) roots.push_back(one.get());
   if (!roots.empty()) evaluate(roots);
   return dependence(y, x, who.c_str());
 }
@@ -36,7 +36,7 @@ py::array own_array(py::handle x) {
   if (!is_tensor(x.ptr())) fail(ErrorKind::Type, "own_array: expected a Tensor, got ", shown(x));
   const Node* node = reinterpret_cast<PyTensor*>(x.ptr())->node;
   const bool only_this = node->refs == 1;  // a constant of a plan is held by that, too
-  const Ref<Node> held = as_node(x.ptr());
+  const NodeRef held = as_node(x.ptr());
   evaluate(held.get());
   const bool alone = only_this && node->op != Op::scalar && node->value->refs == 1;
   py::array out = array_from_node(held);

@@ -41,8 +41,8 @@ void bind_trace(py::module_& m) {
                           bool weak) { return trace.add_argument(dtype, shape, weak); })
       .def("close", &Trace::close)
       .def("replay",
-           [](Trace& trace, const std::vector<Ref<Node>>& arguments) {
-             std::vector<Ref<Node>> results(trace.returned());
+           [](Trace& trace, const std::vector<NodeRef>& arguments) {
+             std::vector<NodeRef> results(trace.returned());
              trace.replay(arguments, results);
              return results;
            })
@@ -52,14 +52,14 @@ void bind_trace(py::module_& m) {
 void bind_piece(py::module_& m) {
   py::class_<Piece> piece(m, "Piece");
   no_pickle(piece)
-      .def(py::init([](std::vector<Ref<Node>> roots, uint64_t first) {
+      .def(py::init([](std::vector<NodeRef> roots, uint64_t first) {
              return Piece{std::move(roots), first};
            }),
            py::arg("roots"), py::arg("first"))
       .def("inputs", &Piece::inputs)
       .def("never_keep", &Piece::never_keep)
-      .def("copy", [](const Piece& piece, const std::vector<Ref<Node>>& inputs,
-                      const std::vector<Ref<Node>>& others, bool keep) {
+      .def("copy", [](const Piece& piece, const std::vector<NodeRef>& inputs,
+                      const std::vector<NodeRef>& others, bool keep) {
         return piece.copy(inputs, others, keep ? Keep::Always : Keep::Never);
       });
   m.def("next_number", &next_seq);
@@ -67,7 +67,7 @@ void bind_piece(py::module_& m) {
 
 // What is linear in some inputs, made again on others.
 struct Linear {
-  std::vector<Ref<Node>> inputs;
+  std::vector<NodeRef> inputs;
   Subgraph piece;
 
   // An object of Python that was made by __new__ alone is one, too: of nothing.
@@ -75,10 +75,10 @@ struct Linear {
   static void operator delete(void* linear) { ::operator delete(linear); }
 
   Linear() = default;
-  Linear(std::vector<Ref<Node>> roots, std::vector<Ref<Node>> stand_ins)
+  Linear(std::vector<NodeRef> roots, std::vector<NodeRef> stand_ins)
       : inputs(std::move(stand_ins)) {
     std::vector<Node*> nodes;
-    for (const Ref<Node>& input : inputs) nodes.push_back(input.get());
+    for (const NodeRef& input : inputs) nodes.push_back(input.get());
     piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
   }
 
@@ -89,7 +89,7 @@ struct Linear {
     return sum;
   }
 
-  std::vector<Ref<Node>> at(const std::vector<Ref<Node>>& others) const {
+  std::vector<NodeRef> at(const std::vector<NodeRef>& others) const {
     if (others.size() != inputs.size()) {
       fail(ErrorKind::Value, "Linear: ", static_cast<int64_t>(others.size()), " tensors for ",
            static_cast<int64_t>(inputs.size()));
@@ -120,7 +120,7 @@ void bind_batch(py::module_& m) {
 void bind_linear(py::module_& m) {
   py::class_<Linear> linear(m, "Linear");
   no_pickle(linear)
-      .def(py::init<std::vector<Ref<Node>>, std::vector<Ref<Node>>>(), py::arg("roots"),
+      .def(py::init<std::vector<NodeRef>, std::vector<NodeRef>>(), py::arg("roots"),
            py::arg("stand_ins"))
       .def("at", &Linear::at, py::arg("inputs"))
       .def("bytes", &Linear::bytes);

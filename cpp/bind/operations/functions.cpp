@@ -24,7 +24,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t cou
       fail(ErrorKind::Type, name, ": expected ", elementwise_arity(op), " arguments, got ",
            static_cast<int64_t>(count));
     }
-    Ref<Node> held[3];
+    NodeRef held[3];
     Node* inputs[3];
     to_operands(args, count, name, held, is_comparison(op));
     for (Py_ssize_t i = 0; i < count; ++i) inputs[i] = held[i].get();
@@ -51,13 +51,13 @@ void bind_elementwise(py::module_& m) {
 }
 
 // Arrays to be joined: numbers and lists of them take the dtype of floating neighbours.
-std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const char* who) {
+std::vector<NodeRef> parts_of(const std::vector<py::object>& values, const char* who) {
   std::vector<PyObject*> objects;
   for (const py::object& value : values) objects.push_back(value.ptr());
-  std::vector<Ref<Node>> out(objects.size());
+  std::vector<NodeRef> out(objects.size());
   to_operands(objects.data(), objects.size(), who, out.data());
   const DType neighbour = neighbour_dtype(objects.data(), out);
-  for (Ref<Node>& node : out) {
+  for (NodeRef& node : out) {
     if (!(node->flags & kWeak)) continue;
     node = settle_weak(node, is_inexact(neighbour) ? neighbour : natural_dtype(node.get()));
   }
@@ -67,9 +67,9 @@ std::vector<Ref<Node>> parts_of(const std::vector<py::object>& values, const cha
 // Values that are compared or weighted with each other. A number takes the dtype of its neighbours
 // where that holds it. Of lists only those of floats change, to float64 beside it: what they say
 // may well be beyond a narrower dtype.
-std::vector<Ref<Node>> operands(const std::vector<py::object>& values, const char* who) {
+std::vector<NodeRef> operands(const std::vector<py::object>& values, const char* who) {
   std::vector<PyObject*> objects;
-  std::vector<Ref<Node>> out;
+  std::vector<NodeRef> out;
   for (const py::object& value : values) {
     objects.push_back(value.ptr());
     out.push_back(to_node(value.ptr(), who));
@@ -90,9 +90,9 @@ std::vector<Ref<Node>> operands(const std::vector<py::object>& values, const cha
   return out;
 }
 
-Ref<Node> constant(py::handle value, const py::object& dtype, const char* who) {
+NodeRef constant(py::handle value, const py::object& dtype, const char* who) {
   if (!dtype.is_none()) return to_node_of(value.ptr(), dtype_from(dtype), who);
-  Ref<Node> node = to_node(value.ptr(), who);
+  NodeRef node = to_node(value.ptr(), who);
   return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : node;
 }
 
@@ -102,7 +102,7 @@ DType float_or_default(const py::object& dtype) {
 
 }  // namespace
 
-Ref<Node> own_view(const Ref<Node>& x, const Ref<Node>& result) {
+NodeRef own_view(const NodeRef& x, const NodeRef& result) {
   if (result.get() != x.get() || !x->tracked() || x->flags & kWeak) return result;
   Node* input = x.get();
   return make_node(Op::reshape, x->dtype, x->shape, {&input, 1});
@@ -121,15 +121,15 @@ void bind_functions(py::module_& m) {
   m.def(
       "cast",
       [](py::handle x, DType dtype, bool copy) {
-        const Ref<Node> result = to_node_of(x.ptr(), dtype, "cast");
-        const Ref<Node> given = copy ? as_node(x.ptr()) : nullptr;
+        const NodeRef result = to_node_of(x.ptr(), dtype, "cast");
+        const NodeRef given = copy ? as_node(x.ptr()) : nullptr;
         return given ? own_view(given, result) : result;
       },
       py::arg("x"), py::arg("dtype"), py::arg("copy") = false);
   m.def("make_complex", &make_complex);
   const auto part = [&](const char* name, auto function) {
     m.def(name, [function, name](py::handle x) {
-      const Ref<Node> z = to_node(x.ptr(), name);
+      const NodeRef z = to_node(x.ptr(), name);
       const bool number = z->flags & kWeak && !(z->flags & kTraced);
       return own_view(z, function(number ? settle_weak(z, natural_dtype(z.get())) : z));
     });
@@ -140,42 +140,40 @@ void bind_functions(py::module_& m) {
   m.def("identity", &identity);
   m.def("stop_gradient", &stop_gradient);
   m.def("reshape",
-        [](const Ref<Node>& x, const Shape& shape) { return own_view(x, reshape(x, shape)); });
+        [](const NodeRef& x, const Shape& shape) { return own_view(x, reshape(x, shape)); });
   m.def(
       "transpose",
-      [](const Ref<Node>& x, const AxisArgument& axes) {
+      [](const NodeRef& x, const AxisArgument& axes) {
         return own_view(x, transpose(x, axes.axes));
       },
       py::arg("x"), py::arg("axes") = none);
   m.def("broadcast_to",
-        [](const Ref<Node>& x, const Shape& shape) { return own_view(x, broadcast_to(x, shape)); });
-  m.def("expand_dims", [](const Ref<Node>& x, const AxisArgument& axis) {
+        [](const NodeRef& x, const Shape& shape) { return own_view(x, broadcast_to(x, shape)); });
+  m.def("expand_dims", [](const NodeRef& x, const AxisArgument& axis) {
     return own_view(x, expand_dims(x, axis.axes.value_or(std::vector<int64_t>{})));
   });
   m.def(
       "squeeze",
-      [](const Ref<Node>& x, const AxisArgument& axis) {
-        return own_view(x, squeeze(x, axis.axes));
-      },
+      [](const NodeRef& x, const AxisArgument& axis) { return own_view(x, squeeze(x, axis.axes)); },
       py::arg("x"), py::arg("axis") = none);
   m.def("operands", &operands, py::arg("values"), py::arg("who"));
   m.def("parts", &parts_of, py::arg("values"), py::arg("who"));
   m.def("concat", [](const std::vector<py::object>& parts, Integer axis) {
-    const std::vector<Ref<Node>> given = parts_of(parts, "concat");
-    const Ref<Node> joined = concat(given, axis);
+    const std::vector<NodeRef> given = parts_of(parts, "concat");
+    const NodeRef joined = concat(given, axis);
     return given.size() == 1 ? own_view(given[0], joined) : joined;
   });
   m.def("stack", [](const std::vector<py::object>& parts, Integer axis) {
     return stack(parts_of(parts, "stack"), axis);
   });
-  m.def("split", [](const Ref<Node>& x, const std::vector<Integer>& sizes, Integer axis) {
+  m.def("split", [](const NodeRef& x, const std::vector<Integer>& sizes, Integer axis) {
     return split(x, {sizes.begin(), sizes.end()}, axis);
   });
 
   const auto reduction = [&](const char* name, Op op) {
     m.def(
         name,
-        [op](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
+        [op](const NodeRef& x, const AxisArgument& axis, bool keepdims) {
           return own_view(x, reduce(op, x, axis.axes, keepdims));
         },
         py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
@@ -188,7 +186,7 @@ void bind_functions(py::module_& m) {
   const auto composite = [&](const char* name, auto function) {
     m.def(
         name,
-        [function](const Ref<Node>& x, const AxisArgument& axis, bool keepdims) {
+        [function](const NodeRef& x, const AxisArgument& axis, bool keepdims) {
           return function(x, axis.axes, keepdims);
         },
         py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
@@ -199,7 +197,7 @@ void bind_functions(py::module_& m) {
   const auto arg_reduction = [&](const char* name, Op op) {
     m.def(
         name,
-        [op](const Ref<Node>& x, std::optional<Integer> axis, bool keepdims) {
+        [op](const NodeRef& x, std::optional<Integer> axis, bool keepdims) {
           return arg_reduce(op, x, axis, keepdims);
         },
         py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
@@ -210,9 +208,7 @@ void bind_functions(py::module_& m) {
   const auto scanning = [&](const char* name, Op op) {
     m.def(
         name,
-        [op](const Ref<Node>& x, Integer axis, bool reversed) {
-          return scan(op, x, axis, reversed);
-        },
+        [op](const NodeRef& x, Integer axis, bool reversed) { return scan(op, x, axis, reversed); },
         py::arg("x"), py::arg("axis"), py::arg("reversed") = false);
   };
   scanning("cumulative_sum", Op::cumulative_sum);
@@ -221,21 +217,21 @@ void bind_functions(py::module_& m) {
   scanning("cumulative_min", Op::cumulative_min);
   m.def(
       "linear_recurrence",
-      [](const Ref<Node>& factors, const Ref<Node>& x, Integer axis, bool reversed) {
+      [](const NodeRef& factors, const NodeRef& x, Integer axis, bool reversed) {
         return linear_recurrence(factors, x, axis, reversed);
       },
       py::arg("factors"), py::arg("x"), py::arg("axis"), py::arg("reversed") = false);
   const auto sorting = [&](const char* name, Op op) {
     m.def(
         name,
-        [op](const Ref<Node>& x, Integer axis, bool descending) {
+        [op](const NodeRef& x, Integer axis, bool descending) {
           return sort(op, x, axis, descending);
         },
         py::arg("x"), py::arg("axis"), py::arg("descending") = false);
   };
   sorting("sort", Op::sort);
   sorting("argsort", Op::argsort);
-  m.def("searchsorted", [](const Ref<Node>& sorted, const Ref<Node>& x, bool right) {
+  m.def("searchsorted", [](const NodeRef& sorted, const NodeRef& x, bool right) {
     return searchsorted(sorted, x, right);
   });
 
@@ -245,35 +241,36 @@ void bind_functions(py::module_& m) {
   });
   m.def(
       "take",
-      [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis, bool checked) {
-        Ref<Node> out = take(x, indices, axis);
+      [](const NodeRef& x, const NodeRef& indices, Integer axis, bool checked) {
+        NodeRef out = take(x, indices, axis);
         const int64_t along = out->attr.axis;
         if (!checked) check_positions(indices, along, x->shape[along], "take");
         return out;
       },
       py::arg("x"), py::arg("indices"), py::arg("axis"), py::arg("checked") = false);
   m.def("check_positions",
-        [](const Ref<Node>& indices, Integer axis, Integer length, const std::string& who) {
+        [](const NodeRef& indices, Integer axis, Integer length, const std::string& who) {
           check_positions(indices, axis, length, who.c_str());
         });
-  m.def("scatter_add", [](const Ref<Node>& x, const Ref<Node>& indices, Integer axis,
-                          Integer length) { return scatter_add(x, indices, axis, length); });
+  m.def("scatter_add", [](const NodeRef& x, const NodeRef& indices, Integer axis, Integer length) {
+    return scatter_add(x, indices, axis, length);
+  });
   m.def("sum_duplicates", &sum_duplicates);
   m.def("pick", &pick);
-  m.def("place", [](const Ref<Node>& x, const Ref<Node>& indices, Integer length) {
+  m.def("place", [](const NodeRef& x, const NodeRef& indices, Integer length) {
     return place(x, indices, length);
   });
   m.def(
-      "softmax", [](const Ref<Node>& x, Integer axis) { return softmax(x, axis); }, py::arg("x"),
+      "softmax", [](const NodeRef& x, Integer axis) { return softmax(x, axis); }, py::arg("x"),
       py::arg("axis") = -1);
   m.def(
-      "log_softmax", [](const Ref<Node>& x, Integer axis) { return log_softmax(x, axis); },
+      "log_softmax", [](const NodeRef& x, Integer axis) { return log_softmax(x, axis); },
       py::arg("x"), py::arg("axis") = -1);
   m.def("softmax_cross_entropy", &softmax_cross_entropy);
   m.def("sparse_softmax_cross_entropy", &sparse_softmax_cross_entropy);
   m.def(
       "one_hot",
-      [](const Ref<Node>& indices, Integer depth, const py::object& dtype, Integer axis) {
+      [](const NodeRef& indices, Integer depth, const py::object& dtype, Integer axis) {
         return one_hot(indices, depth, float_or_default(dtype), axis);
       },
       py::arg("indices"), py::arg("depth"), py::arg("dtype") = none, py::arg("axis") = -1);
@@ -284,7 +281,7 @@ void bind_functions(py::module_& m) {
         return full(shape, constant(value, dtype, "full"));
       },
       py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
-  m.def("arange", [](const Ref<Node>& start, Integer length, const Ref<Node>& step, DType dtype) {
+  m.def("arange", [](const NodeRef& start, Integer length, const NodeRef& step, DType dtype) {
     return arange(start, length, step, dtype);
   });
   m.def("eye", [](Integer rows, Integer columns, Integer diagonal, const py::object& dtype) {
@@ -295,13 +292,13 @@ void bind_functions(py::module_& m) {
   m.def("dtype", [](DType dtype) { return dtype; });
   m.def("is_number_list", &is_number_list);
   m.def("neighbour_dtype",
-        [](const std::vector<py::object>& values, const std::vector<Ref<Node>>& nodes) {
+        [](const std::vector<py::object>& values, const std::vector<NodeRef>& nodes) {
           std::vector<PyObject*> objects;
           for (const py::object& value : values) objects.push_back(value.ptr());
           return neighbour_dtype(objects.data(), nodes);
         });
   m.def("shown", &shown);
-  m.def("is_tracked", [](const Ref<Node>& x) { return x->tracked(); });
+  m.def("is_tracked", [](const NodeRef& x) { return x->tracked(); });
 }
 
 }  // namespace pullback

@@ -28,6 +28,6 @@ Turn turn_of(const std::string& word);
 
 // `result`, or a view of it if the operation had nothing to do and it is x itself: gradients by a
 // result count its own uses, not all of x.
-Ref<Node> own_view(const Ref<Node>& x, const Ref<Node>& result);
+NodeRef own_view(const NodeRef& x, const NodeRef& result);
 
 }  // namespace pullback

@@ -70,8 +70,8 @@ class PythonFunction : public HostFunction {
 void bind_host(py::module_& m) {
   m.def(
       "host_call",
-      [](const py::function& f, const std::vector<Ref<Node>>& inputs, DType dtype,
-         const Shape& shape, bool takes_batches) {
+      [](const py::function& f, const std::vector<NodeRef>& inputs, DType dtype, const Shape& shape,
+         bool takes_batches) {
         const Ref<HostFunction> function(new PythonFunction(f));
         function->takes_batches = takes_batches;
         return host_call(inputs, dtype, shape, function);

@@ -27,7 +27,7 @@ py::object stolen(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-Ref<Node> settled(Ref<Node> node) {
+NodeRef settled(NodeRef node) {
   return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : std::move(node);
 }
 
@@ -217,7 +217,7 @@ std::string look_of(PyObject* object) {
   if (is_variable(object)) return "a variable";
   if (PyFloat_Check(object) && !py::hasattr(object, "dtype")) return "a float";
   if (PyComplex_CheckExact(object)) return "a complex number";
-  if (const Ref<Node> node = is_tensor(object) ? as_node(object) : nullptr) {
+  if (const NodeRef node = is_tensor(object) ? as_node(object) : nullptr) {
     return text(node->dtype, " of shape ", node->shape);
   }
   if (is_traced_leaf(object)) {  // an array of NumPy: not made a tensor, which copies it
@@ -315,7 +315,7 @@ py::object TracedFunction::call_directly(const CallArguments& arguments) const {
     // What a trace makes of a Python float, with a value.
     Scalar scalar;
     scalar.f = PyFloat_AS_DOUBLE(leaf);
-    const Ref<Node> node = as_value(make_scalar(DType::Float64, scalar));
+    const NodeRef node = as_value(make_scalar(DType::Float64, scalar));
     node->flags |= kWeak;
     return tensor_object(node);
   };
@@ -339,7 +339,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
       &record->arguments);
   std::vector<py::object> leaves;
   record->results = Tree::flatten(result.ptr(), &leaves, name_.c_str());
-  std::vector<Ref<Node>> outputs;
+  std::vector<NodeRef> outputs;
   for (py::object& leaf : leaves) {
     if (is_tensor(leaf.ptr())) {
       outputs.push_back(settled(as_node(leaf.ptr())));
@@ -356,9 +356,9 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
 
 py::object TracedFunction::run(FunctionRecord& record, const Signature& signature) const {
   Trace& trace = *record.trace;
-  std::array<Ref<Node>, 16> few;
-  std::vector<Ref<Node>> many(trace.returned() > few.size() ? trace.returned() : 0);
-  const std::span<Ref<Node>> results(many.empty() ? few.data() : many.data(), trace.returned());
+  std::array<NodeRef, 16> few;
+  std::vector<NodeRef> many(trace.returned() > few.size() ? trace.returned() : 0);
+  const std::span<NodeRef> results(many.empty() ? few.data() : many.data(), trace.returned());
   trace.call(signature.tensors, results, Tape::any_recording());
   size_t next = 0;
   const auto object_of = [&](const FunctionRecord::Leaf& leaf) {

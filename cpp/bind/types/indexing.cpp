@@ -130,9 +130,9 @@ struct Indexing {
   }
 };
 
-Ref<Node> get_basic(const Ref<Node>& x, PyObject* key) {
+NodeRef get_basic(const NodeRef& x, PyObject* key) {
   const Indexing index(x->shape, key);
-  Ref<Node> out = x;
+  NodeRef out = x;
   bool whole = index.windowed == x->shape;
   for (int64_t d = 0; whole && d < x->shape.rank; ++d) whole = index.window.step[d] == 1;
   out = whole ? identity(x) : slice(x, index.windowed, index.window);
@@ -150,7 +150,7 @@ Update update_from(const std::string& name) {
 }
 
 // x and the value combined entry by entry, as the update does at one place.
-Ref<Node> combine(const Ref<Node>& x, const Ref<Node>& value, Update update) {
+NodeRef combine(const NodeRef& x, const NodeRef& value, Update update) {
   using namespace formula;
   const bool boolean = x->dtype == DType::Bool;
   switch (update) {
@@ -169,9 +169,9 @@ Ref<Node> combine(const Ref<Node>& x, const Ref<Node>& value, Update update) {
 
 // The value in the dtype of x, which it must not change in kind: bool before integers before
 // floats before complex numbers.
-Ref<Node> update_value(const Ref<Node>& x, py::handle value, const char* who) {
+NodeRef update_value(const NodeRef& x, py::handle value, const char* who) {
   const bool list = is_number_list(value);
-  const Ref<Node> node = list ? node_from_array(value, nullptr, who) : to_node(value.ptr(), who);
+  const NodeRef node = list ? node_from_array(value, nullptr, who) : to_node(value.ptr(), who);
   const auto kind = [](DType dtype) {
     if (is_complex(dtype)) return 3;
     return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1;
@@ -185,7 +185,7 @@ Ref<Node> update_value(const Ref<Node>& x, py::handle value, const char* who) {
 }
 
 // Broadcast as an assignment does: surplus leading axes of length 1 are dropped.
-Ref<Node> fit(const Ref<Node>& value, const Shape& shape, const char* who) {
+NodeRef fit(const NodeRef& value, const Shape& shape, const char* who) {
   Shape trimmed;
   for (int64_t i = 0; i < value->shape.rank; ++i) {
     const bool surplus = value->shape.rank - i > shape.rank && value->shape[i] == 1;
@@ -198,10 +198,10 @@ Ref<Node> fit(const Ref<Node>& value, const Shape& shape, const char* who) {
   return broadcast_to(reshape(value, trimmed), shape);
 }
 
-Ref<Node> update_basic(const Ref<Node>& x, PyObject* key, const Ref<Node>& value, Update update,
-                       const char* who) {
+NodeRef update_basic(const NodeRef& x, PyObject* key, const NodeRef& value, Update update,
+                     const char* who) {
   const Indexing index(x->shape, key);
-  Ref<Node> piece = reshape(fit(value, index.result, who), index.windowed);
+  NodeRef piece = reshape(fit(value, index.result, who), index.windowed);
   const bool add = update == Update::Add;
   if (!add && update != Update::Set) {
     piece = combine(slice(x, index.windowed, index.window), piece, update);
@@ -235,10 +235,10 @@ void check_assignable(PyObject* object, const Node* x) {
 }
 
 // The commonest of the others without a detour: positions along the first axis. Null for any other.
-Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
+NodeRef positions_of(const NodeRef& x, PyObject* key) {
   if (x->shape.rank == 0) return nullptr;
   if (is_tensor(key)) {
-    Ref<Node> node = as_node(key);
+    NodeRef node = as_node(key);
     if (!is_integer(node->dtype)) return nullptr;
     check_positions(node, 0, x->shape[0], "index");
     return node;
@@ -247,24 +247,24 @@ Ref<Node> positions_of(const Ref<Node>& x, PyObject* key) {
   const auto dtype = py::reinterpret_borrow<py::array>(key).dtype();
   if (dtype.kind() != 'i' && dtype.kind() != 'u') return nullptr;
   const DType wide = DType::Int64;
-  Ref<Node> node = node_from_array(key, &wide, "index");
+  NodeRef node = node_from_array(key, &wide, "index");
   check_positions(node, 0, x->shape[0], "index");
   return node;
 }
 
 }  // namespace
 
-Ref<Node> get_item(const Ref<Node>& x, PyObject* key) {
+NodeRef get_item(const NodeRef& x, PyObject* key) {
   if (is_basic(key)) return get_basic(x, key);
-  if (const Ref<Node> positions = positions_of(x, key)) return take(x, positions, 0);
+  if (const NodeRef positions = positions_of(x, key)) return take(x, positions, 0);
   return to_node(
       from_package("get")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key)).ptr(),
       "index");
 }
 
-Ref<Node> item_set(PyObject* object, PyObject* key, PyObject* value) {
+NodeRef item_set(PyObject* object, PyObject* key, PyObject* value) {
   constexpr const char* kWho = "item assignment";
-  const Ref<Node> x = to_node(object, kWho);
+  const NodeRef x = to_node(object, kWho);
   if (!is_variable(object)) check_assignable(object, x.get());
   const py::object given = py::reinterpret_borrow<py::object>(value);
   if (is_basic(key)) {
@@ -276,30 +276,30 @@ Ref<Node> item_set(PyObject* object, PyObject* key, PyObject* value) {
       kWho);
 }
 
-PyObject* make_at(const Ref<Node>& x) {
+PyObject* make_at(const NodeRef& x) {
   return from_package("At")(py::reinterpret_steal<py::object>(wrap(x))).release().ptr();
 }
 
 void bind_indexing(py::module_& m) {
   m.def("is_basic_index", [](py::handle key) { return is_basic(key.ptr()); });
-  m.def("update_value", [](const Ref<Node>& x, py::handle value, const std::string& who) {
+  m.def("update_value", [](const NodeRef& x, py::handle value, const std::string& who) {
     return update_value(x, value, who.c_str());
   });
-  m.def("fit", [](const Ref<Node>& value, const Shape& shape, const std::string& who) {
+  m.def("fit", [](const NodeRef& value, const Shape& shape, const std::string& who) {
     return fit(value, shape, who.c_str());
   });
-  m.def("combine", [](const Ref<Node>& x, const Ref<Node>& value, const std::string& update) {
+  m.def("combine", [](const NodeRef& x, const NodeRef& value, const std::string& update) {
     return combine(x, value, update_from(update));
   });
   m.def("update_basic",
-        [](const Ref<Node>& x, py::handle key, const Ref<Node>& value, const std::string& update) {
+        [](const NodeRef& x, py::handle key, const NodeRef& value, const std::string& update) {
           return update_basic(x, key.ptr(), value, update_from(update), ("at[]." + update).c_str());
         });
-  m.def("at_index", [](const Ref<Node>& x, const Ref<Node>& value, const Ref<Node>& indices,
-                       Integer axis, const std::string& update, bool unique) {
+  m.def("at_index", [](const NodeRef& x, const NodeRef& value, const NodeRef& indices, Integer axis,
+                       const std::string& update, bool unique) {
     return at_index(x, value, indices, axis, update_from(update), unique);
   });
-  m.def("is_traced", [](const Ref<Node>& x) { return (x->flags & kTraced) != 0; });
+  m.def("is_traced", [](const NodeRef& x) { return (x->flags & kTraced) != 0; });
 }
 
 }  // namespace pullback

@@ -8,14 +8,14 @@
 namespace pullback {
 
 // x[key]; raises IndexError.
-Ref<Node> get_item(const Ref<Node>& x, PyObject* key);
+NodeRef get_item(const NodeRef& x, PyObject* key);
 
 // What an object, a Tensor or a Variable, stands for after object[key] = value. Raises TypeError
 // where others hold that tensor to be what it is.
-Ref<Node> item_set(PyObject* object, PyObject* key, PyObject* value);
+NodeRef item_set(PyObject* object, PyObject* key, PyObject* value);
 
 // x.at, a new reference.
-PyObject* make_at(const Ref<Node>& x);
+PyObject* make_at(const NodeRef& x);
 
 void bind_indexing(pybind11::module_& m);
 

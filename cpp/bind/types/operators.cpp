@@ -34,7 +34,7 @@ PyObject* binary_slot(PyObject* left, PyObject* right) {
 template <Op op>
 PyObject* unary_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, name_of(op));
+    const NodeRef x = to_node(self, name_of(op));
     Node* input = x.get();
     return wrap(elementwise(op, {&input, 1}));
   });
@@ -54,7 +54,7 @@ PyObject* bits_slot(PyObject* left, PyObject* right) {
 
 PyObject* invert_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, name_of(Op::bitwise_invert));
+    const NodeRef x = to_node(self, name_of(Op::bitwise_invert));
     Node* input = x.get();
     return wrap(
         elementwise(x->dtype == DType::Bool ? Op::logical_not : Op::bitwise_invert, {&input, 1}));

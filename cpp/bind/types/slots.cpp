@@ -24,7 +24,7 @@ constexpr const char* kReturnIt =
     "return it from the function to see it, and compute on with operations of tensors";
 
 py::object number_of(PyObject* self, const char* who, bool escapes = true) {
-  const Ref<Node> x = to_node(self, who);
+  const NodeRef x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
   if (escapes) check_escape(x, who, EscapeForm::Number);
   py::object number = item_of(x);
@@ -34,7 +34,7 @@ py::object number_of(PyObject* self, const char* who, bool escapes = true) {
 }
 
 py::array array_of(PyObject* self, const char* who) {
-  const Ref<Node> x = to_node(self, who);
+  const NodeRef x = to_node(self, who);
   check_has_value(x, who,
                   "use pullback's operations on it instead of NumPy's, or return it from the "
                   "function to see it");
@@ -44,7 +44,7 @@ py::array array_of(PyObject* self, const char* who) {
 }
 
 py::object real_number_of(PyObject* self, const char* who) {
-  const Ref<Node> x = to_node(self, who);
+  const NodeRef x = to_node(self, who);
   if (is_complex(x->dtype)) {
     fail(ErrorKind::Type, who, ": a ", x->dtype, " tensor is no real number; take its real part, ",
          "or complex(x)");
@@ -64,7 +64,7 @@ PyObject* int_slot(PyObject* self) {
 
 PyObject* index_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, "index");
+    const NodeRef x = to_node(self, "index");
     if (!is_integer(x->dtype) || x->shape.rank != 0) {
       fail(ErrorKind::Type, "only an integer tensor of rank 0 can be used as an index; got ",
            x->dtype, " of shape ", x->shape);
@@ -78,7 +78,7 @@ PyObject* index_slot(PyObject* self) {
 
 int bool_slot(PyObject* self) {
   return guarded<int>(-1, [&] {
-    const Ref<Node> x = to_node(self, "bool");
+    const NodeRef x = to_node(self, "bool");
     if (x->shape.size() != 1) {
       fail(ErrorKind::Value, "the truth value of a tensor of shape ", x->shape,
            " is ambiguous; use pb.any or pb.all");
@@ -94,7 +94,7 @@ int bool_slot(PyObject* self) {
 
 Py_ssize_t length_slot(PyObject* self) {
   return guarded<Py_ssize_t>(-1, [&]() -> Py_ssize_t {
-    const Ref<Node> x = to_node(self, "len");
+    const NodeRef x = to_node(self, "len");
     if (x->shape.rank == 0) fail(ErrorKind::Type, "len() of a tensor of rank 0");
     return x->shape[0];
   });
@@ -111,7 +111,7 @@ PyObject* subscript_slot(PyObject* self, PyObject* key) {
 int assign_subscript_slot(PyObject* self, PyObject* key, PyObject* value) {
   return guarded<int>(-1, [&] {
     if (!value) fail(ErrorKind::Type, "item deletion: elements of a tensor cannot be deleted");
-    Ref<Node> changed = item_set(self, key, value);
+    NodeRef changed = item_set(self, key, value);
     if (is_variable(self)) {
       py::handle(self).attr("assign")(py::reinterpret_steal<py::object>(wrap(changed)));
       return 0;
@@ -145,7 +145,7 @@ int contains_slot(PyObject* self, PyObject* value) {
     if (!is_operand(value)) return 0;
     const auto [a, b] = to_operands(self, value, name_of(Op::equal), true);
     Node* inputs[] = {a.get(), b.get()};
-    const Ref<Node> found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
+    const NodeRef found = reduce(Op::any, elementwise(Op::equal, inputs), std::nullopt, false);
     check_has_value(found, "in", kReturnIt);
     return py::bool_(item_of(found)).ptr() == Py_True ? 1 : 0;
   });
@@ -172,14 +172,14 @@ PyObject* get_size(PyObject* self, void*) {
 }
 PyObject* get_transposed(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, "T");
+    const NodeRef x = to_node(self, "T");
     return wrap(own_view(x, transpose(x)));
   });
 }
 
 PyObject* get_matrix_transposed(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, "mT");
+    const NodeRef x = to_node(self, "mT");
     if (x->shape.rank < 2) {
       fail(ErrorKind::Value, "mT: expected a tensor of rank 2 or more, got shape ", x->shape);
     }
@@ -233,7 +233,7 @@ PyObject* format_method(PyObject* self, PyObject* specification) {
     if (PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) == 0) {
       return PyObject_Str(self);
     }
-    const Ref<Node> x = to_node(self, "format");
+    const NodeRef x = to_node(self, "format");
     if (x->shape.size() != 1) {
       fail(ErrorKind::Type,
            "format: only a tensor of one element has a format; this one has shape ", x->shape,

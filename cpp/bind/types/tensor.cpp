@@ -29,7 +29,7 @@ namespace {
 PyTensor* tensor_self(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
 // A Python tensor for a node, of a subclass of Tensor that adds no fields.
-PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
+PyObject* wrap_as(PyObject* type, const NodeRef& node) {
   auto* subtype = reinterpret_cast<PyTypeObject*>(type);
   if (!PyType_Check(type) || !PyType_IsSubtype(subtype, tensor_type) ||
       subtype->tp_basicsize != tensor_type->tp_basicsize) {
@@ -37,7 +37,7 @@ PyObject* wrap_as(PyObject* type, const Ref<Node>& node) {
   }
   PyObject* self = subtype->tp_alloc(subtype, 0);
   if (!self) throw py::error_already_set();
-  tensor_self(self)->node = Ref<Node>(node).detach();
+  tensor_self(self)->node = NodeRef(node).detach();
   return self;
 }
 
@@ -57,8 +57,8 @@ Variable* variable_of(PyObject* object) {
   return variable;
 }
 
-PyObject* wrap(const Ref<Node>& given) {
-  Ref<Node> node = given;  // what follows may run anything
+PyObject* wrap(const NodeRef& given) {
+  NodeRef node = given;  // what follows may run anything
   hand_out(node.get());
   auto* self = PyObject_GC_New(PyTensor, tensor_type);
   if (!self) throw py::error_already_set();
@@ -68,8 +68,8 @@ PyObject* wrap(const Ref<Node>& given) {
   return reinterpret_cast<PyObject*>(self);
 }
 
-Ref<Node> as_node(PyObject* object) {
-  if (is_tensor(object)) return Ref<Node>(reinterpret_cast<PyTensor*>(object)->node);
+NodeRef as_node(PyObject* object) {
+  if (is_tensor(object)) return NodeRef(reinterpret_cast<PyTensor*>(object)->node);
   if (is_variable(object)) return read(variable_of(object));
   return nullptr;
 }
@@ -85,8 +85,8 @@ bool is_operand(PyObject* object) {
          PyObject_HasAttrString(object, kName);
 }
 
-Ref<Node> to_node(PyObject* object, const char* who) {
-  if (Ref<Node> node = as_node(object)) return node;
+NodeRef to_node(PyObject* object, const char* who) {
+  if (NodeRef node = as_node(object)) return node;
   if (PyFloat_CheckExact(object)) return weak_scalar(PyFloat_AS_DOUBLE(object));
   if (PyComplex_CheckExact(object)) {
     return weak_complex(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
@@ -115,11 +115,11 @@ Ref<Node> to_node(PyObject* object, const char* who) {
   return node_from_array(object, nullptr, who);
 }
 
-std::string value_text(const Ref<Node>& x, const std::string& before) {
+std::string value_text(const NodeRef& x, const std::string& before) {
   if (x->flags & kTraced) return text("<traced>, shape=", x->shape, ", dtype=", x->dtype);
   const py::module_ numpy = py::module_::import("numpy");
   // The digits of a bfloat16 are those of the float32 with its value: NumPy alone does not know it.
-  const Ref<Node> shown = x->dtype == DType::BFloat16 ? cast(x, DType::Float32) : x;
+  const NodeRef shown = x->dtype == DType::BFloat16 ? cast(x, DType::Float32) : x;
   const py::str values = numpy.attr("array2string")(
       array_from_node(shown), py::arg("separator") = ", ", py::arg("prefix") = before);
   std::string out = values;
@@ -153,7 +153,7 @@ namespace {
 
 PyObject* repr_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, "repr");
+    const NodeRef x = to_node(self, "repr");
     return PyUnicode_FromString(("Tensor(" + value_text(x, "Tensor(") + ")").c_str());
   });
 }
@@ -191,7 +191,7 @@ int tensor_clear(PyObject* object) {
 // Copies and pickles hold the value alone: no history.
 PyObject* reduce_tensor(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
-    const Ref<Node> x = to_node(self, "pickle");
+    const NodeRef x = to_node(self, "pickle");
     check_has_value(x, "pickle", "return it from the function to see it");
     check_escape(x, "copy", EscapeForm::Array);
     return py::make_tuple(py::module_::import("pullback").attr("constant"),
@@ -246,7 +246,7 @@ ufuncs other than those of operators always raise a TypeError.
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
   m.add_object("Tensor", py::handle(reinterpret_cast<PyObject*>(tensor_type)));
-  m.def("view_as", [](const py::object& type, const Ref<Node>& node) {
+  m.def("view_as", [](const py::object& type, const NodeRef& node) {
     return py::reinterpret_steal<py::object>(wrap_as(type.ptr(), node));
   });
 }

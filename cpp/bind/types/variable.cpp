@@ -15,7 +15,7 @@ namespace {
 
 PyVariable* variable_self(PyObject* object) { return reinterpret_cast<PyVariable*>(object); }
 
-void initialise(PyObject* object, const Ref<Node>& value, bool trainable, std::string name) {
+void initialise(PyObject* object, const NodeRef& value, bool trainable, std::string name) {
   if (variable_scope_active()) {
     fail(ErrorKind::Runtime, "Variable", user_place(),
          ": made while a function is being traced, so a later call "
@@ -43,7 +43,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
            "; name and dtype are passed by keyword");
     }
     static int64_t unnamed = 0;
-    Ref<Node> value;
+    NodeRef value;
     if (dtype == Py_None) {
       value = to_node(initial, "Variable");
       if (value->flags & kWeak) value = settle_weak(value, natural_dtype(value.get()));
@@ -70,7 +70,7 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     const Ref<Variable> held(variable_of(self));  // whatever runs while the lock is given away
     Variable* variable = held.get();
-    Ref<Node> node = to_node(value, who);
+    NodeRef node = to_node(value, who);
     if (node->flags & kWeak) {
       if (traits(variable->dtype).kind < traits(node->dtype).kind && is_inexact(node->dtype)) {
         fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
@@ -86,7 +86,7 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
              ", the value is ", node->dtype, "; cast it first");
       }
       finish_update(variable);  // from here on nobody else gets a turn, so no update is lost
-      const Ref<Node> old = read(variable);
+      const NodeRef old = read(variable);
       Node* inputs[] = {old.get(), node.get()};
       node = elementwise(op, inputs);
     }
@@ -104,7 +104,7 @@ PyObject* variable_repr(PyObject* self) {
     const std::string value =
         variable_scope_active()
             ? text("<traced>, shape=", variable->shape, ", dtype=", variable->dtype)
-            : value_text(Ref<Node>(variable->current), before);
+            : value_text(NodeRef(variable->current), before);
     return PyUnicode_FromString((before + value + ")").c_str());
   });
 }
@@ -144,7 +144,7 @@ PyObject* reduce_variable(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     // Held: while the value is computed, another thread may call __init__ again.
     const Ref<Variable> variable = variable_of(self);
-    const Ref<Node> value = read(variable.get());
+    const NodeRef value = read(variable.get());
     check_has_value(value, "pickle", "copy variables outside of the function");
     const py::object dictionary = py::getattr(py::handle(self), "__dict__", py::none());
     const py::tuple state = py::make_tuple(array_from_node(value), variable->trainable,
@@ -392,7 +392,7 @@ void bind_variable(py::module_& m) {
   m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
   // A variable of an optimizer: one that is not there yet may be made while a function is traced,
   // because nobody makes it twice.
-  m.def("slot_variable", [](const Ref<Node>& initial, const std::string& name) {
+  m.def("slot_variable", [](const NodeRef& initial, const std::string& name) {
     return py::reinterpret_steal<py::object>(wrap(make_variable(initial, false, name)));
   });
 }

@@ -110,10 +110,10 @@ std::vector<NodeRef> as_of_original(const NodeRef& operation, std::span<const No
 
 }  // namespace
 
-std::vector<Ref<Node>> control_cotangents(const Ref<Node>& operation,
-                                          std::span<const Ref<Node>> cotangents,
-                                          std::span<const uint8_t> wanted,
-                                          const OverrideMap* overrides) {
+std::vector<NodeRef> control_cotangents(const NodeRef& operation,
+                                        std::span<const NodeRef> cotangents,
+                                        std::span<const uint8_t> wanted,
+                                        const OverrideMap* overrides) {
   // What is made here is of bodies: nobody stamps it.
   const NoOverrides none;
   const auto of = operation->op == Op::loop ? loop_cotangents : branch_cotangents;
@@ -122,9 +122,8 @@ std::vector<Ref<Node>> control_cotangents(const Ref<Node>& operation,
   });
 }
 
-std::vector<Ref<Node>> control_tangents(const Ref<Node>& operation,
-                                        std::span<const Ref<Node>> tangents,
-                                        const OverrideMap* overrides) {
+std::vector<NodeRef> control_tangents(const NodeRef& operation, std::span<const NodeRef> tangents,
+                                      const OverrideMap* overrides) {
   const NoOverrides none;
   const auto of = operation->op == Op::loop ? loop_tangents : branch_tangents;
   return as_of_original(operation, tangents, [&](const NodeRef& node, auto given) {

@@ -19,7 +19,7 @@ using Ids = EntrySources;
 // Of an axis of `length`, counted from its start; nothing where they are not known or not in it.
 std::optional<std::vector<int64_t>> positions_of(const Node* indices, int64_t length) {
   if (!indices->has_value()) return std::nullopt;
-  const Ref<Node> known = as_value(Ref<Node>(const_cast<Node*>(indices)));
+  const NodeRef known = as_value(NodeRef(const_cast<Node*>(indices)));
   const auto* data = static_cast<const char*>(known->value->data);
   std::vector<int64_t> out(static_cast<size_t>(known->shape.size()));
   for (size_t i = 0; i < out.size(); ++i) {

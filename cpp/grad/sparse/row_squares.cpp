@@ -7,7 +7,7 @@
 namespace pullback {
 namespace {
 
-Ref<Node> summed(const Ref<Node>& squares) {
+NodeRef summed(const NodeRef& squares) {
   std::vector<int64_t> axes;
   for (int64_t d = 1; d < squares->shape.rank; ++d) axes.push_back(d);
   return reduce(Op::sum, squares, axes, false);
@@ -24,10 +24,10 @@ bool is_outer_product(const Node* x) {
 
 }  // namespace
 
-Ref<Node> row_squares(const Ref<Node>& x) {
-  Ref<Node> at = x;
+NodeRef row_squares(const NodeRef& x) {
+  NodeRef at = x;
   while (!at->has_value() && !at->rule && at->inputs_count > 0 && is_float(at->dtype)) {
-    const Ref<Node> input(at->in[0]);
+    const NodeRef input(at->in[0]);
     const bool same_rows = input->shape.rank > 0 && input->shape[0] == at->shape[0];
     const bool moves = at->op == Op::reshape || at->op == Op::identity || at->op == Op::negative ||
                        (at->op == Op::transpose && at->attr.order[0] == 0) ||

@@ -9,6 +9,6 @@ namespace pullback {
 // for each entry, as the gradient of a layer's weights for an example is, the length is that of
 // one factor times that of the other (I. Goodfellow, Efficient per-example gradient computations,
 // 2015).
-Ref<Node> row_squares(const Ref<Node>& x);
+NodeRef row_squares(const NodeRef& x);
 
 }  // namespace pullback

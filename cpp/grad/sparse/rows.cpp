@@ -11,7 +11,7 @@ namespace pullback {
 namespace {
 
 // The values as rows, one for each index.
-Rows as_rows(const Ref<Node>& values, const Ref<Node>& indices) {
+Rows as_rows(const NodeRef& values, const NodeRef& indices) {
   Shape rows{indices->shape.size()};
   for (int64_t d = indices->shape.rank; d < values->shape.rank; ++d) rows.append(values->shape[d]);
   return {reshape(values, rows), reshape(indices, {indices->shape.size()})};
@@ -19,7 +19,7 @@ Rows as_rows(const Ref<Node>& values, const Ref<Node>& indices) {
 
 }  // namespace
 
-std::optional<Rows> rows_of(const Ref<Node>& x, RowOrder order) {
+std::optional<Rows> rows_of(const NodeRef& x, RowOrder order) {
   std::vector<Rows> parts;
   const Node* at = x.get();
   for (bool open = true; open;) {
@@ -27,10 +27,10 @@ std::optional<Rows> rows_of(const Ref<Node>& x, RowOrder order) {
     if (at->op == Op::identity) {
       at = at->in[0];
     } else if (at->op == Op::at_index && at->attr.update == Update::Add) {
-      parts.push_back(as_rows(Ref<Node>(at->in[1]), Ref<Node>(at->in[2])));
+      parts.push_back(as_rows(NodeRef(at->in[1]), NodeRef(at->in[2])));
       at = at->in[0];
     } else if (at->op == Op::scatter_add) {
-      parts.push_back(as_rows(Ref<Node>(at->in[0]), Ref<Node>(at->in[1])));
+      parts.push_back(as_rows(NodeRef(at->in[0]), NodeRef(at->in[1])));
       open = false;
     } else {
       return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Rows> rows_of(const Ref<Node>& x, RowOrder order) {
   const bool wide = std::any_of(parts.begin(), parts.end(), [](const Rows& part) {
     return part.indices->dtype == DType::Int64;
   });
-  std::vector<Ref<Node>> values, indices;
+  std::vector<NodeRef> values, indices;
   for (const Rows& part : parts) {
     values.push_back(part.values);
     indices.push_back(cast(part.indices, wide ? DType::Int64 : DType::Int32));

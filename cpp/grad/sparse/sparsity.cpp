@@ -21,7 +21,7 @@ std::span<Node* const> inputs_above(const Node* x, const Node* node) {
   return ends ? std::span<Node* const>() : value_inputs(node);
 }
 
-std::vector<Node*> between(const Ref<Node>& y, const Ref<Node>& x) {
+std::vector<Node*> between(const NodeRef& y, const NodeRef& x) {
   Node* root = y.get();
   std::vector<Node*> nodes;
   walk({&root, 1}, &nodes, [&](const Node* node) { return inputs_above(x.get(), node); });
@@ -52,8 +52,8 @@ Pattern pattern_of(const EntrySources& sources, int64_t rows, int64_t columns,
 
 }  // namespace
 
-std::vector<Ref<Node>> unknown_positions(const Ref<Node>& y, const Ref<Node>& x) {
-  std::vector<Ref<Node>> out;
+std::vector<NodeRef> unknown_positions(const NodeRef& y, const NodeRef& x) {
+  std::vector<NodeRef> out;
   for (const Node* node : between(y, x)) {
     if (!has_positions(node->op) || inputs_above(x.get(), node).empty()) continue;
     Node* positions = node->inputs().back();
@@ -62,7 +62,7 @@ std::vector<Ref<Node>> unknown_positions(const Ref<Node>& y, const Ref<Node>& x)
   return out;
 }
 
-Pattern dependence(const Ref<Node>& y, const Ref<Node>& x, const char* who) {
+Pattern dependence(const NodeRef& y, const NodeRef& x, const char* who) {
   const int64_t rows = y->shape.size();
   const int64_t columns = x->shape.size();
   if (columns >= kLongest || rows >= kLongest) {

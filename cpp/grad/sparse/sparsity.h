@@ -33,11 +33,11 @@ struct Pattern {
 
 // Positions that matter between x and y, do not depend on x, and have no value yet. Those that will
 // never have one before a run, as they depend on an argument, are not among them.
-std::vector<Ref<Node>> unknown_positions(const Ref<Node>& y, const Ref<Node>& x);
+std::vector<NodeRef> unknown_positions(const NodeRef& y, const NodeRef& x);
 
 // A row for each entry of y, a column for each of x, an argument. Positions without a value may be
 // any. MemoryError, by `who`, where that is too much to be held.
-Pattern dependence(const Ref<Node>& y, const Ref<Node>& x, const char* who);
+Pattern dependence(const NodeRef& y, const NodeRef& x, const char* who);
 
 Pattern transposed(const Pattern& pattern);
 

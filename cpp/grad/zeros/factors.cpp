@@ -6,7 +6,7 @@ namespace pullback {
 namespace {
 
 // A window of `shape` entries for a factor: along axes where it is the same, one that takes all.
-Window window_for(const Ref<Node>& factor, Window window, Shape* shape) {
+Window window_for(const NodeRef& factor, Window window, Shape* shape) {
   for (int64_t d = 0; d < shape->rank; ++d) {
     if (factor->shape[d] != 1) continue;
     window.start[d] = 0;
@@ -18,7 +18,7 @@ Window window_for(const Ref<Node>& factor, Window window, Shape* shape) {
 
 }  // namespace
 
-Ref<Node> widened(const Ref<Node>& factor, const Shape& to, int64_t from, int64_t count) {
+NodeRef widened(const NodeRef& factor, const Shape& to, int64_t from, int64_t count) {
   Shape shape = factor->shape;
   bool same = true;
   for (int64_t d = from; d < from + count; ++d) same &= shape[d] == 1;
@@ -27,7 +27,7 @@ Ref<Node> widened(const Ref<Node>& factor, const Shape& to, int64_t from, int64_
   return broadcast_to(factor, shape);
 }
 
-Ref<Node> with_ones(const Ref<Node>& factor, int64_t from, int64_t count, int64_t wish) {
+NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t wish) {
   Shape shape;
   for (int64_t d = 0; d < from; ++d) shape.append(factor->shape[d]);
   for (int64_t d = 0; d < wish; ++d) shape.append(1);
@@ -35,8 +35,8 @@ Ref<Node> with_ones(const Ref<Node>& factor, int64_t from, int64_t count, int64_
   return reshape(factor, shape);
 }
 
-Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now) {
-  Ref<Node> out = factor;
+NodeRef reshaped(const NodeRef& factor, const Shape& old, const Shape& now) {
+  NodeRef out = factor;
   Shape shape;
   int64_t i = 0;
   int64_t j = 0;
@@ -52,7 +52,7 @@ Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now) 
         b *= now[j++];
       }
     }
-    const Ref<Node> wide = widened(out, old, first, i - first);
+    const NodeRef wide = widened(out, old, first, i - first);
     bool same = true;
     for (int64_t d = first; d < i; ++d) same &= wide->shape[d] == 1;
     for (int64_t d = first_now; d < j; ++d) shape.append(same ? 1 : now[d]);
@@ -61,25 +61,25 @@ Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now) 
   return reshape(out, shape);
 }
 
-Ref<Node> sliced(const Ref<Node>& factor, Shape piece, const Window& window) {
+NodeRef sliced(const NodeRef& factor, Shape piece, const Window& window) {
   const Window own = window_for(factor, window, &piece);
   return slice(factor, piece, own);
 }
 
-Ref<Node> embedded(const Ref<Node>& factor, Shape around, const Window& window) {
+NodeRef embedded(const NodeRef& factor, Shape around, const Window& window) {
   const Window own = window_for(factor, window, &around);
   return embed(factor, around, own);
 }
 
-Ref<Node> taken(const Ref<Node>& factor, const Node* indices, int64_t axis) {
+NodeRef taken(const NodeRef& factor, const Node* indices, int64_t axis) {
   if (factor->shape[axis] == 1) return with_ones(factor, axis, 1, indices->shape.rank);
-  return take(factor, Ref<Node>(const_cast<Node*>(indices)), axis);
+  return take(factor, NodeRef(const_cast<Node*>(indices)), axis);
 }
 
-Ref<Node> picked(const Ref<Node>& factor, const Shape& shape, const Node* indices) {
+NodeRef picked(const NodeRef& factor, const Shape& shape, const Node* indices) {
   const int64_t last = factor->shape.rank - 1;
   if (factor->shape[last] == 1) return with_ones(factor, last, 1, 0);
-  return pick(broadcast_to(factor, shape), Ref<Node>(const_cast<Node*>(indices)));
+  return pick(broadcast_to(factor, shape), NodeRef(const_cast<Node*>(indices)));
 }
 
 }  // namespace pullback

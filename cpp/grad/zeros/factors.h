@@ -8,18 +8,18 @@
 namespace pullback {
 
 // Axes [from, from + count) of a factor, all of length 1 or broadcast to those of `to`.
-Ref<Node> widened(const Ref<Node>& factor, const Shape& to, int64_t from, int64_t count);
+NodeRef widened(const NodeRef& factor, const Shape& to, int64_t from, int64_t count);
 // The axes [from, from + count) of a factor, which are of length 1, replaced by others of length 1.
-Ref<Node> with_ones(const Ref<Node>& factor, int64_t from, int64_t count, int64_t wish);
+NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t wish);
 // Of a tensor of shape `old`, reshaped to `now`: axes that neither merge nor part stay apart.
-Ref<Node> reshaped(const Ref<Node>& factor, const Shape& old, const Shape& now);
+NodeRef reshaped(const NodeRef& factor, const Shape& old, const Shape& now);
 // What a window of shape `piece` sees of it.
-Ref<Node> sliced(const Ref<Node>& factor, Shape piece, const Window& window);
+NodeRef sliced(const NodeRef& factor, Shape piece, const Window& window);
 // In a window, false around it.
-Ref<Node> embedded(const Ref<Node>& factor, Shape around, const Window& window);
+NodeRef embedded(const NodeRef& factor, Shape around, const Window& window);
 // What `take` would take of it.
-Ref<Node> taken(const Ref<Node>& factor, const Node* indices, int64_t axis);
+NodeRef taken(const NodeRef& factor, const Node* indices, int64_t axis);
 // What `pick` would pick of it, where it is of a tensor of this shape.
-Ref<Node> picked(const Ref<Node>& factor, const Shape& shape, const Node* indices);
+NodeRef picked(const NodeRef& factor, const Shape& shape, const Node* indices);
 
 }  // namespace pullback

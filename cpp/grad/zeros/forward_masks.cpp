@@ -10,7 +10,7 @@ namespace pullback {
 namespace {
 
 // The factor of a fold's tangent, of which the folded axes have length 1.
-Ref<Node> without_axes(const Ref<Node>& factor, const Node* fold) {
+NodeRef without_axes(const NodeRef& factor, const Node* fold) {
   if (fold->attr.keepdims) return factor;
   Shape shape;
   for (int64_t d = 0; d < factor->shape.rank; ++d) {
@@ -20,11 +20,11 @@ Ref<Node> without_axes(const Ref<Node>& factor, const Node* fold) {
 }
 
 // Where a factor for the tangent of input 0 goes in that of `node`. Null: nowhere.
-Ref<Node> moved_factor(const Node* node, const Ref<Node>& one) {
+NodeRef moved_factor(const Node* node, const NodeRef& one) {
   const Node* input = node->in[0];
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (input->shape.size() == 0) return nullptr;
-  const Ref<Node> factor = aligned(one, input->shape.rank);
+  const NodeRef factor = aligned(one, input->shape.rank);
   switch (node->op) {
     case Op::reshape:
       return reshaped(factor, input->shape, node->shape);
@@ -52,13 +52,13 @@ Ref<Node> moved_factor(const Node* node, const Ref<Node>& one) {
 }
 
 // Where a node is zero but for what it was made from.
-Ref<Node> own_place(const Node* node) {
+NodeRef own_place(const Node* node) {
   const Node* input = node->in[0];
   switch (node->op) {
     case Op::embed:
       return window_mask(input->shape, node->shape, *node->window);
     case Op::place:
-      return place(ones(input->shape, DType::Bool), Ref<Node>(node->in[1]),
+      return place(ones(input->shape, DType::Bool), NodeRef(node->in[1]),
                    node->shape[node->shape.rank - 1]);
     case Op::scatter_add: {
       const int64_t axis = node->attr.axis;
@@ -66,7 +66,7 @@ Ref<Node> own_place(const Node* node) {
       for (int64_t d = 0; d < rows.rank; ++d) {
         if (d < axis || d >= axis + node->in[1]->shape.rank) rows[d] = 1;
       }
-      return scatter_add(ones(rows, DType::Bool), Ref<Node>(node->in[1]), axis, node->shape[axis]);
+      return scatter_add(ones(rows, DType::Bool), NodeRef(node->in[1]), axis, node->shape[axis]);
     }
     default:
       return nullptr;
@@ -78,7 +78,7 @@ Support moved_in_product(const Node* product, const Support& support, size_t k, 
   Support out;
   const Support folded = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   // Batch axes broadcast like those of the operand; the contracted one has length 1 by now.
-  for (const Ref<Node>& factor : folded.factors()) out.intersect(factor);
+  for (const NodeRef& factor : folded.factors()) out.intersect(factor);
   return out;
 }
 
@@ -102,25 +102,25 @@ Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros 
   if (node->op == Op::matmul) return moved_in_product(node, support, k, zeros >= Zeros::Far);
   if (node->op == Op::sum) {
     const Support folded = support.folded(node->in[0]->shape.rank, node->attr.axes, look);
-    for (const Ref<Node>& factor : folded.factors()) {
+    for (const NodeRef& factor : folded.factors()) {
       out.intersect(without_axes(aligned(factor, node->in[0]->shape.rank), node));
     }
     return out;
   }
-  for (const Ref<Node>& factor : support.factors()) out.intersect(moved_factor(node, factor));
+  for (const NodeRef& factor : support.factors()) out.intersect(moved_factor(node, factor));
   if (look) out.intersect(own_place(node));
   return out;
 }
 
-Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros) {
-  Ref<Node> other(product->in[1 - k]);
+NodeRef guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros) {
+  NodeRef other(product->in[1 - k]);
   const bool look = zeros >= Zeros::Far;
   const int64_t rank = product->in[k]->shape.rank;
   const int64_t rows = rank - 2;
   const int64_t columns = rank - 1;
   const Support all = support.folded(rank, axis_bit(k == 0 ? rows : columns), look);
   Support uses;
-  for (const Ref<Node>& factor : all.factors()) {  // the others are in the support of the result
+  for (const NodeRef& factor : all.factors()) {  // the others are in the support of the result
     if (!varies(factor.get(), rank, axis_bit(k == 0 ? columns : rows))) continue;
     std::vector<int64_t> order;
     for (int64_t d = 0; d < rows; ++d) order.push_back(d);
@@ -137,11 +137,11 @@ Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k,
   return formula::where(Expr(uses.tensor()), Expr(other), scalar(other->dtype, 0));
 }
 
-Ref<Node> joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros) {
+NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros) {
   bool everywhere = true;
   for (const Part& part : parts) everywhere &= part.has_tangent && part.support.everywhere();
   if (everywhere || zeros < Zeros::Keep) return nullptr;
-  std::vector<Ref<Node>> masks;
+  std::vector<NodeRef> masks;
   for (size_t k = 0; k < parts.size(); ++k) {
     const Shape& shape = node->inputs()[k]->shape;
     masks.push_back(!parts[k].has_tangent ? pullback::zeros(shape, DType::Bool)
@@ -152,7 +152,7 @@ Ref<Node> joined_upwards(const Node* node, std::span<const Part> parts, Zeros ze
   const Attr& attr = node->attr;  // bools add to what either is
   if (node->op == Op::concat) return concat(masks, attr.axis);
   if (node->op == Op::at_window) return at_window(masks[0], masks[1], *node->window, attr.update);
-  return at_index(masks[0], masks[1], Ref<Node>(node->in[2]), attr.axis, attr.update, attr.unique);
+  return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, attr.update, attr.unique);
 }
 
 bool has_parts(const Node* node) {

@@ -19,7 +19,7 @@ Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros 
 
 // The other operand than k of a product, zero where it meets only structural zeros of input k's
 // tangent: what is there, infinities too, takes no part. The mirror image of guarded_product.
-Ref<Node> guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros);
+NodeRef guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros);
 
 // Whether the inputs of an operation, which is linear in all of them, are parts of its result.
 bool has_parts(const Node* node);
@@ -28,6 +28,6 @@ struct Part {
   bool has_tangent;
   Support support;
 };
-Ref<Node> joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros);
+NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros);
 
 }  // namespace pullback

@@ -35,17 +35,17 @@ AxisMask taken_axes(const Node* take) {
   return static_cast<AxisMask>(all_axes(take->in[1]->shape.rank) << take->attr.axis);
 }
 
-Ref<Node> untaken(const Ref<Node>& factor, const Node* node) {
+NodeRef untaken(const NodeRef& factor, const Node* node) {
   const int64_t axis = node->attr.axis;
-  const Ref<Node> indices(node->in[1]);
-  const Ref<Node> wide = widened(factor, node->shape, axis, indices->shape.rank);
+  const NodeRef indices(node->in[1]);
+  const NodeRef wide = widened(factor, node->shape, axis, indices->shape.rank);
   if (!varies(wide.get(), wide->shape.rank, taken_axes(node))) {
     return with_ones(wide, axis, indices->shape.rank, 1);
   }
   return scatter_add(wide, indices, axis, node->in[0]->shape[axis]);
 }
 
-Ref<Node> part_of(const Ref<Node>& factor, const Node* node, size_t k) {
+NodeRef part_of(const NodeRef& factor, const Node* node, size_t k) {
   const int64_t axis = node->attr.axis;
   if (factor->shape[axis] == 1) return factor;
   int64_t start = 0;
@@ -54,18 +54,18 @@ Ref<Node> part_of(const Ref<Node>& factor, const Node* node, size_t k) {
 }
 
 // An entry goes into what comes after it: it is a structural zero where all of that is.
-Ref<Node> scanned(const Ref<Node>& factor, const Node* node) {
+NodeRef scanned(const NodeRef& factor, const Node* node) {
   const int64_t axis = node->attr.axis;
   if (factor->shape[axis] == 1) return factor;
   return scan(Op::cumulative_max, factor, axis, !node->attr.reversed);
 }
 
-Ref<Node> resorted(const Ref<Node>& factor, const Node* sort) {
+NodeRef resorted(const NodeRef& factor, const Node* sort) {
   if (factor->shape[sort->attr.axis] == 1) return factor;
   return unsorted(broadcast_to(factor, sort->shape), sort);
 }
 
-Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
+NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
   switch (traits(node->op).step) {
     case StepKind::Concat:
       return part_of(factor, node, k);
@@ -99,11 +99,11 @@ Ref<Node> moved_in_step(const Node* node, const Ref<Node>& factor, size_t k) {
 }
 
 // Where a factor for the cotangent of `node` goes in that of input k. Null: nowhere.
-Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
+NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (node->shape.size() == 0) return nullptr;
   const OpTraits& op = traits(node->op);
-  Ref<Node> factor = aligned(one, node->shape.rank);
+  NodeRef factor = aligned(one, node->shape.rank);
   const Shape& input = node->inputs()[k]->shape;
   switch (op.kind) {
     case OpKind::Leaf:
@@ -170,14 +170,14 @@ AxisMask summed_axes(const Node* product, size_t k) {
 
 // Operand k, zero where all that it is multiplied by are structural zeros and the product's other
 // cotangent does not say so.
-Ref<Node> guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
-  Ref<Node> operand(product->in[k]);
+NodeRef guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
+  NodeRef operand(product->in[k]);
   const int64_t rank = product->shape.rank;
   const bool look = zeros >= Zeros::Keep;
   const AxisMask sums = summed_axes(product, 1 - k);
   const Support all = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   Support uses;
-  for (const Ref<Node>& factor : all.factors()) {
+  for (const NodeRef& factor : all.factors()) {
     if (varies(factor.get(), rank, sums)) uses.intersect(factor);
   }
   if (uses.everywhere()) return operand;
@@ -213,7 +213,7 @@ Zeros zeros_of(const Node* node, Zeros below) {
 
 Zeros zeros_of_composite(Zeros below) { return std::max(below, Zeros::Cheap); }
 
-Ref<Node> dense_of(const Ref<Node>& value, const Support& support, bool clean) {
+NodeRef dense_of(const NodeRef& value, const Support& support, bool clean) {
   if (support.everywhere() || clean) return value;
   return formula::where(Expr(support.tensor()), Expr(value), scalar(value->dtype, 0));
 }
@@ -243,10 +243,10 @@ Support moved(const Node* node, const Support& support, size_t k, const Cotangen
   Support out;
   if (node->op == Op::take) {  // an entry that was taken twice has the cotangents of both
     rest = {};
-    const Ref<Node> mixed = support.differing(node->shape.rank, taken_axes(node), &rest);
+    const NodeRef mixed = support.differing(node->shape.rank, taken_axes(node), &rest);
     if (mixed) out.intersect(moved_factor(node, mixed, k));
   }
-  for (const Ref<Node>& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));
+  for (const NodeRef& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));
   return out;
 }
 
@@ -260,8 +260,8 @@ Support moved_in_composite(const Node* node, const Support& support, Zeros zeros
     case Composite::min:
     case Composite::logsumexp: {
       Support out;
-      for (const Ref<Node>& factor : support.factors()) {
-        const Ref<Node> full = aligned(factor, node->shape.rank);
+      for (const NodeRef& factor : support.factors()) {
+        const NodeRef full = aligned(factor, node->shape.rank);
         Shape shape;
         for (int64_t d = 0, from = 0; d < rank; ++d) {
           const bool folded = node->attr.axes >> d & 1;
@@ -287,10 +287,10 @@ Support moved_in_composite(const Node* node, const Support& support, Zeros zeros
   return {};
 }
 
-Ref<Node> guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
-                          Zeros left, Zeros right) {
-  Ref<Node> a(product->in[0]);
-  Ref<Node> b(product->in[1]);
+NodeRef guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+                        Zeros left, Zeros right) {
+  NodeRef a(product->in[0]);
+  NodeRef b(product->in[1]);
   if (wanted[1]) a = guarded_operand(product, support, 0, left);
   if (wanted[0]) b = guarded_operand(product, support, 1, right);
   if (a == product->in[0] && b == product->in[1]) return {product};

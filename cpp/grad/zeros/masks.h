@@ -32,7 +32,7 @@ Support moved(const Node* node, const Support& support, size_t k, const Cotangen
 Support moved_in_composite(const Node* node, const Support& support, Zeros zeros);
 
 // A value with zeros outside its support; `clean` says that it has them.
-Ref<Node> dense_of(const Ref<Node>& value, const Support& support, bool clean);
+NodeRef dense_of(const NodeRef& value, const Support& support, bool clean);
 // Applies the mask of a node's own rule where it is not worth keeping for an input that does
 // `zeros`.
 void settle_mask(const Node* node, Cotangent* answer, Zeros zeros);
@@ -44,7 +44,7 @@ bool keeps_zeros(const Node* node);
 // and columns of the right one, as far as their cotangents are sums over them. What is there,
 // infinities too, takes no part. The node itself where that is nothing. `left` and `right` are what
 // the operands make of structural zeros, `wanted` says whose cotangent is wanted.
-Ref<Node> guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
-                          Zeros left, Zeros right);
+NodeRef guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+                        Zeros left, Zeros right);
 
 }  // namespace pullback

@@ -15,7 +15,7 @@ namespace pullback {
 namespace {
 
 // Whether any entry along the axes holds; null: everywhere, or unknown and not worth a look.
-Ref<Node> any_along(const Ref<Node>& mask, AxisMask axes, bool look) {
+NodeRef any_along(const NodeRef& mask, AxisMask axes, bool look) {
   const int64_t rank = mask->shape.rank;
   if (is_true(mask.get())) return nullptr;
   if (is_window(mask.get()) && mask->in[0]->shape.size() > 0) {
@@ -29,7 +29,7 @@ Ref<Node> any_along(const Ref<Node>& mask, AxisMask axes, bool look) {
   if (mask->op == Op::place && mask->inputs_count > 0 && !mask->rule && axes >> (rank - 1) & 1) {
     Shape shape = mask->shape;
     shape[rank - 1] = 1;
-    const Ref<Node> picked = reshape(Ref<Node>(mask->in[0]), shape);
+    const NodeRef picked = reshape(NodeRef(mask->in[0]), shape);
     return varies(picked.get(), rank, axes) ? any_along(picked, axes, look)
            : is_true(mask->in[0])           ? nullptr
                                             : picked;
@@ -44,11 +44,11 @@ Ref<Node> any_along(const Ref<Node>& mask, AxisMask axes, bool look) {
 
 // a or b, at the cost of b's piece where that is all it has: many slices of one tensor meet. Bools
 // add to what either is.
-Ref<Node> either(const Ref<Node>& a, const Ref<Node>& b) {
+NodeRef either(const NodeRef& a, const NodeRef& b) {
   const bool piece =
       (b->op == Op::embed || b->op == Op::scatter_add) && b->inputs_count > 0 && !b->rule;
   if (!piece || !broadcasts_to(a->shape, b->shape)) return formula::logical_or(Expr(a), Expr(b));
-  const Ref<Node> base = broadcast_to(a, b->shape);
+  const NodeRef base = broadcast_to(a, b->shape);
   if (b->window) return at_window(base, b->in[0], *b->window, Update::Add);
   return at_index(base, b->in[0], b->in[1], b->attr.axis, Update::Add, false);
 }
@@ -58,12 +58,12 @@ bool is_negation(const Node* a, const Node* b) {
 }
 
 // Any of several tensors; null where that is known to be everywhere.
-Ref<Node> any_of(std::span<const Ref<Node>> masks) {
-  std::vector<Ref<Node>> windows;
+NodeRef any_of(std::span<const NodeRef> masks) {
+  std::vector<NodeRef> windows;
   std::copy_if(masks.begin(), masks.end(), std::back_inserter(windows),
-               [](const Ref<Node>& mask) { return is_window(mask.get()); });
+               [](const NodeRef& mask) { return is_window(mask.get()); });
   if (windows.size() > 1 && cover(windows)) return nullptr;
-  Ref<Node> out = masks[0];
+  NodeRef out = masks[0];
   for (size_t i = 1; i < masks.size(); ++i) {
     if (masks[i] == masks[i - 1]) continue;
     if (is_negation(out.get(), masks[i].get()) || is_negation(masks[i].get(), out.get())) {
@@ -74,7 +74,7 @@ Ref<Node> any_of(std::span<const Ref<Node>> masks) {
   return out;
 }
 
-bool contains(const Support& support, const Ref<Node>& factor) {
+bool contains(const Support& support, const NodeRef& factor) {
   const auto& all = support.factors();
   return std::find(all.begin(), all.end(), factor) != all.end();
 }
@@ -82,7 +82,7 @@ bool contains(const Support& support, const Ref<Node>& factor) {
 // The factors that all have, and what else each has.
 Support common(std::span<const Support> supports, std::vector<Support>* rest) {
   Support out;
-  for (const Ref<Node>& factor : supports[0].factors()) {
+  for (const NodeRef& factor : supports[0].factors()) {
     if (std::all_of(supports.begin(), supports.end(),
                     [&](const Support& other) { return contains(other, factor); })) {
       out.intersect(factor);
@@ -90,7 +90,7 @@ Support common(std::span<const Support> supports, std::vector<Support>* rest) {
   }
   for (const Support& support : supports) {
     Support& left = rest->emplace_back();
-    for (const Ref<Node>& factor : support.factors()) {
+    for (const NodeRef& factor : support.factors()) {
       if (!contains(out, factor)) left.intersect(factor);
     }
   }
@@ -125,23 +125,23 @@ bool varies(const Node* factor, int64_t rank, AxisMask axes) {
   return false;
 }
 
-Ref<Node> aligned(const Ref<Node>& factor, int64_t rank) {
+NodeRef aligned(const NodeRef& factor, int64_t rank) {
   Shape shape;
   for (int64_t i = factor->shape.rank; i < rank; ++i) shape.append(1);
   for (int64_t i = 0; i < factor->shape.rank; ++i) shape.append(factor->shape[i]);
   return reshape(factor, shape);
 }
 
-void Support::intersect(const Ref<Node>& factor) {
+void Support::intersect(const NodeRef& factor) {
   if (factor == nullptr) return;
   Parts parts;
   if (parts_of(factor.get(), kDeep, &parts) == factor->shape.size()) return add(factor);
-  for (size_t i = 0; i < parts.count; ++i) add(Ref<Node>(parts.nodes[i]));
+  for (size_t i = 0; i < parts.count; ++i) add(NodeRef(parts.nodes[i]));
 }
 
-void Support::add(const Ref<Node>& factor) {
+void Support::add(const NodeRef& factor) {
   if (contains(*this, factor)) return;
-  for (Ref<Node>& other : factors_) {
+  for (NodeRef& other : factors_) {
     if (!(other->shape == factor->shape)) continue;
     other = formula::logical_and(Expr(other), Expr(factor));
     return;
@@ -150,40 +150,40 @@ void Support::add(const Ref<Node>& factor) {
 }
 
 void Support::intersect(const Support& other) {
-  for (const Ref<Node>& factor : other.factors_) intersect(factor);
+  for (const NodeRef& factor : other.factors_) intersect(factor);
 }
 
-Support Support::without(std::span<const Ref<Node>> nodes) const {
+Support Support::without(std::span<const NodeRef> nodes) const {
   uint64_t oldest = UINT64_MAX;
-  for (const Ref<Node>& node : nodes) {
+  for (const NodeRef& node : nodes) {
     if (node) oldest = std::min(oldest, node->seq);
   }
   Support out;
-  for (const Ref<Node>& factor : factors_) {
+  for (const NodeRef& factor : factors_) {
     Node* top = factor.get();
     std::vector<Node*> under;
     walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
       return node->seq > oldest ? node->inputs() : std::span<Node* const>();
     });
     const auto is_one = [&](const Node* node) {
-      return std::ranges::any_of(nodes, [&](const Ref<Node>& one) { return one.get() == node; });
+      return std::ranges::any_of(nodes, [&](const NodeRef& one) { return one.get() == node; });
     };
     if (std::ranges::none_of(under, is_one)) out.factors_.push_back(factor);
   }
   return out;
 }
 
-Ref<Node> Support::tensor() const {
-  Ref<Node> out;
-  for (const Ref<Node>& factor : factors_) {
+NodeRef Support::tensor() const {
+  NodeRef out;
+  for (const NodeRef& factor : factors_) {
     out = out ? formula::logical_and(Expr(out), Expr(factor)).node : factor;
   }
   return out;
 }
 
-Ref<Node> Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
+NodeRef Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
   Support differs;
-  for (const Ref<Node>& factor : factors_) {
+  for (const NodeRef& factor : factors_) {
     varies(factor.get(), rank, axes) ? differs.intersect(aligned(factor, rank))
                                      : rest->intersect(factor);
   }
@@ -192,7 +192,7 @@ Ref<Node> Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
 
 Support Support::folded(int64_t rank, AxisMask axes, bool look) const {
   Support out;
-  const Ref<Node> mixed = differing(rank, axes, &out);
+  const NodeRef mixed = differing(rank, axes, &out);
   if (mixed) out.intersect(any_along(mixed, axes, look));
   return out;
 }
@@ -205,7 +205,7 @@ Support Support::summed(const Shape& from, const Shape& to, bool look) const {
   }
   Support out;
   const Support sums = folded(from.rank, axes, look);
-  for (const Ref<Node>& factor : sums.factors_) {
+  for (const NodeRef& factor : sums.factors_) {
     const Shape& old = factor->shape;
     Shape shape;
     for (int64_t i = std::max<int64_t>(old.rank - to.rank, 0); i < old.rank; ++i) {
@@ -222,15 +222,15 @@ Support unite(std::span<const Support> supports) {
   if (std::any_of(rest.begin(), rest.end(), [](const Support& s) { return s.everywhere(); })) {
     return out;
   }
-  std::vector<Ref<Node>> whole;
+  std::vector<NodeRef> whole;
   for (const Support& support : rest) whole.push_back(support.tensor());
-  const Ref<Node> exact = any_of(whole);
+  const NodeRef exact = any_of(whole);
   // Of several factors that differ: where one of the narrow ones holds is narrow, too.
-  for (const Ref<Node>& factor : rest[0].factors()) {
+  for (const NodeRef& factor : rest[0].factors()) {
     if (exact == nullptr || factor->shape == exact->shape) continue;
-    std::vector<Ref<Node>> like;
+    std::vector<NodeRef> like;
     for (const Support& support : rest) {
-      for (const Ref<Node>& other : support.factors()) {
+      for (const NodeRef& other : support.factors()) {
         if (other->shape == factor->shape) like.push_back(other);
       }
     }
@@ -244,8 +244,8 @@ std::optional<Branches> choice_between(const Support& a, const Support& b) {
   std::vector<Support> rest;
   const Support both = common(std::vector<Support>{a, b}, &rest);
   if (rest[0].factors().size() != 1 || rest[1].factors().size() != 1) return std::nullopt;
-  const Ref<Node>& first = rest[0].factors()[0];
-  const Ref<Node>& second = rest[1].factors()[0];
+  const NodeRef& first = rest[0].factors()[0];
+  const NodeRef& second = rest[1].factors()[0];
   if (!is_negation(first.get(), second.get()) && !is_negation(second.get(), first.get())) {
     return std::nullopt;
   }

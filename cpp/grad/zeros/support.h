@@ -18,20 +18,20 @@ class Support {
   Support() = default;  // everywhere
 
   bool everywhere() const { return factors_.empty(); }
-  const std::vector<Ref<Node>>& factors() const { return factors_; }
+  const std::vector<NodeRef>& factors() const { return factors_; }
   bool operator==(const Support&) const = default;
 
   // Null is everywhere.
-  void intersect(const Ref<Node>& factor);
+  void intersect(const NodeRef& factor);
   void intersect(const Support& other);
   // What is left without the factors that are made from any of these nodes: more than this.
-  Support without(std::span<const Ref<Node>> nodes) const;
+  Support without(std::span<const NodeRef> nodes) const;
   // As one tensor; null: everywhere.
-  Ref<Node> tensor() const;
+  NodeRef tensor() const;
 
   // The factors that differ along `axes` of a tensor of this rank as one, null if none does; `rest`
   // gets the others. Any of A and any of B are more than any of A and B.
-  Ref<Node> differing(int64_t rank, AxisMask axes, Support* rest) const;
+  NodeRef differing(int64_t rank, AxisMask axes, Support* rest) const;
   // What is left where entries of a tensor of this rank are added up along `axes`, which stay with
   // length 1: a sum is a structural zero where all its terms are. Factors that differ along the
   // axes are looked through if `look`; else they count only if what they say is known.
@@ -40,9 +40,9 @@ class Support {
   Support summed(const Shape& from, const Shape& to, bool look) const;
 
  private:
-  void add(const Ref<Node>& factor);
+  void add(const NodeRef& factor);
 
-  std::vector<Ref<Node>> factors_;  // of different shapes
+  std::vector<NodeRef> factors_;  // of different shapes
 };
 
 // Where any of them holds.
@@ -50,7 +50,7 @@ Support unite(std::span<const Support> supports);
 
 // Two that are one but for a condition and its negation.
 struct Branches {
-  Ref<Node> condition;  // true in the first
+  NodeRef condition;  // true in the first
   Support both;
 };
 std::optional<Branches> choice_between(const Support& a, const Support& b);
@@ -58,6 +58,6 @@ std::optional<Branches> choice_between(const Support& a, const Support& b);
 // Whether a factor differs along any of these axes of a tensor of this rank.
 bool varies(const Node* factor, int64_t rank, AxisMask axes);
 // With as many axes as `rank`.
-Ref<Node> aligned(const Ref<Node>& factor, int64_t rank);
+NodeRef aligned(const NodeRef& factor, int64_t rank);
 
 }  // namespace pullback

@@ -45,10 +45,9 @@ struct Stretch {
   }
 };
 
-std::vector<Stretch> stretches_along(std::span<const Ref<Node>> masks, int64_t axis,
-                                     int64_t length) {
+std::vector<Stretch> stretches_along(std::span<const NodeRef> masks, int64_t axis, int64_t length) {
   std::vector<Stretch> out;
-  for (const Ref<Node>& mask : masks) out.emplace_back(mask.get(), axis, length);
+  for (const NodeRef& mask : masks) out.emplace_back(mask.get(), axis, length);
   return out;
 }
 
@@ -81,9 +80,9 @@ std::vector<Windows> sets_along(std::span<const Stretch> stretches, int64_t leng
 }
 
 // The same for any number of windows that are whole along all axes but `axis`.
-bool cover_along(std::span<const Ref<Node>> masks, const Shape& shape, int64_t axis) {
+bool cover_along(std::span<const NodeRef> masks, const Shape& shape, int64_t axis) {
   std::vector<std::pair<int64_t, int64_t>> parts;
-  for (const Ref<Node>& mask : masks) {
+  for (const NodeRef& mask : masks) {
     for (int64_t d = 0; d < shape.rank; ++d) {
       if (d != axis && mask->in[0]->shape[d] != mask->shape[d]) return false;
     }
@@ -112,9 +111,9 @@ bool is_window(const Node* mask) {
   return mask->op == Op::embed && mask->inputs_count == 1 && !mask->rule && is_true(mask->in[0]);
 }
 
-bool cover(std::span<const Ref<Node>> masks) {
+bool cover(std::span<const NodeRef> masks) {
   Shape shape = masks[0]->shape;
-  for (const Ref<Node>& mask : masks) {
+  for (const NodeRef& mask : masks) {
     if (mask->shape.rank != shape.rank || mask->in[0]->shape.size() == 0) return false;
     for (int64_t d = 0; d < shape.rank; ++d) shape[d] = std::max(shape[d], mask->shape[d]);
   }

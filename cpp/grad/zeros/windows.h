@@ -14,6 +14,6 @@ bool is_true(const Node* mask);
 // True in a window of it, false elsewhere.
 bool is_window(const Node* mask);
 // Whether windows of one rank cover their tensor: no position lies in none of them.
-bool cover(std::span<const Ref<Node>> masks);
+bool cover(std::span<const NodeRef> masks);
 
 }  // namespace pullback

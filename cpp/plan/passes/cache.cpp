@@ -43,7 +43,7 @@ Cache& cache() {
 
 std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Backend& backend) {
   auto out = std::make_shared<CachedPlan>();
-  std::vector<Ref<Node>> kept;
+  std::vector<NodeRef> kept;
   std::optional<Snapshot> real;
   if (has_complex(snapshot)) real = without_complex(snapshot, &kept);
   const Analysis analysis = simplify(real ? *real : snapshot);

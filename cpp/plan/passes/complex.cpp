@@ -209,7 +209,7 @@ struct Unrecorded {
 
 }  // namespace
 
-Snapshot without_complex(const Snapshot& snapshot, std::vector<Ref<Node>>* kept) {
+Snapshot without_complex(const Snapshot& snapshot, std::vector<NodeRef>* kept) {
   const NoOverrides none;
   const Unrecorded unrecorded;
   return Expansion(snapshot).run(kept);

@@ -48,7 +48,7 @@ void Lowering::emit_loop(uint32_t member) {
   for (size_t k = form.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
   Loop loop;
   loop.body = plan_of(body, wanted, operation.inputs[0]);
-  const auto bytes_of_root = [](const Ref<Node>& root) {
+  const auto bytes_of_root = [](const NodeRef& root) {
     return root->shape.size() * size_of(root->dtype);
   };
   if (operation.replays()) {
