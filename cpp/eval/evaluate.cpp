@@ -8,12 +8,12 @@
 #include <mutex>
 #include <utility>
 
+#include "base/callback.h"
 #include "base/error.h"
-#include "base/host.h"
 #include "base/threads.h"
-#include "eval/compute_parts.h"
+#include "eval/flush_pending.h"
 #include "eval/open_traces.h"
-#include "eval/raise.h"
+#include "eval/raise_failure.h"
 #include "graph/make.h"
 #include "graph/variable.h"
 #include "graph/walk.h"

@@ -71,7 +71,7 @@ class PlanRun {
 
 // Around a call back into the program: while one lives, the runs of this thread let those of other
 // threads go first. The program may wait for a thread that evaluates. Plans with such a call update
-// nothing in place (plan/passes/memory.cpp), so no other thread waits for this run.
+// nothing in place (plan/passes/plan_memory.cpp), so no other thread waits for this run.
 class CallingBack {
  public:
   CallingBack() noexcept;

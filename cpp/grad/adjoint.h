@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "grad/zeros/factored_mask.h"
 #include "grad/zeros/masks.h"
-#include "grad/zeros/support.h"
 #include "graph/rule.h"
 
 namespace pullback {

@@ -10,7 +10,7 @@
 
 #include "grad/reverse.h"
 #include "grad/zeros/masks.h"
-#include "graph/twins.h"
+#include "graph/common_subexpressions.h"
 
 namespace pullback {
 

@@ -22,7 +22,7 @@
 
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
-#include "grad/control.h"
+#include "grad/control_flow.h"
 #include "grad/rule_call.h"
 #include "grad/transposed.h"
 #include "grad/zeros/forward_masks.h"

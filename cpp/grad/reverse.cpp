@@ -11,7 +11,7 @@
 
 #include "grad/adjoint.h"
 #include "grad/connectivity.h"
-#include "grad/control.h"
+#include "grad/control_flow.h"
 #include "grad/rule_call.h"
 #include "grad/tape.h"
 #include "grad/zeros/masks.h"

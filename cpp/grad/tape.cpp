@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "grad/connectivity.h"
-#include "graph/parts.h"
+#include "graph/pending_results.h"
 #include "graph/walk.h"
 
 namespace pullback {

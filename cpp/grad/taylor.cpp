@@ -8,10 +8,10 @@
 //
 // So nothing but a node's tangent is ever asked for, by its row, or by a rule that is transposed.
 // The nodes of a tangent are nodes like others, and what they compute is looked for among those
-// that are there (graph/twins.h): the tangent of sin brings a cos, that of cos finds the sin. Then
-// n terms cost n²/2 products for each product, where tangents of tangents would cost 2ⁿ. Rows whose
-// slopes never come back (pow with a power that is no small number, derivatives by a number of
-// their order) cost n times more.
+// that are there (graph/common_subexpressions.h): the tangent of sin brings a cos, that of cos
+// finds the sin. Then n terms cost n²/2 products for each product, where tangents of tangents would
+// cost 2ⁿ. Rows whose slopes never come back (pow with a power that is no small number, derivatives
+// by a number of their order) cost n times more.
 //
 // Terms are computed as they are asked for, each once, by a stack of what is asked: a tangent is
 // only as long as it must be. An end of a polynomial is an end here: where a term is null, it and

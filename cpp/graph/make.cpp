@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "graph/parts.h"
+#include "graph/pending_results.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
 #include "graph/variable.h"

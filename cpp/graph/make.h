@@ -44,7 +44,7 @@ constexpr uint32_t kDepthCap = 4096;
 // Set by the binding; may throw.
 extern void (*check_numbers)(Node* node, const Node* operation);
 
-// Called when parts (graph/parts.h) are due. Set by the layer above too.
+// Called when parts (graph/pending_results.h) are due. Set by the layer above too.
 extern void (*compute_due_parts)();
 
 }  // namespace pullback

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "graph/host.h"
+#include "graph/callback_origin.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"

@@ -1,5 +1,5 @@
-// Complex tensors: pairs of real ones from planning on (plan/passes/complex.cpp). Gradients take
-// the conjugate convention: that of a real loss L by z = x + iy is dL/dx + i dL/dy, so what is
+// Complex tensors: pairs of real ones from planning on (plan/passes/lower_complex.cpp). Gradients
+// take the conjugate convention: that of a real loss L by z = x + iy is dL/dx + i dL/dy, so what is
 // differentiable in the complex sense sends g times the conjugate of its derivative.
 #pragma once
 

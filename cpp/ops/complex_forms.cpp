@@ -1,6 +1,6 @@
 // What elementwise operations do to real and imaginary parts, built of real operations. The planner
-// asks (plan/passes/complex.cpp); nothing here is differentiated. Functions of float64 parts are in
-// complex_functions.cpp.
+// asks (plan/passes/lower_complex.cpp); nothing here is differentiated. Functions of float64 parts
+// are in complex_functions.cpp.
 
 #include <limits>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/positions.h"
+#include "base/index_bounds.h"
 #include "graph/make.h"
 #include "ops/complex.h"
 #include "ops/expr.h"

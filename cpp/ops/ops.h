@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/host.h"
+#include "graph/callback_origin.h"
 #include "graph/node.h"
 #include "graph/rule.h"
 

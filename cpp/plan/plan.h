@@ -196,8 +196,8 @@ struct Iota {
   View out;
 };
 
-// out = a function of the program of `in`, all row-major: the HostCallable (base/host.h) that the
-// run's scalar says.
+// out = a function of the program of `in`, all row-major: the HostCallable (base/callback.h) that
+// the run's scalar says.
 struct HostCall {
   int32_t function;  // position in the run's scalars
   std::vector<View> in;

@@ -19,7 +19,7 @@
 #include "graph/make.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
-#include "plan/passes/memory.h"
+#include "plan/passes/plan_memory.h"
 #include "trace/trace.h"
 
 namespace pullback::test {

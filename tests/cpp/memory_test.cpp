@@ -1,10 +1,10 @@
 // Memory of small plans: who writes where it reads, whose memory an output may take, and where
 // temporaries lie.
-#include "plan/passes/memory.h"
+#include "plan/passes/plan_memory.h"
 
 #include "graph_text.h"
+#include "plan/checked_indices.h"
 #include "plan/passes/lower.h"
-#include "plan/positions.h"
 #include "plan/step_views.h"
 #include "plan/verify/verify.h"
 

@@ -156,6 +156,18 @@ def test_a_type_name_has_one_definition() -> None:
     assert {name: files for name, files in where.items() if len(files) > 1} == {}
 
 
+def test_file_names_tell_files_apart() -> None:
+    """Layers that meet the same operations, types or tapes name their files alike; no others do."""
+    layers = ("base", "runtime", "graph", "grad", "plan", "eval", "trace", "explain", "transform")
+    where: dict[str, set[str]] = {}
+    for path in SOURCES:
+        folder = path.relative_to(CPP).parts[0]
+        if folder in layers:
+            where.setdefault(path.stem, set()).add(folder_of(str(path.relative_to(CPP))))
+    twice = {stem: folders for stem, folders in where.items() if len(folders) > 1}
+    assert twice == {"control_flow": {"grad", "grad/control"}}  # a header below what implements it
+
+
 def test_a_reference_to_a_node_has_one_name() -> None:
     written = {str(p.relative_to(CPP)) for p in SOURCES if "Ref<Node>" in p.read_text()}
     assert written == {"graph/node.h"}, "write NodeRef"

@@ -11,15 +11,16 @@
 
 #include "backend/cpu/control/loop_run.h"
 #include "backend/cpu/convolution/convolve.h"
+#include "backend/cpu/convolution/pool_run.h"
 #include "backend/cpu/data/index_run.h"
 #include "backend/cpu/data/layout_run.h"
-#include "backend/cpu/data/order_run.h"
 #include "backend/cpu/data/random_run.h"
+#include "backend/cpu/data/scan_sort_run.h"
 #include "backend/cpu/fourier/fourier_run.h"
 #include "backend/cpu/linalg/library_run.h"
 #include "backend/cpu/products/gemm.h"
 #include "backend/cpu/tiles/group_run.h"
-#include "base/host.h"
+#include "base/callback.h"
 #include "base/threads.h"
 #include "plan/profile.h"
 

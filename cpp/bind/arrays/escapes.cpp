@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "bind/arrays/convert.h"
 #include "bind/arrays/numpy.h"
-#include "bind/common/once.h"
+#include "bind/common/found_once.h"
 #include "bind/common/tensor.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 #include "grad/tape.h"
 
 namespace pullback {

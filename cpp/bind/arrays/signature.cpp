@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "bind/arrays/convert.h"
-#include "bind/common/once.h"
+#include "bind/common/found_once.h"
 #include "graph/make.h"
 
 namespace pullback {

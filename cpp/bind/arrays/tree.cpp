@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "bind/common/error_text.h"
+#include "bind/common/found_once.h"
 #include "bind/common/no_pickle.h"
-#include "bind/common/once.h"
 #include "bind/common/tensor.h"
 
 namespace pullback {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "bind/common/once.h"
+#include "bind/common/found_once.h"
 #include "bind/common/tensor.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 
 namespace pullback {
 

@@ -21,7 +21,7 @@ void bind_gradients(pybind11::module_& m);
 void bind_tape(pybind11::module_& m);
 void bind_subgraphs(pybind11::module_& m);
 void bind_sparsity(pybind11::module_& m);
-// evaluate() and gradients() as the package calls them (entry.cpp).
+// evaluate() and gradients() as the package calls them (package_calls.cpp).
 void bind_entries(pybind11::module_& m);
 
 }  // namespace pullback

@@ -1,7 +1,7 @@
 // Fourier transforms, and where they come from: the loops of NumPy's own generalised universal
 // functions, which need no interpreter lock. Where a NumPy keeps them elsewhere, numpy.fft is
 // called with the lock.
-#include "backend/cpu/fourier/fourier.h"
+#include "backend/cpu/fourier/fourier_routine.h"
 
 #include <array>
 #include <exception>
@@ -12,8 +12,8 @@
 #include "bind/arrays/convert.h"
 #include "bind/arrays/numpy.h"
 #include "bind/common/tensor.h"
+#include "bind/operations/callback.h"
 #include "bind/operations/functions.h"
-#include "bind/operations/host.h"
 #include "ops/linalg/fourier.h"
 
 namespace pullback {

@@ -10,7 +10,7 @@
 
 #include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 #include "bind/explain/sites.h"
 #include "grad/registry.h"
 #include "grad/tape.h"

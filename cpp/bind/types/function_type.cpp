@@ -3,7 +3,7 @@
 
 #include <pybind11/stl.h>
 
-#include "bind/common/once.h"
+#include "bind/common/found_once.h"
 #include "bind/common/tensor.h"
 #include "bind/types/function.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bind/arrays/convert.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 #include "graph/variable.h"
 #include "ops/expr.h"
 

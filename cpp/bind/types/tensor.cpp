@@ -11,7 +11,7 @@
 
 #include "bind/arrays/convert.h"
 #include "bind/arrays/escapes.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 #include "bind/grad/rules.h"
 #include "eval/evaluate.h"
 #include "graph/make.h"

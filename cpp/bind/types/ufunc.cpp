@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bind/common/error_text.h"
-#include "bind/common/once.h"
+#include "bind/common/found_once.h"
 #include "bind/common/tensor.h"
 
 namespace pullback {

@@ -5,7 +5,7 @@
 
 #include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 
 // After Python.h, which it needs and does not include.
 #include <structmember.h>

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "grad/control/loop_parts.h"
+#include "grad/control/loop_derivative.h"
 #include "graph/make.h"
 
 namespace pullback {

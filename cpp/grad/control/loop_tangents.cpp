@@ -1,7 +1,7 @@
 // The tangents of a loop: a loop that carries them along.
 #include <utility>
 
-#include "grad/control/loop_parts.h"
+#include "grad/control/loop_derivative.h"
 
 namespace pullback {
 namespace {

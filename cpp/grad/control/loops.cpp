@@ -5,7 +5,7 @@
 // cotangent of their own where somebody differentiates once more.
 #include <utility>
 
-#include "grad/control/loop_parts.h"
+#include "grad/control/loop_derivative.h"
 
 namespace pullback {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "grad/zeros/forward_masks.h"
 
-#include "grad/zeros/factors.h"
+#include "grad/zeros/mask_factors.h"
 #include "ops/expr.h"
 #include "ops/reduce.h"
 

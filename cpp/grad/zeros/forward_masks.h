@@ -4,8 +4,8 @@
 
 #include <span>
 
+#include "grad/zeros/factored_mask.h"
 #include "grad/zeros/masks.h"
-#include "grad/zeros/support.h"
 
 namespace pullback {
 

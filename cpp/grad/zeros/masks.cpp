@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "grad/zeros/factors.h"
+#include "grad/zeros/mask_factors.h"
 #include "ops/expr.h"
 #include "ops/order.h"
 #include "ops/reduce.h"

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "grad/zeros/support.h"
+#include "grad/zeros/factored_mask.h"
 #include "graph/rule.h"
 
 namespace pullback {

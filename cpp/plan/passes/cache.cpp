@@ -6,12 +6,12 @@
 #include <optional>
 #include <unordered_map>
 
-#include "plan/passes/complex.h"
+#include "plan/checked_indices.h"
+#include "plan/passes/coalesce_writes.h"
 #include "plan/passes/fuse.h"
 #include "plan/passes/lower.h"
-#include "plan/passes/memory.h"
-#include "plan/passes/pieces.h"
-#include "plan/positions.h"
+#include "plan/passes/lower_complex.h"
+#include "plan/passes/plan_memory.h"
 #include "plan/verify/verify.h"
 
 namespace pullback {

@@ -2,7 +2,7 @@
 // somebody reads them, and the plans of the bodies of loops and branches.
 #include <algorithm>
 
-#include "graph/host.h"
+#include "graph/callback_origin.h"
 #include "graph/operation.h"
 #include "plan/passes/bodies.h"
 #include "plan/passes/lowering.h"

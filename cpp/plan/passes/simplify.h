@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plan/passes/snapshot.h"
-#include "plan/passes/windows.h"
+#include "plan/passes/strided_views.h"
 
 namespace pullback {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "plan/positions.h"
+#include "plan/checked_indices.h"
 #include "plan/step_views.h"
 #include "plan/verify/verify.h"
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <new>
 
-#include "backend/cpu/data/order_run.h"
+#include "backend/cpu/convolution/pool_run.h"
 #include "backend/cpu/kernels/table.h"
 #include "base/threads.h"
 

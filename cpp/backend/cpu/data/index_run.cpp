@@ -11,7 +11,7 @@
 
 #include "backend/cpu/data/last_equal.h"
 #include "backend/cpu/kernels/table.h"
-#include "base/positions.h"
+#include "base/index_bounds.h"
 #include "base/threads.h"
 
 namespace pullback {

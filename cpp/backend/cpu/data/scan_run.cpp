@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "backend/cpu/data/order_run.h"
+#include "backend/cpu/data/scan_sort_run.h"
 #include "base/threads.h"
 
 namespace pullback {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "backend/cpu/data/order_run.h"
+#include "backend/cpu/data/scan_sort_run.h"
 #include "backend/cpu/data/sort_words.h"
 #include "base/threads.h"
 

@@ -13,8 +13,8 @@
 #include <complex>
 #include <memory>
 
-#include "backend/cpu/fourier/fourier.h"
 #include "backend/cpu/fourier/fourier_parts.h"
+#include "backend/cpu/fourier/fourier_routine.h"
 #include "base/threads.h"
 
 namespace pullback {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "backend/cpu/common/slots.h"
-#include "backend/cpu/fourier/fourier.h"
 #include "backend/cpu/fourier/fourier_lanes.h"
+#include "backend/cpu/fourier/fourier_routine.h"
 #include "backend/cpu/fourier/roots_of_unity.h"
 
 namespace pullback {

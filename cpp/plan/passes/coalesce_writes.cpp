@@ -2,7 +2,7 @@
 // zeros, the others are added to it. Where the pieces lie apart, adding is writing; where they fill
 // the memory, nobody sees the zeros; and a group that makes such a piece, or one of a
 // concatenation, stores it where it belongs, not in memory of its own to be copied.
-#include "plan/passes/pieces.h"
+#include "plan/passes/coalesce_writes.h"
 #include "plan/step_views.h"
 
 #include <algorithm>

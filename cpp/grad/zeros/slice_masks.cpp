@@ -1,6 +1,6 @@
 // Windows as masks, and whether several cover their tensor. Nothing here looks at a value.
 
-#include "grad/zeros/windows.h"
+#include "grad/zeros/slice_masks.h"
 
 #include <algorithm>
 #include <utility>

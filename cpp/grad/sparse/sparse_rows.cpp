@@ -1,6 +1,6 @@
 // A take sends a scatter_add, and what older ones send is added to it at their positions
 // (adjoint.cpp): the oldest lies outermost.
-#include "grad/sparse/rows.h"
+#include "grad/sparse/sparse_rows.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,13 +1,13 @@
 // The algebra of supports. Nothing here looks at a value: what is known when the gradient is built
 // (slices that cover their tensor, a condition and its negation) costs nothing when it runs.
 
-#include "grad/zeros/support.h"
+#include "grad/zeros/factored_mask.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-#include "grad/zeros/windows.h"
+#include "grad/zeros/slice_masks.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 

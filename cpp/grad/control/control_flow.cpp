@@ -1,5 +1,5 @@
 // What loops and branches have in common; each has a file of its own.
-#include "grad/control.h"
+#include "grad/control_flow.h"
 
 #include <algorithm>
 #include <unordered_set>

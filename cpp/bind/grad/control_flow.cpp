@@ -1,5 +1,5 @@
 // Loops and branches: recording bodies, and the operations that run them.
-#include "bind/grad/control.h"
+#include "bind/grad/control_flow.h"
 
 #include <memory>
 #include <span>

@@ -1,4 +1,4 @@
-// Loops and branches opened for explanations: see explain/opened_below.h.
+// Loops and branches opened for explanations: see explain/unrolled_below.h.
 
 #include <memory>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"
 #include "bind/explain/sites.h"
-#include "explain/opened_below.h"
+#include "explain/unrolled_below.h"
 #include "graph/operation.h"
 #include "graph/recorder.h"
 #include "graph/walk.h"

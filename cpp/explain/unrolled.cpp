@@ -1,5 +1,5 @@
 // Iterations one after the other: each is a copy of the body on what the one before made.
-#include "explain/opened.h"
+#include "explain/unrolled.h"
 
 #include <algorithm>
 #include <memory>

@@ -8,7 +8,7 @@
 #include "bind/arrays/escapes.h"
 #include "bind/arrays/tree.h"
 #include "bind/common/tensor.h"
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 #include "bind/grad/rules.h"
 #include "eval/evaluate.h"
 #include "grad/forward.h"

@@ -1,12 +1,12 @@
 // Every node once more, oldest first; of a complex one its parts. What moves entries moves both
 // parts; what computes with them is in ops/complex_forms.cpp.
-#include "plan/passes/complex.h"
+#include "plan/passes/lower_complex.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/error.h"
-#include "graph/host.h"
+#include "graph/callback_origin.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/recorder.h"

@@ -1,11 +1,11 @@
 // What a failed run says: who, which entry or matrix, and what to do.
-#include "eval/raise.h"
+#include "eval/raise_failure.h"
 
 #include <string>
 #include <utility>
 
+#include "base/callback.h"
 #include "base/error.h"
-#include "base/host.h"
 
 namespace pullback {
 namespace {

@@ -5,7 +5,6 @@
 
 namespace pullback {
 
-Status run_pool(const Pool& pool, const Slots& slots);
 Status run_scan(const Scan& scan, const Slots& slots);
 Status run_sort(const Sort& sort, const Slots& slots);
 Status run_search(const Search& search, const Slots& slots);

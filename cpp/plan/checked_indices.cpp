@@ -1,6 +1,6 @@
 // A training step takes rows of a table and writes them back at the same positions: what could fail
 // has been done when it starts to write, so that it can write in place.
-#include "plan/positions.h"
+#include "plan/checked_indices.h"
 #include "plan/step_views.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // `norms.append(pb.sum(x))` in a loop over x: nobody looks at the sums, and each of them keeps the
 // x of its step alive. So parts are listed as they are made, and when what they may keep alive has
-// grown, the layer above computes those that are the last to need it (eval/compute_parts.cpp). The
+// grown, the layer above computes those that are the last to need it (eval/flush_pending.cpp). The
 // list keeps nothing alive itself.
 #pragma once
 

@@ -1,10 +1,10 @@
-// A tensor made once more, with loops and branches below it opened (explain/opened.h).
+// A tensor made once more, with loops and branches below it opened (explain/unrolled.h).
 #pragma once
 
 #include <utility>
 #include <vector>
 
-#include "explain/opened.h"
+#include "explain/unrolled.h"
 
 namespace pullback {
 

@@ -1,6 +1,6 @@
 // See the header: each axis of a factor is either the same all along, or as long as its tensor.
 
-#include "grad/zeros/factors.h"
+#include "grad/zeros/mask_factors.h"
 
 namespace pullback {
 namespace {

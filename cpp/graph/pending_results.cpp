@@ -1,6 +1,6 @@
 // The list, and when it is time to go through it: like a garbage collection, when there are as many
 // new parts as remained the last time, so that one is looked at a few times at most.
-#include "graph/parts.h"
+#include "graph/pending_results.h"
 
 #include <algorithm>
 #include <array>

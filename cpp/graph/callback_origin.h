@@ -1,7 +1,7 @@
 // What holds a function of the program: the origin of the scalar that says which it is.
 #pragma once
 
-#include "base/host.h"
+#include "base/callback.h"
 #include "graph/rule.h"
 
 namespace pullback {

@@ -1,6 +1,6 @@
 // A part is computed unasked where that frees more than it takes: the values at the bottom that
 // nothing outlives which is not computed with it. A snapshot of all parts says which those are.
-#include "eval/compute_parts.h"
+#include "eval/flush_pending.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "eval/evaluate.h"
-#include "graph/parts.h"
+#include "graph/pending_results.h"
 #include "graph/walk.h"
 #include "plan/passes/snapshot.h"
 

@@ -1,6 +1,6 @@
 // A HostFunction of Python: copies in, the function, a copy out. It runs with the interpreter lock,
 // which the run of the plan has given away.
-#include "bind/operations/host.h"
+#include "bind/operations/callback.h"
 
 #include <cstring>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "bind/arrays/convert.h"
 #include "bind/arrays/numpy.h"
 #include "eval/evaluate.h"
-#include "graph/host.h"
+#include "graph/callback_origin.h"
 
 namespace pullback {
 namespace {

@@ -1,6 +1,6 @@
 // Windows are compared as numbers, so those that show the same must be written alike: what does not
 // matter, the strides of axes of length 1, is 0.
-#include "plan/passes/windows.h"
+#include "plan/passes/strided_views.h"
 
 #include <utility>
 

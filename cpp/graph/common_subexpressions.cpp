@@ -1,6 +1,6 @@
 // What makes two nodes the same: all that says what a node computes, and what its derivative is.
 
-#include "graph/twins.h"
+#include "graph/common_subexpressions.h"
 
 #include "graph/rule.h"
 

@@ -1,6 +1,6 @@
 // The operations say how many iterations they ran for; the rest is copied onto what stands for
 // them.
-#include "explain/opened_below.h"
+#include "explain/unrolled_below.h"
 
 #include <algorithm>
 #include <unordered_map>

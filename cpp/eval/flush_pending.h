@@ -1,4 +1,5 @@
-// Computes parts (graph/parts.h) that nobody has looked at and that alone keep larger values alive.
+// Computes parts (graph/pending_results.h) that nobody has looked at and that alone keep larger
+// values alive.
 #pragma once
 
 namespace pullback {

@@ -1,6 +1,6 @@
 // The line of the user's program that looked is the first frame above that is not ours; it is found
 // only once there is something to refuse.
-#include "bind/common/traced.h"
+#include "bind/common/trace_checks.h"
 
 #include <pybind11/pybind11.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "bind/common/once.h"
+#include "bind/common/found_once.h"
 #include "eval/evaluate.h"
 #include "graph/walk.h"
 #include "trace/trace.h"

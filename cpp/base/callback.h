@@ -2,8 +2,8 @@
 // a plan calls it on the thread that runs the plan, between other steps.
 //
 // The plan finds it as it finds a random seed: as the integer of a scalar node, which holds it
-// (graph/host.h). So functions share plans, and equal calls are never one. A loop or a branch is
-// given such scalars as it is given draws.
+// (graph/callback_origin.h). So functions share plans, and equal calls are never one. A loop or a
+// branch is given such scalars as it is given draws.
 #pragma once
 
 #include <exception>

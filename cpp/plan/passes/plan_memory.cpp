@@ -1,5 +1,5 @@
 // Three passes: lifetimes; steps that write where they read (InPlace); best fit in one arena.
-#include "plan/passes/memory.h"
+#include "plan/passes/plan_memory.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "plan/backend.h"
-#include "plan/positions.h"
+#include "plan/checked_indices.h"
 #include "plan/step_views.h"
 #include "runtime/memory.h"
 
