@@ -1,6 +1,6 @@
 // Prepare, run without the lock, publish. While a run has given the lock away anything may happen
 // to the graph: nodes are held, variables are collected again, and a value that a run overwrites in
-// place is lent (take_donor), so that whoever comes to it waits.
+// place is in_flight (take_donated), so that whoever comes to it waits.
 #include "eval/evaluate.h"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace {
 
 LockHooks hooks;
 
-// Nodes that are kLent now, in the whole process.
-int lent_nodes = 0;
-bool lent_forever = false;  // in a child: by a thread that it does not have
+// Nodes that are kInFlight now, in the whole process.
+int nodes_in_flight = 0;
+bool in_flight_forever = false;  // in a child: by a thread that it does not have
 
 // One run at a time: two plans at once would fight for the cores. Recursive, since a handler of
 // Python's signals runs inside a run and may look at something.
@@ -43,7 +43,7 @@ std::recursive_mutex* runtime_mutex() {
     at_fork(nullptr, nullptr, [] {
       mutex = new std::recursive_mutex;
       for (int i = 0; i < turn.locks; ++i) mutex->lock();  // the runs that this thread is in
-      lent_forever = lent_nodes > 0;
+      in_flight_forever = nodes_in_flight > 0;
     });
     return new std::recursive_mutex;
   }();
@@ -87,8 +87,8 @@ namespace {
 
 // Until the run on another thread that writes the node's next value into its memory is over.
 void wait_for(const NodeRef& node) {
-  while (node->flags & kLent) {
-    if (turn.runs || lent_forever) {
+  while (node->flags & kInFlight) {
+    if (turn.runs || in_flight_forever) {
       fail(ErrorKind::Runtime, display_name(node.get()), ": this value was being updated in place ",
            turn.runs ? "when the signal came" : "by another thread when this process was forked",
            "; read it before or after");
@@ -125,22 +125,22 @@ std::vector<Node*> with_updates(std::span<Node* const> roots) {
   return all;
 }
 
-NodeRef first_lent(std::span<Node* const> nodes) {
-  if (lent_nodes == 0) return nullptr;
-  const auto lent = [](const Node* node) { return (node->flags & kLent) != 0; };
-  const auto found = std::find_if(nodes.begin(), nodes.end(), lent);
+NodeRef first_in_flight(std::span<Node* const> nodes) {
+  if (nodes_in_flight == 0) return nullptr;
+  const auto in_flight = [](const Node* node) { return (node->flags & kInFlight) != 0; };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), in_flight);
   return found == nodes.end() ? nullptr : NodeRef(*found);
 }
 
-// Of what is pending when nothing below it is lent. A wait gives the lock away, and then other
+// Of what is pending when nothing below it is in_flight. A wait gives the lock away, and then other
 // threads assign, drop and evaluate: everything is collected again.
 Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
   for (;;) {
     Snapshot snapshot =
         updates == Updates::Leave ? take_snapshot(roots) : take_snapshot(with_updates(roots));
-    const NodeRef lent = first_lent(snapshot.nodes);
-    if (!lent) return snapshot;
-    wait_for(lent);
+    const NodeRef in_flight = first_in_flight(snapshot.nodes);
+    if (!in_flight) return snapshot;
+    wait_for(in_flight);
   }
 }
 
@@ -266,25 +266,25 @@ void PlanRun::add_argument(Node* node, bool dying) {
 
 // The node goes without its value as long as the run may be writing there: whoever else comes to it
 // meanwhile, on another thread, waits and sees the new one.
-bool PlanRun::take_donor(int32_t argument) {
+bool PlanRun::take_donated(int32_t argument) {
   if (argument < 0 || !vectors_.nodes[argument]) return false;
   const Ref<Buffer>& buffer = vectors_.arguments[argument];
   if (buffer->refs != 2 || buffer->exported) return false;  // the node's and ours
   Node* node = vectors_.nodes[argument].get();
   node->value = nullptr;
-  node->flags |= kLent;
+  node->flags |= kInFlight;
   vectors_.replaced.push_back(node->seq);
-  ++lent_nodes;
+  ++nodes_in_flight;
   return true;
 }
 
 void PlanRun::give_back() {
   for (size_t i = 0; i < vectors_.nodes.size(); ++i) {
     Node* node = vectors_.nodes[i].get();
-    if (!node || !(node->flags & kLent)) continue;
+    if (!node || !(node->flags & kInFlight)) continue;
     node->value = vectors_.arguments[i];
-    node->flags &= ~kLent;
-    --lent_nodes;
+    node->flags &= ~kInFlight;
+    --nodes_in_flight;
   }
 }
 
@@ -292,10 +292,11 @@ void PlanRun::run(const CachedPlan& cached) {
   const Plan& plan = cached.plan;
   bool in_place = false;
   for (size_t k = 0; k < plan.output_bytes.size(); ++k) {
-    const int32_t donor = plan.donors.empty() ? -1 : plan.donors[k];
-    const bool taken = take_donor(donor);
+    const int32_t donated = plan.donated_arguments.empty() ? -1 : plan.donated_arguments[k];
+    const bool taken = take_donated(donated);
     in_place |= taken;
-    vectors_.owned.push_back(taken ? vectors_.arguments[donor] : make_buffer(plan.output_bytes[k]));
+    vectors_.owned.push_back(taken ? vectors_.arguments[donated]
+                                   : make_buffer(plan.output_bytes[k]));
     vectors_.outputs.push_back(vectors_.owned.back()->data);
   }
   const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();

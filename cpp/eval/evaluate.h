@@ -39,8 +39,8 @@ class PlanRun {
   PlanRun& operator=(const PlanRun&) = delete;
 
   // In the order of the plan. `dying`: nobody asks for the node's value after the run, if no buffer
-  // is shared; then the plan may take its memory for an output (Plan::donors). Without a value it
-  // must be one that no step reads.
+  // is shared; then the plan may take its memory for an output (Plan::donated_arguments). Without a
+  // value it must be one that no step reads.
   void add_argument(Node* node, bool dying);
   void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
   // A scalar whose origin the run calls.
@@ -62,7 +62,7 @@ class PlanRun {
     std::vector<void*> outputs;
   };
 
-  bool take_donor(int32_t argument);
+  bool take_donated(int32_t argument);
   void give_back();
 
   static thread_local Vectors spare;

@@ -48,7 +48,7 @@ enum NodeFlag : uint8_t {
   kWeak = 4,       // a Python number whose dtype may still follow its neighbour's: a scalar, or in
                    // a trace a float64 made from nothing but such numbers
   kTraced = 8,     // depends on a traced argument: has no value yet, whoever asks
-  kLent = 16,      // without its value while a run writes the next one into the memory
+  kInFlight = 16,  // without its value while a run writes the next one into the memory
   kConstant = 32,  // a scalar written in this library's own formulas: part of a plan's structure
   kSeed = 64,      // of a random operation, as is …
   kCounter = 128,  // … its counter: a replayed function takes new ones each time

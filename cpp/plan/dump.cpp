@@ -165,9 +165,10 @@ std::string dump(const Plan& plan) {
   }
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
-    if (slot.kind != SlotKind::Output || plan.donors.empty() || plan.donors[slot.index] < 0)
+    if (slot.kind != SlotKind::Output || plan.donated_arguments.empty() ||
+        plan.donated_arguments[slot.index] < 0)
       continue;
-    const int32_t from = plan.arguments[plan.donors[slot.index]];
+    const int32_t from = plan.arguments[plan.donated_arguments[slot.index]];
     out += text("in place: out", static_cast<int64_t>(s), " of arg", from, "\n");
   }
   return out;

@@ -83,7 +83,7 @@ int64_t bytes_of_body(const BodyPlan& body) {
 int64_t bytes_of(const Plan& plan) {
   int64_t bytes = bytes_of(plan.slots) + bytes_of(plan.steps) + bytes_of(plan.arguments) +
                   bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.replaced) +
-                  bytes_of(plan.donors);
+                  bytes_of(plan.donated_arguments);
   for (const Step& step : plan.steps) {
     if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
     if (const auto* call = std::get_if<HostCall>(&step.work)) bytes += bytes_of(call->in);

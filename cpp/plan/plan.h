@@ -292,7 +292,7 @@ struct Plan {
   // a copy of all of it, the run has nothing to do.) From step
   // `point_of_no_return` on, the first that writes donated memory, no step may fail after it has
   // begun to write, and a run is not interrupted.
-  std::vector<int32_t> donors;
+  std::vector<int32_t> donated_arguments;
   int32_t point_of_no_return = INT32_MAX;
 };
 

@@ -37,9 +37,10 @@ std::string text_of(const Plan& plan) {
     });
     out.append(name_of(step.source)).append(reads).append(" to").append(writes).append("\n");
   }
-  for (size_t k = 0; k < plan.donors.size(); ++k) {
-    if (plan.donors[k] < 0) continue;
-    out += "out" + std::to_string(k) + " may take in" + std::to_string(plan.donors[k]) + "\n";
+  for (size_t k = 0; k < plan.donated_arguments.size(); ++k) {
+    if (plan.donated_arguments[k] < 0) continue;
+    out += "out" + std::to_string(k) + " may take in" + std::to_string(plan.donated_arguments[k]) +
+           "\n";
   }
   return out + "arena " + std::to_string(plan.arena_bytes) + "\n";
 }

@@ -1,5 +1,5 @@
 // A run of a plan: outputs of their own, or in the memory of an argument that nobody needs any more
-// (Plan::donors); a failure leaves every value as it was.
+// (Plan::donated_arguments); a failure leaves every value as it was.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -46,7 +46,7 @@ std::unique_ptr<CachedPlan> add_one() {
   plan.outputs = {2, 3};
   plan.output_bytes = {4, bytes};
   plan.scalars = 1;
-  plan.donors = {-1, 0};
+  plan.donated_arguments = {-1, 0};
   plan.point_of_no_return = 2;
   out->executable = cpu_backend().compile(plan);
   return out;
@@ -92,7 +92,7 @@ Outcome run(const NodeRef& x, bool dying) {
     check(at(run.result(0), 0) == seventh, "a step before reads the old value");
     result = run.result(1);
   }
-  check(x->value && !(x->flags & kLent), "the node has a value again");
+  check(x->value && !(x->flags & kInFlight), "the node has a value again");
   return {result->data == before, at(result, 0) == 1 && at(result, kCount - 1) == kCount,
           at(x->value, 1) == 1};
 }
@@ -137,7 +137,7 @@ void test_failure() {
   fail_allocation(1);
   check(fails(*plan, x, first), "no memory for the first output");
   fail_allocation(0);
-  check(x->value && !(x->flags & kLent) && at(x->value, 3) == 3, "neither does that harm");
+  check(x->value && !(x->flags & kInFlight) && at(x->value, 3) == 3, "neither does that harm");
 }
 
 bool always() { return true; }
@@ -164,7 +164,7 @@ std::mutex lock;
 std::atomic<bool> writing{false};
 std::atomic<bool> looking{false};
 
-// Asked between the steps of the run, while the argument is lent and the lock is away.
+// Asked between the steps of the run, while the argument is in_flight and the lock is away.
 bool wait_for_the_other() {
   writing = true;
   while (!looking) std::this_thread::yield();
@@ -184,7 +184,7 @@ void test_two_threads() {
     while (!writing) std::this_thread::yield();
     lock.lock();
     looking = true;
-    check((x->flags & kLent) && !x->value, "a value that is being replaced is lent");
+    check((x->flags & kInFlight) && !x->value, "a value that is being replaced is in_flight");
     Node* input = x.get();
     const NodeRef y = elementwise(Op::negative, {&input, 1});
     evaluate(y.get());

@@ -46,7 +46,7 @@ struct Example {
     r.add(sum(a, b, result));
     r.add(sum(b, sx, c));
     r.add(sum(c, sw, updated));  // 5: in the memory of w
-    r.plan.donors = {-1, -1, 1};
+    r.plan.donated_arguments = {-1, -1, 1};
     r.plan.point_of_no_return = 5;
   }
   Slot& slot(int32_t s) { return r.plan.slots[s]; }
@@ -114,7 +114,7 @@ void test_places() {
 }
 
 void test_donors() {
-  const char* read = "a donor that is still read";
+  const char* read = "a donated that is still read";
   const char* twice = "an argument that donates twice, or leaves the plan";
   check_faults({
       {"read by a later step", read,
@@ -159,7 +159,7 @@ void test_donors() {
          const int32_t moved = e.r.output(DType::Int64, 4);
          const View to = row_view(moved, DType::Int64, {4});
          const View from = row_view(other, DType::Int64, {4});
-         e.r.plan.donors.push_back(-1);
+         e.r.plan.donated_arguments.push_back(-1);
          Step again = e.r.plan.steps[0];
          std::get<Gather>(again.work).indices = to;
          std::vector<Step>& steps = e.r.plan.steps;
@@ -170,17 +170,18 @@ void test_donors() {
          steps.insert(steps.begin() + 2, {Layout{from, to}, Op::identity});
          e.r.plan.point_of_no_return += 1;
        }},
-      {"for two outputs", twice, [](Example& e) { e.r.plan.donors = {-1, 1, 1}; }},
+      {"for two outputs", twice, [](Example& e) { e.r.plan.donated_arguments = {-1, 1, 1}; }},
       {"an output too", twice, [](Example& e) { e.r.plan.outputs.push_back(e.sw); }},
-      {"of another size", "a donor of another size", [](Example& e) { e.r.plan.donors[0] = 0; }},
-      {"that is none", twice, [](Example& e) { e.r.plan.donors[2] = 7; }},
-      {"replaced by another output", "a donor to an output that does not replace it",
+      {"of another size", "a donated of another size",
+       [](Example& e) { e.r.plan.donated_arguments[0] = 0; }},
+      {"that is none", twice, [](Example& e) { e.r.plan.donated_arguments[2] = 7; }},
+      {"replaced by another output", "a donated to an output that does not replace it",
        [](Example& e) {
          e.r.plan.replaced = {{1, 2}};  // w by the third output, `updated`
-         check(e.refusal().empty(), "a donor that is replaced: " + e.refusal());
+         check(e.refusal().empty(), "a donated that is replaced: " + e.refusal());
          e.r.plan.replaced = {{1, 1}};
        }},
-      {"not replaced", "a donor to an output that does not replace it",
+      {"not replaced", "a donated to an output that does not replace it",
        [](Example& e) { e.r.plan.replaced = {{0, 1}}; }},
       {"no argument", "a replacement of nothing", [](Example& e) { e.r.plan.replaced = {{3, 2}}; }},
       {"replaced by no output", "a replacement of nothing, or by nothing",
@@ -203,7 +204,7 @@ void test_slots() {
       {"a temporary that leaves", "an output in no memory of its own",
        [](Example& e) { e.r.plan.outputs.push_back(e.a); }},
       {"an output nobody writes", "an output nobody writes",
-       [](Example& e) { e.r.output(F, kCount), e.r.plan.donors.push_back(-1); }},
+       [](Example& e) { e.r.output(F, kCount), e.r.plan.donated_arguments.push_back(-1); }},
       {"a scalar too many", "a scalar that the run has not",
        [](Example& e) { e.group(1).scalars = {{0, F, {}}}; }},
   });

@@ -114,8 +114,9 @@ bool is_slow(const TileGroup& group) {
 
 // Lets groups write where they read: a store takes the memory of a load that ends in the group and
 // that no instruction reads after the one that makes the stored value. Between temporaries and
-// outputs the two slots become one; the memory of an argument may be taken at run time (donors). An
-// output that replaces an argument takes its memory wherever that is read no more.
+// outputs the two slots become one; the memory of an argument may be taken at run time
+// (donated_arguments). An output that replaces an argument takes its memory wherever that is read
+// no more.
 class InPlace {
  public:
   InPlace(Plan* plan, std::vector<Lifetime>* lives)
@@ -124,7 +125,7 @@ class InPlace {
   }
 
   void run() {
-    plan_.donors.assign(plan_.output_bytes.size(), -1);
+    plan_.donated_arguments.assign(plan_.output_bytes.size(), -1);
     donated_.assign(plan_.arguments.size(), 0);
     for (int32_t slot : plan_.outputs) {
       if (plan_.slots[slot].kind == SlotKind::Argument) donated_[plan_.slots[slot].index] = 1;
@@ -174,7 +175,8 @@ class InPlace {
     const Slot& slot = plan_.slots[from];
     const Slot& target = plan_.slots[to];
     return slot.kind == SlotKind::Argument && target.kind == SlotKind::Output &&
-           slot.bytes == target.bytes && !donated_[slot.index] && plan_.donors[target.index] < 0 &&
+           slot.bytes == target.bytes && !donated_[slot.index] &&
+           plan_.donated_arguments[target.index] < 0 &&
            (replaced_.empty() || replaced_[to] == from);
   }
 
@@ -290,7 +292,7 @@ class InPlace {
   // Lets the output `to` have the memory of the argument `from` at run time.
   void donate(int32_t to, int32_t from, int32_t step) {
     const auto argument = static_cast<int32_t>(plan_.slots[from].index);
-    plan_.donors[plan_.slots[to].index] = argument;
+    plan_.donated_arguments[plan_.slots[to].index] = argument;
     donated_[argument] = 1;
     plan_.point_of_no_return = std::min(plan_.point_of_no_return, step);
   }

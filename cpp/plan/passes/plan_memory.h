@@ -5,7 +5,8 @@
 
 namespace pullback {
 
-// Fills donors, the places of temporaries, and arena_bytes; slots that share memory become one.
+// Fills donated_arguments, the places of temporaries, and arena_bytes; slots that share memory
+// become one.
 void plan_memory(Plan* plan);
 
 }  // namespace pullback

@@ -1,8 +1,9 @@
 // Verification: what every plan must satisfy before a backend sees it. Run on each new plan (plans
 // are made rarely); a violation is a bug of ours and raises RuntimeError.
 //
-// It believes nothing that the passes wrote down: bounds, sizes, lifetimes, places and donors are
-// found again from the steps alone, each in about linear time, and no size that it computes wraps.
+// It believes nothing that the passes wrote down: bounds, sizes, lifetimes, places and
+// donated_arguments are found again from the steps alone, each in about linear time, and no size
+// that it computes wraps.
 #pragma once
 
 #include <vector>
@@ -21,7 +22,8 @@ int64_t product_of(size_t step, int64_t a, int64_t b);
 int64_t sum_of(size_t step, int64_t a, int64_t b);
 
 // What memory each slot has: its own, or that of the output which an argument donates it to.
-// Checks that outputs and donors are what they should be, as far as the plan's own lists say.
+// Checks that outputs and donated_arguments are what they should be, as far as the plan's own lists
+// say.
 std::vector<int32_t> memory_of_slots(const Plan& plan);
 
 // A group, and one that follows a product (verify_group.cpp).

@@ -65,18 +65,18 @@ void check_arena(const Plan& plan, const std::vector<Life>& lives) {
   }
 }
 
-// By donors: the steps at which their outputs begin.
-void check_donors(const Plan& plan, const std::vector<Life>& lives) {
+// By donated_arguments: the steps at which their outputs begin.
+void check_donated(const Plan& plan, const std::vector<Life>& lives) {
   int32_t first_write = INT32_MAX;
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
-    if (slot.kind != SlotKind::Output || plan.donors.empty()) continue;
-    const int32_t donor = plan.donors[slot.index];
-    if (donor < 0) continue;
+    if (slot.kind != SlotKind::Output || plan.donated_arguments.empty()) continue;
+    const int32_t donated = plan.donated_arguments[slot.index];
+    if (donated < 0) continue;
     const int32_t begin = lives[s].first;
     if (begin == kNever) broken(plan.steps.size(), "donated memory that nobody takes");
-    if (lives[plan.arguments[donor]].last > begin) {
-      broken(static_cast<size_t>(begin), "a donor that is still read");
+    if (lives[plan.arguments[donated]].last > begin) {
+      broken(static_cast<size_t>(begin), "a donated that is still read");
     }
     const auto next = static_cast<size_t>(begin) + 1;
     const bool looks = next < plan.steps.size() && writes_after_looking(plan, next);
@@ -132,23 +132,24 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
             "an output in no memory of its own");
     if (plan.slots[slot].kind == SlotKind::Argument) stays[plan.slots[slot].index] = 1;
   }
-  require(plan.donors.empty() || plan.donors.size() == output.size(), "donors of other outputs");
+  require(plan.donated_arguments.empty() || plan.donated_arguments.size() == output.size(),
+          "donated_arguments of other outputs");
   std::vector<int32_t> replaced_by(stays.size(), -1);  // by arguments: the slot
   for (const auto& [argument, place] : plan.replaced) {
     require(argument < stays.size() && place < plan.outputs.size(),
             "a replacement of nothing, or by nothing");
     replaced_by[argument] = plan.outputs[place];
   }
-  for (size_t k = 0; k < plan.donors.size(); ++k) {
-    const int32_t donor = plan.donors[k];
-    if (donor < 0) continue;
-    require(inside(donor, stays.size()) && !stays[donor]++,
+  for (size_t k = 0; k < plan.donated_arguments.size(); ++k) {
+    const int32_t donated = plan.donated_arguments[k];
+    if (donated < 0) continue;
+    require(inside(donated, stays.size()) && !stays[donated]++,
             "an argument that donates twice, or leaves the plan");
-    const int32_t from = plan.arguments[donor];
+    const int32_t from = plan.arguments[donated];
     require(output[k] >= 0 && plan.slots[from].bytes == plan.output_bytes[k],
-            "a donor of another size");
-    require(plan.replaced.empty() || replaced_by[donor] == output[k],
-            "a donor to an output that does not replace it");
+            "a donated of another size");
+    require(plan.replaced.empty() || replaced_by[donated] == output[k],
+            "a donated to an output that does not replace it");
     memory[from] = output[k];
   }
   return memory;
@@ -157,7 +158,7 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
 void verify_memory(const Plan& plan) {
   const std::vector<Life> lives = lives_of(plan);
   check_arena(plan, lives);
-  check_donors(plan, lives);
+  check_donated(plan, lives);
 }
 
 }  // namespace pullback
