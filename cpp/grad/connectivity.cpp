@@ -215,18 +215,18 @@ void Connectivity::fill_table() {
 }
 
 // Nobody else is an x, or what a gradient ends at by name.
-void Connectivity::start_twins() {
+void Connectivity::start_expressions() {
   fill_table();
-  twins_ = std::make_unique<Twins>();
+  expressions_ = std::make_unique<CommonSubexpressions>();
   for (Node* node : nodes_) held_.emplace_back(node);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (is_x_[i] || stopped(nodes_[i])) continue;
-    twins_->find_or_add(nodes_[i], i, [&](const Node* input) { return find(input); });
+    expressions_->find_or_add(nodes_[i], i, [&](const Node* input) { return find(input); });
   }
 }
 
 size_t Connectivity::extend(Node* root) {
-  if (!twins_) start_twins();
+  if (!expressions_) start_expressions();
   const size_t begin = nodes_.size();
   const auto known = [&](const Node* node) { return position_.contains(node); };
   if (History::live && !known(root)) build_histories({root});
@@ -241,7 +241,8 @@ size_t Connectivity::extend(Node* root) {
     if (known(node)) continue;
     size_t number = nodes_.size();
     if (node->seq >= made_from_ && !stopped(node)) {
-      number = twins_->find_or_add(node, number, [&](const Node* input) { return find(input); });
+      number =
+          expressions_->find_or_add(node, number, [&](const Node* input) { return find(input); });
     }
     if (number == nodes_.size()) nodes_.push_back(node);
     position_[node] = number;
@@ -253,7 +254,7 @@ size_t Connectivity::extend(Node* root) {
 }
 
 size_t Connectivity::add_leaf(const NodeRef& node) {
-  if (!twins_) start_twins();
+  if (!expressions_) start_expressions();
   const size_t number = nodes_.size();
   nodes_.push_back(node.get());
   held_.push_back(node);

@@ -74,7 +74,7 @@ class Connectivity {
  private:
   size_t find(const Node* node);
   void fill_table();
-  void start_twins();
+  void start_expressions();
   bool ends(const Node* node) const;
   void collect();
   void build_histories(std::vector<Node*> pending) const;
@@ -87,9 +87,9 @@ class Connectivity {
   std::vector<Source> xs_;
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, size_t> position_;
-  std::unique_ptr<Twins> twins_;  // once it has been extended
-  Uses used_;                     // of all that the walk found
-  std::vector<NodeRef> held_;     // once it has been extended: all there are
+  std::unique_ptr<CommonSubexpressions> expressions_;  // once it has been extended
+  Uses used_;                                          // of all that the walk found
+  std::vector<NodeRef> held_;                          // once it has been extended: all there are
   // Inputs of the stop_gradients that an override makes part of the graph: once computed, such a
   // node has none.
   std::unordered_map<const Node*, Node*> stops_;

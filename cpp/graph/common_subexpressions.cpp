@@ -9,7 +9,7 @@ namespace {
 
 // Whether the key says all of an operation: not of what calls the program, draws, or has several
 // outputs.
-bool is_told_by_key(const Node* node) {
+bool has_complete_key(const Node* node) {
   if (node->op == Op::read || node->op == Op::result) return false;
   if (node->inputs_count == 0) return node->op == Op::scalar && node->flags & kConstant;
   switch (traits(node->op).kind) {
@@ -52,8 +52,8 @@ bool is_told_by_key(const Node* node) {
 
 }  // namespace
 
-bool Twins::start_key(const Node* node) {
-  if (!is_told_by_key(node)) return false;
+bool CommonSubexpressions::start_key(const Node* node) {
+  if (!has_complete_key(node)) return false;
   key_.clear();
   add('o', node->op);
   add('d', node->dtype);

@@ -1,5 +1,6 @@
-// Twins: which nodes are made as another one is, of the same inputs. Series of derivatives close by
-// it: the slope of sin makes a new cos, and the slope of that is the sin that is there.
+// CommonSubexpressions: which nodes are made as another one is, of the same inputs. Series of
+// derivatives close by it: the slope of sin makes a new cos, and the slope of that is the sin that
+// is there.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace pullback {
 
-class Twins {
+class CommonSubexpressions {
  public:
   // The number of the node that is known to be as `node` is; `number`, from now on, where there is
   // none. `number_of` says which node an input is; SIZE_MAX: itself, who must stay alive.
