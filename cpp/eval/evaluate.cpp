@@ -346,7 +346,7 @@ void evaluate(std::span<Node* const> roots) {
 }
 
 void install_evaluation() {
-  compute_due_parts = compute_parts;
+  flush_due_results = flush_pending;
   evaluate_deep = [](Node* node) { evaluate(node); };
   evaluate_pending = [](Variable* variable, Node* next) {
     wait_for(NodeRef(variable->current));

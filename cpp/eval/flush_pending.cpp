@@ -64,14 +64,14 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
 
 }  // namespace
 
-void compute_parts() {
-  std::vector<NodeRef> parts = take_parts();
+void flush_pending() {
+  std::vector<NodeRef> parts = take_pending_results();
   if (parts.empty()) return;
   const std::vector<uint8_t> chosen = that_free(pointers(parts));
   std::vector<NodeRef> due;
   std::vector<NodeRef> remaining;
   for (size_t i = 0; i < parts.size(); ++i) (chosen[i] ? due : remaining).push_back(parts[i]);
-  put_back(remaining);
+  put_back_pending(remaining);
   parts.clear();
   remaining.clear();
   for (size_t i = 0; i < due.size(); i += kTogether) {

@@ -5,6 +5,6 @@
 namespace pullback {
 
 // May give the lock away. What fails stays pending and raises where somebody looks.
-void compute_parts();
+void flush_pending();
 
 }  // namespace pullback

@@ -222,8 +222,8 @@ void Tape::end_histories(const std::vector<NodeRef>& results) const {
     node->flags &= ~kTracked;
     if (node->has_value()) {
       computed.emplace_back(node);
-    } else if (kMakesParts[static_cast<int>(node->op)]) {
-      note_part(node);
+    } else if (kMakesSmallResults[static_cast<int>(node->op)]) {
+      note_pending_result(node);
     }
   }
   for (const NodeRef& node : computed) seal(node.get());

@@ -12,7 +12,7 @@
 namespace pullback {
 
 void (*evaluate_deep)(Node*) = nullptr;
-void (*compute_due_parts)() = nullptr;
+void (*flush_due_results)() = nullptr;
 void (*warn_many_nodes)(const Node*) = nullptr;
 void (*check_numbers)(Node*, const Node*) = nullptr;
 
@@ -63,7 +63,8 @@ NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const>
   node->depth = depth + 1;
   if (overrides_active()) node->rule = stamped_override(name_of(op));
   if (flags & kTracked && keeps_nothing(node)) node->flags &= ~kTracked;
-  if (kMakesParts[static_cast<int>(op)] && !(node->flags & (kTracked | kTraced))) note_part(node);
+  if (kMakesSmallResults[static_cast<int>(op)] && !(node->flags & (kTracked | kTraced)))
+    note_pending_result(node);
   if (recording) record_node(node, inputs);
   return ref;
 }
@@ -73,7 +74,7 @@ void hand_out(Node* node) {
       evaluate_deep) {
     evaluate_deep(node);
   }
-  if (parts_due && compute_due_parts && !variable_scope_active()) compute_due_parts();
+  if (flush_due && flush_due_results && !variable_scope_active()) flush_due_results();
   watch_growth(node);
   if (check_numbers) check_numbers(node, nullptr);
 }

@@ -45,6 +45,6 @@ constexpr uint32_t kDepthCap = 4096;
 extern void (*check_numbers)(Node* node, const Node* operation);
 
 // Called when parts (graph/pending_results.h) are due. Set by the layer above too.
-extern void (*compute_due_parts)();
+extern void (*flush_due_results)();
 
 }  // namespace pullback

@@ -10,9 +10,9 @@ namespace pullback {
 namespace {
 
 // Of fewer parts, or of parts of less, nobody would notice the memory …
-constexpr size_t kFewParts = 8;
+constexpr size_t kFewResults = 8;
 constexpr int64_t kFewBytes = int64_t{1} << 20;
-constexpr size_t kManyParts = 1024;  // … but of so many the nodes
+constexpr size_t kManyResults = 1024;  // … but of so many the nodes
 // What is smaller costs less than the nodes that hold it.
 constexpr int64_t kSmallValue = 1024;
 
@@ -35,7 +35,7 @@ bool is_new(uint64_t seq) {
 
 }  // namespace
 
-void note_part(Node* node) {
+void note_pending_result(Node* node) {
   const Node* largest = nullptr;
   int64_t below = 0;
   for (const Node* input : node->inputs()) {
@@ -49,13 +49,13 @@ void note_part(Node* node) {
   parts.listed.emplace_back(node);
   if (is_new(largest->seq)) parts.new_bytes += below;
   const size_t fresh = parts.listed.size() - parts.remained;
-  parts_due = fresh >= std::max(kFewParts, parts.remained) &&
-              (parts.new_bytes >= kFewBytes || fresh >= kManyParts);
+  flush_due = fresh >= std::max(kFewResults, parts.remained) &&
+              (parts.new_bytes >= kFewBytes || fresh >= kManyResults);
 }
 
-std::vector<NodeRef> take_parts() {
+std::vector<NodeRef> take_pending_results() {
   const Parts taken = std::exchange(parts, Parts());
-  parts_due = false;
+  flush_due = false;
   std::vector<NodeRef> out;
   for (const NodeHandle& handle : taken.listed) {
     Node* node = handle.get();
@@ -64,7 +64,7 @@ std::vector<NodeRef> take_parts() {
   return out;
 }
 
-void put_back(const std::vector<NodeRef>& remaining) {
+void put_back_pending(const std::vector<NodeRef>& remaining) {
   for (const NodeRef& node : remaining) parts.listed.emplace_back(node.get());
   parts.remained += remaining.size();
 }

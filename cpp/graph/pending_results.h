@@ -15,7 +15,7 @@ namespace pullback {
 
 // Whether an operation may have a result much smaller than an input. What shows a value in another
 // shape, and what is elementwise, has not; a custom node holds what its rule answers for.
-constexpr bool makes_parts(Op op) {
+constexpr bool makes_small_results(Op op) {
   const OpTraits& of = traits(op);
   switch (of.kind) {
     case OpKind::Leaf:
@@ -34,21 +34,21 @@ constexpr bool makes_parts(Op op) {
          of.step == StepKind::Indexed || of.step == StepKind::Search ||
          of.step == StepKind::Convolve || of.step == StepKind::Pool;
 }
-inline constexpr auto kMakesParts = [] {
+inline constexpr auto kMakesSmallResults = [] {
   std::array<bool, kOps> out{};
-  for (int op = 0; op < kOps; ++op) out[op] = makes_parts(static_cast<Op>(op));
+  for (int op = 0; op < kOps; ++op) out[op] = makes_small_results(static_cast<Op>(op));
   return out;
 }();
 
 // Lists a new node of such an operation if it is a part.
-void note_part(Node* node);
+void note_pending_result(Node* node);
 
 // Whether parts that were listed keep so much alive that it is time to look at them.
-inline bool parts_due = false;
+inline bool flush_due = false;
 
 // The parts that are still pending, in order of creation; the list is empty after it.
-std::vector<NodeRef> take_parts();
+std::vector<NodeRef> take_pending_results();
 // Lists what remains of them once more. The next look is when there are twice as many.
-void put_back(const std::vector<NodeRef>& parts);
+void put_back_pending(const std::vector<NodeRef>& parts);
 
 }  // namespace pullback
