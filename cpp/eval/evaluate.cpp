@@ -1,6 +1,6 @@
 // Prepare, run without the lock, publish. While a run has given the lock away anything may happen
 // to the graph: nodes are held, variables are collected again, and a value that a run overwrites in
-// place is in_flight (take_donated), so that whoever comes to it waits.
+// place is in flight (take_donated), so that whoever comes to it waits.
 #include "eval/evaluate.h"
 
 #include <algorithm>
@@ -132,7 +132,7 @@ NodeRef first_in_flight(std::span<Node* const> nodes) {
   return found == nodes.end() ? nullptr : NodeRef(*found);
 }
 
-// Of what is pending when nothing below it is in_flight. A wait gives the lock away, and then other
+// Of what is pending when nothing below it is in flight. A wait gives the lock away, and then other
 // threads assign, drop and evaluate: everything is collected again.
 Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
   for (;;) {
@@ -259,9 +259,9 @@ PlanRun::~PlanRun() {
   spare = std::move(vectors_);
 }
 
-void PlanRun::add_argument(Node* node, bool dying) {
+void PlanRun::add_argument(Node* node, bool donatable) {
   vectors_.arguments.push_back(node->value);
-  vectors_.nodes.emplace_back(dying ? node : nullptr);
+  vectors_.nodes.emplace_back(donatable ? node : nullptr);
 }
 
 // The node goes without its value as long as the run may be writing there: whoever else comes to it

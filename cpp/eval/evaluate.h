@@ -38,10 +38,10 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  // In the order of the plan. `dying`: nobody asks for the node's value after the run, if no buffer
-  // is shared; then the plan may take its memory for an output (Plan::donated_arguments). Without a
-  // value it must be one that no step reads.
-  void add_argument(Node* node, bool dying);
+  // In the order of the plan. `donatable`: nobody asks for the node's value after the run, if no
+  // buffer is shared; then the plan may take its memory for an output (Plan::donated_arguments).
+  // Without a value it must be one that no step reads.
+  void add_argument(Node* node, bool donatable);
   void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
   // A scalar whose origin the run calls.
   void hold(Node* scalar) { vectors_.held.emplace_back(scalar); }
@@ -53,7 +53,7 @@ class PlanRun {
 
  private:
   struct Vectors {
-    std::vector<NodeRef> nodes;  // dying ones; null for the others
+    std::vector<NodeRef> nodes;  // donatable ones; null for the others
     std::vector<NodeRef> held;
     std::vector<Ref<Buffer>> arguments, owned, results;
     std::vector<Scalar> scalars;

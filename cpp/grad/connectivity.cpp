@@ -231,7 +231,7 @@ size_t Connectivity::extend(Node* root) {
   const auto known = [&](const Node* node) { return position_.contains(node); };
   if (History::live && !known(root)) build_histories({root});
   std::vector<Node*> found;
-  // All inputs of what is new, because twins are told by them.
+  // All inputs of what is new, because common subexpressions are found by them.
   walk({&root, 1}, &found, [&](const Node* node) {
     if (known(node)) return std::span<Node* const>();
     if (node->seq >= made_from_) return node->inputs();

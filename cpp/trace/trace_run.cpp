@@ -129,8 +129,8 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
     const NodeRef& node = bound(binding, inputs);
-    const bool dying = dies(binding, node.get(), kept);  // first: it counts who holds the node
-    plan_run.add_argument(as_value(node).get(), dying);
+    const bool donatable = dies(binding, node.get(), kept);  // first: it counts who holds the node
+    plan_run.add_argument(as_value(node).get(), donatable);
   }
   for (const PlanScalar& scalar : scalars_) {
     plan_run.add_scalar(scalar.draw < 0 ? scalar.value : inputs[scalar.draw]->scalar);

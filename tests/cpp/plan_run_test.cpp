@@ -78,14 +78,14 @@ struct Outcome {
   bool in_place, right, untouched;
 };
 
-Outcome run(const NodeRef& x, bool dying) {
+Outcome run(const NodeRef& x, bool donatable) {
   static const auto plan = add_one();
   const void* before = x->value->data;
   const float seventh = at(x->value, 7);
   Ref<Buffer> result;
   {
     PlanRun run;
-    run.add_argument(x.get(), dying);
+    run.add_argument(x.get(), donatable);
     run.add_argument(place(7).get(), false);
     run.add_scalar(one());
     run.run(*plan);
@@ -164,7 +164,7 @@ std::mutex lock;
 std::atomic<bool> writing{false};
 std::atomic<bool> looking{false};
 
-// Asked between the steps of the run, while the argument is in_flight and the lock is away.
+// Asked between the steps of the run, while the argument is in flight and the lock is away.
 bool wait_for_the_other() {
   writing = true;
   while (!looking) std::this_thread::yield();
@@ -184,7 +184,7 @@ void test_two_threads() {
     while (!writing) std::this_thread::yield();
     lock.lock();
     looking = true;
-    check((x->flags & kInFlight) && !x->value, "a value that is being replaced is in_flight");
+    check((x->flags & kInFlight) && !x->value, "a value that is being replaced is in flight");
     Node* input = x.get();
     const NodeRef y = elementwise(Op::negative, {&input, 1});
     evaluate(y.get());

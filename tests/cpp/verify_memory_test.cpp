@@ -114,7 +114,7 @@ void test_places() {
 }
 
 void test_donors() {
-  const char* read = "a donated that is still read";
+  const char* read = "a donated argument that is still read";
   const char* twice = "an argument that donates twice, or leaves the plan";
   check_faults({
       {"read by a later step", read,
@@ -172,16 +172,16 @@ void test_donors() {
        }},
       {"for two outputs", twice, [](Example& e) { e.r.plan.donated_arguments = {-1, 1, 1}; }},
       {"an output too", twice, [](Example& e) { e.r.plan.outputs.push_back(e.sw); }},
-      {"of another size", "a donated of another size",
+      {"of another size", "a donated argument of another size",
        [](Example& e) { e.r.plan.donated_arguments[0] = 0; }},
       {"that is none", twice, [](Example& e) { e.r.plan.donated_arguments[2] = 7; }},
-      {"replaced by another output", "a donated to an output that does not replace it",
+      {"replaced by another output", "a donated argument to an output that does not replace it",
        [](Example& e) {
          e.r.plan.replaced = {{1, 2}};  // w by the third output, `updated`
-         check(e.refusal().empty(), "a donated that is replaced: " + e.refusal());
+         check(e.refusal().empty(), "a donated argument that is replaced: " + e.refusal());
          e.r.plan.replaced = {{1, 1}};
        }},
-      {"not replaced", "a donated to an output that does not replace it",
+      {"not replaced", "a donated argument to an output that does not replace it",
        [](Example& e) { e.r.plan.replaced = {{0, 1}}; }},
       {"no argument", "a replacement of nothing", [](Example& e) { e.r.plan.replaced = {{3, 2}}; }},
       {"replaced by no output", "a replacement of nothing, or by nothing",

@@ -5,7 +5,7 @@
 
 namespace pullback {
 
-// Fills donated_arguments, the places of temporaries, and arena_bytes; slots that share memory
+// Fills donated arguments, the places of temporaries, and arena_bytes; slots that share memory
 // become one.
 void plan_memory(Plan* plan);
 

@@ -2,7 +2,7 @@
 // are made rarely); a violation is a bug of ours and raises RuntimeError.
 //
 // It believes nothing that the passes wrote down: bounds, sizes, lifetimes, places and
-// donated_arguments are found again from the steps alone, each in about linear time, and no size
+// donated arguments are found again from the steps alone, each in about linear time, and no size
 // that it computes wraps.
 #pragma once
 
@@ -22,7 +22,7 @@ int64_t product_of(size_t step, int64_t a, int64_t b);
 int64_t sum_of(size_t step, int64_t a, int64_t b);
 
 // What memory each slot has: its own, or that of the output which an argument donates it to.
-// Checks that outputs and donated_arguments are what they should be, as far as the plan's own lists
+// Checks that outputs and donated arguments are what they should be, as far as the plan's own lists
 // say.
 std::vector<int32_t> memory_of_slots(const Plan& plan);
 

@@ -65,7 +65,7 @@ void check_arena(const Plan& plan, const std::vector<Life>& lives) {
   }
 }
 
-// By donated_arguments: the steps at which their outputs begin.
+// By donated arguments: the steps at which their outputs begin.
 void check_donated(const Plan& plan, const std::vector<Life>& lives) {
   int32_t first_write = INT32_MAX;
   for (size_t s = 0; s < plan.slots.size(); ++s) {
@@ -74,9 +74,9 @@ void check_donated(const Plan& plan, const std::vector<Life>& lives) {
     const int32_t donated = plan.donated_arguments[slot.index];
     if (donated < 0) continue;
     const int32_t begin = lives[s].first;
-    if (begin == kNever) broken(plan.steps.size(), "donated memory that nobody takes");
+    if (begin == kNever) broken(plan.steps.size(), "donated memory that no output takes");
     if (lives[plan.arguments[donated]].last > begin) {
-      broken(static_cast<size_t>(begin), "a donated that is still read");
+      broken(static_cast<size_t>(begin), "a donated argument that is still read");
     }
     const auto next = static_cast<size_t>(begin) + 1;
     const bool looks = next < plan.steps.size() && writes_after_looking(plan, next);
@@ -133,7 +133,7 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
     if (plan.slots[slot].kind == SlotKind::Argument) stays[plan.slots[slot].index] = 1;
   }
   require(plan.donated_arguments.empty() || plan.donated_arguments.size() == output.size(),
-          "donated_arguments of other outputs");
+          "donated arguments of other outputs");
   std::vector<int32_t> replaced_by(stays.size(), -1);  // by arguments: the slot
   for (const auto& [argument, place] : plan.replaced) {
     require(argument < stays.size() && place < plan.outputs.size(),
@@ -147,9 +147,9 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
             "an argument that donates twice, or leaves the plan");
     const int32_t from = plan.arguments[donated];
     require(output[k] >= 0 && plan.slots[from].bytes == plan.output_bytes[k],
-            "a donated of another size");
+            "a donated argument of another size");
     require(plan.replaced.empty() || replaced_by[donated] == output[k],
-            "a donated to an output that does not replace it");
+            "a donated argument to an output that does not replace it");
     memory[from] = output[k];
   }
   return memory;
