@@ -134,7 +134,7 @@ NodeRef first_in_flight(std::span<Node* const> nodes) {
 
 // Of what is pending when nothing below it is in flight. A wait gives the lock away, and then other
 // threads assign, drop and evaluate: everything is collected again.
-Snapshot settled_snapshot(std::span<Node* const> roots, Updates updates) {
+Snapshot snapshot_at_rest(std::span<Node* const> roots, Updates updates) {
   for (;;) {
     Snapshot snapshot =
         updates == Updates::Leave ? take_snapshot(roots) : take_snapshot(with_updates(roots));
@@ -155,7 +155,7 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
     if (!(root->flags & kTraced) || root->has_value()) continue;
     refuse_traced(root, "evaluate", kNoValueYet);
   }
-  const Snapshot snapshot = settled_snapshot(roots, updates);
+  const Snapshot snapshot = snapshot_at_rest(roots, updates);
   if (snapshot.nodes.empty()) return nullptr;
   for (uint32_t i : snapshot.arguments) {  // an update may depend on what the roots do not
     if (!snapshot.nodes[i]->value) refuse_traced(snapshot.nodes[i], "evaluate", kNoValueYet);
@@ -185,7 +185,7 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   }
   // Only now that all is there: what a history held may run anything when it ends, and nobody must
   // compute an update again whose memory was that of its input.
-  settle_variables();
+  commit_updates();
   for (const NodeRef& node : wanted) {
     if (!node->tracked() || node->op == Op::read || ends_history(node.get())) seal(node.get());
   }
@@ -360,7 +360,7 @@ void install_evaluation() {
 }
 
 std::string describe_plan(std::span<Node* const> roots) {
-  const Snapshot snapshot = settled_snapshot(roots, Updates::Leave);
+  const Snapshot snapshot = snapshot_at_rest(roots, Updates::Leave);
   return snapshot.nodes.empty() ? "nothing to compute\n" : dump(find_plan(snapshot)->plan);
 }
 

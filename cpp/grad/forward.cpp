@@ -196,7 +196,7 @@ class ForwardPass : public NodeTangents {
       Cotangent out[3];
       vjp_of(node->op)({node, g, {wanted, sent.size()}}, out);
       Cotangent& c = out[k];
-      settle_mask(node, &c, cares_[i]);
+      resolve_mask(node, &c, cares_[i]);
       if (!support.everywhere()) {
         const bool clean = sent[k]->clean() && keeps_zeros(node);
         c.clean = clean && (c.clean || c.mask == nullptr);

@@ -133,7 +133,7 @@ class ReversePass {
       if (!wanted[k]) continue;
       Cotangent& c = out[k];
       const Zeros zeros = zeros_below(exit.inputs[k]);
-      settle_mask(node, &c, zeros);
+      resolve_mask(node, &c, zeros);
       Support left;
       if (!support.everywhere() && c.kind == Cotangent::Value) {
         c.clean = clean && (c.clean || c.mask == nullptr);
@@ -211,7 +211,7 @@ class ReversePass {
     std::vector<Cotangent> out = call_rule(node, exit, outputs, cotangents, request_.overrides);
     for (size_t k = 0; k < out.size(); ++k) {
       if (!wanted[k]) continue;
-      settle_mask(node, &out[k], zeros_below(exit.inputs[k]));
+      resolve_mask(node, &out[k], zeros_below(exit.inputs[k]));
       add(exit.inputs[k], std::move(out[k]), support);
     }
   }

@@ -58,7 +58,7 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
   std::vector<Node*> inputs(exit.inputs.begin(), exit.inputs.end());
   NodeRef exponent;
   if (node->op == Op::custom && node->attr.composite == Composite::pow) {
-    exponent = settle_weak(NodeRef(inputs[1]), node->dtype);
+    exponent = resolve_weak(NodeRef(inputs[1]), node->dtype);
     inputs[1] = exponent.get();
   }
   const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, inputs, outputs, gs};

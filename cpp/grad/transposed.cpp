@@ -30,7 +30,7 @@ bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {
   return std::ranges::any_of(under, is_one);
 }
 
-void settle(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
+void resolve_all(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
   std::vector<Node*> from;
   std::vector<NodeRef> to;
   for (const NodeRef& u : us) {
@@ -70,7 +70,7 @@ NodeRef any_cotangent(const TensorType& type) {
 
 std::vector<NodeRef> transpose(const GradientRequest& request, const std::vector<NodeRef>& us) {
   std::vector<NodeRef> found = gradients(request);
-  settle(&found, us);
+  resolve_all(&found, us);
   const auto reached = [](const NodeRef& one) { return one != nullptr; };
   if (std::ranges::none_of(found, reached)) {
     for (const NodeRef& y : request.ys) refuse_untransposed(y, us);

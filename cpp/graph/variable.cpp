@@ -148,7 +148,7 @@ bool history_lost(uint64_t id) { return lost_ids().contains(id); }
 
 const std::vector<Variable*>& pending_variables() { return pending_list(); }
 
-void settle_variables() {
+void commit_updates() {
   auto& list = pending_list();
   // Let go of when the list is in order: the end of a history may run anything.
   std::vector<NodeRef> histories;

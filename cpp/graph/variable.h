@@ -55,7 +55,7 @@ bool history_lost(uint64_t id);
 // Variables with a pending update, in no order.
 const std::vector<Variable*>& pending_variables();
 // After an evaluation: variables whose update has its value let go of its history.
-void settle_variables();
+void commit_updates();
 
 // Set by the layer above: evaluates every pending update, because `variable` gets another one. An
 // update that cannot be computed is an error only where `next`, its new value, depends on it.

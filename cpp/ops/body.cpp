@@ -66,7 +66,7 @@ class Closing {
     for (const NodeRef& argument : request_.arguments) arguments_.insert(argument.get());
     collect();
     for (Node* node : nodes_) {
-      settle(node);
+      resolve(node);
       out.holds_rules |= inside_.contains(node) && (by_users_rule(node) || holds_rules(node));
     }
     out.roots = std::move(request_.roots);
@@ -98,7 +98,7 @@ class Closing {
   }
 
   // Whether a node must be computed inside, and if so, from what.
-  void settle(Node* node) {
+  void resolve(Node* node) {
     if (arguments_.contains(node)) {
       inside_.insert(node);
       return;

@@ -23,7 +23,7 @@ NodeRef make_complex(const NodeRef& re, const NodeRef& im) {
   }
   const DType part = traits(complex_dtype(dtype)).compute;
   const auto as_part = [&](const NodeRef& x) {
-    return x->flags & kWeak ? settle_weak(x, part) : cast(x, part);
+    return x->flags & kWeak ? resolve_weak(x, part) : cast(x, part);
   };
   const NodeRef parts[] = {as_part(re), as_part(im)};
   Node* inputs[] = {parts[0].get(), parts[1].get()};

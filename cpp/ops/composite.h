@@ -15,7 +15,7 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
 // max or min of x over `axes` (as bits), computed as `inside`.
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, bool keepdims);
 // x to the power of a small whole number, computed as `inside`: what means pow means this, too.
-// The exponent, a weak number, is settled when a rule asks for it.
+// The exponent, a weak number, is resolved when a rule asks for it.
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent);
 
 // The rule of one of linear algebra (ops/linalg/linalg_rules.cpp).

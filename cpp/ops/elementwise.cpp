@@ -35,7 +35,7 @@ constexpr Row kRows[] = {
 NodeRef convert(const Row& row, const NodeRef& x, DType dtype) {
   if (!(x->flags & kWeak)) return cast(x, dtype);
   try {
-    return settle_weak(x, dtype);
+    return resolve_weak(x, dtype);
   } catch (const Error& error) {
     fail(error.kind(), row.name, ": ", error.what());
   }
@@ -155,7 +155,7 @@ const Shape& result_shape(const Row& row, std::span<Node* const> inputs, Shape* 
 }  // namespace
 
 NodeRef cast(const NodeRef& x, DType dtype) {
-  if (x->flags & kWeak && x->op == Op::complex && is_complex(dtype)) return settle_weak(x, dtype);
+  if (x->flags & kWeak && x->op == Op::complex && is_complex(dtype)) return resolve_weak(x, dtype);
   if (is_complex(x->dtype) && !is_complex(dtype) && dtype != DType::Bool) {
     fail(ErrorKind::Type, "cast: ", x->dtype, " to ", dtype,
          " would lose the imaginary part; take real(x), or abs(x)");

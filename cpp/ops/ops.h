@@ -32,7 +32,7 @@ NodeRef weak_constant(double value);
 DType natural_dtype(const Node* x);
 // A weak scalar with the dtype it has next to an array of `neighbour`; raises OverflowError where
 // an integer does not fit.
-NodeRef settle_weak(const NodeRef& x, DType neighbour);
+NodeRef resolve_weak(const NodeRef& x, DType neighbour);
 
 // --- complex numbers (ops/complex.cpp)
 NodeRef make_complex(const NodeRef& re, const NodeRef& im);

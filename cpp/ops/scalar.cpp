@@ -1,4 +1,4 @@
-// Numbers as nodes: Python's, which settle on the dtype of their neighbour, and those of formulas.
+// Numbers as nodes: Python's, which resolve on the dtype of their neighbour, and those of formulas.
 
 #include <string>
 
@@ -43,13 +43,13 @@ DType natural_dtype(const Node* x) {
   return is_float(x->dtype) ? default_float() : x->dtype;
 }
 
-NodeRef settle_weak(const NodeRef& x, DType dtype) {
+NodeRef resolve_weak(const NodeRef& x, DType dtype) {
   if (x->op == Op::complex && is_complex(dtype)) {
     const DType part = traits(dtype).compute;
-    return make_complex(settle_weak(x->in[0], part), settle_weak(x->in[1], part));
+    return make_complex(resolve_weak(x->in[0], part), resolve_weak(x->in[1], part));
   }
   if (x->op != Op::scalar) return cast(x, dtype);
-  if (is_complex(dtype)) return cast(settle_weak(x, traits(dtype).compute), dtype);
+  if (is_complex(dtype)) return cast(resolve_weak(x, traits(dtype).compute), dtype);
   const uint8_t constant = x->flags & kConstant;
   if (x->dtype == dtype) return make_scalar(dtype, x->scalar, constant);
   const bool large = x->dtype == DType::UInt64 && dtype != DType::UInt64 && is_integer(dtype);

@@ -45,7 +45,7 @@ class Piece::CopiedRule : public Rule {
     const auto own = node_->op == Op::custom ? rule_inputs(node_.get()) : node_->inputs();
     std::vector<Node*> inputs(own.begin(), own.end());
     for (size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its dtype settled
+      if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its dtype resolved
       stands_for(inputs[k], call.inputs[k]);
     }
     std::vector<Node*> outputs(call.outputs.size());

@@ -113,14 +113,15 @@ NodeRef stack_list(py::handle object, const char* who) {
   if (strong == parts.end()) {  // nothing but numbers, some of them a traced function's
     const auto complex = [](const NodeRef& part) { return is_complex(part->dtype); };
     const bool wide = std::any_of(parts.begin(), parts.end(), complex);
-    for (NodeRef& part : parts) part = settle_weak(part, wide ? DType::Complex128 : DType::Float64);
+    for (NodeRef& part : parts)
+      part = resolve_weak(part, wide ? DType::Complex128 : DType::Float64);
     NodeRef node = stack(parts, 0);
     node->flags |= kWeak;
     return node;
   }
   const DType dtype = (*strong)->dtype;
   for (NodeRef& part : parts) {
-    if (weak(part)) part = settle_weak(part, promote(dtype, natural_dtype(part.get())));
+    if (weak(part)) part = resolve_weak(part, promote(dtype, natural_dtype(part.get())));
   }
   return stack(parts, 0);
 }
@@ -263,7 +264,7 @@ NodeRef to_node_of(PyObject* object, DType wish, const char* who) {
       return cast(weak_scalar(value), wish);
     }
     // Like the settling of a number beside a tensor: what does not fit is an error.
-    return settle_weak(to_node(object, who), wish);
+    return resolve_weak(to_node(object, who), wish);
   }
   const NodeRef node = to_node(object, who);
   if (who && is_complex(node->dtype) && !is_complex(wish) && wish != DType::Bool) {

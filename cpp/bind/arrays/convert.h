@@ -70,7 +70,7 @@ struct type_caster<pullback::NodeRef> {
     }
     // Only elementwise operations, which do not come here, let a traced number adapt itself.
     if ((value->flags & pullback::kWeak) && value->op != pullback::Op::scalar) {
-      value = pullback::settle_weak(value, pullback::natural_dtype(value.get()));
+      value = pullback::resolve_weak(value, pullback::natural_dtype(value.get()));
     }
     return true;
   }

@@ -59,7 +59,7 @@ std::vector<NodeRef> parts_of(const std::vector<py::object>& values, const char*
   const DType neighbour = neighbour_dtype(objects.data(), out);
   for (NodeRef& node : out) {
     if (!(node->flags & kWeak)) continue;
-    node = settle_weak(node, is_inexact(neighbour) ? neighbour : natural_dtype(node.get()));
+    node = resolve_weak(node, is_inexact(neighbour) ? neighbour : natural_dtype(node.get()));
   }
   return out;
 }
@@ -82,7 +82,7 @@ std::vector<NodeRef> operands(const std::vector<py::object>& values, const char*
       const bool held = is_integer(neighbour) && is_integer(natural) && out[i]->op == Op::scalar &&
                         natural == DType::Int64 && fits(out[i]->scalar.i, neighbour);
       const bool adapts = is_inexact(neighbour) && !is_complex(natural);
-      out[i] = settle_weak(out[i], held || adapts ? neighbour : natural);
+      out[i] = resolve_weak(out[i], held || adapts ? neighbour : natural);
     } else if (wide && is_float(natural) && is_number_list(objects[i])) {
       out[i] = to_node_of(objects[i], DType::Float64, who);
     }
@@ -93,7 +93,7 @@ std::vector<NodeRef> operands(const std::vector<py::object>& values, const char*
 NodeRef constant(py::handle value, const py::object& dtype, const char* who) {
   if (!dtype.is_none()) return to_node_of(value.ptr(), dtype_from(dtype), who);
   NodeRef node = to_node(value.ptr(), who);
-  return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : node;
+  return node->flags & kWeak ? resolve_weak(node, natural_dtype(node.get())) : node;
 }
 
 DType float_or_default(const py::object& dtype) {
@@ -131,7 +131,7 @@ void bind_functions(py::module_& m) {
     m.def(name, [function, name](py::handle x) {
       const NodeRef z = to_node(x.ptr(), name);
       const bool number = z->flags & kWeak && !(z->flags & kTraced);
-      return own_view(z, function(number ? settle_weak(z, natural_dtype(z.get())) : z));
+      return own_view(z, function(number ? resolve_weak(z, natural_dtype(z.get())) : z));
     });
   };
   part("real", &real_part);

@@ -27,8 +27,8 @@ py::object stolen(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-NodeRef settled(NodeRef node) {
-  return node->flags & kWeak ? settle_weak(node, natural_dtype(node.get())) : std::move(node);
+NodeRef resolved(NodeRef node) {
+  return node->flags & kWeak ? resolve_weak(node, natural_dtype(node.get())) : std::move(node);
 }
 
 }  // namespace
@@ -342,7 +342,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
   std::vector<NodeRef> outputs;
   for (py::object& leaf : leaves) {
     if (is_tensor(leaf.ptr())) {
-      outputs.push_back(settled(as_node(leaf.ptr())));
+      outputs.push_back(resolved(as_node(leaf.ptr())));
       record->leaves.emplace_back();
     } else if (py::object reference = record->key.reference_to(leaf.ptr())) {
       record->leaves.push_back({std::move(reference), true});

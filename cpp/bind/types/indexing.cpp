@@ -181,7 +181,7 @@ NodeRef update_value(const NodeRef& x, py::handle value, const char* who) {
          " value does not fit into a tensor of ", x->dtype, "; cast one of them first");
   }
   if (list) return node_from_array(value, &x->dtype, who);
-  return node->flags & kWeak ? settle_weak(node, x->dtype) : cast(node, x->dtype);
+  return node->flags & kWeak ? resolve_weak(node, x->dtype) : cast(node, x->dtype);
 }
 
 // Broadcast as an assignment does: surplus leading axes of length 1 are dropped.

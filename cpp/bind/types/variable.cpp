@@ -46,7 +46,7 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
     NodeRef value;
     if (dtype == Py_None) {
       value = to_node(initial, "Variable");
-      if (value->flags & kWeak) value = settle_weak(value, natural_dtype(value.get()));
+      if (value->flags & kWeak) value = resolve_weak(value, natural_dtype(value.get()));
     } else {
       value = to_node_of(initial, dtype_from(dtype, "Variable: "), "Variable");
     }
@@ -76,7 +76,7 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
         fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
              ", the value is a ", is_complex(node->dtype) ? "complex number" : "float");
       }
-      node = settle_weak(node, variable->dtype);
+      node = resolve_weak(node, variable->dtype);
     } else if (is_number_list(value) && (is_inexact(variable->dtype) || is_integer(node->dtype))) {
       node = to_node_of(value, variable->dtype, who);
     }

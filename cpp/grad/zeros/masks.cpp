@@ -218,7 +218,7 @@ NodeRef dense_of(const NodeRef& value, const Support& support, bool clean) {
   return formula::where(Expr(support.tensor()), Expr(value), scalar(value->dtype, 0));
 }
 
-void settle_mask(const Node* node, Cotangent* answer, Zeros zeros) {
+void resolve_mask(const Node* node, Cotangent* answer, Zeros zeros) {
   if (answer->mask == nullptr) return;
   const bool kept = zeros == Zeros::Cheap ? node->op == Op::where
                     : zeros == Zeros::Far ? !answer->clean || !is_elementwise(node->op)

@@ -35,7 +35,7 @@ Support moved_in_composite(const Node* node, const Support& support, Zeros zeros
 NodeRef dense_of(const NodeRef& value, const Support& support, bool clean);
 // Applies the mask of a node's own rule where it is not worth keeping for an input that does
 // `zeros`.
-void settle_mask(const Node* node, Cotangent* answer, Zeros zeros);
+void resolve_mask(const Node* node, Cotangent* answer, Zeros zeros);
 
 // Whether its row makes zeros of zeros, whatever its inputs are.
 bool keeps_zeros(const Node* node);

@@ -48,7 +48,7 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   if (has_complex(snapshot)) real = without_complex(snapshot, &kept);
   const Analysis analysis = simplify(real ? *real : snapshot);
   out->plan = lower(analysis, fuse(analysis, backend.limits()));
-  place_pieces(&out->plan);
+  coalesce_writes(&out->plan);
   mark_checked(&out->plan);
   plan_memory(&out->plan);
   verify(out->plan);

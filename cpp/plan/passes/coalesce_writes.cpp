@@ -160,7 +160,7 @@ class Stores {
 
 }  // namespace
 
-void place_pieces(Plan* plan) {
+void coalesce_writes(Plan* plan) {
   Additions(plan).run();
   Stores(plan).run();
 }

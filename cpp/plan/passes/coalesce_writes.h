@@ -7,6 +7,6 @@ namespace pullback {
 
 // Pieces that lie apart are written instead of added to zeros, zeros that nobody would see are not
 // written, and groups store what they compute in its place. Before memory is planned.
-void place_pieces(Plan* plan);
+void coalesce_writes(Plan* plan);
 
 }  // namespace pullback
