@@ -75,19 +75,19 @@ NodeRef summed(const NodeRef& g, const Shape& shape) {
 
 }  // namespace
 
-void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros, Support support) {
+void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros, FactoredMask nonzero) {
   if (c.kind == Cotangent::None) return;
   if (c.kind == Cotangent::Zero) {
     if (kind_ == Cotangent::None) kind_ = Cotangent::Zero;
     return;
   }
-  support.intersect(c.mask);
+  nonzero.intersect(c.mask);
   if (!(c.value->shape == shape) || zeros == Zeros::Drop) {
-    c.value = dense_of(c.value, support, c.clean);
+    c.value = dense_of(c.value, nonzero, c.clean);
     c.clean = true;
-    if (zeros == Zeros::Drop) support = {};
-    if (!support.everywhere()) {
-      support = support.summed(c.value->shape, shape, zeros >= Zeros::Keep);
+    if (zeros == Zeros::Drop) nonzero = {};
+    if (!nonzero.everywhere()) {
+      nonzero = nonzero.summed(c.value->shape, shape, zeros >= Zeros::Keep);
     }
     if (!(c.value->shape == shape)) c.value = summed(c.value, shape);
   }
@@ -95,47 +95,47 @@ void Adjoint::add(Cotangent c, const Shape& shape, Zeros zeros, Support support)
     kind_ = Cotangent::Value;
     clean_ = c.clean;
     value_ = std::move(c.value);
-    if (!support.everywhere()) supports_.push_back(std::move(support));
+    if (!nonzero.everywhere()) masks_.push_back(std::move(nonzero));
     return;
   }
-  if (support.everywhere() || supports_.empty()) {
-    value_ = sum_of(dense(), dense_of(c.value, support, c.clean), rows_);
+  if (nonzero.everywhere() || masks_.empty()) {
+    value_ = sum_of(dense(), dense_of(c.value, nonzero, c.clean), rows_);
     return;
   }
-  if (supports_.size() == 1) {
-    if (supports_[0] == support) {
+  if (masks_.size() == 1) {
+    if (masks_[0] == nonzero) {
       value_ = Expr(value_) + Expr(c.value);
       clean_ &= c.clean;
       return;
     }
-    const auto choice = clean_ || c.clean ? std::nullopt : choice_between(supports_[0], support);
+    const auto choice = clean_ || c.clean ? std::nullopt : choice_between(masks_[0], nonzero);
     if (choice) {
       value_ = formula::where(Expr(choice->condition), Expr(value_), Expr(c.value));
-      supports_.clear();
-      if (!choice->both.everywhere()) supports_.push_back(choice->both);
+      masks_.clear();
+      if (!choice->both.everywhere()) masks_.push_back(choice->both);
       return;
     }
-    value_ = dense_of(value_, supports_[0], clean_);
+    value_ = dense_of(value_, masks_[0], clean_);
   }
-  value_ = sum_of(value_, dense_of(c.value, support, c.clean), rows_);
+  value_ = sum_of(value_, dense_of(c.value, nonzero, c.clean), rows_);
   clean_ = true;
-  supports_.push_back(std::move(support));
+  masks_.push_back(std::move(nonzero));
 }
 
-const Support& Adjoint::support() {
-  static const Support everywhere;
-  if (supports_.size() > 1) {
-    Support all = unite(supports_);
-    supports_.clear();
-    if (!all.everywhere()) supports_.push_back(std::move(all));
+const FactoredMask& Adjoint::nonzero() {
+  static const FactoredMask everywhere;
+  if (masks_.size() > 1) {
+    FactoredMask all = unite(masks_);
+    masks_.clear();
+    if (!all.everywhere()) masks_.push_back(std::move(all));
   }
-  return supports_.empty() ? everywhere : supports_[0];
+  return masks_.empty() ? everywhere : masks_[0];
 }
 
 NodeRef Adjoint::dense() {
   if (kind_ != Cotangent::Value) return nullptr;
-  if (!supports_.empty()) value_ = dense_of(value_, supports_[0], clean_);
-  supports_.clear();
+  if (!masks_.empty()) value_ = dense_of(value_, masks_[0], clean_);
+  masks_.clear();
   clean_ = true;
   return value_;
 }

@@ -15,17 +15,17 @@ class Adjoint {
   // With `rows`, what several takes send stays apart: see GradientRequest.
   explicit Adjoint(bool rows = false) : rows_(rows) {}
 
-  // Adds a contribution, structural zeros outside `support` and outside its own mask; sums it over
+  // Adds a contribution, structural zeros outside `nonzero` and outside its own mask; sums it over
   // broadcast axes down to `shape` (that of the node). `zeros` says whether the node cares for
   // structural ones.
   void add(Cotangent contribution, const Shape& shape, Zeros zeros = Zeros::Drop,
-           Support support = {});
+           FactoredMask nonzero = {});
 
   Cotangent::Kind kind() const { return kind_; }
-  // The cotangent in support(); elsewhere anything, but zero if clean().
+  // The cotangent in nonzero(); elsewhere anything, but zero if clean().
   const NodeRef& value() const { return value_; }
   bool clean() const { return clean_; }
-  const Support& support();
+  const FactoredMask& nonzero();
   // The cotangent as a plain tensor, masked entries zero; null unless kind() is Value.
   NodeRef dense();
 
@@ -34,7 +34,7 @@ class Adjoint {
   bool clean_ = false;
   bool rows_;
   NodeRef value_;
-  std::vector<Support> supports_;  // it may be other than zero in any of them; none: everywhere
+  std::vector<FactoredMask> masks_;  // it may be other than zero in any of them; none: everywhere
 };
 
 // A derivative as it is answered. One that happens to be constant has a history as well: asking

@@ -48,7 +48,7 @@ class ForwardPass : public NodeTangents {
       Node* node = graph_.nodes()[i];
       if (graph_.live(i) && !graph_.stopped(node)) push_forward(i, node);
       if (check_numbers && tangents_[i].kind() == Cotangent::Value) {
-        Adjoint seen = tangents_[i];  // dense() forgets its support
+        Adjoint seen = tangents_[i];  // dense() forgets its mask
         check_numbers(seen.dense().get(), node);
       }
     }
@@ -167,17 +167,17 @@ class ForwardPass : public NodeTangents {
         if (traits(node->op).kind == OpKind::Step) return transpose_row(i, node, sent);
         // Without a rule: the value of in[0].
         return add(i, {Cotangent::Value, sent[0]->value(), nullptr, sent[0]->clean()},
-                   sent[0]->support());
+                   sent[0]->nonzero());
       case Tangent::None:
         return;
     }
   }
 
   // Brought to the node's shape.
-  void add(size_t i, Cotangent c, Support support = {}) {
+  void add(size_t i, Cotangent c, FactoredMask nonzero = {}) {
     const Shape& shape = graph_.nodes()[i]->shape;
     if (c.value) c.value = broadcast_to(c.value, shape);
-    tangents_[i].add(std::move(c), shape, cares_[i], std::move(support));
+    tangents_[i].add(std::move(c), shape, cares_[i], std::move(nonzero));
   }
 
   void apply_columns(size_t i, Node* node, const Sent& sent) {
@@ -189,19 +189,19 @@ class ForwardPass : public NodeTangents {
     const Mask pass = traits(node->op).mask;
     for (size_t k = 0; k < sent.size(); ++k) {
       if (!sent[k]) continue;
-      const Support support = pass == Mask::Stops ? Support() : sent[k]->support();
-      const NodeRef g = support.everywhere() ? sent[k]->dense() : sent[k]->value();
+      const FactoredMask nonzero = pass == Mask::Stops ? FactoredMask() : sent[k]->nonzero();
+      const NodeRef g = nonzero.everywhere() ? sent[k]->dense() : sent[k]->value();
       uint8_t wanted[3] = {};
       wanted[k] = cares_[i] >= Zeros::Keep ? kWantedMasked : kWanted;
       Cotangent out[3];
       vjp_of(node->op)({node, g, {wanted, sent.size()}}, out);
       Cotangent& c = out[k];
       resolve_mask(node, &c, cares_[i]);
-      if (!support.everywhere()) {
+      if (!nonzero.everywhere()) {
         const bool clean = sent[k]->clean() && keeps_zeros(node);
         c.clean = clean && (c.clean || c.mask == nullptr);
       }
-      add(i, std::move(c), support);
+      add(i, std::move(c), nonzero);
     }
   }
 
@@ -214,19 +214,19 @@ class ForwardPass : public NodeTangents {
     std::vector<Part> of;
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
-    Support support;
+    FactoredMask nonzero;
     for (size_t k = 0; k < sent.size(); ++k) {
       Node* input = node->inputs()[k];
       if (parts && is_inexact(input->dtype)) {
-        of.push_back({sent[k] != nullptr, sent[k] ? sent[k]->support() : Support()});
+        of.push_back({sent[k] != nullptr, sent[k] ? sent[k]->nonzero() : FactoredMask()});
       }
       if (sent[k]) {
         if (!parts && !both) {
-          support.intersect(moved_upwards(node, sent[k]->support(), k, zeros));
+          nonzero.intersect(moved_upwards(node, sent[k]->nonzero(), k, zeros));
         }
         // What has no entries does not move what has some, whatever slopes come later.
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
-          support.intersect(pullback::zeros({}, DType::Bool));
+          nonzero.intersect(pullback::zeros({}, DType::Bool));
         }
         held.push_back(dense ? sent[k]->dense() : sent[k]->value());
       } else if (is_inexact(input->dtype)) {
@@ -247,19 +247,19 @@ class ForwardPass : public NodeTangents {
     // What is zero around a window, or where nothing was placed, is zero in the value.
     const auto is_clean = [&](const Adjoint* one) { return !one || one->clean(); };
     const bool clean = dense || std::ranges::all_of(sent, is_clean);
-    add(i, {Cotangent::Value, value, mask, clean}, support);
+    add(i, {Cotangent::Value, value, mask, clean}, nonzero);
   }
 
   void apply_product(size_t i, Node* node, const Sent& sent) {
     for (size_t k = 0; k < 2; ++k) {
       if (!sent[k]) continue;
-      const Support support = moved_upwards(node, sent[k]->support(), k, cares_[i]);
+      const FactoredMask nonzero = moved_upwards(node, sent[k]->nonzero(), k, cares_[i]);
       // As in a reverse pass, what tells the columns of a jacobian apart guards nothing.
-      const Support known =
-          request_.masks.empty() ? sent[k]->support() : sent[k]->support().without(request_.masks);
+      const FactoredMask known =
+          request_.masks.empty() ? sent[k]->nonzero() : sent[k]->nonzero().without(request_.masks);
       const NodeRef other = guarded_upwards(node, known, k, cares_[i]);
       const NodeRef t = sent[k]->dense();
-      add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, support);
+      add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, nonzero);
     }
   }
 
@@ -271,7 +271,7 @@ class ForwardPass : public NodeTangents {
       if (!sent[k] || answers[k].kind == Cotangent::None) continue;
       *any_zero |= answers[k].kind == Cotangent::Zero;
       if (answers[k].kind == Cotangent::Zero) continue;
-      Support own;
+      FactoredMask own;
       own.intersect(answers[k].mask);
       const NodeRef y = dense_of(answers[k].value, own, answers[k].clean);
       request.ys.push_back(y);
@@ -288,15 +288,15 @@ class ForwardPass : public NodeTangents {
     for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
     std::vector<Cotangent> answers(sent.size());
     vjp_of(node->op)({node, u, wanted}, answers.data());
-    std::vector<Support> supports;  // before they are made numbers
+    std::vector<FactoredMask> masks;  // before they are made numbers
     for (Adjoint* one : sent) {
-      if (one) supports.push_back(one->support());
+      if (one) masks.push_back(one->nonzero());
     }
     bool any_zero = false;
     const NodeRef value = transposed(answers, sent, {u}, &any_zero)[0];
     const bool entries = is_elementwise(node->op) && traits(node->op).mask != Mask::Stops;
     if (!entries || value == nullptr) return give(i, value, any_zero);
-    add(i, {Cotangent::Value, value, nullptr, false}, unite(supports));
+    add(i, {Cotangent::Value, value, nullptr, false}, unite(masks));
   }
 
   const std::vector<Node*>& outputs_of(const Node* operation) {

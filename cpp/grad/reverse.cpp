@@ -93,7 +93,7 @@ class ReversePass {
   void check_sent(const Node* node, const Exit& exit, const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
-      Adjoint sent = adjoints_[graph_.position(exit.inputs[k])];  // dense() forgets its support
+      Adjoint sent = adjoints_[graph_.position(exit.inputs[k])];  // dense() forgets its mask
       const NodeRef g = sent.dense();
       if (g && check_numbers) check_numbers(g.get(), node);
     }
@@ -105,23 +105,23 @@ class ReversePass {
     }
   }
 
-  void add(const Node* input, Cotangent contribution, Support support = {}) {
+  void add(const Node* input, Cotangent contribution, FactoredMask nonzero = {}) {
     const size_t at = graph_.position(input);
-    adjoints_[at].add(std::move(contribution), input->shape, graph_.zeros(at), std::move(support));
+    adjoints_[at].add(std::move(contribution), input->shape, graph_.zeros(at), std::move(nonzero));
   }
 
   void apply_row(Node* node, const Exit& exit, Adjoint& adjoint,
                  const std::vector<uint8_t>& wanted) {
     const Mask pass = traits(node->op).mask;
-    const Support support = pass == Mask::Stops ? Support() : adjoint.support();
-    const bool mixes = pass == Mask::Mixes || support.everywhere();
+    const FactoredMask nonzero = pass == Mask::Stops ? FactoredMask() : adjoint.nonzero();
+    const bool mixes = pass == Mask::Mixes || nonzero.everywhere();
     const NodeRef g = mixes ? adjoint.dense() : adjoint.value();
     std::vector<Cotangent>& out = answers_;
     out.resize(wanted.size());
     NodeRef product;
-    if (node->op == Op::matmul && !support.everywhere()) {
+    if (node->op == Op::matmul && !nonzero.everywhere()) {
       // What tells the rows of a jacobian apart would make an operand for each row.
-      const Support known = request_.masks.empty() ? support : support.without(request_.masks);
+      const FactoredMask known = request_.masks.empty() ? nonzero : nonzero.without(request_.masks);
       if (!known.everywhere()) {
         product = guarded_product(node, known, wanted, zeros_below(node->in[0]),
                                   zeros_below(node->in[1]));
@@ -134,10 +134,10 @@ class ReversePass {
       Cotangent& c = out[k];
       const Zeros zeros = zeros_below(exit.inputs[k]);
       resolve_mask(node, &c, zeros);
-      Support left;
-      if (!support.everywhere() && c.kind == Cotangent::Value) {
+      FactoredMask left;
+      if (!nonzero.everywhere() && c.kind == Cotangent::Value) {
         c.clean = clean && (c.clean || c.mask == nullptr);
-        left = moved(node, support, k, c, zeros);
+        left = moved(node, nonzero, k, c, zeros);
       }
       if (sums_of_none(node, exit.inputs[k])) left.intersect(pullback::zeros({}, DType::Bool));
       add(exit.inputs[k], std::move(c), std::move(left));
@@ -159,11 +159,11 @@ class ReversePass {
   void apply_to_one(Node* node, const Exit& exit, Adjoint& adjoint,
                     const std::vector<uint8_t>& wanted) {
     // Only the library's own rules are known to make zeros of zeros.
-    Support support;
+    FactoredMask nonzero;
     if (is_own(exit, node)) {
-      support = moved_in_composite(node, adjoint.support(), zeros_below(exit.inputs[0]));
+      nonzero = moved_in_composite(node, adjoint.nonzero(), zeros_below(exit.inputs[0]));
     }
-    apply_rule(node, exit, wanted, {node}, {adjoint.dense()}, support);
+    apply_rule(node, exit, wanted, {node}, {adjoint.dense()}, nonzero);
   }
 
   // An operation with several outputs: by now everything that uses any of them has been seen.
@@ -207,12 +207,12 @@ class ReversePass {
 
   void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
                   const std::vector<Node*>& outputs, const std::vector<NodeRef>& cotangents,
-                  const Support& support = {}) {
+                  const FactoredMask& nonzero = {}) {
     std::vector<Cotangent> out = call_rule(node, exit, outputs, cotangents, request_.overrides);
     for (size_t k = 0; k < out.size(); ++k) {
       if (!wanted[k]) continue;
       resolve_mask(node, &out[k], zeros_below(exit.inputs[k]));
-      add(exit.inputs[k], std::move(out[k]), support);
+      add(exit.inputs[k], std::move(out[k]), nonzero);
     }
   }
 

@@ -111,7 +111,7 @@ class AlongPath {
 
   struct Series {
     Terms terms;              // as many as are known
-    Support support;          // of them all
+    FactoredMask nonzero;     // of them all
     size_t shifted = kNone;   // of a stand-in: of which node it stands for the first term
     size_t tangent = kNone;   // the number of the first term, where later ones are terms of it
     size_t stand_in = kNone;  // the number of what stands for the first term
@@ -211,15 +211,15 @@ class AlongPath {
     NodeRef value = way == Way::Divide ? quotient(i, node, k) : product(node, way, k);
     if (value == nullptr) return nullptr;
     value = broadcast_to(value, node->shape);
-    return way == Way::Matmul ? value : dense_of(value, united_support(node), false);
+    return way == Way::Matmul ? value : dense_of(value, united_mask(node), false);
   }
 
   // Where any operand moves.
-  Support united_support(const Node* node) {
-    std::vector<Support> all;
+  FactoredMask united_mask(const Node* node) {
+    std::vector<FactoredMask> all;
     for (const Node* input : node->inputs()) {
       const size_t at = number(input, node);
-      if (at != kNone && term(at, 1)) all.push_back(series_[at].support);
+      if (at != kNone && term(at, 1)) all.push_back(series_[at].nonzero);
     }
     return unite(all);
   }
@@ -238,14 +238,14 @@ class AlongPath {
       if (from_stand_ins) value = stand_in(at);
       const Node* input = exit.inputs[j];
       terms[j].add({Cotangent::Value, value, nullptr, true}, input->shape, Zeros::Near,
-                   series_[at].support);
+                   series_[at].nonzero);
       sent[j] = &terms[j];
       any = true;
     }
     if (!any) return nullptr;
     Adjoint found = pass_->from(i, sent);
     if (found.kind() != Cotangent::Value) return nullptr;
-    if (k == 1) series_[i].support = found.support();
+    if (k == 1) series_[i].nonzero = found.nonzero();
     return found.dense();
   }
 
@@ -256,7 +256,7 @@ class AlongPath {
       const size_t at = pass_->add_leaf(node);
       grow();
       series_[at].shifted = i;
-      series_[at].support = series_[i].support;
+      series_[at].nonzero = series_[i].nonzero;
       series_[i].stand_in = at;
     }
     return NodeRef(graph_.nodes()[series_[i].stand_in]);

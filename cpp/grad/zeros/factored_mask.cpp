@@ -1,4 +1,4 @@
-// The algebra of supports. Nothing here looks at a value: what is known when the gradient is built
+// The algebra of masks. Nothing here looks at a value: what is known when the gradient is built
 // (slices that cover their tensor, a condition and its negation) costs nothing when it runs.
 
 #include "grad/zeros/factored_mask.h"
@@ -74,23 +74,23 @@ NodeRef any_of(std::span<const NodeRef> masks) {
   return out;
 }
 
-bool contains(const Support& support, const NodeRef& factor) {
-  const auto& all = support.factors();
+bool contains(const FactoredMask& nonzero, const NodeRef& factor) {
+  const auto& all = nonzero.factors();
   return std::find(all.begin(), all.end(), factor) != all.end();
 }
 
 // The factors that all have, and what else each has.
-Support common(std::span<const Support> supports, std::vector<Support>* rest) {
-  Support out;
-  for (const NodeRef& factor : supports[0].factors()) {
-    if (std::all_of(supports.begin(), supports.end(),
-                    [&](const Support& other) { return contains(other, factor); })) {
+FactoredMask common(std::span<const FactoredMask> masks, std::vector<FactoredMask>* rest) {
+  FactoredMask out;
+  for (const NodeRef& factor : masks[0].factors()) {
+    if (std::all_of(masks.begin(), masks.end(),
+                    [&](const FactoredMask& other) { return contains(other, factor); })) {
       out.intersect(factor);
     }
   }
-  for (const Support& support : supports) {
-    Support& left = rest->emplace_back();
-    for (const NodeRef& factor : support.factors()) {
+  for (const FactoredMask& nonzero : masks) {
+    FactoredMask& left = rest->emplace_back();
+    for (const NodeRef& factor : nonzero.factors()) {
       if (!contains(out, factor)) left.intersect(factor);
     }
   }
@@ -132,14 +132,14 @@ NodeRef aligned(const NodeRef& factor, int64_t rank) {
   return reshape(factor, shape);
 }
 
-void Support::intersect(const NodeRef& factor) {
+void FactoredMask::intersect(const NodeRef& factor) {
   if (factor == nullptr) return;
   Parts parts;
   if (parts_of(factor.get(), kDeep, &parts) == factor->shape.size()) return add(factor);
   for (size_t i = 0; i < parts.count; ++i) add(NodeRef(parts.nodes[i]));
 }
 
-void Support::add(const NodeRef& factor) {
+void FactoredMask::add(const NodeRef& factor) {
   if (contains(*this, factor)) return;
   for (NodeRef& other : factors_) {
     if (!(other->shape == factor->shape)) continue;
@@ -149,16 +149,16 @@ void Support::add(const NodeRef& factor) {
   factors_.push_back(factor);
 }
 
-void Support::intersect(const Support& other) {
+void FactoredMask::intersect(const FactoredMask& other) {
   for (const NodeRef& factor : other.factors_) intersect(factor);
 }
 
-Support Support::without(std::span<const NodeRef> nodes) const {
+FactoredMask FactoredMask::without(std::span<const NodeRef> nodes) const {
   uint64_t oldest = UINT64_MAX;
   for (const NodeRef& node : nodes) {
     if (node) oldest = std::min(oldest, node->seq);
   }
-  Support out;
+  FactoredMask out;
   for (const NodeRef& factor : factors_) {
     Node* top = factor.get();
     std::vector<Node*> under;
@@ -173,7 +173,7 @@ Support Support::without(std::span<const NodeRef> nodes) const {
   return out;
 }
 
-NodeRef Support::tensor() const {
+NodeRef FactoredMask::tensor() const {
   NodeRef out;
   for (const NodeRef& factor : factors_) {
     out = out ? formula::logical_and(Expr(out), Expr(factor)).node : factor;
@@ -181,8 +181,8 @@ NodeRef Support::tensor() const {
   return out;
 }
 
-NodeRef Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
-  Support differs;
+NodeRef FactoredMask::differing(int64_t rank, AxisMask axes, FactoredMask* rest) const {
+  FactoredMask differs;
   for (const NodeRef& factor : factors_) {
     varies(factor.get(), rank, axes) ? differs.intersect(aligned(factor, rank))
                                      : rest->intersect(factor);
@@ -190,21 +190,21 @@ NodeRef Support::differing(int64_t rank, AxisMask axes, Support* rest) const {
   return differs.tensor();
 }
 
-Support Support::folded(int64_t rank, AxisMask axes, bool look) const {
-  Support out;
+FactoredMask FactoredMask::folded(int64_t rank, AxisMask axes, bool look) const {
+  FactoredMask out;
   const NodeRef mixed = differing(rank, axes, &out);
   if (mixed) out.intersect(any_along(mixed, axes, look));
   return out;
 }
 
-Support Support::summed(const Shape& from, const Shape& to, bool look) const {
+FactoredMask FactoredMask::summed(const Shape& from, const Shape& to, bool look) const {
   const int64_t lead = from.rank - to.rank;
   AxisMask axes = 0;
   for (int64_t i = 0; i < from.rank; ++i) {
     if (i < lead || (to[i - lead] == 1 && from[i] != 1)) axes |= axis_bit(i);
   }
-  Support out;
-  const Support sums = folded(from.rank, axes, look);
+  FactoredMask out;
+  const FactoredMask sums = folded(from.rank, axes, look);
   for (const NodeRef& factor : sums.factors_) {
     const Shape& old = factor->shape;
     Shape shape;
@@ -216,21 +216,21 @@ Support Support::summed(const Shape& from, const Shape& to, bool look) const {
   return out;
 }
 
-Support unite(std::span<const Support> supports) {
-  std::vector<Support> rest;
-  Support out = common(supports, &rest);
-  if (std::any_of(rest.begin(), rest.end(), [](const Support& s) { return s.everywhere(); })) {
+FactoredMask unite(std::span<const FactoredMask> masks) {
+  std::vector<FactoredMask> rest;
+  FactoredMask out = common(masks, &rest);
+  if (std::any_of(rest.begin(), rest.end(), [](const FactoredMask& s) { return s.everywhere(); })) {
     return out;
   }
   std::vector<NodeRef> whole;
-  for (const Support& support : rest) whole.push_back(support.tensor());
+  for (const FactoredMask& nonzero : rest) whole.push_back(nonzero.tensor());
   const NodeRef exact = any_of(whole);
   // Of several factors that differ: where one of the narrow ones holds is narrow, too.
   for (const NodeRef& factor : rest[0].factors()) {
     if (exact == nullptr || factor->shape == exact->shape) continue;
     std::vector<NodeRef> like;
-    for (const Support& support : rest) {
-      for (const NodeRef& other : support.factors()) {
+    for (const FactoredMask& nonzero : rest) {
+      for (const NodeRef& other : nonzero.factors()) {
         if (other->shape == factor->shape) like.push_back(other);
       }
     }
@@ -240,9 +240,9 @@ Support unite(std::span<const Support> supports) {
   return out;
 }
 
-std::optional<Branches> choice_between(const Support& a, const Support& b) {
-  std::vector<Support> rest;
-  const Support both = common(std::vector<Support>{a, b}, &rest);
+std::optional<Branches> choice_between(const FactoredMask& a, const FactoredMask& b) {
+  std::vector<FactoredMask> rest;
+  const FactoredMask both = common(std::vector<FactoredMask>{a, b}, &rest);
   if (rest[0].factors().size() != 1 || rest[1].factors().size() != 1) return std::nullopt;
   const NodeRef& first = rest[0].factors()[0];
   const NodeRef& second = rest[1].factors()[0];

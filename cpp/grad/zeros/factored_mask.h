@@ -1,4 +1,4 @@
-// Support: where a cotangent is no structural zero. It is kept as factors, bool tensors that
+// FactoredMask: where a cotangent is no structural zero. It is kept as factors, bool tensors that
 // broadcast to the cotangent; it is where all of them hold. A narrow one, the same along whole
 // axes (a flag, a mask of rows), passes at no cost where entries are added up along these axes;
 // others would have to be looked through.
@@ -13,31 +13,31 @@
 
 namespace pullback {
 
-class Support {
+class FactoredMask {
  public:
-  Support() = default;  // everywhere
+  FactoredMask() = default;  // everywhere
 
   bool everywhere() const { return factors_.empty(); }
   const std::vector<NodeRef>& factors() const { return factors_; }
-  bool operator==(const Support&) const = default;
+  bool operator==(const FactoredMask&) const = default;
 
   // Null is everywhere.
   void intersect(const NodeRef& factor);
-  void intersect(const Support& other);
+  void intersect(const FactoredMask& other);
   // What is left without the factors that are made from any of these nodes: more than this.
-  Support without(std::span<const NodeRef> nodes) const;
+  FactoredMask without(std::span<const NodeRef> nodes) const;
   // As one tensor; null: everywhere.
   NodeRef tensor() const;
 
   // The factors that differ along `axes` of a tensor of this rank as one, null if none does; `rest`
   // gets the others. Any of A and any of B are more than any of A and B.
-  NodeRef differing(int64_t rank, AxisMask axes, Support* rest) const;
+  NodeRef differing(int64_t rank, AxisMask axes, FactoredMask* rest) const;
   // What is left where entries of a tensor of this rank are added up along `axes`, which stay with
   // length 1: a sum is a structural zero where all its terms are. Factors that differ along the
   // axes are looked through if `look`; else they count only if what they say is known.
-  Support folded(int64_t rank, AxisMask axes, bool look) const;
+  FactoredMask folded(int64_t rank, AxisMask axes, bool look) const;
   // The same where a cotangent of shape `from` is summed down to `to`.
-  Support summed(const Shape& from, const Shape& to, bool look) const;
+  FactoredMask summed(const Shape& from, const Shape& to, bool look) const;
 
  private:
   void add(const NodeRef& factor);
@@ -46,14 +46,14 @@ class Support {
 };
 
 // Where any of them holds.
-Support unite(std::span<const Support> supports);
+FactoredMask unite(std::span<const FactoredMask> masks);
 
 // Two that are one but for a condition and its negation.
 struct Branches {
   NodeRef condition;  // true in the first
-  Support both;
+  FactoredMask both;
 };
-std::optional<Branches> choice_between(const Support& a, const Support& b);
+std::optional<Branches> choice_between(const FactoredMask& a, const FactoredMask& b);
 
 // Whether a factor differs along any of these axes of a tensor of this rank.
 bool varies(const Node* factor, int64_t rank, AxisMask axes);

@@ -73,10 +73,11 @@ NodeRef own_place(const Node* node) {
   }
 }
 
-Support moved_in_product(const Node* product, const Support& support, size_t k, bool look) {
+FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, size_t k,
+                              bool look) {
   const int64_t rank = product->in[k]->shape.rank;
-  Support out;
-  const Support folded = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  FactoredMask out;
+  const FactoredMask folded = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   // Batch axes broadcast like those of the operand; the contracted one has length 1 by now.
   for (const NodeRef& factor : folded.factors()) out.intersect(factor);
   return out;
@@ -96,31 +97,31 @@ bool mixes_upwards(const Node* node) {
   }
 }
 
-Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros zeros) {
+FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   const bool look = zeros >= Zeros::Keep;
-  Support out;
-  if (node->op == Op::matmul) return moved_in_product(node, support, k, zeros >= Zeros::Far);
+  FactoredMask out;
+  if (node->op == Op::matmul) return moved_in_product(node, nonzero, k, zeros >= Zeros::Far);
   if (node->op == Op::sum) {
-    const Support folded = support.folded(node->in[0]->shape.rank, node->attr.axes, look);
+    const FactoredMask folded = nonzero.folded(node->in[0]->shape.rank, node->attr.axes, look);
     for (const NodeRef& factor : folded.factors()) {
       out.intersect(without_axes(aligned(factor, node->in[0]->shape.rank), node));
     }
     return out;
   }
-  for (const NodeRef& factor : support.factors()) out.intersect(moved_factor(node, factor));
+  for (const NodeRef& factor : nonzero.factors()) out.intersect(moved_factor(node, factor));
   if (look) out.intersect(own_place(node));
   return out;
 }
 
-NodeRef guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros) {
+NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   NodeRef other(product->in[1 - k]);
   const bool look = zeros >= Zeros::Far;
   const int64_t rank = product->in[k]->shape.rank;
   const int64_t rows = rank - 2;
   const int64_t columns = rank - 1;
-  const Support all = support.folded(rank, axis_bit(k == 0 ? rows : columns), look);
-  Support uses;
-  for (const NodeRef& factor : all.factors()) {  // the others are in the support of the result
+  const FactoredMask all = nonzero.folded(rank, axis_bit(k == 0 ? rows : columns), look);
+  FactoredMask uses;
+  for (const NodeRef& factor : all.factors()) {  // the others are in the mask of the result
     if (!varies(factor.get(), rank, axis_bit(k == 0 ? columns : rows))) continue;
     std::vector<int64_t> order;
     for (int64_t d = 0; d < rows; ++d) order.push_back(d);
@@ -139,15 +140,15 @@ NodeRef guarded_upwards(const Node* product, const Support& support, size_t k, Z
 
 NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros) {
   bool everywhere = true;
-  for (const Part& part : parts) everywhere &= part.has_tangent && part.support.everywhere();
+  for (const Part& part : parts) everywhere &= part.has_tangent && part.nonzero.everywhere();
   if (everywhere || zeros < Zeros::Keep) return nullptr;
   std::vector<NodeRef> masks;
   for (size_t k = 0; k < parts.size(); ++k) {
     const Shape& shape = node->inputs()[k]->shape;
     masks.push_back(!parts[k].has_tangent ? pullback::zeros(shape, DType::Bool)
-                    : parts[k].support.everywhere()
+                    : parts[k].nonzero.everywhere()
                         ? ones(shape, DType::Bool)
-                        : broadcast_to(parts[k].support.tensor(), shape));
+                        : broadcast_to(parts[k].nonzero.tensor(), shape));
   }
   const Attr& attr = node->attr;  // bools add to what either is
   if (node->op == Op::concat) return concat(masks, attr.axis);

@@ -12,21 +12,21 @@ namespace pullback {
 // Whether entries of an input meet in sums in the result: its tangent is made numbers first.
 bool mixes_upwards(const Node* node);
 
-// The support of what input k's tangent makes of the tangent of `node`, an operation that applies
-// itself to tangents or a product, where the input's tangent had `support`. `zeros` is what the
+// The mask of what input k's tangent makes of the tangent of `node`, an operation that applies
+// itself to tangents or a product, where the input's tangent had `nonzero`. `zeros` is what the
 // operations above make of structural zeros.
-Support moved_upwards(const Node* node, const Support& support, size_t k, Zeros zeros);
+FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t k, Zeros zeros);
 
 // The other operand than k of a product, zero where it meets only structural zeros of input k's
 // tangent: what is there, infinities too, takes no part. The mirror image of guarded_product.
-NodeRef guarded_upwards(const Node* product, const Support& support, size_t k, Zeros zeros);
+NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros);
 
 // Whether the inputs of an operation, which is linear in all of them, are parts of its result.
 bool has_parts(const Node* node);
-// The support of its tangent, false in a part without one. Null: everywhere.
+// The mask of its tangent, false in a part without one. Null: everywhere.
 struct Part {
   bool has_tangent;
-  Support support;
+  FactoredMask nonzero;
 };
 NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros);
 

@@ -1,4 +1,4 @@
-// Factors of supports (grad/zeros/factored_mask.h) on their way through operations that move
+// Factors of masks (grad/zeros/factored_mask.h) on their way through operations that move
 // entries, in either direction: what a reverse pass does for a slice, a forward pass does for an
 // embed. Along an axis of which a factor says the same (there it has length 1) it stays as narrow
 // as it was.

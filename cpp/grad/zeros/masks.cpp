@@ -1,4 +1,4 @@
-// Where structural zeros go. A factor of a support moves as the entries do, but along an axis of
+// Where structural zeros go. A factor of a mask moves as the entries do, but along an axis of
 // which it says the same (there it has length 1) it need not: it stays as narrow as it was.
 
 #include "grad/zeros/masks.h"
@@ -145,11 +145,11 @@ NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
 
 // Of the products' cotangents at the shape of all the batch: the rows of g are one's, its columns
 // the other's.
-Support moved_in_product(const Node* product, const Support& support, size_t k,
-                         const Cotangent& answer, Zeros zeros) {
+FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, size_t k,
+                              const Cotangent& answer, Zeros zeros) {
   const int64_t rank = product->shape.rank;
   const bool look = zeros >= Zeros::Keep;
-  const Support out = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  const FactoredMask out = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   Shape from = product->shape;
   const Shape& input = product->in[k]->shape;
   (k == 0 ? from[rank - 1] : from[rank - 2]) = input[input.rank - (k == 0 ? 1 : 2)];
@@ -170,13 +170,13 @@ AxisMask summed_axes(const Node* product, size_t k) {
 
 // Operand k, zero where all that it is multiplied by are structural zeros and the product's other
 // cotangent does not say so.
-NodeRef guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
+NodeRef guarded_operand(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   NodeRef operand(product->in[k]);
   const int64_t rank = product->shape.rank;
   const bool look = zeros >= Zeros::Keep;
   const AxisMask sums = summed_axes(product, 1 - k);
-  const Support all = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
-  Support uses;
+  const FactoredMask all = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  FactoredMask uses;
   for (const NodeRef& factor : all.factors()) {
     if (varies(factor.get(), rank, sums)) uses.intersect(factor);
   }
@@ -213,9 +213,9 @@ Zeros zeros_of(const Node* node, Zeros below) {
 
 Zeros zeros_of_composite(Zeros below) { return std::max(below, Zeros::Cheap); }
 
-NodeRef dense_of(const NodeRef& value, const Support& support, bool clean) {
-  if (support.everywhere() || clean) return value;
-  return formula::where(Expr(support.tensor()), Expr(value), scalar(value->dtype, 0));
+NodeRef dense_of(const NodeRef& value, const FactoredMask& nonzero, bool clean) {
+  if (nonzero.everywhere() || clean) return value;
+  return formula::where(Expr(nonzero.tensor()), Expr(value), scalar(value->dtype, 0));
 }
 
 void resolve_mask(const Node* node, Cotangent* answer, Zeros zeros) {
@@ -224,7 +224,7 @@ void resolve_mask(const Node* node, Cotangent* answer, Zeros zeros) {
                     : zeros == Zeros::Far ? !answer->clean || !is_elementwise(node->op)
                                           : true;
   if (kept) return;
-  Support own;
+  FactoredMask own;
   own.intersect(std::exchange(answer->mask, nullptr));
   answer->value = dense_of(answer->value, own, answer->clean);
 }
@@ -235,32 +235,32 @@ bool keeps_zeros(const Node* node) {
          !multiplies(node);
 }
 
-Support moved(const Node* node, const Support& support, size_t k, const Cotangent& answer,
-              Zeros zeros) {
+FactoredMask moved(const Node* node, const FactoredMask& nonzero, size_t k, const Cotangent& answer,
+                   Zeros zeros) {
   if (traits(node->op).mask == Mask::Stops) return {};
-  if (node->op == Op::matmul) return moved_in_product(node, support, k, answer, zeros);
-  Support rest = support;
-  Support out;
+  if (node->op == Op::matmul) return moved_in_product(node, nonzero, k, answer, zeros);
+  FactoredMask rest = nonzero;
+  FactoredMask out;
   if (node->op == Op::take) {  // an entry that was taken twice has the cotangents of both
     rest = {};
-    const NodeRef mixed = support.differing(node->shape.rank, taken_axes(node), &rest);
+    const NodeRef mixed = nonzero.differing(node->shape.rank, taken_axes(node), &rest);
     if (mixed) out.intersect(moved_factor(node, mixed, k));
   }
   for (const NodeRef& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));
   return out;
 }
 
-Support moved_in_composite(const Node* node, const Support& support, Zeros zeros) {
+FactoredMask moved_in_composite(const Node* node, const FactoredMask& nonzero, Zeros zeros) {
   const int64_t rank = node->in[1]->shape.rank;
   switch (node->attr.composite) {
     case Composite::softmax:
     case Composite::log_softmax:
-      return support.folded(rank, axis_bit(node->attr.axis), zeros >= Zeros::Keep);
+      return nonzero.folded(rank, axis_bit(node->attr.axis), zeros >= Zeros::Keep);
     case Composite::max:
     case Composite::min:
     case Composite::logsumexp: {
-      Support out;
-      for (const NodeRef& factor : support.factors()) {
+      FactoredMask out;
+      for (const NodeRef& factor : nonzero.factors()) {
         const NodeRef full = aligned(factor, node->shape.rank);
         Shape shape;
         for (int64_t d = 0, from = 0; d < rank; ++d) {
@@ -287,12 +287,12 @@ Support moved_in_composite(const Node* node, const Support& support, Zeros zeros
   return {};
 }
 
-NodeRef guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+NodeRef guarded_product(Node* product, const FactoredMask& nonzero, std::span<const uint8_t> wanted,
                         Zeros left, Zeros right) {
   NodeRef a(product->in[0]);
   NodeRef b(product->in[1]);
-  if (wanted[1]) a = guarded_operand(product, support, 0, left);
-  if (wanted[0]) b = guarded_operand(product, support, 1, right);
+  if (wanted[1]) a = guarded_operand(product, nonzero, 0, left);
+  if (wanted[0]) b = guarded_operand(product, nonzero, 1, right);
   if (a == product->in[0] && b == product->in[1]) return {product};
   return matmul(a, b);
 }

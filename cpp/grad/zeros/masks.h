@@ -24,15 +24,15 @@ Zeros zeros_of(const Node* node, Zeros below);
 // That of a composite with a rule of its own.
 Zeros zeros_of_composite(Zeros below);
 
-// The support of the cotangent `answer` that a node's row, or a composite's own rule, has for
-// input k, where the node's cotangent had `support`; the answer's own mask is not in it. `zeros` is
+// The mask of the cotangent `answer` that a node's row, or a composite's own rule, has for
+// input k, where the node's cotangent had `nonzero`; the answer's own mask is not in it. `zeros` is
 // the input's.
-Support moved(const Node* node, const Support& support, size_t k, const Cotangent& answer,
-              Zeros zeros);
-Support moved_in_composite(const Node* node, const Support& support, Zeros zeros);
+FactoredMask moved(const Node* node, const FactoredMask& nonzero, size_t k, const Cotangent& answer,
+                   Zeros zeros);
+FactoredMask moved_in_composite(const Node* node, const FactoredMask& nonzero, Zeros zeros);
 
-// A value with zeros outside its support; `clean` says that it has them.
-NodeRef dense_of(const NodeRef& value, const Support& support, bool clean);
+// A value with zeros outside its mask; `clean` says that it has them.
+NodeRef dense_of(const NodeRef& value, const FactoredMask& nonzero, bool clean);
 // Applies the mask of a node's own rule where it is not worth keeping for an input that does
 // `zeros`.
 void resolve_mask(const Node* node, Cotangent* answer, Zeros zeros);
@@ -44,7 +44,7 @@ bool keeps_zeros(const Node* node);
 // and columns of the right one, as far as their cotangents are sums over them. What is there,
 // infinities too, takes no part. The node itself where that is nothing. `left` and `right` are what
 // the operands make of structural zeros, `wanted` says whose cotangent is wanted.
-NodeRef guarded_product(Node* product, const Support& support, std::span<const uint8_t> wanted,
+NodeRef guarded_product(Node* product, const FactoredMask& nonzero, std::span<const uint8_t> wanted,
                         Zeros left, Zeros right);
 
 }  // namespace pullback
