@@ -145,7 +145,7 @@ class Opening {
     placed_until(next_seq());  // a loop that is replayed is not of an iteration
     const auto carries = static_cast<size_t>(form_.carries);
     const auto outputs = operation_.outputs.size();
-    // What is stacked, and the trails.
+    // What is stacked, and the residuals.
     std::vector<std::vector<NodeRef>> collected(outputs);
     const int64_t count = closed ? std::min(kLoops, trips) : trips;
     for (int64_t p = 0; p < count; ++p) {
@@ -209,8 +209,9 @@ class Opening {
         continue;
       }
       if (replayed == nullptr) replayed = replayed_loop(trips);
-      const size_t trail = operation_.bodies[1]->roots.size() + 1 + operation_.trails[-1 - place];
-      given.push_back(output_of(replayed, trail));
+      const size_t residual =
+          operation_.bodies[1]->roots.size() + 1 + operation_.residuals[-1 - place];
+      given.push_back(output_of(replayed, residual));
     }
     return given;
   }

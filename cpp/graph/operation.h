@@ -48,8 +48,8 @@ void release(Body* body);
 //   what it carries at the end;
 //   what is stacked;
 //   the number of iterations (int64);
-//   the trails: of each of what it carries what came into the iterations, stacked. Where the number
-//   of iterations is not known, there are none.
+//   the residuals: of each of what it carries what came into the iterations, stacked. Where the
+//   number of iterations is not known, there are none.
 //
 // Entry p of what is stacked belongs to iteration p, or from the end to iteration trips - 1 - p.
 struct LoopForm {
@@ -131,13 +131,15 @@ struct Operation {
   RoutineForm form;   // of a routine, and …
   int64_t batch = 1;  // … how many matrices
 
-  // The reverse of a loop whose number of iterations was not known goes along trails that it makes
-  // itself: it runs that loop again, whose body is its second. What it carries are cotangents, …
-  std::vector<int32_t> trails;  // of each of what it goes along: what the other one carries. Such
-                                // an input is no input of the operation, but -1 - its number here.
+  // The reverse of a loop whose number of iterations was not known goes along residuals that it
+  // makes itself: it runs that loop again, whose body is its second. What it carries are
+  // cotangents, …
+  std::vector<int32_t>
+      residuals;  // of each of what it goes along: what the other one carries. Such
+                  // an input is no input of the operation, but -1 - its number here.
   std::vector<int32_t> cotangents_of;  // … each of this input of the other's body
 
-  bool replays() const { return !trails.empty(); }
+  bool replays() const { return !residuals.empty(); }
 };
 
 }  // namespace pullback

@@ -243,8 +243,8 @@ NodeRef make_loop(LoopRequest request) {
     }
     kept.push_back(body.inputs[i]);
     if (along && request.replayed) {
-      operation->trails.push_back(request.trails[i - carries]);
-      places.push_back(-static_cast<int32_t>(operation->trails.size()));
+      operation->residuals.push_back(request.residuals[i - carries]);
+      places.push_back(-static_cast<int32_t>(operation->residuals.size()));
     } else {
       places.push_back(i < stacked_end ? inputs.add_own(request.inputs[i])
                                        : inputs.add(request.inputs[i]));

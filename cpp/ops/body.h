@@ -61,10 +61,10 @@ struct LoopRequest {
   Ref<Body> condition;                       // where form.trips is kWhile
   std::vector<NodeRef> condition_constants;  // its inputs behind what is carried
   NodeRef count;                             // where form.trips is kCounted
-  // Where what is stacked are trails of a loop that runs again: see Operation.
+  // Where what is stacked are residuals of a loop that runs again: see Operation.
   Ref<Body> replayed;
   std::vector<NodeRef> replayed_inputs;
-  std::vector<int32_t> trails, cotangents_of;
+  std::vector<int32_t> residuals, cotangents_of;
 };
 // Shapes and dtypes must fit. What the bodies do not read is left out.
 NodeRef make_loop(LoopRequest request);

@@ -94,8 +94,8 @@ int64_t bytes_of(const Plan& plan) {
       bytes += bytes_of(loop->in) + bytes_of(loop->draws) + bytes_of(loop->out) +
                bytes_of(loop->carry_bytes) + bytes_of_body(loop->body);
       if (loop->condition) bytes += bytes_of_body(*loop->condition);
-      bytes +=
-          bytes_of(loop->replayed_from) + bytes_of(loop->replayed_bytes) + bytes_of(loop->trails);
+      bytes += bytes_of(loop->replayed_from) + bytes_of(loop->replayed_bytes) +
+               bytes_of(loop->residuals);
       if (loop->replayed) bytes += bytes_of_body(*loop->replayed);
     }
     if (const auto* branch = std::get_if<Branch>(&step.work)) {

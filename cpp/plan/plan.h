@@ -236,7 +236,8 @@ struct Loop {
   std::optional<BodyPlan> condition;
   std::vector<View> in;        // of inputs that are scalars of the run the slot is -1, …
   std::vector<int32_t> draws;  // … and here is their position in the run's scalars
-  // What is carried, what is stacked, the count, the trails; the slot is -1 where nobody reads it.
+  // What is carried, what is stacked, the count, the residuals; the slot is -1 where nobody reads
+  // it.
   std::vector<View> out;
   std::vector<int64_t> carry_bytes;  // of each of what is carried
   int32_t stacked_in = 0, stacked_out = 0;
@@ -244,13 +245,13 @@ struct Loop {
   bool counted = false;  // the last of `in` is the number
   bool reversed = false;
 
-  // Where it goes along the trails of a loop that it runs first: that one's body, what that
+  // Where it goes along the residuals of a loop that it runs first: that one's body, what that
   // carries, and for each of what is stacked in, which of that. In `body` such an argument is -1 -
   // its place.
   std::optional<BodyPlan> replayed;
   std::vector<int32_t> replayed_from;   // of each of what it carries: which input it starts with
   std::vector<int64_t> replayed_bytes;  // … and its size
-  std::vector<int32_t> trails;
+  std::vector<int32_t> residuals;
   int64_t memory = 0;  // bytes that the states may take; 0: as many as there are
 
   int32_t carries() const { return static_cast<int32_t>(carry_bytes.size()); }

@@ -20,7 +20,7 @@ std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
   while (true) {
     Carried first = carried(replayed, operation_.inputs[1], states, apart, {}, in_replayed);
     Flags along;
-    for (int32_t k : operation_.trails) along.push_back(first.flags[k]);
+    for (int32_t k : operation_.residuals) along.push_back(first.flags[k]);
     Carried own =
         carried(body, operation_.inputs[0], operation_.loop.carries, apart, along, in_reverse);
     bool same = true;
@@ -48,7 +48,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   LoopRequest request;
   request.form = form;
   request.count = longest;
-  request.trails = operation_.trails;
+  request.residuals = operation_.residuals;
   request.cotangents_of = operation_.cotangents_of;
   close_replayed(first, apart, &request);
 

@@ -108,10 +108,11 @@ void test_faults() {
       {"more iterations than there are entries", [](Example& e) { e.loop.trips = 6; }},
       {"a carry of another size", [](Example& e) { e.loop.carry_bytes[0] = 16; }},
       {"an input that is not there", [](Example& e) { e.loop.body.arguments[2] = 3; }},
-      {"a trail of a loop that is not replayed", [](Example& e) { e.loop.body.arguments[1] = -1; }},
+      {"a residual of a loop that is not replayed",
+       [](Example& e) { e.loop.body.arguments[1] = -1; }},
       {"a result that is not there", [](Example& e) { e.loop.body.results[1] = 1; }},
       {"fewer outputs", [](Example& e) { e.loop.out.pop_back(); }},
-      {"a short trail", [](Example& e) { e.loop.out[3] = e.loop.out[0]; }},
+      {"a short residual", [](Example& e) { e.loop.out[3] = e.loop.out[0]; }},
       {"a stack of unknown length", [](Example& e) { e.loop.counted = true; }},
       {"a write to what is read", [](Example& e) { e.loop.out[0] = e.loop.in[0]; }},
       {"gaps", [](Example& e) { e.loop.in[0].strides[0] = 0; }},
@@ -146,7 +147,7 @@ void test_replays() {
       loop.replayed = multiply_and_add({2, 1, 3});
       loop.replayed_from = {2};
       loop.replayed_bytes = loop.carry_bytes = {kWidth * size_of(F)};
-      loop.trails = {0};
+      loop.residuals = {0};
       loop.stacked_in = 1;
       loop.counted = loop.reversed = true;
       loop.trips = -2;

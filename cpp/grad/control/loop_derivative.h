@@ -22,7 +22,7 @@ struct LoopView {
 
   NodeRef input(size_t i) const { return NodeRef(node->inputs()[operation.inputs[0][i]]); }
   size_t count_output() const { return body.roots.size(); }
-  size_t trail_output(size_t k) const { return body.roots.size() + 1 + k; }
+  size_t residual_output(size_t k) const { return body.roots.size() + 1 + k; }
   bool known() const { return form.trips >= 0; }
   // As a tensor, where it is not known before.
   NodeRef count() const {

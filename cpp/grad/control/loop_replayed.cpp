@@ -1,5 +1,5 @@
 // Where the number of iterations is not known before, nothing can be stacked: the reverse runs the
-// loop again to get the trails (it replays it), as many times as it did the first time. Such a
+// loop again to get the residuals (it replays it), as many times as it did the first time. Such a
 // reverse, Jᵀg, is differentiated by what it means, with L the loop, J its derivative, and L' the
 // loop that carries tangents along: in a direction x', with g' for g,
 //

@@ -60,7 +60,7 @@ class Tangents {
     }
     for (size_t k = 0; k < loop_.carries && loop_.known(); ++k) {
       const auto at = carry_at[k];
-      if (at) places_[loop_.trail_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
+      if (at) places_[loop_.residual_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
     }
     request.form.trips = loop_.form.trips;
     request.form.reversed = loop_.form.reversed;

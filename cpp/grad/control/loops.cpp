@@ -1,8 +1,8 @@
 // The reverse of a loop goes over the iterations the other way. It carries the cotangents of what
-// the loop carries, and sums of what each iteration says of constants; along its way lie the trails
-// of the loop, from which an iteration computes its inside again, what the loop was given stacked,
-// and the cotangents of what it stacked. Trails are outputs of the loop like any other, with a
-// cotangent of their own where somebody differentiates once more.
+// the loop carries, and sums of what each iteration says of constants; along its way lie the
+// residuals of the loop, from which an iteration computes its inside again, what the loop was given
+// stacked, and the cotangents of what it stacked. Residuals are outputs of the loop like any other,
+// with a cotangent of their own where somebody differentiates once more.
 #include <utility>
 
 #include "grad/control/loop_derivative.h"
@@ -26,15 +26,15 @@ class Reverse {
   std::vector<NodeRef> run() {
     find_paths();
     for (size_t k = 0; k < loop_.carries; ++k) {
-      live_[k] = from_[k] && (cotangents_[k] || of_trail(k));
+      live_[k] = from_[k] && (cotangents_[k] || of_residual(k));
     }
     find_answers();
     return make();
   }
 
  private:
-  NodeRef of_trail(size_t k) const {
-    return loop_.known() ? cotangents_[loop_.trail_output(k)] : nullptr;
+  NodeRef of_residual(size_t k) const {
+    return loop_.known() ? cotangents_[loop_.residual_output(k)] : nullptr;
   }
 
   // The body's inputs that what is wanted reaches, through any number of iterations.
@@ -89,7 +89,7 @@ class Reverse {
       if (!live_[k]) continue;
       carried.push_back(k);
       NodeRef root = answers_[k];
-      if (const NodeRef g = of_trail(k)) {
+      if (const NodeRef g = of_residual(k)) {
         const NodeRef each = argument_like(body_.inputs[k]);
         out.go_along(each, g);
         root = sum_of(root, each);
@@ -109,9 +109,10 @@ class Reverse {
       out.stacked_roots.push_back(answers_[i]);
     }
     for (size_t k = 0; k < loop_.carries; ++k) {
-      request.trails.push_back(static_cast<int32_t>(k));
+      request.residuals.push_back(static_cast<int32_t>(k));
       const bool known = loop_.known();
-      out.go_along(body_.inputs[k], known ? output_of(loop_.node, loop_.trail_output(k)) : nullptr);
+      out.go_along(body_.inputs[k],
+                   known ? output_of(loop_.node, loop_.residual_output(k)) : nullptr);
     }
     for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
       out.go_along(body_.inputs[i], loop_.input(i));
@@ -141,7 +142,7 @@ class Reverse {
     for (size_t i : stacked) answers[i] = output_of(reverse, next++);
     for (size_t i = 0; i < answers.size(); ++i) {
       // Where there is an iteration, what it gives nothing to has nothing.
-      const bool cut = i < loop_.carries && !answers_[i] && !of_trail(i) && loop_.form.trips > 0;
+      const bool cut = i < loop_.carries && !answers_[i] && !of_residual(i) && loop_.form.trips > 0;
       if (!wanted_[i] || cut) answers[i] = nullptr;
     }
     return answers;

@@ -96,8 +96,8 @@ std::vector<unsigned char> key_of(const Operation& operation) {
         int64_t{form.reversed}, form.memory}) {
     append(number, &out);
   }
-  for (const int32_t carry : operation.trails) append(carry, &out);
-  append(static_cast<uint32_t>(operation.trails.size()), &out);
+  for (const int32_t carry : operation.residuals) append(carry, &out);
+  append(static_cast<uint32_t>(operation.residuals.size()), &out);
   const RoutineForm& matrix = operation.form;
   for (const int number : {static_cast<int>(matrix.routine), static_cast<int>(matrix.lower),
                            static_cast<int>(matrix.unit), static_cast<int>(matrix.turn),

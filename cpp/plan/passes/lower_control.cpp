@@ -53,7 +53,7 @@ void Lowering::emit_loop(uint32_t member) {
   };
   if (operation.replays()) {
     const Body& replayed = *operation.bodies[1];
-    loop.trails = operation.trails;
+    loop.residuals = operation.residuals;
     for (size_t k = 0; k < replayed.roots.size(); ++k) {
       loop.replayed_from.push_back(operation.inputs[1][k]);
       loop.replayed_bytes.push_back(bytes_of_root(replayed.roots[k]));

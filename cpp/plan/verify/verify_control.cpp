@@ -55,15 +55,16 @@ void verify_loop(const Loop& loop, size_t step) {
     require(bytes_of(loop.in[k]) == loop.carry_bytes[k], "a start of another size");
     const View& last = loop.out[k];
     require(last.slot < 0 || bytes_of(last) == loop.carry_bytes[k], "an end of another size");
-    const View* trail = known ? &loop.out[carries + loop.stacked_out + 1 + k] : nullptr;
-    require(!trail || trail->slot < 0 || bytes_of(*trail) == loop.carry_bytes[k] * loop.trips,
-            "a trail of another size");
+    const View* residual = known ? &loop.out[carries + loop.stacked_out + 1 + k] : nullptr;
+    require(
+        !residual || residual->slot < 0 || bytes_of(*residual) == loop.carry_bytes[k] * loop.trips,
+        "a residual of another size");
   }
   const auto of_input = [&](int32_t input) -> int64_t {
     if (input < 0) {
       const auto k = static_cast<size_t>(-1 - input);
-      require(loop.replayed && k < loop.trails.size(), "a trail that is not there");
-      return loop.replayed_bytes[loop.trails[k]];
+      require(loop.replayed && k < loop.residuals.size(), "a residual that is not there");
+      return loop.replayed_bytes[loop.residuals[k]];
     }
     require(static_cast<size_t>(input) < loop.in.size(), "an input that is not there");
     const size_t k = static_cast<size_t>(input);

@@ -1,6 +1,6 @@
 // A loop runs the plan of its body again and again on memory that moves on: what is carried goes
-// from one of two buffers to the other, or along its trail; entries of what is stacked are views.
-// All that an iteration needs is in the step's scratch memory, which the run has allocated.
+// from one of two buffers to the other, or along its residual; entries of what is stacked are
+// views. All that an iteration needs is in the step's scratch memory, which the run has allocated.
 #include "backend/cpu/control/loop_run.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class LoopRun {
     trips_ = loop_.trips;
     if (loop_.counted) std::memcpy(&trips_, slots_.at(loop_.in.back()), sizeof trips_);
     trips_ = std::max<int64_t>(trips_, 0);
-    if (trips_ > 0) start_trails();
+    if (trips_ > 0) start_residuals();
     int64_t count = trips_;
     const Status status = loop_.condition  ? run_while(&count)
                           : loop_.replayed ? run_along()
@@ -52,14 +52,14 @@ class LoopRun {
 
  private:
   size_t carries() const { return loop_.carry_bytes.size(); }
-  const View& trail(size_t k) const { return loop_.out[carries() + loop_.stacked_out + 1 + k]; }
-  bool has_trail(size_t k) const { return loop_.trips > 0 && trail(k).slot >= 0; }
+  const View& residual(size_t k) const { return loop_.out[carries() + loop_.stacked_out + 1 + k]; }
+  bool has_residual(size_t k) const { return loop_.trips > 0 && residual(k).slot >= 0; }
   int64_t position(int64_t t) const { return loop_.reversed ? trips_ - 1 - t : t; }
 
-  void start_trails() {
+  void start_residuals() {
     for (size_t k = 0; k < carries(); ++k) {
-      if (!has_trail(k) || loop_.carry_bytes[k] == 0) continue;
-      char* at = slots_.at(trail(k)) + position(0) * loop_.carry_bytes[k];
+      if (!has_residual(k) || loop_.carry_bytes[k] == 0) continue;
+      char* at = slots_.at(residual(k)) + position(0) * loop_.carry_bytes[k];
       std::memcpy(at, now_[k], loop_.carry_bytes[k]);
       now_[k] = at;
     }
@@ -81,8 +81,8 @@ class LoopRun {
       if (stop_requested()) return failure(Problem::Interrupted);
       Status status = replay.go_to(trips_ - 1 - t);
       if (!status) return status;
-      for (const auto& [argument, number] : program_.trailed) {
-        body_.argument(argument) = replay.carried(loop_.trails[number]);
+      for (const auto& [argument, number] : program_.from_residuals) {
+        body_.argument(argument) = replay.carried(loop_.residuals[number]);
       }
       status = iterate(t, t + 1 == trips_);
       if (!status) return status;
@@ -146,8 +146,8 @@ class LoopRun {
 
   char* place_of_next(size_t k, int64_t t, bool last) const {
     if (last && loop_.out[k].slot >= 0) return slots_.at(loop_.out[k]);
-    if (!last && has_trail(k)) {
-      return slots_.at(trail(k)) + position(t + 1) * loop_.carry_bytes[k];
+    if (!last && has_residual(k)) {
+      return slots_.at(residual(k)) + position(t + 1) * loop_.carry_bytes[k];
     }
     return scratch_ + program_.buffers[k] + t % 2 * round_up(loop_.carry_bytes[k], 64);
   }
@@ -177,7 +177,7 @@ LoopProgram compile_loop(const Loop& loop) {
     const auto argument = static_cast<int32_t>(a);
     const int32_t input = loop.body.arguments[a];
     if (input < 0) {
-      out.trailed.push_back({argument, -1 - input});
+      out.from_residuals.push_back({argument, -1 - input});
     } else if (input < carries) {
       out.carried.push_back({argument, input});
     } else if (!loop.replayed && input < carries + loop.stacked_in) {

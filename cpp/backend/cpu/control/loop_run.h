@@ -17,7 +17,7 @@ struct LoopProgram {
   struct Moving {
     int32_t argument, number;
   };
-  std::vector<Moving> carried, stacked, trailed, asked;  // the last of the condition
+  std::vector<Moving> carried, stacked, from_residuals, asked;  // the last of the condition
   std::vector<int64_t> stacked_bytes;  // of an entry of what is stacked: in, then out
   std::vector<int64_t> buffers;        // of each carry: two of them, one behind the other
   int64_t pointers = 0;                // to where what is carried lies now, and next
