@@ -16,25 +16,25 @@
 
 namespace pullback {
 
-struct HostArray {
+struct CallbackArray {
   DType dtype;
   Shape shape;
   void* data;  // row-major
 };
 
-struct HostCallable {
-  // Writes `out`; false where it failed, and `host_failure` says why.
-  virtual bool call(std::span<const HostArray> in, const HostArray& out) noexcept = 0;
+struct Callback {
+  // Writes `out`; false where it failed, and `callback_failure` says why.
+  virtual bool call(std::span<const CallbackArray> in, const CallbackArray& out) noexcept = 0;
 
  protected:
-  ~HostCallable() = default;
+  ~Callback() = default;
 };
 
-inline thread_local std::exception_ptr host_failure;
+inline thread_local std::exception_ptr callback_failure;
 
 // The failure of a function, which the binding raises as it is.
-struct HostError : Error {
-  explicit HostError(std::exception_ptr why)
+struct CallbackError : Error {
+  explicit CallbackError(std::exception_ptr why)
       : Error(ErrorKind::Runtime, "numpy_function: the function failed", Of::Run),
         reason(std::move(why)) {}
   std::exception_ptr reason;

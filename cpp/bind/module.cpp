@@ -262,7 +262,7 @@ PYBIND11_MODULE(_core, m) {
   bind_variable(m);
   bind_functions(m);
   bind_indexing(m);
-  bind_host(m);
+  bind_callback(m);
   bind_gradients(m);
   bind_sparsity(m);
   bind_control(m);

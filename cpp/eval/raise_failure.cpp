@@ -82,7 +82,7 @@ void raise(const Plan& plan, const Status& status) {
     case Problem::Memory:
       fail_run(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
     case Problem::Host:
-      throw HostError(std::exchange(host_failure, nullptr));
+      throw CallbackError(std::exchange(callback_failure, nullptr));
     case Problem::Interrupted:
       fail_run(ErrorKind::Runtime, who, ": interrupted");
     default:

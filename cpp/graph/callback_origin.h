@@ -6,13 +6,13 @@
 
 namespace pullback {
 
-struct HostFunction : Origin, HostCallable {
+struct CallbackOrigin : Origin, Callback {
   // Takes arrays with more axes in front as well: one call for a batch.
   bool takes_batches = false;
 };
 
 inline bool is_function(const Node* node) {
-  return node->op == Op::scalar && dynamic_cast<const HostFunction*>(node->origin.get());
+  return node->op == Op::scalar && dynamic_cast<const CallbackOrigin*>(node->origin.get());
 }
 // A scalar that a body is given by each run: a draw, or which function to call. Its plan is the
 // same for all of them.

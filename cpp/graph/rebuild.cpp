@@ -33,7 +33,7 @@ bool holds_rules(const Node* node) {
 NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   if (node->op == Op::scalar) {
     NodeRef copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);
-    if (!(node->flags & kTraced)) copy->origin = node->origin;  // a host function
+    if (!(node->flags & kTraced)) copy->origin = node->origin;  // a callback
     return copy;
   }
   NodeRef copy = make_node(node->op, node->dtype, node->shape, inputs, node->attr);

@@ -41,10 +41,10 @@ NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype) {
 
 // In a trace it is a step of every call, whatever it is made from.
 NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
-                  const Ref<HostFunction>& function) {
+                  const Ref<CallbackOrigin>& function) {
   for (const NodeRef& input : inputs) refuse_complex(input.get(), "host_call");
   Scalar which;
-  which.i = reinterpret_cast<intptr_t>(static_cast<HostCallable*>(function.get()));
+  which.i = reinterpret_cast<intptr_t>(static_cast<Callback*>(function.get()));
   const NodeRef scalar = make_scalar(DType::Int64, which);
   scalar->origin = function.get();
   std::vector<Node*> all = {scalar.get()};

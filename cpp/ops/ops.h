@@ -155,7 +155,7 @@ std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const Nod
 
 // --- functions of the program (ops/create.cpp)
 NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
-                  const Ref<HostFunction>& function);
+                  const Ref<CallbackOrigin>& function);
 
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {

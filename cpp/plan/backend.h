@@ -22,7 +22,7 @@ enum class Problem : uint8_t {
   Degenerate,       // two eigenvalues or singular values are equal; likewise
   NotUnique,        // a Sylvester equation has no single solution; likewise
   NoLibrary,        // there is none with the routine
-  Host,             // a host function failed: see host_failure
+  Host,             // a callback failed: see callback_failure
   Injected,         // by a test, through the null backend
   Memory,           // no scratch memory
   Interrupted,      // RunArguments::interrupted said so

@@ -114,7 +114,7 @@ struct Printer {
     for (const View& view : r.in) out += " " + show(plan, view);
     return text(out, " to ", show(plan, r.out));
   }
-  std::string operator()(const HostCall& call) const {
+  std::string operator()(const CallbackCall& call) const {
     std::string out = "host";
     for (const View& view : call.in) out += " " + show(plan, view);
     return text(out, " to ", show(plan, call.out));

@@ -39,7 +39,7 @@ bool can_fail(const Sort&) { return true; }
 bool can_fail(const Search&) { return false; }
 bool can_fail(const Random&) { return false; }
 bool can_fail(const Iota&) { return false; }
-bool can_fail(const HostCall&) { return true; }
+bool can_fail(const CallbackCall&) { return true; }
 bool can_fail(const LibraryCall&) { return true; }
 bool can_fail(const BodyPlan& body) {
   const auto& steps = body.plan->plan.steps;
@@ -86,7 +86,7 @@ int64_t bytes_of(const Plan& plan) {
                   bytes_of(plan.donated_arguments);
   for (const Step& step : plan.steps) {
     if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
-    if (const auto* call = std::get_if<HostCall>(&step.work)) bytes += bytes_of(call->in);
+    if (const auto* call = std::get_if<CallbackCall>(&step.work)) bytes += bytes_of(call->in);
     if (const auto* call = std::get_if<LibraryCall>(&step.work)) {
       bytes += bytes_of(call->in) + bytes_of(call->out);
     }

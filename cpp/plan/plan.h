@@ -196,9 +196,9 @@ struct Iota {
   View out;
 };
 
-// out = a function of the program of `in`, all row-major: the HostCallable (base/callback.h) that
+// out = a function of the program of `in`, all row-major: the Callback (base/callback.h) that
 // the run's scalar says.
-struct HostCall {
+struct CallbackCall {
   int32_t function;  // position in the run's scalars
   std::vector<View> in;
   View out;
@@ -265,8 +265,9 @@ struct Branch {
   std::vector<View> out;
 };
 
-using Work = std::variant<TileGroup, Gemm, Convolution, Pool, Layout, Gather, ScatterAdd, ArgReduce,
-                          Random, Iota, Scan, Sort, Search, HostCall, LibraryCall, Loop, Branch>;
+using Work =
+    std::variant<TileGroup, Gemm, Convolution, Pool, Layout, Gather, ScatterAdd, ArgReduce, Random,
+                 Iota, Scan, Sort, Search, CallbackCall, LibraryCall, Loop, Branch>;
 
 struct Step {
   Work work;

@@ -87,7 +87,7 @@ void for_each_view(const Iota& iota, F&& f) {
   f(iota.out, true);
 }
 template <class F>
-void for_each_view(const HostCall& call, F&& f) {
+void for_each_view(const CallbackCall& call, F&& f) {
   for (const View& view : call.in) f(view, false);
   f(call.out, true);
 }

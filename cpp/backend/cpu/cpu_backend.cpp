@@ -90,14 +90,13 @@ Status run(const Search& step, const Slots& slots) { return run_search(step, slo
 Status run(const Random& step, const Slots& slots) { return run_random(step, slots); }
 Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots); }
 
-Status run(const HostCall& step, const Slots& slots) {
+Status run(const CallbackCall& step, const Slots& slots) {
   const auto array = [&](const View& view) {
-    return HostArray{view.dtype, view.shape, slots.at(view)};
+    return CallbackArray{view.dtype, view.shape, slots.at(view)};
   };
-  std::vector<HostArray> in;
+  std::vector<CallbackArray> in;
   for (const View& view : step.in) in.push_back(array(view));
-  auto* function =
-      std::bit_cast<HostCallable*>(static_cast<intptr_t>(slots.scalar(step.function).i));
+  auto* function = std::bit_cast<Callback*>(static_cast<intptr_t>(slots.scalar(step.function).i));
   return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
 }
 
@@ -105,7 +104,7 @@ Status run(const LibraryStep& step, const Slots& slots) { return run_library(ste
 Status run(const FourierStep& step, const Slots& slots) { return run_fourier(step, slots); }
 
 using Compiled = std::variant<GroupProgram, GemmStep, ConvolutionStep, Pool, LayoutProgram, Gather,
-                              ScatterAdd, ArgReduce, Random, Iota, Scan, Sort, Search, HostCall,
+                              ScatterAdd, ArgReduce, Random, Iota, Scan, Sort, Search, CallbackCall,
                               LibraryStep, FourierStep, LoopProgram, BranchProgram>;
 
 Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }

@@ -1,5 +1,5 @@
-// A HostFunction of Python: copies in, the function, a copy out. It runs with the interpreter lock,
-// which the run of the plan has given away.
+// A CallbackOrigin of Python: copies in, the function, a copy out. It runs with the interpreter
+// lock, which the run of the plan has given away.
 #include "bind/operations/callback.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace pullback {
 namespace {
 
-class PythonFunction : public HostFunction {
+class PythonFunction : public CallbackOrigin {
  public:
   explicit PythonFunction(py::object f) : f_(std::move(f)) {}
   // What goes when the interpreter has gone takes nothing along.
@@ -21,20 +21,20 @@ class PythonFunction : public HostFunction {
     if (!Py_IsInitialized()) f_.release();
   }
 
-  bool call(std::span<const HostArray> in, const HostArray& out) noexcept override {
+  bool call(std::span<const CallbackArray> in, const CallbackArray& out) noexcept override {
     const CallingBack calling_back;
     const InterpreterLock lock;
     try {
       run(in, out);
       return true;
     } catch (...) {
-      host_failure = std::current_exception();
+      callback_failure = std::current_exception();
       return false;
     }
   }
 
  private:
-  void run(std::span<const HostArray> in, const HostArray& out) {
+  void run(std::span<const CallbackArray> in, const CallbackArray& out) {
     py::tuple arguments(in.size());
     for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
     const py::object result = called(arguments);  // checked: an array like `out`
@@ -53,7 +53,7 @@ class PythonFunction : public HostFunction {
   }
 
   // Its own memory, which a function may keep but not write to.
-  static py::array copied(const HostArray& from) {
+  static py::array copied(const CallbackArray& from) {
     std::vector<py::ssize_t> shape;
     for (int64_t d = 0; d < from.shape.rank; ++d) shape.push_back(from.shape[d]);
     py::array out(numpy_dtype(from.dtype), shape);
@@ -67,12 +67,12 @@ class PythonFunction : public HostFunction {
 
 }  // namespace
 
-void bind_host(py::module_& m) {
+void bind_callback(py::module_& m) {
   m.def(
       "host_call",
       [](const py::function& f, const std::vector<NodeRef>& inputs, DType dtype, const Shape& shape,
          bool takes_batches) {
-        const Ref<HostFunction> function(new PythonFunction(f));
+        const Ref<CallbackOrigin> function(new PythonFunction(f));
         function->takes_batches = takes_batches;
         return host_call(inputs, dtype, shape, function);
       },

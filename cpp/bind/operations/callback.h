@@ -27,6 +27,6 @@ class InterpreterLock {
   std::optional<pybind11::gil_scoped_acquire> lock_;
 };
 
-void bind_host(pybind11::module_& m);
+void bind_callback(pybind11::module_& m);
 
 }  // namespace pullback

@@ -132,7 +132,7 @@ void raise_current() noexcept {
     throw;
   } catch (py::error_already_set& error) {
     error.restore();
-  } catch (const HostError& error) {
+  } catch (const CallbackError& error) {
     try {
       std::rethrow_exception(error.reason);
     } catch (py::error_already_set& raised) {

@@ -81,7 +81,7 @@ void Lowering::emit_other(uint32_t member) {
     case StepKind::Random:
       return emit_random(member);
     case StepKind::Host: {
-      HostCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
+      CallbackCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
       for (size_t k = 1; k < analysis_.reads(member).size(); ++k) {
         call.in.push_back(dense_operand(member, k));
       }

@@ -98,7 +98,7 @@ bool calls_back(const Plan& plan) {
     if (const auto* branch = std::get_if<Branch>(&step.work)) {
       return std::ranges::any_of(branch->choices, body_does);
     }
-    return std::holds_alternative<HostCall>(step.work);
+    return std::holds_alternative<CallbackCall>(step.work);
   });
 }
 

@@ -185,7 +185,7 @@ class StepCheck {
       check_apart(view, random.out);
     }
   }
-  void check(const HostCall& call) const {
+  void check(const CallbackCall& call) const {
     check_scalar(call.function, 0);
     for (const View& view : call.in) {
       require(is_row_major(view), "an argument of a function with gaps");
