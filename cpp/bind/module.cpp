@@ -268,7 +268,7 @@ PYBIND11_MODULE(_core, m) {
   bind_control(m);
   bind_recorder(m);
   bind_ancestry(m);
-  bind_opened(m);
+  bind_unrolled(m);
   bind_linalg(m);
   bind_matrix_functions(m);
   bind_random(m);

@@ -47,9 +47,9 @@ std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> f
 
 // The rule of an operation of a body, in a copy of it. A function of Python may hold tensors of the
 // body.
-class OpenedRule : public Rule {
+class UnrolledRule : public Rule {
  public:
-  OpenedRule(Ref<Rule> inside, const Node* node, GivenRef given)
+  UnrolledRule(Ref<Rule> inside, const Node* node, GivenRef given)
       : inside_(std::move(inside)), node_(const_cast<Node*>(node)), given_(std::move(given)) {
     name = inside_->name;
   }
@@ -71,9 +71,9 @@ class OpenedRule : public Rule {
   GivenRef given_;
 };
 
-class OpenedOperation : public Original {
+class UnrolledOperation : public Original {
  public:
-  OpenedOperation(const Node* original, GivenRef given)
+  UnrolledOperation(const Node* original, GivenRef given)
       : Original(original), given_(std::move(given)) {}
 
   std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
@@ -87,8 +87,8 @@ class OpenedOperation : public Original {
 
 NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& given) {
   NodeRef copy = copy_node(node, inputs);
-  if (by_users_rule(copy.get())) copy->rule = new OpenedRule(copy->rule, node, given);
-  if (holds_rules(node)) copy->origin = new OpenedOperation(node, given);
+  if (by_users_rule(copy.get())) copy->rule = new UnrolledRule(copy->rule, node, given);
+  if (holds_rules(node)) copy->origin = new UnrolledOperation(node, given);
   return copy;
 }
 
@@ -136,7 +136,7 @@ class Opening {
     for (Node* input : inputs) inputs_.emplace_back(input);
   }
 
-  std::optional<Opened> loop(int64_t trips) {
+  std::optional<Unrolled> loop(int64_t trips) {
     const Ref<Body> body = operation_.bodies[0];
     const bool closed = trips > iterations_at_once(*body);
     const auto drawn = [&](int32_t place) { return place >= 0 && is_draw(inputs_[place].get()); };
@@ -188,7 +188,7 @@ class Opening {
     return std::move(out_);
   }
 
-  Opened branch(int64_t choice) {
+  Unrolled branch(int64_t choice) {
     const Ref<Body> body = operation_.bodies[choice];
     out_.outputs = inside(body, given_inputs(choice, 0), std::nullopt);
     end_part(body, choice, 1, false);
@@ -273,7 +273,7 @@ class Opening {
   }
 
   void end_part(const Ref<Body>& body, int64_t first, int64_t count, bool closed) {
-    OpenedPart& part = out_.parts.emplace_back();
+    UnrolledPart& part = out_.parts.emplace_back();
     part.begin = made_from_;
     part.first = first;
     part.count = count;
@@ -284,7 +284,7 @@ class Opening {
   }
 
   // What is made around the copies was made where the operation was.
-  void extend(OpenedPart* part) {
+  void extend(UnrolledPart* part) {
     part->end = next_seq();
     placed_until(part->end);
     for (const auto& [copy, original] : part->copies) {
@@ -304,13 +304,13 @@ class Opening {
   std::vector<NodeRef> inputs_;
   uint64_t made_from_;
   std::vector<std::pair<uint64_t, uint64_t>> copies_;
-  Opened out_;
+  Unrolled out_;
 };
 
 }  // namespace
 
-std::optional<Opened> opened(const Node* operation, std::span<Node* const> inputs, int64_t number,
-                             std::span<const uint8_t> wanted) {
+std::optional<Unrolled> unrolled(const Node* operation, std::span<Node* const> inputs,
+                                 int64_t number, std::span<const uint8_t> wanted) {
   const NoOverrides none;
   Opening opening(operation, inputs, wanted);
   if (operation->op == Op::loop) return opening.loop(number);

@@ -72,8 +72,8 @@ std::unordered_map<const Node*, Flags> wanted_of(
 
 }  // namespace
 
-OpenedBelow opened_below(const NodeRef& y, std::span<const NodeRef> operations,
-                         std::span<const NodeRef> ends) {
+UnrolledBelow unrolled_below(const NodeRef& y, std::span<const NodeRef> operations,
+                             std::span<const NodeRef> ends) {
   const auto numbers = numbers_of(operations);
   std::vector<Node*> inputs;
   for (const NodeRef& end : ends) inputs.push_back(end.get());
@@ -81,15 +81,15 @@ OpenedBelow opened_below(const NodeRef& y, std::span<const NodeRef> operations,
       {y}, inputs, [&](const Node* node) { return numbers.contains(node); },
       [](const Node* node) { return node->tracked() || node->flags & kTraced; });
   const auto wanted = wanted_of(piece, numbers);
-  OpenedBelow out;
+  UnrolledBelow out;
   std::unordered_map<const Node*, std::vector<NodeRef>> outputs;
   const std::vector<NodeRef> given(ends.begin(), ends.end());
   const auto made = piece.rebuild(given, [&](size_t, Node* node, std::span<Node* const> on) {
     if (const auto flags = wanted.find(node); flags != wanted.end()) {
       const int64_t number = numbers.at(node);
-      if (auto found = opened(node, on, number, flags->second)) {
+      if (auto found = unrolled(node, on, number, flags->second)) {
         outputs[node] = std::move(found->outputs);
-        out.opened.push_back({NodeRef(node), number, std::move(found->parts)});
+        out.unrolled.push_back({NodeRef(node), number, std::move(found->parts)});
         return NodeRef(node);
       }
     }

@@ -1,4 +1,4 @@
-// A tensor made once more, with loops and branches below it opened (explain/unrolled.h).
+// A tensor made once more, with loops and branches below it unrolled (explain/unrolled.h).
 #pragma once
 
 #include <utility>
@@ -8,20 +8,20 @@
 
 namespace pullback {
 
-struct OpenedBelow {
+struct UnrolledBelow {
   NodeRef y;
   struct Operation {
     NodeRef node;
     int64_t number;  // of iterations, or the branch that was taken
-    std::vector<OpenedPart> parts;
+    std::vector<UnrolledPart> parts;
   };
-  std::vector<Operation> opened;
+  std::vector<Operation> unrolled;
   std::vector<std::pair<uint64_t, uint64_t>> copies;  // and of what, of all else that was made
 };
 
-// `operations` are opened where it is known what they did, as far as they lie between y and `ends`,
-// at which a gradient ends anyway. Asks for the values that say it.
-OpenedBelow opened_below(const NodeRef& y, std::span<const NodeRef> operations,
-                         std::span<const NodeRef> ends);
+// `operations` are unrolled where it is known what they did, as far as they lie between y and
+// `ends`, at which a gradient ends anyway. Asks for the values that say it.
+UnrolledBelow unrolled_below(const NodeRef& y, std::span<const NodeRef> operations,
+                             std::span<const NodeRef> ends);
 
 }  // namespace pullback

@@ -13,7 +13,7 @@ pybind11::object site_of(uint32_t number);
 void bind_recorder(pybind11::module_& m);
 // What explanations ask (ancestry.cpp, unrolled.cpp).
 void bind_ancestry(pybind11::module_& m);
-void bind_opened(pybind11::module_& m);
+void bind_unrolled(pybind11::module_& m);
 // check_numerics (check_numbers.cpp).
 void bind_check_numbers(pybind11::module_& m);
 // Whether this thread is in it.

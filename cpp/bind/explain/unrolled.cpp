@@ -1,4 +1,4 @@
-// Loops and branches opened for explanations: see explain/unrolled_below.h.
+// Loops and branches unrolled for explanations: see explain/unrolled_below.h.
 
 #include <memory>
 #include <utility>
@@ -27,29 +27,29 @@ class NoSites {
   uint32_t (*before_)();
 };
 
-OpenedBelow opened_nowhere(const NodeRef& y, const std::vector<NodeRef>& steps,
-                           const std::vector<NodeRef>& ends) {
+UnrolledBelow unrolled_nowhere(const NodeRef& y, const std::vector<NodeRef>& steps,
+                               const std::vector<NodeRef>& ends) {
   std::vector<NodeRef> operations;
   for (const NodeRef& step : steps) {
     if (step->op == Op::output) operations.emplace_back(operation_of(step.get()));
   }
   const NoSites nowhere;
-  return opened_below(y, operations, ends);
+  return unrolled_below(y, operations, ends);
 }
 
-// (y, {number of an operation that was opened: (kind, how many iterations or which branch,
+// (y, {number of an operation that was unrolled: (kind, how many iterations or which branch,
 // function)}, parts, [(number of a copy, of what it is a copy of)]).
-py::tuple opened_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
-                       const std::vector<NodeRef>& ends) {
-  const OpenedBelow below = opened_nowhere(y, steps, ends);
+py::tuple unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
+                         const std::vector<NodeRef>& ends) {
+  const UnrolledBelow below = unrolled_nowhere(y, steps, ends);
   const py::handle range(reinterpret_cast<PyObject*>(&PyRange_Type));
   py::list parts;
   py::dict ran;
-  for (const auto& [node, number, all] : below.opened) {
+  for (const auto& [node, number, all] : below.unrolled) {
     const auto bodies = static_cast<int64_t>(node->operation->bodies.size());
     const std::string function = all.empty() ? "" : all[0].body->name;
     ran[py::int_(node->seq)] = py::make_tuple(name_of(node->op), number, function);
-    for (const OpenedPart& part : all) {
+    for (const UnrolledPart& part : all) {
       py::dict entry;
       entry["operation"] = node->seq;
       entry["kind"] = name_of(node->op);
@@ -68,8 +68,8 @@ py::tuple opened_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
 
 }  // namespace
 
-void bind_opened(py::module_& m) {
-  m.def("opened_below", &opened_parts, py::arg("y"), py::arg("steps"), py::arg("ends"));
+void bind_unrolled(py::module_& m) {
+  m.def("unrolled_below", &unrolled_parts, py::arg("y"), py::arg("steps"), py::arg("ends"));
   // What a block of this thread makes has records of its own: see RecordsAside. With False one that
   // began ends.
   m.def("records_aside", [](bool begin) {
