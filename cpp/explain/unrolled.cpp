@@ -42,7 +42,7 @@ std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> f
     roots = made.rebuild(
         to, [&](size_t, const Node* node, auto on) { return copied(node, on, given); });
   }
-  return given->around ? given->around->as_of_copy(std::move(roots), {}, {}) : roots;
+  return given->around ? given->around->rebound_to_copy(std::move(roots), {}, {}) : roots;
 }
 
 // The rule of an operation of a body, in a copy of it. A function of Python may hold tensors of the
@@ -76,8 +76,8 @@ class UnrolledOperation : public Original {
   UnrolledOperation(const Node* original, GivenRef given)
       : Original(original), given_(std::move(given)) {}
 
-  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                  std::vector<NodeRef> to) const override {
+  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                       std::vector<NodeRef> to) const override {
     return made_again(std::move(roots), std::move(from), std::move(to), given_);
   }
 
@@ -98,9 +98,9 @@ class InPlaceOfCopy : public Original {
   InPlaceOfCopy(const Node* original, Ref<Original> around)
       : Original(original), around_(std::move(around)) {}
 
-  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                  std::vector<NodeRef> to) const override {
-    return around_->as_of_copy(std::move(roots), std::move(from), std::move(to));
+  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                       std::vector<NodeRef> to) const override {
+    return around_->rebound_to_copy(std::move(roots), std::move(from), std::move(to));
   }
 
  private:

@@ -3,7 +3,7 @@
 //   linear      term k is the operation itself of the terms k, as a tangent is (Tangent::Self)
 //   a product   by the rule of Leibniz; a quotient the same, solved for its last term
 //   any other   term k is term k - 1 of its tangent, which the forward pass makes of this one node
-//               from stand-ins: nodes of the value of x', whose terms are those of x from the
+//               from placeholders: nodes of the value of x', whose terms are those of x from the
 //               second on
 //
 // So nothing but a node's tangent is ever asked for, by its row, or by a rule that is transposed.
@@ -18,8 +18,8 @@
 // all later ones cost nothing. Structural zeros are those of the first term: what does not move
 // there never moves.
 //
-// Derivatives and no Taylor coefficients: linear operations and stand-ins need no factor then, and
-// those of a polynomial with whole numbers are whole.
+// Derivatives and no Taylor coefficients: linear operations and placeholders need no factor then,
+// and those of a polynomial with whole numbers are whole.
 
 #include "grad/taylor.h"
 
@@ -110,11 +110,11 @@ class AlongPath {
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   struct Series {
-    Terms terms;              // as many as are known
-    FactoredMask nonzero;     // of them all
-    size_t shifted = kNone;   // of a stand-in: of which node it stands for the first term
-    size_t tangent = kNone;   // the number of the first term, where later ones are terms of it
-    size_t stand_in = kNone;  // the number of what stands for the first term
+    Terms terms;                 // as many as are known
+    FactoredMask nonzero;        // of them all
+    size_t shifted = kNone;      // of a placeholder: of which node it stands for the first term
+    size_t tangent = kNone;      // the number of the first term, where later ones are terms of it
+    size_t placeholder = kNone;  // the number of what stands for the first term
   };
 
   // After the graph has grown.
@@ -226,7 +226,7 @@ class AlongPath {
 
   // The tangent of a node along the terms k of its inputs, or what stands for these.
   NodeRef by_tangent(size_t i, const Node* node, const Connectivity::Exit& exit, size_t k,
-                     bool from_stand_ins) {
+                     bool from_placeholders) {
     std::vector<Adjoint> terms(exit.inputs.size());
     std::vector<Adjoint*> sent(exit.inputs.size());
     bool any = operation_of(node) != nullptr;  // which knows it by now
@@ -235,7 +235,7 @@ class AlongPath {
       if (at == kNone) continue;
       NodeRef value = term(at, k);
       if (value == nullptr) continue;
-      if (from_stand_ins) value = stand_in(at);
+      if (from_placeholders) value = placeholder(at);
       const Node* input = exit.inputs[j];
       terms[j].add({Cotangent::Value, value, nullptr, true}, input->shape, Zeros::Near,
                    series_[at].nonzero);
@@ -249,17 +249,17 @@ class AlongPath {
     return found.dense();
   }
 
-  NodeRef stand_in(size_t i) {
-    if (series_[i].stand_in == kNone) {
+  NodeRef placeholder(size_t i) {
+    if (series_[i].placeholder == kNone) {
       const NodeRef node = identity(series_[i].terms[0]);
       node->flags |= kTracked;
       const size_t at = pass_->add_leaf(node);
       grow();
       series_[at].shifted = i;
       series_[at].nonzero = series_[i].nonzero;
-      series_[i].stand_in = at;
+      series_[i].placeholder = at;
     }
-    return NodeRef(graph_.nodes()[series_[i].stand_in]);
+    return NodeRef(graph_.nodes()[series_[i].placeholder]);
   }
 
   NodeRef product(const Node* node, Way way, size_t n) {

@@ -22,7 +22,7 @@ namespace pullback {
 struct Body {
   int64_t refs = 0;
   std::string name;  // of the function and its place, for errors; may be empty
-  // Arguments, stand-ins for what was used from outside, and the draws' seeds and counters.
+  // Arguments, placeholders for what was used from outside, and the draws' seeds and counters.
   std::vector<NodeRef> inputs;
   std::vector<NodeRef> roots;
   // The numbers of what was made for it: from the first on, before the second.

@@ -98,8 +98,8 @@ struct Original : Origin {
   explicit Original(const Node* original) : node(const_cast<Node*>(original)) {}
   NodeRef node;
   // Roots made from what is around the original, as of the copy; of `from` that is `to`.
-  virtual std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                          std::vector<NodeRef> to) const = 0;
+  virtual std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                               std::vector<NodeRef> to) const = 0;
 };
 // Whether that is so of this node.
 bool holds_rules(const Node* node);

@@ -21,8 +21,8 @@
 namespace pullback {
 namespace {
 
-// More stand-ins and copied constants than any body has.
-constexpr uint64_t kStandIns = uint64_t{1} << 32;
+// More placeholders and copied constants than any body has.
+constexpr uint64_t kPlaceholders = uint64_t{1} << 32;
 
 void replace_input(Node* node, size_t k, Node* with) {
   Node** slots = node->inputs_count > 3 ? node->rest.get() : node->in;
@@ -46,7 +46,7 @@ Subgraph piece_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* 
                   [&](const Node* node) { return node->flags & kTraced || own(node); });
 }
 
-BodyNumbers::BodyNumbers() : stand_ins_(reserve_seqs(kStandIns)) {}
+BodyNumbers::BodyNumbers() : placeholders_(reserve_seqs(kPlaceholders)) {}
 
 class Closing {
  public:
@@ -55,7 +55,7 @@ class Closing {
   ClosedBody run() {
     auto& out = *(closed_.body = new Body);
     out.name = request_.name;
-    next_ = request_.numbers.stand_ins_;
+    next_ = request_.numbers.placeholders_;
     if (request_.derived_from) out.made = request_.derived_from->made;
     if (request_.with) {
       const auto& more = request_.with->made;
@@ -129,7 +129,8 @@ class Closing {
       return;
     }
     inside_.insert(node);
-    if (node->seq < request_.numbers.stand_ins_) return;  // of the body that this one is made from
+    if (node->seq < request_.numbers.placeholders_)
+      return;  // of the body that this one is made from
     node->flags |= kTracked | kTraced;
     for (size_t k = 0; k < inputs.size(); ++k) {
       Node* input = inputs[k];
@@ -141,8 +142,8 @@ class Closing {
 
   // What stands inside for a node from outside.
   NodeRef taken(Node* node) {
-    NodeRef& stand_in = stand_ins_[node];
-    if (stand_in) return stand_in;
+    NodeRef& placeholder = placeholders_[node];
+    if (placeholder) return placeholder;
     if (constants_.contains(node)) {
       std::vector<NodeRef> held;
       std::vector<Node*> inputs;
@@ -150,14 +151,14 @@ class Closing {
       for (const NodeRef& one : held) inputs.push_back(one.get());
       NodeRef copy = copy_node(node, inputs);
       copy->seq = next_++;
-      return stand_ins_[node] = copy;  // it may have moved
+      return placeholders_[node] = copy;  // it may have moved
     }
-    stand_in = is_function(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
-    stand_in->flags |= node->flags & kWeak;
-    stand_in->seq = next_++;
-    closed_.body->inputs.push_back(stand_in);
+    placeholder = is_function(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
+    placeholder->flags |= node->flags & kWeak;
+    placeholder->seq = next_++;
+    closed_.body->inputs.push_back(placeholder);
     closed_.captured.emplace_back(node);
-    return stand_in;
+    return placeholder;
   }
 
   BodyRequest request_;
@@ -169,7 +170,7 @@ class Closing {
   std::unordered_set<const Node*> arguments_;
   std::unordered_set<const Node*> inside_;     // depends on an argument, or is to be inside
   std::unordered_set<const Node*> constants_;  // numbers, and one number repeated
-  std::unordered_map<const Node*, NodeRef> stand_ins_;
+  std::unordered_map<const Node*, NodeRef> placeholders_;
 };
 
 ClosedBody close_body(BodyRequest request) { return Closing(std::move(request)).run(); }

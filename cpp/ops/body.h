@@ -18,7 +18,7 @@ class BodyNumbers {
 
  private:
   friend class Closing;
-  uint64_t stand_ins_;  // numbers set aside, older than all that is made for the body
+  uint64_t placeholders_;  // numbers set aside, older than all that is made for the body
 };
 
 struct BodyRequest {
@@ -44,8 +44,8 @@ struct ClosedBody {
 // of it. Its constants, too: a node shared with another graph would be numbered in both at a time.
 Subgraph piece_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
 
-// Makes what lies between the arguments and the roots a body: in it, stand-ins take the places of
-// tensors from outside. Its nodes are changed, and are the body's from then on.
+// Makes what lies between the arguments and the roots a body: in it, placeholders take the places
+// of tensors from outside. Its nodes are changed, and are the body's from then on.
 ClosedBody close_body(BodyRequest request);
 
 // Whether a node was made for it.

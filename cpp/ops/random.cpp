@@ -2,7 +2,7 @@
 // value computed twice is the same value. Parameters come after them, in the shape of the result.
 //
 // The state of a source is its seed and how many draws there were. While a function is traced, a
-// draw belongs to the call: its seed and counter are stand-ins, whose number is the source.
+// draw belongs to the call: its seed and counter are placeholders, whose number is the source.
 #include "ops/random.h"
 
 #include <unordered_map>
@@ -43,9 +43,9 @@ NodeRef draw(NodeFlag which, RandomSource number) {
   if (variable_scope_active()) {
     s.i = number;
     source.traced = true;
-    const NodeRef stand_in = make_scalar(DType::Int64, s, which | kTraced);
-    stand_in->origin = variable_scope_origin();
-    return stand_in;
+    const NodeRef placeholder = make_scalar(DType::Int64, s, which | kTraced);
+    placeholder->origin = variable_scope_origin();
+    return placeholder;
   }
   s.i = which == kSeed ? static_cast<int64_t>(source.state.seed) : source.state.counter++;
   return make_scalar(DType::Int64, s, which);

@@ -119,8 +119,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void mark_results(std::span<NodeRef> results, std::span<const Fate> fates, Call* call);
   std::vector<NodeRef> instance(std::vector<NodeRef> values, const Call* call) const;
   NodeRef remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
-  static std::vector<NodeRef> as_of(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
-                                    std::vector<Node*> from, std::vector<NodeRef> to);
+  static std::vector<NodeRef> rebound_to(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
+                                         std::vector<Node*> from, std::vector<NodeRef> to);
 
   bool open_ = false;
   VariableScope* outer_ = nullptr;

@@ -52,7 +52,7 @@ class Trace::CalledRule : public Rule {
       std::vector<Node*> from;
       std::vector<NodeRef> to;
       add_application(node_.get(), call, &from, &to);
-      return as_of(call_, std::move(roots), std::move(from), std::move(to));
+      return rebound_to(call_, std::move(roots), std::move(from), std::move(to));
     });
     return answers;
   }
@@ -68,9 +68,9 @@ class Trace::CalledOperation : public Original {
   CalledOperation(const Node* original, Ref<CallInputs> call)
       : Original(original), call_(std::move(call)) {}
 
-  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                  std::vector<NodeRef> to) const override {
-    return as_of(call_, std::move(roots), std::move(from), std::move(to));
+  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                       std::vector<NodeRef> to) const override {
+    return rebound_to(call_, std::move(roots), std::move(from), std::move(to));
   }
 
  private:
@@ -147,8 +147,8 @@ NodeRef Trace::remake(Node* node, std::span<Node* const> inputs,
 }
 
 // What was made from tensors of the trace, and from `from` that is `to`, as of the call.
-std::vector<NodeRef> Trace::as_of(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
-                                  std::vector<Node*> from, std::vector<NodeRef> to) {
+std::vector<NodeRef> Trace::rebound_to(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
+                                       std::vector<Node*> from, std::vector<NodeRef> to) {
   if (none_traced(roots)) return roots;
   const Trace& trace = *call->trace;
   from.insert(from.begin(), trace.inputs_.begin(), trace.inputs_.end());

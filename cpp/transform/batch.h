@@ -1,6 +1,6 @@
 // A piece of graph for many inputs at once: every tensor that depends on one gets a new first axis,
-// the batch. vmap builds a function once on stand-ins and makes it again like this; a jacobian is a
-// reverse pass with a cotangent that is not known yet, and then all the cotangents at once.
+// the batch. vmap builds a function once on placeholders and makes it again like this; a jacobian
+// is a reverse pass with a cotangent that is not known yet, and then all the cotangents at once.
 #pragma once
 
 #include <optional>

@@ -72,8 +72,8 @@ class Piece::CopiedOperation : public Original {
   CopiedOperation(const Node* original, std::shared_ptr<const On> on)
       : Original(original), on_(std::move(on)) {}
 
-  std::vector<NodeRef> as_of_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                  std::vector<NodeRef> to) const override {
+  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                       std::vector<NodeRef> to) const override {
     return made_again(std::move(roots), std::move(from), std::move(to), on_);
   }
 

@@ -89,9 +89,9 @@ py::tuple identity_of(const py::object& x, const Tape* tape) {
   const uint64_t variable = source.node ? source.node->variable : source.variable;
   py::object since = py::none();
   if (tape) {
-    Node stand_in;
-    stand_in.variable = variable;
-    const uint64_t watched = tape->watched_since(source.node ? source.node.get() : &stand_in);
+    Node placeholder;
+    placeholder.variable = variable;
+    const uint64_t watched = tape->watched_since(source.node ? source.node.get() : &placeholder);
     if (watched != Tape::kNever) since = py::int_(watched);
   }
   return py::make_tuple(seq, variable, !source.node || source.node->tracked(), since);

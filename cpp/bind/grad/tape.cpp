@@ -75,8 +75,8 @@ struct Linear {
   static void operator delete(void* linear) { ::operator delete(linear); }
 
   Linear() = default;
-  Linear(std::vector<NodeRef> roots, std::vector<NodeRef> stand_ins)
-      : inputs(std::move(stand_ins)) {
+  Linear(std::vector<NodeRef> roots, std::vector<NodeRef> placeholders)
+      : inputs(std::move(placeholders)) {
     std::vector<Node*> nodes;
     for (const NodeRef& input : inputs) nodes.push_back(input.get());
     piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
@@ -121,7 +121,7 @@ void bind_linear(py::module_& m) {
   py::class_<Linear> linear(m, "Linear");
   no_pickle(linear)
       .def(py::init<std::vector<NodeRef>, std::vector<NodeRef>>(), py::arg("roots"),
-           py::arg("stand_ins"))
+           py::arg("placeholders"))
       .def("at", &Linear::at, py::arg("inputs"))
       .def("bytes", &Linear::bytes);
 }

@@ -78,8 +78,8 @@ namespace {
 // What `ask` says of an operation and what it is given: of a copy, what it says of the original,
 // made again. What is given has names of its own there, as it may be made of the original's inputs.
 template <class Ask>
-std::vector<NodeRef> as_of_original(const NodeRef& operation, std::span<const NodeRef> given,
-                                    const Ask& ask) {
+std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<const NodeRef> given,
+                                         const Ask& ask) {
   const auto* copy = dynamic_cast<const Original*>(operation->origin.get());
   if (!copy) return ask(operation, given);
   std::vector<Node*> from{copy->node.get()};
@@ -96,11 +96,11 @@ std::vector<NodeRef> as_of_original(const NodeRef& operation, std::span<const No
     from.push_back(named.back().get());
     to.push_back(one);
   }
-  std::vector<NodeRef> answers = as_of_original(copy->node, named, ask), roots;
+  std::vector<NodeRef> answers = rebound_to_original(copy->node, named, ask), roots;
   for (const NodeRef& answer : answers) {
     if (answer) roots.push_back(answer);
   }
-  const auto made = copy->as_of_copy(std::move(roots), std::move(from), std::move(to));
+  const auto made = copy->rebound_to_copy(std::move(roots), std::move(from), std::move(to));
   size_t next = 0;
   for (NodeRef& answer : answers) {
     if (answer) answer = made[next++];
@@ -117,7 +117,7 @@ std::vector<NodeRef> control_cotangents(const NodeRef& operation,
   // What is made here is of bodies: nobody stamps it.
   const NoOverrides none;
   const auto of = operation->op == Op::loop ? loop_cotangents : branch_cotangents;
-  return as_of_original(operation, cotangents, [&](const NodeRef& node, auto given) {
+  return rebound_to_original(operation, cotangents, [&](const NodeRef& node, auto given) {
     return of(node, given, wanted, overrides);
   });
 }
@@ -126,7 +126,7 @@ std::vector<NodeRef> control_tangents(const NodeRef& operation, std::span<const 
                                       const OverrideMap* overrides) {
   const NoOverrides none;
   const auto of = operation->op == Op::loop ? loop_tangents : branch_tangents;
-  return as_of_original(operation, tangents, [&](const NodeRef& node, auto given) {
+  return rebound_to_original(operation, tangents, [&](const NodeRef& node, auto given) {
     return of(node, given, overrides);
   });
 }
