@@ -207,7 +207,7 @@ void evaluate_own(const NodeRef& update, Node* next) {
 
 // When all updates together have failed: computes each alone, and leaves those that fail to whoever
 // looks at their variables.
-void set_failed_apart() {
+void set_failed_one_by_one() {
   std::vector<Ref<Variable>> variables;
   for (Variable* variable : pending_variables()) variables.emplace_back(variable);
   for (const Ref<Variable>& variable : variables) {
@@ -341,7 +341,7 @@ void evaluate(std::span<Node* const> roots) {
     // The fault may be an update's own: a look at something else must not suffer from it, and the
     // next one must not try again.
     evaluate_once(roots, Updates::Leave);
-    set_failed_apart();
+    set_failed_one_by_one();
   }
 }
 

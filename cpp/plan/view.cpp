@@ -126,17 +126,17 @@ bool part_of(const Strided& view, int64_t period, Part* out) {
 }  // namespace
 
 // Columns, pieces of rows, every other element: each has its part of a period, which is a stride.
-bool apart(const Strided& x, const Strided& y) {
+bool disjoint(const Strided& x, const Strided& y) {
   if (!in_order(x) || !in_order(y)) return false;
-  const auto apart_in = [&](int64_t period) {
+  const auto disjoint_in = [&](int64_t period) {
     Part a, b;
     if (!part_of(x, period, &a) || !part_of(y, period, &b)) return false;
     return a.last < b.first || b.last < a.first;
   };
-  if (apart_in(INT64_MAX)) return true;
+  if (disjoint_in(INT64_MAX)) return true;
   for (const Strided* view : {&x, &y}) {
     for (int64_t d = 0; d < view->shape.rank; ++d) {
-      if (view->shape[d] > 1 && view->strides[d] > 1 && apart_in(view->strides[d])) return true;
+      if (view->shape[d] > 1 && view->strides[d] > 1 && disjoint_in(view->strides[d])) return true;
     }
   }
   return false;

@@ -49,7 +49,7 @@ bool is_one_number(const Strided& window);
 // Whether it names each element once, in the order of memory.
 bool in_order(const Strided& window);
 // Whether two windows into one memory have no element in common, as far as strides show it.
-bool apart(const Strided& x, const Strided& y);
+bool disjoint(const Strided& x, const Strided& y);
 
 // Nothing where no strides do it.
 std::optional<Strided> reshaped(const Strided& window, const Shape& shape);

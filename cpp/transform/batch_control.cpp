@@ -13,7 +13,7 @@ class BatchedBranch : Loops {
  public:
   using Loops::Loops;
 
-  std::vector<BatchedOutput> run() { return has_batch(0) ? chosen_apart() : chosen_together(); }
+  std::vector<BatchedOutput> run() { return has_batch(0) ? chosen_for_each() : chosen_together(); }
 
  private:
   std::vector<BatchedOutput> chosen_together() {
@@ -55,7 +55,7 @@ class BatchedBranch : Loops {
   }
 
   // All choices, of which each entry takes one.
-  std::vector<BatchedOutput> chosen_apart() {
+  std::vector<BatchedOutput> chosen_for_each() {
     std::vector<std::vector<NodeRef>> results;
     for (size_t c = 0; c < operation_.bodies.size(); ++c) {
       std::vector<NodeRef> own;

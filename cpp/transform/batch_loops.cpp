@@ -13,19 +13,19 @@ namespace pullback {
 std::vector<BatchedOutput> BatchedLoop::run() {
   if (operation_.replays()) return replaying();
   const LoopForm& form = operation_.loop;
-  const auto made = [&](bool apart) {
-    return carried(*operation_.bodies[0], operation_.inputs[0], form.carries, apart, {}, {});
+  const auto made = [&](bool separate) {
+    return carried(*operation_.bodies[0], operation_.inputs[0], form.carries, separate, {}, {});
   };
-  bool apart = counted_apart();
-  Carried own = made(apart);
+  bool separate = has_separate_counts();
+  Carried own = made(separate);
   if (form.trips == kWhile && condition(own).has_batch) {
-    apart = true;
+    separate = true;
     own = made(true);
   }
-  return make(own, apart);
+  return make(own, separate);
 }
 
-bool BatchedLoop::counted_apart() const {
+bool BatchedLoop::has_separate_counts() const {
   return operation_.loop.trips == kCounted &&
          has_batch(static_cast<int32_t>(node_->inputs_count) - 1);
 }
@@ -87,7 +87,7 @@ void BatchedLoop::add_values(const std::vector<int32_t>& places, const Carried& 
   }
 }
 
-std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
+std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) {
   const LoopForm& form = operation_.loop;
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
@@ -97,11 +97,11 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   LoopRequest request;
   request.form = form;
   std::vector<NodeRef> constants, values;
-  const bool each = apart && form.trips == kWhile;
+  const bool each = separate && form.trips == kWhile;
   NodeRef runs;  // for each entry, whether it still does
   NodeRef done;  // iterations: of all entries, or of each
   NodeRef longest;
-  if (apart) {
+  if (separate) {
     done = make_argument(DType::Int64, each ? Shape{batching_.count} : Shape{});
     if (each) {
       runs = make_argument(DType::Bool, {batching_.count});
@@ -123,10 +123,10 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   for (size_t k = 0; k < carries; ++k) {
     closing.arguments.push_back(own.arguments[k]);
     const NodeRef next = root(own, k);
-    closing.roots.push_back(apart ? unless_done(runs, next, own.arguments[k]) : next);
+    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
     request.inputs.push_back(own.flags[k] ? full(places[k]) : value(places[k]));
   }
-  if (apart) {
+  if (separate) {
     closing.arguments.push_back(done);
     closing.roots.push_back(each ? NodeRef(Expr(done) + Expr(cast(runs, DType::Int64)))
                                  : plus_one(done));
@@ -166,7 +166,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   request.body = std::move(closed.body);
   if (form.trips == kWhile && !each) ask(own, &request);
   if (form.trips == kCounted) {
-    request.count = apart ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
+    request.count = separate ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
   }
   const Made loop{make_loop(std::move(request)), true};
 
@@ -176,9 +176,9 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool apart) {
   };
   for (size_t k = 0; k < carries; ++k) at(k, own.flags[k], false);
   for (size_t k = carries; k < body.roots.size(); ++k) {
-    at(k + apart, own.roots[k].has_batch, true);
+    at(k + separate, own.roots[k].has_batch, true);
   }
-  if (!apart) {
+  if (!separate) {
     at(body.roots.size(), false, false);
   } else if (each) {
     at(carries, true, false);

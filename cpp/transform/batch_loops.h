@@ -109,7 +109,7 @@ class BatchedLoop : Loops {
 
  private:
   // Whether entries are given different numbers of iterations.
-  bool counted_apart() const;
+  bool has_separate_counts() const;
 
   // The condition for a state; where it has a batch, it is what says different numbers.
   Made condition(const Carried& own) const;
@@ -127,7 +127,7 @@ class BatchedLoop : Loops {
   void add_values(const std::vector<int32_t>& places, const Carried& own, size_t first, size_t end,
                   std::vector<NodeRef>* to, bool stacked) const;
 
-  std::vector<BatchedOutput> make(const Carried& own, bool apart);
+  std::vector<BatchedOutput> make(const Carried& own, bool separate);
 
   // How often each entry runs.
   NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
@@ -142,9 +142,9 @@ class BatchedLoop : Loops {
   // entry that is done stays in the replayed loop; iterations after that do not count in the
   // reverse, which meets them first.
   std::vector<BatchedOutput> replaying();
-  std::pair<Carried, Carried> matched(bool apart) const;
+  std::pair<Carried, Carried> matched(bool separate) const;
 
-  void close_replayed(const Carried& own, bool apart, LoopRequest* request);
+  void close_replayed(const Carried& own, bool separate, LoopRequest* request);
 
   BodyNumbers numbers_, of_replayed_;
 };

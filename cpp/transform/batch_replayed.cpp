@@ -10,7 +10,7 @@ namespace pullback {
 
 // The replayed loop, and the reverse. A cotangent has a batch where its tensor has one, and what
 // both read is the same for both, so that the two fit where they are differentiated.
-std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
+std::pair<Carried, Carried> BatchedLoop::matched(bool separate) const {
   const Body& body = *operation_.bodies[0];
   const Body& replayed = *operation_.bodies[1];
   const auto states = static_cast<int32_t>(replayed.roots.size());
@@ -18,11 +18,11 @@ std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
   const auto meet = [](uint8_t* a, uint8_t* b, bool has) { *a = *b = *a | *b | has; };
   Flags in_replayed(replayed.inputs.size()), in_reverse(body.inputs.size());
   while (true) {
-    Carried first = carried(replayed, operation_.inputs[1], states, apart, {}, in_replayed);
+    Carried first = carried(replayed, operation_.inputs[1], states, separate, {}, in_replayed);
     Flags along;
     for (int32_t k : operation_.residuals) along.push_back(first.flags[k]);
     Carried own =
-        carried(body, operation_.inputs[0], operation_.loop.carries, apart, along, in_reverse);
+        carried(body, operation_.inputs[0], operation_.loop.carries, separate, along, in_reverse);
     bool same = true;
     for (size_t j = 0; j < of.size(); ++j) {
       same &= own.flags[j] == first.flags[of[j]];
@@ -41,16 +41,16 @@ std::pair<Carried, Carried> BatchedLoop::matched(bool apart) const {
 
 std::vector<BatchedOutput> BatchedLoop::replaying() {
   const LoopForm& form = operation_.loop;
-  const bool apart = counted_apart();
-  const auto [first, own] = matched(apart);
-  const NodeRef longest = apart ? reduce(Op::max, counts(), std::nullopt, false)
-                                : value(static_cast<int32_t>(node_->inputs_count) - 1);
+  const bool separate = has_separate_counts();
+  const auto [first, own] = matched(separate);
+  const NodeRef longest = separate ? reduce(Op::max, counts(), std::nullopt, false)
+                                   : value(static_cast<int32_t>(node_->inputs_count) - 1);
   LoopRequest request;
   request.form = form;
   request.count = longest;
   request.residuals = operation_.residuals;
   request.cotangents_of = operation_.cotangents_of;
-  close_replayed(first, apart, &request);
+  close_replayed(first, separate, &request);
 
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
@@ -63,11 +63,11 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   for (size_t k = 0; k < carries; ++k) {
     closing.arguments.push_back(own.arguments[k]);
     const NodeRef next = root(own, k);
-    closing.roots.push_back(apart ? unless_done(runs, next, own.arguments[k]) : next);
+    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
     const int32_t place = operation_.inputs[0][k];
     request.inputs.push_back(own.flags[k] ? full(place) : value(place));
   }
-  if (apart) {
+  if (separate) {
     closing.arguments.push_back(done);
     closing.roots.push_back(plus_one(done));
     request.inputs.push_back(zeros({}, DType::Int64));
@@ -78,7 +78,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
     const int32_t place = operation_.inputs[0][i];
     request.inputs.push_back(i < stacked_end ? nullptr : own.flags[i] ? full(place) : value(place));
   }
-  if (apart) {
+  if (separate) {
     closing.arguments.push_back(count);
     closing.arguments.push_back(last);
     request.inputs.push_back(counts());
@@ -92,7 +92,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   for (size_t k = 0; k < carries; ++k) {
     out.push_back({{loop.node, own.flags[k] != 0}, static_cast<int32_t>(k), false});
   }
-  if (apart) {
+  if (separate) {
     out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
   } else {
     out.push_back({{loop.node, false}, static_cast<int32_t>(carries), false});
@@ -100,7 +100,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   return out;
 }
 
-void BatchedLoop::close_replayed(const Carried& own, bool apart, LoopRequest* request) {
+void BatchedLoop::close_replayed(const Carried& own, bool separate, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const size_t carries = body.roots.size();
   BodyRequest closing{body.name, {}, {}, of_replayed_, false, &body};
@@ -110,11 +110,11 @@ void BatchedLoop::close_replayed(const Carried& own, bool apart, LoopRequest* re
   for (size_t k = 0; k < carries; ++k) {
     closing.arguments.push_back(own.arguments[k]);
     const NodeRef next = root(own, k);
-    closing.roots.push_back(apart ? unless_done(runs, next, own.arguments[k]) : next);
+    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
     const int32_t place = operation_.inputs[1][k];
     request->replayed_inputs.push_back(own.flags[k] ? full(place) : value(place));
   }
-  if (apart) {
+  if (separate) {
     closing.arguments.push_back(done);
     closing.roots.push_back(plus_one(done));
     request->replayed_inputs.push_back(zeros({}, DType::Int64));
@@ -126,7 +126,7 @@ void BatchedLoop::close_replayed(const Carried& own, bool apart, LoopRequest* re
     const int32_t place = operation_.inputs[1][i];
     request->replayed_inputs.push_back(own.flags[i] ? full(place) : value(place));
   }
-  if (apart) {
+  if (separate) {
     closing.arguments.push_back(count);
     request->replayed_inputs.push_back(counts());
   }

@@ -161,7 +161,7 @@ void test_ties() {
     const NodeRef y = reduce(op, sign, std::vector<int64_t>{0, 2}, false);
     const double share = op == Op::max ? 0.25 : -0.25;
     check_numbers(gradient(total(y), x), {share, 0, share, share, share, 0},
-                  "ties over axes apart");
+                  "ties over axes disjoint");
   }
 }
 

@@ -103,7 +103,8 @@ std::vector<int32_t> by_class(const Colouring& colouring) {
 }
 
 // Rows without a common column, where `across` is the transposed pattern.
-Colouring apart(const Pattern& rows, const Pattern& across, std::span<const int32_t> order) {
+Colouring color_disjoint(const Pattern& rows, const Pattern& across,
+                         std::span<const int32_t> order) {
   Colouring out;
   out.colours.resize(static_cast<size_t>(rows.rows()));
   ColourSets used(static_cast<size_t>(across.rows()));  // by column
@@ -134,7 +135,7 @@ class GridColours {
   std::optional<Colouring> with(int32_t count, const Pattern& across) {
     std::ranges::fill(factors_, 0);
     do {
-      if (keep_apart(count, across)) return colouring(count, across.columns);
+      if (keep_disjoint(count, across)) return colouring(count, across.columns);
     } while (visits_ < most_visits(across) && next_factors(count));
     return std::nullopt;
   }
@@ -160,7 +161,7 @@ class GridColours {
     return static_cast<int32_t>(sum % count);
   }
 
-  bool keep_apart(int32_t count, const Pattern& across) {
+  bool keep_disjoint(int32_t count, const Pattern& across) {
     for (int64_t column = 0; column < across.rows(); ++column) {
       uint64_t seen = 0;
       for (int32_t row : across.row(column)) {
@@ -193,11 +194,11 @@ std::optional<Colouring> on_grid(const Pattern& across, const Shape& shape, int3
   return std::nullopt;
 }
 
-Colouring best_apart(const Pattern& rows, const Pattern& across, const Shape& shape) {
+Colouring best_coloring(const Pattern& rows, const Pattern& across, const Shape& shape) {
   constexpr int kRounds = 8;
   const int32_t least = longest_row(across);
   const auto colours_in = [&](const std::vector<int32_t>& order) {
-    return apart(rows, across, order);
+    return color_disjoint(rows, across, order);
   };
   Colouring best = colours_in(natural_order(rows.rows()));
   if (best.count <= least) return best;
@@ -332,8 +333,9 @@ Compression compress(const Pattern& pattern, bool symmetric, const Shape& rows,
   // The better one by these first; the other one need not be looked at where it cannot be better.
   // Of two that are as good, columns: tangents of slices are cheaper than cotangents.
   bool of_rows = least_rows < least_columns;
-  const auto best = [&](bool rows_apart) {
-    return rows_apart ? best_apart(pattern, across, rows) : best_apart(across, pattern, columns);
+  const auto best = [&](bool rows_disjoint) {
+    return rows_disjoint ? best_coloring(pattern, across, rows)
+                         : best_coloring(across, pattern, columns);
   };
   // Before the colours of something hopeless fill memory.
   check_products(std::min(least_rows, least_columns), std::min(pattern.rows(), pattern.columns),

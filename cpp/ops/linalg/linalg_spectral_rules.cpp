@@ -14,8 +14,8 @@ namespace pullback::linalg_formula {
 namespace {
 
 // Of values x: x_j - x_i.
-Expr apart(const Expr& x) { return by_columns(x) - by_rows(x); }
-Expr squares_apart(const Expr& x) { return apart(x) * (by_columns(x) + by_rows(x)); }
+Expr differences(const Expr& x) { return by_columns(x) - by_rows(x); }
+Expr differences_of_squares(const Expr& x) { return differences(x) * (by_columns(x) + by_rows(x)); }
 
 Expr largest(const Expr& x) {
   return reduce(Op::max, x, Axes{{x.node->shape.rank - 1}}, /*keepdims=*/true);
@@ -25,7 +25,7 @@ Expr largest(const Expr& x) {
 // a matrix whose norm is `norm`, (…, 1).
 Expr equal_pairs(const Expr& values, const Expr& norm) {
   const int64_t n = values.node->shape[values.node->shape.rank - 1];
-  const Expr gaps = formula::abs(apart(values));
+  const Expr gaps = formula::abs(differences(values));
   const DType real = gaps.node->dtype;
   const double rounding =
       static_cast<double>(n) * (real == DType::Float32 ? FLT_EPSILON : DBL_EPSILON);
@@ -78,7 +78,7 @@ NodeRef svd_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
   if (g[0] == nullptr && g[2] == nullptr)
     return times(Expr(u) * Expr(by_columns(cast(gs, u->dtype))), vh);
   const auto skew = [](const Expr& x) { return x - Expr(adjoint(x)); };
-  const Expr by = cast(inverse_gaps(squares_apart(s), s, largest(s), form), u->dtype);
+  const Expr by = cast(inverse_gaps(differences_of_squares(s), s, largest(s), form), u->dtype);
   const Expr none = scalar(u->dtype, 0);
   Expr inner = none;
   Expr left = none;
@@ -116,9 +116,9 @@ NodeRef eigh_cotangent(const NodeRef& operation, const Outputs& out, std::span<c
   const auto diagonal = [&] { return by_columns(cast(g[0], v->dtype)); };
   if (g[1] == nullptr) return times(Expr(v) * diagonal(), adjoint(v));
   Expr inner =
-      times(adjoint(v), g[1]) *
-      Expr(cast(inverse_gaps(apart(w), w, largest(formula::abs(w)), operation->operation->form),
-                v->dtype));
+      times(adjoint(v), g[1]) * Expr(cast(inverse_gaps(differences(w), w, largest(formula::abs(w)),
+                                                       operation->operation->form),
+                                          v->dtype));
   if (g[0]) inner = formula::where(on_diagonal(inner), diagonal(), inner);
   return hermitian(times(times(v, inner), adjoint(v)));
 }
@@ -142,7 +142,7 @@ NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
     const Expr free = Expr(g[1]) - Expr(v) * Expr(cast(real_part(along), v->dtype)) -
                       Expr(make_complex(zeros(turned.node->shape, turned.node->dtype), turned));
     const Expr rows = reduce(Op::sum, formula::abs(a), Axes{{row + 1}}, /*keepdims=*/false);
-    const Expr by = inverse_gaps(apart(w), w, largest(rows), operation->operation->form);
+    const Expr by = inverse_gaps(differences(w), w, largest(rows), operation->operation->form);
     inner = times(adjoint(v), free) * Expr(conjugate(by));
   }
   if (g[0]) {

@@ -1,6 +1,6 @@
 // The gradient of something taken apart by slices arrives in pieces: the first is embedded into
-// zeros, the others are added to it. Where the pieces lie apart, adding is writing; where they fill
-// the memory, nobody sees the zeros; and a group that makes such a piece, or one of a
+// zeros, the others are added to it. Where the pieces are disjoint, adding is writing; where they
+// fill the memory, nobody sees the zeros; and a group that makes such a piece, or one of a
 // concatenation, stores it where it belongs, not in memory of its own to be copied.
 #include "plan/passes/coalesce_writes.h"
 #include "plan/step_views.h"
@@ -53,8 +53,8 @@ class Additions {
     const auto found = open_.find(layout->out.slot);
     if (found == open_.end() || found->second.pieces.size() >= kMostPieces) return false;
     std::vector<View>& pieces = found->second.pieces;
-    const auto lies_apart = [&](const View& piece) { return apart(piece, layout->out); };
-    if (!std::all_of(pieces.begin(), pieces.end(), lies_apart)) return false;
+    const auto is_disjoint = [&](const View& piece) { return disjoint(piece, layout->out); };
+    if (!std::all_of(pieces.begin(), pieces.end(), is_disjoint)) return false;
     layout->add = false;
     pieces.push_back(layout->out);
     return true;
@@ -147,7 +147,7 @@ class Stores {
       if (i != first && !(layout && !layout->add && !layout->clear)) return false;
       bool beside = true;
       for_each_view(plan_.steps[i], [&](const View& view, bool write) {
-        if (view.slot == window.slot) beside &= write && apart(view, window);
+        if (view.slot == window.slot) beside &= write && disjoint(view, window);
       });
       if (!beside) return false;
     }

@@ -5,8 +5,8 @@
 
 namespace pullback {
 
-// Pieces that lie apart are written instead of added to zeros, zeros that nobody would see are not
-// written, and groups store what they compute in its place. Before memory is planned.
+// Pieces that are disjoint are written instead of added to zeros, zeros that nobody would see are
+// not written, and groups store what they compute in its place. Before memory is planned.
 void coalesce_writes(Plan* plan);
 
 }  // namespace pullback

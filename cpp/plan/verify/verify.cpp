@@ -57,7 +57,7 @@ class StepCheck {
             "a view out of bounds");
   }
 
-  void check_apart(const View& in, const View& out) const {
+  void check_disjoint(const View& in, const View& out) const {
     require(memory_[in.slot] != memory_[out.slot], "a write to memory that the step reads");
   }
   void check_three_axes(const View& view, int64_t a, int64_t b, int64_t c) const {
@@ -76,8 +76,8 @@ class StepCheck {
     require(a[a.rank - 2] == c[c.rank - 2] && b[b.rank - 1] == c[c.rank - 1] &&
                 a[a.rank - 1] == b[b.rank - 2],
             "a product of shapes that do not fit");
-    check_apart(gemm.a, gemm.c);
-    check_apart(gemm.b, gemm.c);
+    check_disjoint(gemm.a, gemm.c);
+    check_disjoint(gemm.b, gemm.c);
     check_then(gemm.then, gemm.a, gemm.b, gemm.c);
   }
   void check_then(const std::optional<TileGroup>& then, const View& a, const View& b,
@@ -100,8 +100,8 @@ class StepCheck {
             "a convolution of shapes that do not fit");
     check(convolution.windows);
     require(is_row_major(convolution.y), "a convolution with gaps");
-    check_apart(convolution.x, convolution.y);
-    check_apart(convolution.w, convolution.y);
+    check_disjoint(convolution.x, convolution.y);
+    check_disjoint(convolution.w, convolution.y);
     check_then(convolution.then, convolution.x, convolution.w, convolution.y);
   }
   void check(const Pool& pool) const {
@@ -111,14 +111,14 @@ class StepCheck {
             "a pool of shapes that do not fit");
     check(pool.windows);
     require(is_row_major(pool.in) && is_row_major(pool.out), "a pool with gaps");
-    check_apart(pool.in, pool.out);
+    check_disjoint(pool.in, pool.out);
     if (!pool.g) return;
     const bool spreads = pool.op == Op::max_pool_spread;
     require(pool.g->shape.rank == 5 && is_row_major(*pool.g) &&
                 (spreads ? y == x && pool.g->shape[0] == x[0] && pool.g->shape[4] == x[4]
                          : pool.g->shape == x),
             "a pool of other windows");
-    check_apart(*pool.g, pool.out);
+    check_disjoint(*pool.g, pool.out);
   }
   // Batch axes repeat where they are absent or of length 1.
   void check_factor(const Shape& factor, const Shape& c) const {
@@ -133,48 +133,48 @@ class StepCheck {
     // Donated memory is copied by leaving it as it is.
     const bool stays = layout.in.slot != layout.out.slot && is_flat(layout.in) &&
                        is_flat(layout.out) && !layout.clear && !layout.add;
-    if (!stays) check_apart(layout.in, layout.out);
+    if (!stays) check_disjoint(layout.in, layout.out);
   }
   void check(const Gather& gather) const {
     check_three_axes(gather.in, gather.outer, gather.axis, gather.inner);
     const int64_t rows = product(gather.outer, gather.indices.shape.size());
     require(gather.out.shape.size() == product(rows, gather.inner), "a gather of another count");
-    check_apart(gather.in, gather.out);
-    check_apart(gather.indices, gather.out);
+    check_disjoint(gather.in, gather.out);
+    check_disjoint(gather.indices, gather.out);
   }
   void check(const ScatterAdd& scatter) const {
     check_three_axes(scatter.in, scatter.outer, scatter.indices.shape.size(), scatter.inner);
     const int64_t rows = product(scatter.outer, scatter.axis);
     require(scatter.out.shape.size() == product(rows, scatter.inner), "a scatter of another count");
-    check_apart(scatter.in, scatter.out);
-    check_apart(scatter.indices, scatter.out);
+    check_disjoint(scatter.in, scatter.out);
+    check_disjoint(scatter.indices, scatter.out);
   }
   void check(const ArgReduce& reduce) const {
     const int64_t results = product(reduce.outer, reduce.inner);
     require(reduce.in.shape.size() == product(results, reduce.reduced) &&
                 reduce.out.shape.size() == results,
             "a search of another count");
-    check_apart(reduce.in, reduce.out);
+    check_disjoint(reduce.in, reduce.out);
   }
   void check(const Scan& scan) const {
     check_three_axes(scan.in, scan.outer, scan.length, scan.inner);
     if (scan.factors) check_three_axes(*scan.factors, scan.outer, scan.length, scan.inner);
     require((scan.op == Op::linear_recurrence) == scan.factors.has_value(), "a scan of factors");
     require(scan.out.shape.size() == scan.in.shape.size(), "a scan of another count");
-    check_apart(scan.in, scan.out);
-    if (scan.factors) check_apart(*scan.factors, scan.out);
+    check_disjoint(scan.in, scan.out);
+    if (scan.factors) check_disjoint(*scan.factors, scan.out);
   }
   void check(const Sort& sort) const {
     check_three_axes(sort.in, sort.outer, sort.length, sort.inner);
     require(sort.out.shape.size() == sort.in.shape.size(), "a sort of another count");
-    check_apart(sort.in, sort.out);
+    check_disjoint(sort.in, sort.out);
   }
   void check(const Search& search) const {
     require(search.sorted.shape.rank == 1 && search.sorted.dtype == search.in.dtype &&
                 search.in.shape.size() == search.out.shape.size(),
             "a search of another count");
-    check_apart(search.sorted, search.out);
-    check_apart(search.in, search.out);
+    check_disjoint(search.sorted, search.out);
+    check_disjoint(search.in, search.out);
   }
   void check(const Random& random) const {
     check_scalar(random.seed, 0);
@@ -182,31 +182,31 @@ class StepCheck {
     for (const View& view : random.in) {
       require(view.shape.size() == random.out.shape.size(), "parameters of another count");
       require(is_row_major(view) || is_one_number(view), "a parameter with gaps");
-      check_apart(view, random.out);
+      check_disjoint(view, random.out);
     }
   }
   void check(const CallbackCall& call) const {
     check_scalar(call.function, 0);
     for (const View& view : call.in) {
       require(is_row_major(view), "an argument of a function with gaps");
-      check_apart(view, call.out);
+      check_disjoint(view, call.out);
     }
     require(is_row_major(call.out), "a result of a function with gaps");
   }
-  void check(const LibraryCall& call) const { check_apart(call.in, call.out); }
+  void check(const LibraryCall& call) const { check_disjoint(call.in, call.out); }
   void check(const Loop& loop) const {
     verify_loop(loop, step_);
-    check_apart(loop.in, loop.out);
+    check_disjoint(loop.in, loop.out);
   }
   void check(const Branch& branch) const {
     verify_branch(branch, step_);
-    check_apart(branch.in, branch.out);
+    check_disjoint(branch.in, branch.out);
   }
-  void check_apart(const std::vector<View>& in, const std::vector<View>& out) const {
+  void check_disjoint(const std::vector<View>& in, const std::vector<View>& out) const {
     for (const View& view : in) {
       if (view.slot >= 0) require(is_row_major(view), "an operand with gaps");
       for (const View& written : out) {
-        if (view.slot >= 0 && written.slot >= 0) check_apart(view, written);
+        if (view.slot >= 0 && written.slot >= 0) check_disjoint(view, written);
       }
     }
   }

@@ -99,7 +99,7 @@ class GroupCheck {
     const auto write = [&](const View& view, const Store* store) {
       const auto [begin, end] = stores.equal_range(memory_[view.slot]);
       for (auto other = begin; other != end; ++other) {
-        if (!store || !other->second || !apart(other->second->view, view)) {
+        if (!store || !other->second || !disjoint(other->second->view, view)) {
           broken(step_, "two stores to a place");
         }
       }

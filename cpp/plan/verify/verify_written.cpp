@@ -1,6 +1,6 @@
 // Verification that memory is written before it is read, and all of it: what steps put into a slot
 // piece by piece (a concatenation, the gradient of slices) must fill it before anybody reads it and
-// before it leaves the plan. Pieces fill a slot if they lie apart and have all its bytes.
+// before it leaves the plan. Pieces fill a slot if they are disjoint and have all its bytes.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -81,8 +81,8 @@ class WriteCheck {
     if (!in_order(piece)) return;
     const int64_t bytes = piece.shape.size() * size_of(view.dtype);
     const int64_t all = plan_.slots[view.slot].bytes;
-    const auto lies_apart = [&](const Strided& other) { return apart(piece, other); };
-    if (bytes < all && !std::all_of(written.pieces.begin(), written.pieces.end(), lies_apart)) {
+    const auto is_disjoint = [&](const Strided& other) { return disjoint(piece, other); };
+    if (bytes < all && !std::all_of(written.pieces.begin(), written.pieces.end(), is_disjoint)) {
       return;
     }
     if (written.pieces.size() < kMostWritten) written.pieces.push_back(piece);
