@@ -66,7 +66,7 @@ constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, 
 // have.
 enum class Routine : uint8_t {
   cholesky,          // l of a = l lᴴ, of the lower triangle of a
-  triangular_solve,  // x of turned(t) x = b, of one triangle of t
+  triangular_solve,  // x of op(t) x = b, of one triangle of t
   lu,                // l and u of a[p] = l u in one matrix, p, the sign of that permutation, the
                      // row that each was swapped with
   qr,                // q, r
@@ -78,7 +78,7 @@ enum class Routine : uint8_t {
   logm,              // the principal logarithm of a
   sqrtm,             // the principal square root of a
   sylvester,         // x of a x + x b = c
-  banded_solve,      // x of turned(a) x = b, by the diagonals of a
+  banded_solve,      // x of op(a) x = b, by the diagonals of a
   swap_rows,         // a, whose row i was swapped with row p[i], one i after the other
   // Our own, of matrices too: see ops/linalg/attention.h.
   attention,
@@ -90,7 +90,7 @@ constexpr bool is_attention(Routine routine) {
   return routine == Routine::attention || routine == Routine::attention_cotangents;
 }
 // What a triangle is solved as: itself, transposed, conjugate transposed.
-enum class Turn : uint8_t { None, Transposed, Adjoint };
+enum class Transposition : uint8_t { None, Transposed, Adjoint };
 // What the derivatives of single vectors of equal values are: NaN, without what these vectors say
 // of each other, a failure.
 enum class Degenerate : uint8_t { Nan, Mask, Error };
@@ -106,7 +106,7 @@ struct FourierForm {
 struct RoutineForm {
   Routine routine = Routine::cholesky;
   bool lower = false, unit = false;  // triangular_solve: which triangle, and ones on its diagonal
-  Turn turn = Turn::None;
+  Transposition transposition = Transposition::None;
   bool full = false;                        // qr, svd: square q, u, v
   Degenerate degenerate = Degenerate::Nan;  // svd, eigh, eig: of the rule, no matter of a plan
   bool is_complex = false;                  // pairs in memory

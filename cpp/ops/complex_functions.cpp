@@ -23,8 +23,8 @@ Expr float64_scalar(double value) { return scalar(DType::Float64, value); }
 
 Pair scaled(const Pair& z, const Expr& by) { return {z.re * by, z.im * by}; }
 // i z and -i z.
-Pair turned(const Pair& z) { return {-z.im, z.re}; }
-Pair turned_back(const Pair& z) { return {z.im, -z.re}; }
+Pair times_i(const Pair& z) { return {-z.im, z.re}; }
+Pair times_minus_i(const Pair& z) { return {z.im, -z.re}; }
 // a * b of factors that are 0 only at an exact zero: it stays one beside an infinity and NaN.
 Expr times(const Expr& a, const Expr& b) {
   const Expr zero = ((a == 0.0) | (b == 0.0)) & !(isfinite(a) & isfinite(b));
@@ -189,8 +189,8 @@ Pair cosh_form(const Pair& z) {
   return {where(turns, abs(z.re), times(h.cosh, cos(z.im)) * h.rest),
           times(h.sinh, sin(z.im)) * h.rest};
 }
-Pair sin_form(const Pair& z) { return turned_back(sinh_form(turned(z))); }
-Pair cos_form(const Pair& z) { return cosh_form(turned(z)); }
+Pair sin_form(const Pair& z) { return times_minus_i(sinh_form(times_i(z))); }
+Pair cos_form(const Pair& z) { return cosh_form(times_i(z)); }
 
 // Kahan's, from the slope of the tangent; far out the real part is 1 and the other decays.
 Pair tanh_form(const Pair& z) {
@@ -243,7 +243,7 @@ Pair acosh_form(const Pair& z) {
   return {where(far, kInfinity, asinh(below.re * above.re + below.im * above.im)),
           where(far, atan2(z.im, z.re), 2.0 * half)};
 }
-Pair asinh_form(const Pair& z) { return turned_back(asin_form(turned(z))); }
+Pair asinh_form(const Pair& z) { return times_minus_i(asin_form(times_i(z))); }
 
 Pair atanh_form(const Pair& z) {
   const Expr far = endless(z) | (maximum(abs(z.re), abs(z.im)) > 0x1p500);
@@ -263,7 +263,7 @@ Pair atanh_form(const Pair& z) {
   const Expr quarter = where(isnan(z.im), z.im, copysign(0.5 * M_PI, z.im));
   return {where(far, decay, re), where(far, quarter, im)};
 }
-Pair atan_form(const Pair& z) { return turned_back(atanh_form(turned(z))); }
+Pair atan_form(const Pair& z) { return times_minus_i(atanh_form(times_i(z))); }
 
 // |a|^re(b) e^(-im(b) angle), turned by im(b) log|a| + re(b) angle.
 Pair pow_form(const Pair& a, const Pair& b) {
@@ -315,7 +315,7 @@ ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b) 
     case Op::cos:
       return cos_form(a);
     case Op::tan:
-      return turned_back(tanh_form(turned(a)));
+      return times_minus_i(tanh_form(times_i(a)));
     case Op::sinh:
       return sinh_form(a);
     case Op::cosh:

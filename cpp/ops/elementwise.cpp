@@ -54,14 +54,14 @@ int beyond(const Node* number, DType dtype) {
 // look at them. Null for any other operation.
 NodeRef compare_beyond(Op op, std::span<Node* const> inputs) {
   if (!is_comparison(op)) return nullptr;
-  const bool turned = (inputs[0]->flags & kWeak) != 0;
-  const Node* number = inputs[turned ? 0 : 1];
-  const Node* x = inputs[turned ? 1 : 0];
+  const bool swapped = (inputs[0]->flags & kWeak) != 0;
+  const Node* number = inputs[swapped ? 0 : 1];
+  const Node* x = inputs[swapped ? 1 : 0];
   if (!(number->flags & kWeak) || number->op != Op::scalar) return nullptr;
   if (x->flags & kWeak || !is_integer(x->dtype)) return nullptr;
   int order = -beyond(number, x->dtype);  // of x and the number
   if (order == 0) return nullptr;
-  if (turned) order = -order;
+  if (swapped) order = -order;
   const bool answer = op == Op::not_equal ||
                       (order < 0 && (op == Op::less || op == Op::less_equal)) ||
                       (order > 0 && (op == Op::greater || op == Op::greater_equal));

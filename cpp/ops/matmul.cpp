@@ -87,12 +87,12 @@ Shape swapped(Shape shape) {
 // The same for a, where the products of each matrix are larger than the operands: copied so that
 // what is summed over lies in rows.
 NodeRef shared_left_cotangent(const NodeRef& b, const NodeRef& g, const Shape& a) {
-  const NodeRef turned = shared_cotangent(swap_last_axes(b), swap_last_axes(g), swapped(a));
-  return swap_last_axes(turned);
+  const NodeRef transposed = shared_cotangent(swap_last_axes(b), swap_last_axes(g), swapped(a));
+  return swap_last_axes(transposed);
 }
 
 // Whether this is the transposed of another matrix (or of each of a batch).
-bool is_turned(const Node* x) {
+bool is_transposed(const Node* x) {
   const int64_t rank = x->shape.rank;
   if (x->op != Op::transpose) return false;
   for (int64_t i = 0; i < rank - 2; ++i) {
@@ -125,18 +125,18 @@ void matmul_vjp(const VjpCall& call, Cotangent* out) {
   };
   if (call.live[0]) {
     const NodeRef other = conjugate(b);
-    NodeRef da = shared_left    ? shared_left_cotangent(other, g, left)
-                 : is_turned(a) ? swap_last_axes(matmul(other, swap_last_axes(g)))
-                                : matmul(g, swap_last_axes(other));
+    NodeRef da = shared_left        ? shared_left_cotangent(other, g, left)
+                 : is_transposed(a) ? swap_last_axes(matmul(other, swap_last_axes(g)))
+                                    : matmul(g, swap_last_axes(other));
     out[0] = answer(a, da);
   }
   if (call.live[1]) {
-    const bool turned = is_turned(b);
+    const bool transposed = is_transposed(b);
     const NodeRef other = conjugate(a);
-    NodeRef db = shared && turned ? swap_last_axes(shared_cotangent(g, other, swapped(shape)))
-                 : shared         ? shared_cotangent(other, g, shape)
-                 : turned         ? swap_last_axes(matmul(swap_last_axes(g), other))
-                                  : matmul(swap_last_axes(other), g);
+    NodeRef db = shared && transposed ? swap_last_axes(shared_cotangent(g, other, swapped(shape)))
+                 : shared             ? shared_cotangent(other, g, shape)
+                 : transposed         ? swap_last_axes(matmul(swap_last_axes(g), other))
+                                      : matmul(swap_last_axes(other), g);
     out[1] = answer(b, db);
   }
 }

@@ -293,7 +293,7 @@ NodeRef Batcher::composite() const {
       return elementwise(Op::pow, inputs);
     }
     case Composite::solve:
-      return attr.reversed ? solve_turned(full(1), full(2)) : solve(full(1), full(2));
+      return attr.reversed ? solve_adjoint(full(1), full(2)) : solve(full(1), full(2));
     case Composite::det:
       return det(full(1));
     case Composite::logabsdet:

@@ -24,7 +24,7 @@ void bind_layers(pybind11::module_& m);
 // The text for as long as the program runs: nodes point to it.
 const char* lasting(const std::string& text);
 // "N", "T" or "C".
-Turn turn_of(const std::string& word);
+Transposition transposition_of(const std::string& word);
 
 // `result`, or a view of it if the operation had nothing to do and it is x itself: gradients by a
 // result count its own uses, not all of x.

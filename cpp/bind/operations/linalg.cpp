@@ -15,8 +15,10 @@ Degenerate degenerate_of(const std::string& word) {
 
 }  // namespace
 
-Turn turn_of(const std::string& word) {
-  return word == "C" ? Turn::Adjoint : word == "T" ? Turn::Transposed : Turn::None;
+Transposition transposition_of(const std::string& word) {
+  return word == "C"   ? Transposition::Adjoint
+         : word == "T" ? Transposition::Transposed
+                       : Transposition::None;
 }
 
 void bind_linalg(py::module_& m) {
@@ -24,7 +26,7 @@ void bind_linalg(py::module_& m) {
   m.def(
       "triangular_solve",
       [](const NodeRef& a, const NodeRef& b, bool lower, const std::string& turn, bool unit) {
-        return triangular_solve(a, b, {lower, unit, turn_of(turn)});
+        return triangular_solve(a, b, {lower, unit, transposition_of(turn)});
       },
       py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("turn"), py::arg("unit"));
   // l and u in one, positions, sign, swaps.

@@ -23,14 +23,14 @@ void bind_matrix_functions(py::module_& m) {
   m.def(
       "banded_solve",
       [](const NodeRef& bands, const NodeRef& b, int64_t below, bool tridiagonal) {
-        return banded_solve(bands, b, below, Turn::None,
+        return banded_solve(bands, b, below, Transposition::None,
                             tridiagonal ? "tridiagonal_solve" : "solve_banded");
       },
       py::arg("bands"), py::arg("b"), py::arg("below"), py::arg("tridiagonal"));
   m.def(
       "lu_solve",
       [](const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, const std::string& turn) {
-        return lu_solve(packed, swaps, b, turn_of(turn));
+        return lu_solve(packed, swaps, b, transposition_of(turn));
       },
       py::arg("packed"), py::arg("swaps"), py::arg("b"), py::arg("turn"));
   // solve and svd, of which errors say that they were called as `who`.

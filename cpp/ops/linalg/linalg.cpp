@@ -151,7 +151,8 @@ Equation equation(const NodeRef& left, const NodeRef& right, const char* who) {
 NodeRef triangular_solve(const NodeRef& triangles, const NodeRef& given, const Triangle& triangle,
                          const char* who) {
   const auto [t, b] = equation(triangles, given, who);
-  RoutineForm form{Routine::triangular_solve, triangle.lower, triangle.unit, triangle.turn};
+  RoutineForm form{Routine::triangular_solve, triangle.lower, triangle.unit,
+                   triangle.transposition};
   form.k = columns(b);
   form.who = who;
   return output_of(make_routine(form, {t, b}, {{b->dtype, b->shape}}), 0);
@@ -241,29 +242,29 @@ NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back) {
 namespace {
 
 // x with a x = b, or with aᴴ x = b, by what lu has made of a.
-NodeRef solved(const Lu& f, const NodeRef& b, bool turned, const char* who) {
+NodeRef solved(const Lu& f, const NodeRef& b, bool transposed, const char* who) {
   const Triangle l{.lower = true, .unit = true}, u{};
-  if (!turned) {
+  if (!transposed) {
     const NodeRef y = triangular_solve(f.packed, permuted_rows(b, f.positions, false), l, who);
     return triangular_solve(f.packed, y, u, who);
   }
-  const NodeRef y = triangular_solve(f.packed, b, {.turn = Turn::Adjoint}, who);
-  const NodeRef z =
-      triangular_solve(f.packed, y, {.lower = true, .unit = true, .turn = Turn::Adjoint}, who);
+  const NodeRef y = triangular_solve(f.packed, b, {.transposition = Transposition::Adjoint}, who);
+  const NodeRef z = triangular_solve(
+      f.packed, y, {.lower = true, .unit = true, .transposition = Transposition::Adjoint}, who);
   return permuted_rows(z, f.positions, true);
 }
 
 // Of matrices of one dtype and batch.
-NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool turned, const char* who) {
-  const NodeRef inside = solved(lu(a, who), b, turned, who);
+NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool transposed, const char* who) {
+  const NodeRef inside = solved(lu(a, who), b, transposed, who);
   NodeRef node = compose(Composite::solve, inside, {a, b});
-  node->attr.reversed = turned;
+  node->attr.reversed = transposed;
   return node;
 }
 
 }  // namespace
 
-NodeRef solve_turned(const NodeRef& a, const NodeRef& b, const char* who) {
+NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who) {
   return solve_matrices(a, b, true, who);
 }
 

@@ -28,9 +28,9 @@ NodeRef cholesky(const NodeRef& a);
 
 struct Triangle {
   bool lower = false, unit = false;  // which one is read; ones stand on its diagonal
-  Turn turn = Turn::None;
+  Transposition transposition = Transposition::None;
 };
-// x with turned(t) x = b, where the other triangle of t counts as zero.
+// x with op(t) x = b, where the other triangle of t counts as zero.
 // `who`, for errors, lives as long as the program.
 NodeRef triangular_solve(const NodeRef& t, const NodeRef& b, const Triangle& triangle,
                          const char* who = "solve_triangular");
@@ -76,7 +76,7 @@ NodeRef adjoint(const NodeRef& x);
 // Rows of each matrix in the order of positions, or (back) where they came from.
 NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back);
 // x with aᴴ x = b, of one dtype and batch.
-NodeRef solve_turned(const NodeRef& a, const NodeRef& b, const char* who = "solve");
+NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who = "solve");
 // Real zeros as they are; `who` fails where one is not.
 NodeRef absent(const NodeRef& marks, const char* who);
 // A node of the routine, whose outputs are those of it; the form's m, n and is_complex follow from

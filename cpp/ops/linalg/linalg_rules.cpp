@@ -31,18 +31,18 @@ Expr mirrored(const Expr& x) {
   return part + Expr(adjoint(part));
 }
 
-Expr inverse_turned(const NodeRef& x) {
-  return solve_turned(x, broadcast_to(identity_like(x), x->shape));
+Expr inverse_adjoint(const NodeRef& x) {
+  return solve_adjoint(x, broadcast_to(identity_like(x), x->shape));
 }
 
 // --- rules of the routines; `g` are the cotangents, null where there is none
 
 NodeRef cholesky_cotangent(const Outputs& out, const NodeRef& g) {
   const NodeRef l = out[0];
-  const Triangle turned{.lower = true, .turn = Turn::Adjoint};
+  const Triangle transposed{.lower = true, .transposition = Transposition::Adjoint};
   const Expr inner = lower_half(times(adjoint(l), lower(g)));
-  const NodeRef left = triangular_solve(l, inner, turned, "cholesky");
-  return hermitian(adjoint(triangular_solve(l, adjoint(left), turned, "cholesky")));
+  const NodeRef left = triangular_solve(l, inner, transposed, "cholesky");
+  return hermitian(adjoint(triangular_solve(l, adjoint(left), transposed, "cholesky")));
 }
 
 std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, const Outputs& out,
@@ -53,17 +53,19 @@ std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, cons
   constexpr const char* who = "solve_triangular";
   NodeRef gb;
   Expr gt = zero_of(t);
-  switch (form.turn) {
-    case Turn::None:
-      gb = triangular_solve(t, g, {form.lower, form.unit, Turn::Adjoint}, who);
+  switch (form.transposition) {
+    case Transposition::None:
+      gb = triangular_solve(t, g, {form.lower, form.unit, Transposition::Adjoint}, who);
       gt = times(gb, adjoint(x));
       break;
-    case Turn::Transposed:  // its adjoint is the conjugate, which the library does not solve
-      gb = conjugate(triangular_solve(t, conjugate(g), {form.lower, form.unit, Turn::None}, who));
+    case Transposition::Transposed:  // its adjoint is the conjugate, which the library does not
+                                     // solve
+      gb = conjugate(
+          triangular_solve(t, conjugate(g), {form.lower, form.unit, Transposition::None}, who));
       gt = times(conjugate(x), swap_last_axes(gb));
       break;
-    case Turn::Adjoint:
-      gb = triangular_solve(t, g, {form.lower, form.unit, Turn::None}, who);
+    case Transposition::Adjoint:
+      gb = triangular_solve(t, g, {form.lower, form.unit, Transposition::None}, who);
       gt = times(x, adjoint(gb));
       break;
   }
@@ -92,7 +94,7 @@ NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef
   const RoutineForm& form = operation->operation->form;
   const int64_t k = std::min(form.m, form.n), longer = form.m > form.n ? 1 : 0;
   const int64_t further = std::max(form.m, form.n) - k;
-  const Triangle l_turned{.lower = true, .unit = true, .turn = Turn::Adjoint};
+  const Triangle l_adjoint{.lower = true, .unit = true, .transposition = Transposition::Adjoint};
   const NodeRef packed = part(out[0], longer, 0, k);
   const NodeRef known = part(g, longer, 0, k);
   Expr gl = lower(known, -1), gu = upper(known);
@@ -103,14 +105,14 @@ NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef
       beside = adjoint(triangular_solve(packed, adjoint(given), {}, who));
       gu = gu - upper(times(adjoint(more), beside));
     } else {
-      beside = triangular_solve(packed, given, l_turned, who);
+      beside = triangular_solve(packed, given, l_adjoint, who);
       gl = gl - lower(times(beside, adjoint(more)), -1);
     }
   }
   const Expr l = lower(packed, -1) + identity_like(packed);
   const Expr inner = lower(times(adjoint(l), gl), -1) + upper(times(gu, adjoint(upper(packed))));
   // l⁻ᴴ inner u⁻ᴴ
-  const NodeRef left = triangular_solve(packed, inner, l_turned, who);
+  const NodeRef left = triangular_solve(packed, inner, l_adjoint, who);
   const NodeRef square = adjoint(triangular_solve(packed, adjoint(left), {}, who));
   return permuted_rows(further ? joined(square, beside, longer) : square, out[1], true);
 }
@@ -161,7 +163,7 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
   };
   const Choice choices[] = {
       choice([](const NodeRef& x) -> NodeRef {
-        return of_each(conjugate(det(x))) * inverse_turned(x);
+        return of_each(conjugate(det(x))) * inverse_adjoint(x);
       }),
       choice([](const NodeRef& x) -> NodeRef {
         const auto [u, s, vh] = svd(x, false, "det");
@@ -199,7 +201,7 @@ struct SolveRule : LinalgRule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const NodeRef a(call.inputs[0]), x(call.node), g(call.cotangents[0]);
     if (!call.node->attr.reversed) {
-      const NodeRef gb = solve_turned(a, g);
+      const NodeRef gb = solve_adjoint(a, g);
       return {{Cotangent::Value, -times(gb, adjoint(x))}, {Cotangent::Value, gb}};
     }
     const NodeRef gb = solve(a, g, "solve");
@@ -218,7 +220,7 @@ struct DetRule : LinalgRule {
 struct LogabsdetRule : LinalgRule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const NodeRef a(call.inputs[0]), g(call.cotangents[0]);
-    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * inverse_turned(a)}};
+    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * inverse_adjoint(a)}};
   }
 };
 

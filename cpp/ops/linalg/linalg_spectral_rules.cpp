@@ -137,10 +137,10 @@ NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
     const Expr size = formula::where(im == none, formula::abs(re), none);
     const Expr place = arg_reduce(Op::argmax, size, row, /*keepdims=*/true);
     const Expr pivot = Expr(expand_dims(iota(rows(v)), {1})) == place;
-    const Expr turned = formula::where(
+    const Expr rotated = formula::where(
         pivot, Expr(imaginary_part(along)) / formula::where(pivot, re, none + Expr(1.0)), none);
     const Expr free = Expr(g[1]) - Expr(v) * Expr(cast(real_part(along), v->dtype)) -
-                      Expr(make_complex(zeros(turned.node->shape, turned.node->dtype), turned));
+                      Expr(make_complex(zeros(rotated.node->shape, rotated.node->dtype), rotated));
     const Expr rows = reduce(Op::sum, formula::abs(a), Axes{{row + 1}}, /*keepdims=*/false);
     const Expr by = inverse_gaps(differences(w), w, largest(rows), operation->operation->form);
     inner = times(adjoint(v), free) * Expr(conjugate(by));
@@ -149,7 +149,7 @@ NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
     const Expr whole = inner + Expr(zeros(v->shape, v->dtype));
     inner = formula::where(on_diagonal(whole), by_columns(g[0]), whole);
   }
-  const NodeRef ga = solve_turned(v, times(inner, adjoint(v)), "eig");
+  const NodeRef ga = solve_adjoint(v, times(inner, adjoint(v)), "eig");
   return is_complex(a->dtype) ? ga : real_part(ga);
 }
 

@@ -40,10 +40,10 @@ NodeRef along(Routine routine, const NodeRef& a, const NodeRef& g) {
   const NodeRef ratio =
       formula::where((of_a > zero) & (of_g > zero), of_g / of_a, Expr(scalar(of_a.node->dtype, 1)));
   const Expr factor = cast(stop_gradient(ratio), a->dtype);
-  const NodeRef turned = adjoint(a);
+  const NodeRef transposed = adjoint(a);
   const NodeRef none = zeros(a->shape, a->dtype);
-  const NodeRef block = concat_pair(concat_pair(turned, Expr(g) / factor, last),
-                                    concat_pair(none, turned, last), last - 1);
+  const NodeRef block = concat_pair(concat_pair(transposed, Expr(g) / factor, last),
+                                    concat_pair(none, transposed, last), last - 1);
   Window window(a->shape.rank);
   window.start[last] = n;
   return Expr(slice(function(routine, block), a->shape, window)) * factor;
@@ -86,10 +86,10 @@ NodeRef solve_sylvester(const NodeRef& a, const NodeRef& b, const NodeRef& c, co
   return output_of(make_routine(form, given, {{c->dtype, c->shape}}), 0);
 }
 
-NodeRef banded_solve(const NodeRef& bands, const NodeRef& b, int64_t below, Turn turn,
-                     const char* who) {
+NodeRef banded_solve(const NodeRef& bands, const NodeRef& b, int64_t below,
+                     Transposition transposition, const char* who) {
   RoutineForm form{Routine::banded_solve};
-  form.turn = turn;
+  form.transposition = transposition;
   form.k = columns(b);
   form.below = below;
   form.who = who;
@@ -104,10 +104,12 @@ NodeRef swapped_rows(const NodeRef& x, const NodeRef& positions, bool backwards)
   return output_of(make_routine(form, given, {{x->dtype, x->shape}}), 0);
 }
 
-NodeRef lu_solve(const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, Turn turn) {
+NodeRef lu_solve(const NodeRef& packed, const NodeRef& swaps, const NodeRef& b,
+                 Transposition transposition) {
   constexpr const char* who = "lu_solve";
-  const Triangle lower{.lower = true, .unit = true, .turn = turn}, upper{.turn = turn};
-  if (turn == Turn::None) {
+  const Triangle lower{.lower = true, .unit = true, .transposition = transposition},
+      upper{.transposition = transposition};
+  if (transposition == Transposition::None) {
     const NodeRef half = triangular_solve(packed, swapped_rows(b, swaps, false), lower, who);
     return triangular_solve(packed, half, upper, who);
   }
@@ -122,18 +124,18 @@ std::vector<NodeRef> matrix_function_cotangents(const NodeRef& operation, const 
   const NodeRef a = in(0);
   switch (form.routine) {
     case Routine::sqrtm: {  // y dy + dy y = da
-      const NodeRef turned = adjoint(y);
-      return {solve_sylvester(turned, turned, g, "sqrtm")};
+      const NodeRef transposed = adjoint(y);
+      return {solve_sylvester(transposed, transposed, g, "sqrtm")};
     }
     case Routine::sylvester: {
       const NodeRef gc = solve_sylvester(adjoint(a), adjoint(in(1)), g, form.who);
       return {-Expr(matmul(gc, adjoint(y))), -Expr(matmul(adjoint(y), gc)), gc};
     }
     case Routine::banded_solve: {
-      const bool turned = form.turn == Turn::Adjoint;
-      const NodeRef gb =
-          banded_solve(a, g, form.below, turned ? Turn::None : Turn::Adjoint, form.who);
-      return {-Expr(bands_of(turned ? y : gb, turned ? gb : y, form.m, form.below)), gb};
+      const bool transposed = form.transposition == Transposition::Adjoint;
+      const NodeRef gb = banded_solve(
+          a, g, form.below, transposed ? Transposition::None : Transposition::Adjoint, form.who);
+      return {-Expr(bands_of(transposed ? y : gb, transposed ? gb : y, form.m, form.below)), gb};
     }
     case Routine::swap_rows:
       return {swapped_rows(g, in(1), !form.backwards), nullptr};

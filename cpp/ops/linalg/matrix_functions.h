@@ -21,14 +21,15 @@ NodeRef solve_sylvester(const NodeRef& a, const NodeRef& b, const NodeRef& c,
 
 // x with a x = b, or aᴴ x = b. Row r of `bands` has the entries of a at (j + r - above, j), where
 // `below` rows are below the one of the diagonal and `above` above it.
-NodeRef banded_solve(const NodeRef& bands, const NodeRef& b, int64_t below, Turn turn,
-                     const char* who = "solve_banded");
+NodeRef banded_solve(const NodeRef& bands, const NodeRef& b, int64_t below,
+                     Transposition transposition, const char* who = "solve_banded");
 
 // Row i swapped with row positions[i], from the first to the last, or backwards.
 NodeRef swapped_rows(const NodeRef& x, const NodeRef& positions, bool backwards);
 
-// x with turned(a) x = b, by what lu made of a.
-NodeRef lu_solve(const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, Turn turn);
+// x with op(a) x = b, by what lu made of a.
+NodeRef lu_solve(const NodeRef& packed, const NodeRef& swaps, const NodeRef& b,
+                 Transposition transposition);
 
 // Of the inputs of one of these; `y` is what it made.
 std::vector<NodeRef> matrix_function_cotangents(const NodeRef& operation, const NodeRef& y,

@@ -100,7 +100,7 @@ std::vector<unsigned char> key_of(const Operation& operation) {
   append(static_cast<uint32_t>(operation.residuals.size()), &out);
   const RoutineForm& matrix = operation.form;
   for (const int number : {static_cast<int>(matrix.routine), static_cast<int>(matrix.lower),
-                           static_cast<int>(matrix.unit), static_cast<int>(matrix.turn),
+                           static_cast<int>(matrix.unit), static_cast<int>(matrix.transposition),
                            static_cast<int>(matrix.full), static_cast<int>(matrix.is_complex),
                            static_cast<int>(matrix.backwards), static_cast<int>(matrix.causal),
                            static_cast<int>(matrix.masked), static_cast<int>(matrix.dropped)}) {

@@ -74,7 +74,7 @@ void transform(const FourierLanes& lanes, const FourierSequences& of, char* memo
                        .lanes = here,
                        .factor = 1,
                        .backward = of.backward,
-                       .turns = nullptr};
+                       .twiddles = nullptr};
   FourierMove out{.points = lanes.points,
                   .count = of.count,
                   .outside = of.out,
@@ -83,10 +83,10 @@ void transform(const FourierLanes& lanes, const FourierSequences& of, char* memo
                   .lanes = nullptr,
                   .factor = of.factor,
                   .backward = of.backward,
-                  .turns = of.turns};
+                  .twiddles = of.twiddles};
   const bool whole = of.count == lanes.at_once();
   const bool loads = whole && of.in_sequence == 1 && lanes.radices.size() > 1;
-  const bool stores = whole && of.out_sequence == 1 && !of.turns;
+  const bool stores = whole && of.out_sequence == 1 && !of.twiddles;
   if (!loads) table.load[wide](in);
   const char* roots = lanes.roots.data();
   int64_t left = lanes.points, stride = 1;
@@ -104,13 +104,13 @@ void transform(const FourierLanes& lanes, const FourierSequences& of, char* memo
   if (!stores) table.store[wide](out);
 }
 
-int64_t turn_bytes(const FourierLanes& lanes) {
-  const int64_t entries = ceil_div(lanes.points, kTurnSteps) + kTurnSteps;
+int64_t twiddle_bytes(const FourierLanes& lanes) {
+  const int64_t entries = ceil_div(lanes.points, kTwiddleSteps) + kTwiddleSteps;
   return entries * 2 * lanes.at_once() * static_cast<int64_t>(sizeof(double));
 }
 
-FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, int64_t first,
-                        char* memory) {
+TwiddleFactors fill_twiddles(const FourierLanes& lanes, const RootsOfUnity& roots, int64_t first,
+                             char* memory) {
   const int64_t count = lanes.at_once();
   const int64_t last = roots.points() / lanes.points - 1;
   const auto sequence = kernels().fourier.sequence[lanes.narrow ? 0 : 1];
@@ -127,8 +127,8 @@ FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, in
     }
     return start;
   };
-  const double* high = fill(ceil_div(lanes.points, kTurnSteps), kTurnSteps);
-  return {high, fill(std::min(kTurnSteps, lanes.points), 1)};
+  const double* high = fill(ceil_div(lanes.points, kTwiddleSteps), kTwiddleSteps);
+  return {high, fill(std::min(kTwiddleSteps, lanes.points), 1)};
 }
 
 }  // namespace pullback

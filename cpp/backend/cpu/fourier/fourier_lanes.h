@@ -35,15 +35,15 @@ struct FourierSequences {
   int64_t count;
   bool backward;
   double factor;
-  const FourierTurns* turns = nullptr;  // instead of the factor
+  const TwiddleFactors* twiddles = nullptr;  // instead of the factor
 };
 void transform(const FourierLanes& lanes, const FourierSequences& of, char* memory);
 
 // The factors between the short transforms that a long one is made of: root ** (i * k) for point i
 // of sequence k, from sequence `first` on, of so many roots as the long one has points. Of a
 // backward one they are the same, as parts are exchanged where these are applied.
-int64_t turn_bytes(const FourierLanes& lanes);
-FourierTurns fill_turns(const FourierLanes& lanes, const RootsOfUnity& roots, int64_t first,
-                        char* memory);
+int64_t twiddle_bytes(const FourierLanes& lanes);
+TwiddleFactors fill_twiddles(const FourierLanes& lanes, const RootsOfUnity& roots, int64_t first,
+                             char* memory);
 
 }  // namespace pullback

@@ -243,12 +243,12 @@ class Run {
     parallel_for(ceil_div(n2, block), true, [&](int64_t chunk) {
       const int64_t first = chunk * block, count = std::min(block, n2 - first);
       if (first_lanes) {
-        const StepMemory memory(first_lanes->memory_bytes() + turn_bytes(*first_lanes));
+        const StepMemory memory(first_lanes->memory_bytes() + twiddle_bytes(*first_lanes));
         if (!memory.data()) return problem.report(chunk, Problem::Memory);
-        const FourierTurns turns =
-            fill_turns(*first_lanes, roots, first, memory.data() + first_lanes->memory_bytes());
+        const TwiddleFactors twiddles =
+            fill_twiddles(*first_lanes, roots, first, memory.data() + first_lanes->memory_bytes());
         transform(*first_lanes,
-                  {x + first, n2, 1, between + first, n2, 1, count, backward, 1, &turns},
+                  {x + first, n2, 1, between + first, n2, 1, count, backward, 1, &twiddles},
                   memory.data());
         return;
       }

@@ -33,7 +33,7 @@ struct Complex {
     return {a.re - b.re, a.im - b.im};
   }
   friend Complex operator*(T s, const Complex& a) { return {s * a.re, s * a.im}; }
-  Complex turned() const { return {im, -re}; }  // times -i
+  Complex times_minus_i() const { return {im, -re}; }  // times -i
   template <class S>
   Complex times(const S& c, const S& s) const {
     return {re * c - im * s, re * s + im * c};
@@ -49,15 +49,15 @@ void radix2(Complex<T>* a) {
 template <class T>
 void radix3(Complex<T>* a) {
   constexpr T kSine = T(0.86602540378443864676372317075293618L);
-  const Complex<T> sum = a[1] + a[2], turned = kSine * (a[1] - a[2]).turned();
+  const Complex<T> sum = a[1] + a[2], times_minus_i = kSine * (a[1] - a[2]).times_minus_i();
   const Complex<T> middle = a[0] - T(0.5) * sum;
   a[0] = a[0] + sum;
-  a[1] = middle + turned;
-  a[2] = middle - turned;
+  a[1] = middle + times_minus_i;
+  a[2] = middle - times_minus_i;
 }
 template <class T>
 void radix4(Complex<T>& a0, Complex<T>& a1, Complex<T>& a2, Complex<T>& a3) {
-  const Complex<T> s = a0 + a2, d = a0 - a2, t = a1 + a3, e = (a1 - a3).turned();
+  const Complex<T> s = a0 + a2, d = a0 - a2, t = a1 + a3, e = (a1 - a3).times_minus_i();
   a0 = s + t;
   a1 = d + e;
   a2 = s - t;
@@ -71,7 +71,8 @@ void radix5(Complex<T>* a) {
   constexpr T kS2 = T(0.58778525229247312916870595463907277L);
   const Complex<T> s1 = a[1] + a[4], d1 = a[1] - a[4], s2 = a[2] + a[3], d2 = a[2] - a[3];
   const Complex<T> m1 = a[0] + (kC1 * s1 + kC2 * s2), m2 = a[0] + (kC2 * s1 + kC1 * s2);
-  const Complex<T> n1 = (kS1 * d1 + kS2 * d2).turned(), n2 = (kS2 * d1 - kS1 * d2).turned();
+  const Complex<T> n1 = (kS1 * d1 + kS2 * d2).times_minus_i(),
+                   n2 = (kS2 * d1 - kS1 * d2).times_minus_i();
   a[0] = a[0] + (s1 + s2);
   a[1] = m1 + n1;
   a[2] = m2 + n2;
@@ -87,7 +88,7 @@ void radix8(Complex<T>* a) {
     d[j] = a[j] - a[j + 4];
   }
   d[1] = kHalf * Complex<T>{d[1].re + d[1].im, d[1].im - d[1].re};
-  d[2] = d[2].turned();
+  d[2] = d[2].times_minus_i();
   d[3] = kHalf * Complex<T>{d[3].im - d[3].re, -(d[3].re + d[3].im)};
   radix4(s[0], s[1], s[2], s[3]);
   radix4(d[0], d[1], d[2], d[3]);
@@ -151,10 +152,10 @@ void store_point(const FourierMove& x, int64_t i, const Complex<T>& a) {
 }
 
 template <class T>
-Complex<T> turn(const FourierTurns& turns, int64_t i) {
+Complex<T> twiddle(const TwiddleFactors& twiddles, int64_t i) {
   constexpr int kCount = Lanes<T>::kCount;
-  const double* a = turns.high + i / kTurnSteps * 2 * kCount;
-  const double* b = turns.low + i % kTurnSteps * 2 * kCount;
+  const double* a = twiddles.high + i / kTwiddleSteps * 2 * kCount;
+  const double* b = twiddles.low + i % kTwiddleSteps * 2 * kCount;
   T parts[2 * kCount];
   for (int j = 0; j < kCount; ++j) {
     parts[j] = static_cast<T>(a[j] * b[j] - a[kCount + j] * b[kCount + j]);
@@ -166,7 +167,7 @@ Complex<T> turn(const FourierTurns& turns, int64_t i) {
 enum class Way { Inside, Loads, Stores };
 
 // The entries of group p. kTurns: the roots are not 1.
-template <class T, int kRadix, Way kWay, bool kTurns>
+template <class T, int kRadix, Way kWay, bool kTwiddles>
 [[gnu::noinline]] void group(const FourierPass& x, int64_t p, const T* roots) noexcept {
   constexpr int64_t kSize = Complex<T>::kSize;
   const T* from = static_cast<const T*>(x.from);
@@ -188,7 +189,7 @@ template <class T, int kRadix, Way kWay, bool kTurns>
     if constexpr (kRadix == 8) radix8(a);
     for (int k = 0; k < kRadix; ++k) {
       const int64_t i = (p * kRadix + k) * x.stride + q;
-      if constexpr (kTurns) {
+      if constexpr (kTwiddles) {
         if (k > 0) a[k] = a[k].times(roots[2 * k - 2], roots[2 * k - 1]);
       }
       if constexpr (kWay == Way::Stores) {
@@ -286,8 +287,8 @@ void store(const FourierMove& x) noexcept {
   T* to = static_cast<T*>(x.outside);
   const auto at_point = [&](int64_t i) {
     Complex<T> a = Complex<T>::load(from + i * kSize);
-    if (x.turns) {
-      const Complex<T> by = turn<T>(*x.turns, i);
+    if (x.twiddles) {
+      const Complex<T> by = twiddle<T>(*x.twiddles, i);
       a = a.times(by.re, by.im);
     } else {
       a = factor * a;

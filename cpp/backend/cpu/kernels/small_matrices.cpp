@@ -26,7 +26,8 @@ constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 // Entries of `count` matrices, `size` each, of which `used` from `first` on are taken: lanes beyond
 // the last matrix have the first one again.
 template <class T>
-void turn(const T* x, int64_t size, int64_t count, int64_t first, int64_t used, Vector<T>* to) {
+void transpose(const T* x, int64_t size, int64_t count, int64_t first, int64_t used,
+               Vector<T>* to) {
   constexpr int64_t kCount = kLanes<T>;
   const T* from[kCount];
   for (int64_t l = 0; l < kCount; ++l) from[l] = x + (l < count ? l : 0) * size + first;
@@ -127,7 +128,7 @@ void lu(const SmallLu& call) noexcept {
   LuLanes<T> lanes;
   for (int64_t i = 0; i < call.count; i += kLanes<T>) {
     const int64_t count = least(call.count - i, kLanes<T>);
-    turn(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes.a);
+    transpose(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes.a);
     by_size(n, [&]<int kFixed> { lanes.template factorise<kFixed>(n); });
     if (call.packed) {
       turn_back(lanes.a, size, count, 0, size, static_cast<T*>(call.packed) + i * size);
@@ -172,7 +173,7 @@ int64_t cholesky(const SmallCholesky& call) noexcept {
   Vector<T> lanes[kSmallMatrix * kSmallMatrix];
   for (int64_t i = 0; i < call.count; i += kLanes<T>) {
     const int64_t count = least(call.count - i, kLanes<T>);
-    turn(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes);
+    transpose(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes);
     Vector<T> smallest{};
     by_size(n, [&]<int kFixed> { smallest = cholesky_lanes<T, kFixed>(lanes, n); });
     for (int64_t l = 0; l < count; ++l) {
@@ -189,8 +190,8 @@ template <class T, int kFixed>
 void triangular_lanes(const Vector<T>* t, Vector<T>* x, int64_t columns, const SmallTriangular& p) {
   using V = Vector<T>;
   const int64_t n = kFixed ? kFixed : p.n;
-  const int64_t row = p.turned ? 1 : n, column = p.turned ? n : 1;
-  const bool forward = p.lower != p.turned;
+  const int64_t row = p.transposed ? 1 : n, column = p.transposed ? n : 1;
+  const bool forward = p.lower != p.transposed;
   for (int64_t step = 0; step < n; ++step) {
     const int64_t i = forward ? step : n - 1 - step;
     for (int64_t c = 0; c < columns; ++c) {
@@ -217,16 +218,16 @@ int64_t triangular(const SmallTriangular& call) noexcept {
         if (matrices[l * size + r * (n + 1)] == 0) return i + l;
       }
     }
-    turn(matrices, size, count, 0, size, t);
+    transpose(matrices, size, count, 0, size, t);
     for (int64_t c = 0; c < call.k; c += kSmallMatrix) {
       const int64_t columns = least(call.k - c, kSmallMatrix);
       const T* b = static_cast<const T*>(call.b) + i * right + c;
       T* out = static_cast<T*>(call.x) + i * right + c;
       if (columns == call.k) {
-        turn(b, right, count, 0, right, x);
+        transpose(b, right, count, 0, right, x);
       } else {
         for (int64_t r = 0; r < n; ++r) {
-          turn(b, right, count, r * call.k, columns, x + r * columns);
+          transpose(b, right, count, r * call.k, columns, x + r * columns);
         }
       }
       by_size(n, [&]<int kFixed> { triangular_lanes<T, kFixed>(t, x, columns, call); });

@@ -27,7 +27,7 @@ struct SmallCholesky {
 // x of t x = b, where t is one triangle, or of tᵀ x = b; b and x have k columns.
 struct SmallTriangular {
   int64_t n, k, count;
-  bool lower, unit, turned;
+  bool lower, unit, transposed;
   const void* t;
   const void* b;
   void* x;

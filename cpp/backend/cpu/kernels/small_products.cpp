@@ -1,11 +1,11 @@
 // Many small products C = A B at once.
 //
 // Where rows of C are shorter than a vector, each lane computes a product of its own: the matrices
-// of as many products as a vector has lanes are turned, so that entry e of all of them is a vector,
-// multiplied, and the results turned back. Matrices are read and written in pieces of sixteen bytes
-// and keep their own order of entries, gaps included, so any strides will do. Otherwise a matrix
-// times a vector is read along its rows, and all others go to the kernel of one product. The order
-// of the additions depends on the shape and the width of a vector alone.
+// of as many products as a vector has lanes are transposed, so that entry e of all of them is a
+// vector, multiplied, and the results transposed back. Matrices are read and written in pieces of
+// sixteen bytes and keep their own order of entries, gaps included, so any strides will do.
+// Otherwise a matrix times a vector is read along its rows, and all others go to the kernel of one
+// product. The order of the additions depends on the shape and the width of a vector alone.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -20,7 +20,7 @@ constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // One operand: where its matrices are, and how entry (r, c) is found in its lanes.
 template <class T>
-struct Turned {
+struct Transposed {
   static constexpr int64_t kCount = Lanes<T>::kCount;
   static constexpr int64_t kShort = Lanes<T>::kShort;
   using Vector = typename Lanes<T>::Vector;
@@ -36,8 +36,8 @@ struct Turned {
   bool whole;                     // the entries are those of memory, from the first to the last
   bool same = true;               // for all products
 
-  Turned(const void* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
-         int64_t row, int64_t column)
+  Transposed(const void* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
+             int64_t row, int64_t column)
       : x(static_cast<const T*>(x)), at(at), row(row), column(column), last(at[0]) {
     const int64_t span = (rows - 1) * row + (columns - 1) * column + 1;
     whole = (rows == 1 || row > 0) && (columns == 1 || column > 0) && span <= kEntries &&
@@ -52,7 +52,7 @@ struct Turned {
   }
 
   // The matrices from `first` on; lanes beyond `count` get the first of them.
-  void turn(int64_t first, int64_t count, int64_t rows, int64_t columns) {
+  void transpose(int64_t first, int64_t count, int64_t rows, int64_t columns) {
     const T* from[kCount];
     for (int64_t l = 0; l < kCount; ++l) from[l] = x + at[first + (l < count ? l : 0)];
     if (!whole) {
@@ -169,8 +169,8 @@ inline void lane_columns(const T* a, int64_t a_column, const T* b, int64_t b_row
 template <class T>
 void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int64_t count) {
   constexpr int64_t kCount = Lanes<T>::kCount;
-  Turned<T> a(p.a, a_at, count, p.m, p.k, p.a_row, p.a_column);
-  Turned<T> b(p.b, b_at, count, p.k, p.n, p.b_row, p.b_column);
+  Transposed<T> a(p.a, a_at, count, p.m, p.k, p.a_row, p.a_column);
+  Transposed<T> b(p.b, b_at, count, p.k, p.n, p.b_row, p.b_column);
   alignas(64) T c[kEntries * kCount];
   auto* out = static_cast<T*>(p.c);
   const int64_t size = p.m * p.n;
@@ -178,8 +178,8 @@ void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int6
   const int64_t b_row = b.lane_row * kCount, b_column = b.lane_column * kCount;
   for (int64_t i = 0; i < count; i += kCount, out += kCount * size) {
     const int64_t some = least(kCount, count - i);
-    if (i == 0 || !a.same) a.turn(i, some, p.m, p.k);
-    if (i == 0 || !b.same) b.turn(i, some, p.k, p.n);
+    if (i == 0 || !a.same) a.transpose(i, some, p.m, p.k);
+    if (i == 0 || !b.same) b.transpose(i, some, p.k, p.n);
     T* to = c;
     for (int64_t r = 0; r < p.m; ++r) {
       const T* left = a.lanes + r * a_row;

@@ -288,15 +288,15 @@ struct PoolTable {
 //
 // A factor for point i of each lane: high[i / kTurnSteps] times low[i % kTurnSteps], each of them
 // real parts and then imaginary ones.
-constexpr int64_t kTurnSteps = 32;
-struct FourierTurns {
+constexpr int64_t kTwiddleSteps = 32;
+struct TwiddleFactors {
   const double* high;
   const double* low;
 };
 
 // `count` sequences (others are zeros) from outside to lanes or back, there times `factor`, or
-// `turns` where these are given; points and sequences are so many complex numbers apart. backward:
-// real and imaginary parts change places outside.
+// `twiddles` where these are given; points and sequences are so many complex numbers apart.
+// backward: real and imaginary parts change places outside.
 struct FourierMove {
   int64_t points, count;
   void* outside;
@@ -304,7 +304,7 @@ struct FourierMove {
   void* lanes;
   double factor;
   bool backward;
-  const FourierTurns* turns;
+  const TwiddleFactors* twiddles;
 };
 using FourierMoveKernel = void (*)(const FourierMove& move) noexcept;
 

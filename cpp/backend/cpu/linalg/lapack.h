@@ -25,8 +25,8 @@ struct Lapack {
 
   // Scalars are numbers for real matrices, and pointers for complex ones.
   using Alpha = std::conditional_t<kComplex, const T*, T>;
-  void (*trsm)(int order, int side, int triangle, int turn, int unit, int m, int n, Alpha alpha,
-               const T* a, int lda, T* b, int ldb) = nullptr;
+  void (*trsm)(int order, int side, int triangle, int transposition, int unit, int m, int n,
+               Alpha alpha, const T* a, int lda, T* b, int ldb) = nullptr;
   int (*potrf)(int order, char triangle, int n, T* a, int lda) = nullptr;
   int (*getrf)(int order, int m, int n, T* a, int lda, int* pivots) = nullptr;
   int (*geqrf)(int order, int m, int n, T* a, int lda, T* tau, T* work, int size) = nullptr;
@@ -48,8 +48,8 @@ struct Lapack {
       int (*)(int, char, char, int, T*, int, Real*, Real*, T*, int, T*, int, T*, int)>;
   Geev geev = nullptr;
 
-  void (*gemm)(int order, int turn_a, int turn_b, int m, int n, int k, Alpha alpha, const T* a,
-               int lda, const T* b, int ldb, Alpha beta, T* c, int ldc) = nullptr;
+  void (*gemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, Alpha alpha,
+               const T* a, int lda, const T* b, int ldb, Alpha beta, T* c, int ldc) = nullptr;
   int (*gesv)(int order, int n, int k, T* a, int lda, int* pivots, T* b, int ldb) = nullptr;
   int (*gbsv)(int order, int n, int below, int above, int k, T* bands, int ldab, int* pivots, T* b,
               int ldb) = nullptr;
@@ -60,8 +60,8 @@ struct Lapack {
       int (*)(int, char, char, void*, int, T*, int, int*, T*, T*, int, T*, int, Real*, int*),
       int (*)(int, char, char, void*, int, T*, int, int*, T*, T*, T*, int, T*, int, int*)>;
   Gees gees = nullptr;
-  int (*trsyl)(int order, char turn_a, char turn_b, int sign, int m, int n, const T* a, int lda,
-               const T* b, int ldb, T* c, int ldc, Real* scale) = nullptr;
+  int (*trsyl)(int order, char transpose_a, char transpose_b, int sign, int m, int n, const T* a,
+               int lda, const T* b, int ldb, T* c, int ldc, Real* scale) = nullptr;
 };
 
 // Null where the library has not all of it.

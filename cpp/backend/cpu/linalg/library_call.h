@@ -139,18 +139,19 @@ auto by_dtype(const LibraryCall& call, F&& f) {
 }
 
 constexpr int kColumnMajor = 102;
-constexpr int kNoTurn = 111, kAdjoint = 113;
+constexpr int kNotTransposed = 111, kAdjoint = 113;
 
-// c = turned(a) turned(b), square or not, columns one after the other.
+// c = op(a) op(b), square or not, columns one after the other.
 template <class T>
-void product(const Lapack<T>& lapack, int turn_a, const T* a, int turn_b, const T* b, int m, int k,
-             int n, T* c) {
+void product(const Lapack<T>& lapack, int transpose_a, const T* a, int transpose_b, const T* b,
+             int m, int k, int n, T* c) {
   const T one{1}, zero{};
-  const int lda = turn_a == kNoTurn ? m : k, ldb = turn_b == kNoTurn ? k : n;
+  const int lda = transpose_a == kNotTransposed ? m : k,
+            ldb = transpose_b == kNotTransposed ? k : n;
   if constexpr (Lapack<T>::kComplex) {
-    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
+    lapack.gemm(kColumnMajor, transpose_a, transpose_b, m, n, k, &one, a, lda, b, ldb, &zero, c, m);
   } else {
-    lapack.gemm(kColumnMajor, turn_a, turn_b, m, n, k, one, a, lda, b, ldb, zero, c, m);
+    lapack.gemm(kColumnMajor, transpose_a, transpose_b, m, n, k, one, a, lda, b, ldb, zero, c, m);
   }
 }
 
@@ -175,7 +176,7 @@ inline char job_of_vectors(const LibraryCall& call) {
 
 // The transposed of a row-major matrix.
 template <class T>
-void turn(const T* x, int64_t rows, int64_t columns, T* y) {
+void transpose(const T* x, int64_t rows, int64_t columns, T* y) {
   constexpr int64_t kBlock = 16;
   for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
     for (int64_t j0 = 0; j0 < columns; j0 += kBlock) {

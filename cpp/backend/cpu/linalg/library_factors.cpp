@@ -42,7 +42,7 @@ Problem large_cholesky(const Lapack<T>& lapack, int64_t n, T* l) {
                   passed(one), corner, lead, l + first * n + j, lead);
     });
     over_strips([&](int64_t first, int64_t count) {
-      lapack.gemm(kColumnMajor, kAdjoint, kNoTurn, static_cast<int>(first + count - next),
+      lapack.gemm(kColumnMajor, kAdjoint, kNotTransposed, static_cast<int>(first + count - next),
                   static_cast<int>(count), width, passed(minus), l + next * n + j, lead,
                   l + first * n + j, lead, passed(one), l + first * n + next, lead);
     });
@@ -88,14 +88,15 @@ Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t piece) const {
   constexpr int kRows = 101;
   const int order = static_cast<int>(n), k = static_cast<int>(form.k);
   const T one{1};
-  lapack.trsm(kRows, kLeft, kUpper + form.lower, kNoTurn + static_cast<int>(form.turn),
-              kNoUnit + form.unit, order, static_cast<int>(columns), passed(one), t, order, x, k);
+  lapack.trsm(kRows, kLeft, kUpper + form.lower,
+              kNotTransposed + static_cast<int>(form.transposition), kNoUnit + form.unit, order,
+              static_cast<int>(columns), passed(one), t, order, x, k);
   return Problem::None;
 }
 
 template <class T>
 Problem MatrixRun<T>::lu(int64_t at, const Parts& parts) const {
-  turn(in(0, at, m * n), m, n, parts.matrix);
+  transpose(in(0, at, m * n), m, n, parts.matrix);
   T* packed = out(0, at, m * n);
   int64_t* positions = out<int64_t>(1, at, m);
   int64_t* swaps = out<int64_t>(3, at, least);
@@ -114,7 +115,7 @@ Problem MatrixRun<T>::lu(int64_t at, const Parts& parts) const {
     if (swaps) swaps[i] = other;
   }
   if (sign) *sign = odd ? Real(-1) : Real(1);
-  if (packed) turn(parts.matrix, n, m, packed);
+  if (packed) transpose(parts.matrix, n, m, packed);
   return Problem::None;  // a pivot of zero is a number like any other: the determinant is 0
 }
 
@@ -123,7 +124,7 @@ Problem MatrixRun<T>::qr(int64_t at, const Parts& parts) const {
   const int64_t columns = form.full ? m : least;  // of q; rows of r
   T* q = out(0, at, m * columns);
   T* r = out(1, at, columns * n);
-  turn(in(0, at, m * n), m, n, parts.matrix);
+  transpose(in(0, at, m * n), m, n, parts.matrix);
   const int rows = static_cast<int>(m), k = static_cast<int>(least);
   const int work = static_cast<int>(step.work);
   if (k && lapack.geqrf(kColumnMajor, rows, static_cast<int>(n), parts.matrix, rows, parts.tau,
@@ -141,7 +142,7 @@ Problem MatrixRun<T>::qr(int64_t at, const Parts& parts) const {
   std::copy_n(parts.matrix, least * m, parts.vectors);
   lapack.orgqr(kColumnMajor, rows, static_cast<int>(columns), k, parts.vectors, rows, parts.tau,
                parts.work, work);
-  turn(parts.vectors, columns, m, q);
+  transpose(parts.vectors, columns, m, q);
   return Problem::None;
 }
 

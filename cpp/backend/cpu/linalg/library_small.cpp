@@ -34,9 +34,9 @@ Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int
     failed = table.cholesky[wide]({n, count, at(call.in[0], n * n), at(call.out[0], n * n)});
     problem = Problem::NotPositive;
   } else {
-    failed = table.triangular[wide]({n, form.k, count, form.lower, form.unit,
-                                     form.turn != Turn::None, at(call.in[0], n * n),
-                                     at(call.in[1], n * form.k), at(call.out[0], n * form.k)});
+    failed = table.triangular[wide](
+        {n, form.k, count, form.lower, form.unit, form.transposition != Transposition::None,
+         at(call.in[0], n * n), at(call.in[1], n * form.k), at(call.out[0], n * form.k)});
     problem = Problem::Singular;
   }
   if (failed < 0) return {};

@@ -35,10 +35,10 @@ Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
     return info ? Problem::NotConverged : Problem::None;
   };
   if (is_tall(form)) {  // the library is faster by QR than by LQ: as it is, copied
-    turn(a, m, n, parts.matrix);
+    transpose(a, m, n, parts.matrix);
     const Problem problem = decompose(m, n, parts.vectors, right, parts.others);
-    if (u) turn(parts.vectors, left, m, u);
-    if (vh) turn(parts.others, n, right, vh);
+    if (u) transpose(parts.vectors, left, m, u);
+    if (vh) transpose(parts.others, n, right, vh);
     return problem;
   }
   // Transposed. One of them is not wanted: the library makes it nevertheless.
@@ -69,7 +69,7 @@ Problem MatrixRun<T>::eigh(int64_t at, const Parts& parts) const {
   if (info) return Problem::NotConverged;
   T* vectors = out(1, at, n * n);
   if (!vectors) return Problem::None;
-  turn(parts.matrix, n, n, vectors);
+  transpose(parts.matrix, n, n, vectors);
   if constexpr (Lapack<T>::kComplex) {  // they are of the transposed, the conjugate
     for (int64_t i = 0; i < n * n; ++i) vectors[i] = std::conj(vectors[i]);
   }
@@ -82,7 +82,7 @@ Problem MatrixRun<T>::eig(int64_t at, const Parts& parts) const {
   if (n == 0) return Problem::None;
   const T* a = in(0, at, n * n);
   if (!finite(a, n * n)) return Problem::NotConverged;
-  turn(a, n, n, parts.matrix);
+  transpose(a, n, n, parts.matrix);
   Complex* values = out<Complex>(0, at, n);
   Complex* vectors = out<Complex>(1, at, n * n);
   const char job = job_of_vectors(step.call);
@@ -93,7 +93,7 @@ Problem MatrixRun<T>::eig(int64_t at, const Parts& parts) const {
                     parts.vectors, order, parts.work, work, parts.reals)) {
       return Problem::NotConverged;
     }
-    if (vectors) turn(parts.vectors, n, n, vectors);
+    if (vectors) transpose(parts.vectors, n, n, vectors);
   } else {
     Real *re = parts.reals, *im = parts.reals + n;
     if (lapack.geev(kColumnMajor, 'N', job, order, parts.matrix, order, re, im, nullptr, order,

@@ -182,8 +182,8 @@ class FunctionRun {
                                                       : square_root_of_triangle(p.t, n_, p.f);
     if (!found) return Problem::Singular;
     const int n = static_cast<int>(n_);
-    product(complex_, kNoTurn, p.z, kNoTurn, p.f, n, n, n, p.spare);
-    product(complex_, kNoTurn, p.spare, kAdjoint, p.z, n, n, n, p.f);
+    product(complex_, kNotTransposed, p.z, kNotTransposed, p.f, n, n, n, p.spare);
+    product(complex_, kNotTransposed, p.spare, kAdjoint, p.z, n, n, n, p.f);
     if constexpr (L::kComplex) {
       std::copy_n(p.f, n_ * n_, y);
     } else {
@@ -218,14 +218,14 @@ class FunctionRun {
       return Problem::NotConverged;
     }
     const int n = static_cast<int>(n_), k = static_cast<int>(k_);
-    product(lapack_, kAdjoint, p.schur_b.z, kNoTurn, c, k, k, n, p.x);
-    product(lapack_, kNoTurn, p.x, kNoTurn, p.schur_a.z, k, n, n, p.y);
+    product(lapack_, kAdjoint, p.schur_b.z, kNotTransposed, c, k, k, n, p.x);
+    product(lapack_, kNotTransposed, p.x, kNotTransposed, p.schur_a.z, k, n, n, p.y);
     Real scale = 1;
     if (lapack_.trsyl(kColumnMajor, 'N', 'N', 1, k, n, p.b, k, p.a, n, p.y, k, &scale)) {
       return Problem::NotUnique;
     }
-    product(lapack_, kNoTurn, p.schur_b.z, kNoTurn, p.y, k, k, n, p.x);
-    product(lapack_, kNoTurn, p.x, kAdjoint, p.schur_a.z, k, n, n, x);
+    product(lapack_, kNotTransposed, p.schur_b.z, kNotTransposed, p.y, k, k, n, p.x);
+    product(lapack_, kNotTransposed, p.x, kAdjoint, p.schur_a.z, k, n, n, x);
     if (scale != 1) {
       for (int64_t i = 0; i < n_ * k_; ++i) x[i] /= scale;
     }
@@ -237,13 +237,13 @@ class FunctionRun {
     const T* b = in(1, at, n_ * k_);
     T* x = out(at, n_ * k_);
     if (n_ == 0 || k_ == 0) return Problem::None;
-    const bool turned = form_.turn == Turn::Adjoint;
+    const bool transposed = form_.transposition == Transposition::Adjoint;
     const int64_t above_of_a = m_ - 1 - form_.below;
-    const int64_t below = turned ? above_of_a : form_.below;
-    const int64_t above = turned ? form_.below : above_of_a;
+    const int64_t below = transposed ? above_of_a : form_.below;
+    const int64_t above = transposed ? form_.below : above_of_a;
     const auto entry = [&](int64_t i, int64_t j) {
-      return turned ? conj(bands[(above_of_a + j - i) * n_ + i])
-                    : bands[(above_of_a + i - j) * n_ + j];
+      return transposed ? conj(bands[(above_of_a + j - i) * n_ + i])
+                        : bands[(above_of_a + i - j) * n_ + j];
     };
     T* y = k_ == 1 ? x : p.x;
     for (int64_t i = 0; i < n_; ++i) {

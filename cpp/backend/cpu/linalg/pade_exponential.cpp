@@ -163,7 +163,8 @@ class Exponential {
     for (int64_t first = 0; first < n_ && !stopped(); first += columns) {
       const int n = static_cast<int>(n_);
       const int count = static_cast<int>(std::min(columns, n_ - first));
-      product(lapack_, kNoTurn, a, kNoTurn, b + first * n_, n, n, count, c + first * n_);
+      product(lapack_, kNotTransposed, a, kNotTransposed, b + first * n_, n, n, count,
+              c + first * n_);
     }
   }
 

@@ -91,7 +91,7 @@ bool merges(int64_t outer, int64_t length, int64_t inner) {
 }
 
 // B^T A^T, whose memory is that of A B where one of them is a vector.
-void turn(GemmProgram* p) {
+void transpose(GemmProgram* p) {
   transpose(&p->a);
   transpose(&p->b);
   std::swap(p->a, p->b);
@@ -113,7 +113,7 @@ bool merge_batch(GemmProgram* p) {
     p->b.columns = p->n *= axis.length;
   } else if (axis.a_stride == 0 && p->n == 1) {
     // One matrix times many vectors: these are the rows, and the matrix is transposed.
-    turn(p);
+    transpose(p);
     p->a.row_stride = axis.b_stride;
     p->a.rows = p->m = axis.length;
   } else {
@@ -166,8 +166,8 @@ bool many_small(GemmProgram* p) {
   if (p->batch == 1 || !is_float(p->dtype)) return false;
   const bool vector = p->m == 1 || p->n == 1;
   if (vector && p->a.rows * p->k * p->n <= kSmallProduct) {
-    if (p->n == 1 && p->a.column_stride != 1 && p->a.row_stride == 1) turn(p);
-    if (p->m == 1 && p->b.column_stride != 1 && p->b.row_stride == 1) turn(p);
+    if (p->n == 1 && p->a.column_stride != 1 && p->a.row_stride == 1) transpose(p);
+    if (p->m == 1 && p->b.column_stride != 1 && p->b.row_stride == 1) transpose(p);
     if (p->n == 1 && p->a.column_stride == 1 && p->b.row_stride == 1) return true;
     if (p->m == 1 && p->b.column_stride == 1) return true;
   }
