@@ -26,29 +26,29 @@ std::vector<int64_t> shuffled(int64_t n) {
 template <class T>
 void test_kernels() {
   const int wide = sizeof(T) == 8;
-  for (int columns = 2; columns <= kMostWoven; ++columns) {
+  for (int columns = 2; columns <= kMostInterleaved; ++columns) {
     for (int64_t n = 0; n < 80; ++n) {
       std::vector<T> block(static_cast<size_t>(n * columns + 1));
       std::iota(block.begin(), block.end(), T(1));
       std::vector<std::vector<T>> parts(static_cast<size_t>(columns));
-      void* out[kMostWoven];
-      const void* in[kMostWoven];
+      void* out[kMostInterleaved];
+      const void* in[kMostInterleaved];
       for (int k = 0; k < columns; ++k) {
         parts[k].assign(static_cast<size_t>(n + 1), T(0));
         in[k] = out[k] = parts[k].data();
       }
-      kernels().weaves.unweave[columns - 2][wide](out, block.data(), n);
+      kernels().interleaves.deinterleave[columns - 2][wide](out, block.data(), n);
       bool right = true;
       for (int k = 0; k < columns; ++k) {
         for (int64_t i = 0; i < n; ++i) right &= parts[k][i] == T(i * columns + k + 1);
         right &= parts[k][n] == T(0);
       }
-      check(right, text("unweave ", int64_t{columns}, " columns of ", n));
+      check(right, text("deinterleave ", int64_t{columns}, " columns of ", n));
       std::vector<T> again(block.size(), T(0));
-      kernels().weaves.weave[columns - 2][wide](again.data(), in, n);
+      kernels().interleaves.interleave[columns - 2][wide](again.data(), in, n);
       right = again.back() == T(0);
       again.back() = block.back();
-      check(right && again == block, text("weave ", int64_t{columns}, " columns of ", n));
+      check(right && again == block, text("interleave ", int64_t{columns}, " columns of ", n));
     }
   }
 }

@@ -36,7 +36,7 @@ ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
                                       set::kRandomTable,                                      \
                                       set::kGammaTable,                                       \
                                       set::kRowTable,                                         \
-                                      set::kWeaveTable,                                       \
+                                      set::kInterleaveTable,                                  \
                                       set::kPairTable,                                        \
                                       set::kProductTable,                                     \
                                       set::kBatchTable,                                       \

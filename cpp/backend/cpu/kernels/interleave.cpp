@@ -97,7 +97,7 @@ void join(Lanes<double>::Vector* v) {
 }
 
 template <class T, int columns>
-void unweave(void* const* out, const void* block, int64_t n) noexcept {
+void deinterleave(void* const* out, const void* block, int64_t n) noexcept {
   using L = Lanes<T>;
   T* y[columns];
   for (int k = 0; k < columns; ++k) y[k] = static_cast<T*>(out[k]);
@@ -119,7 +119,7 @@ void unweave(void* const* out, const void* block, int64_t n) noexcept {
 }
 
 template <class T, int columns>
-void weave(void* block, const void* const* in, int64_t n) noexcept {
+void interleave(void* block, const void* const* in, int64_t n) noexcept {
   using L = Lanes<T>;
   const T* x[columns];
   for (int k = 0; k < columns; ++k) x[k] = static_cast<const T*>(in[k]);
@@ -144,13 +144,13 @@ void weave(void* block, const void* const* in, int64_t n) noexcept {
 
 namespace PULLBACK_KERNELS {
 
-constinit const WeaveTable kWeaveTable = {
-    {{&weave<float, 2>, &weave<double, 2>},
-     {&weave<float, 3>, &weave<double, 3>},
-     {&weave<float, 4>, &weave<double, 4>}},
-    {{&unweave<float, 2>, &unweave<double, 2>},
-     {&unweave<float, 3>, &unweave<double, 3>},
-     {&unweave<float, 4>, &unweave<double, 4>}},
+constinit const InterleaveTable kInterleaveTable = {
+    {{&interleave<float, 2>, &interleave<double, 2>},
+     {&interleave<float, 3>, &interleave<double, 3>},
+     {&interleave<float, 4>, &interleave<double, 4>}},
+    {{&deinterleave<float, 2>, &deinterleave<double, 2>},
+     {&deinterleave<float, 3>, &deinterleave<double, 3>},
+     {&deinterleave<float, 4>, &deinterleave<double, 4>}},
 };
 
 }  // namespace PULLBACK_KERNELS

@@ -106,14 +106,14 @@ constexpr int size_index(int64_t element) {
 }
 
 // Columns of n entries that take turns in one memory, put together and taken apart.
-using WeaveKernel = void (*)(void* block, const void* const* columns, int64_t n) noexcept;
-using UnweaveKernel = void (*)(void* const* columns, const void* block, int64_t n) noexcept;
+using InterleaveKernel = void (*)(void* block, const void* const* columns, int64_t n) noexcept;
+using DeinterleaveKernel = void (*)(void* const* columns, const void* block, int64_t n) noexcept;
 
-constexpr int kMostWoven = 4;
+constexpr int kMostInterleaved = 4;
 // By number of columns, from 2 on; elements of 4 and 8 bytes.
-struct WeaveTable {
-  WeaveKernel weave[kMostWoven - 1][2];
-  UnweaveKernel unweave[kMostWoven - 1][2];
+struct InterleaveTable {
+  InterleaveKernel interleave[kMostInterleaved - 1][2];
+  DeinterleaveKernel deinterleave[kMostInterleaved - 1][2];
 };
 
 // Two unary operations on the same n elements in one call, of float32 and float64.
@@ -342,7 +342,7 @@ struct SmallMatrixTable;  // small_matrices.h
   extern const RandomTable kRandomTable;           \
   extern const GammaTable kGammaTable;             \
   extern const RowTable kRowTable;                 \
-  extern const WeaveTable kWeaveTable;             \
+  extern const InterleaveTable kInterleaveTable;   \
   extern const PairTable kPairTable;               \
   extern const ProductTable kProductTable;         \
   extern const BatchTable kBatchTable;             \
@@ -369,7 +369,7 @@ struct KernelTable {
   const RandomTable& random;
   const GammaTable& gammas;
   const RowTable& rows;
-  const WeaveTable& weaves;
+  const InterleaveTable& interleaves;
   const PairTable& pairs;
   const ProductTable& products;
   const BatchTable& batches;

@@ -53,7 +53,7 @@ class TileCompiler {
   void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
                  int32_t in, int32_t out);
   void emit_scatter(int32_t index);
-  Code& add_weave(Kind kind, const View& first, const std::vector<int32_t>& columns, bool row);
+  Code& add_interleave(Kind kind, const View& first, const std::vector<int32_t>& columns, bool row);
   void store_leaves();
   void place_reductions();
   void choose_tile();

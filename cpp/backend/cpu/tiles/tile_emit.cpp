@@ -228,21 +228,21 @@ void TileCompiler::emit_scatter(int32_t index) {
 }
 
 // Columns, of which the first begins at `first`, and the memory that they take turns in.
-TileProgram::Code& TileCompiler::add_weave(Kind kind, const View& first,
-                                           const std::vector<int32_t>& columns, bool row) {
+TileProgram::Code& TileCompiler::add_interleave(Kind kind, const View& first,
+                                                const std::vector<int32_t>& columns, bool row) {
   const auto count = static_cast<int32_t>(columns.size());
   const int64_t element = size_of(first.dtype);
-  TileProgram::Woven woven{direct(first, count * per_row(row, element)), count};
-  std::copy(columns.begin(), columns.end(), woven.columns);
+  TileProgram::Interleaved interleaved{direct(first, count * per_row(row, element)), count};
+  std::copy(columns.begin(), columns.end(), interleaved.columns);
   Code& code = add_code(kind, row, 0.2 * count);
-  const auto& table = kernels().weaves;
-  if (kind == Kind::Weave) {
-    code.weave = table.weave[count - 2][element == 8];
+  const auto& table = kernels().interleaves;
+  if (kind == Kind::Interleave) {
+    code.interleave = table.interleave[count - 2][element == 8];
   } else {
-    code.unweave = table.unweave[count - 2][element == 8];
+    code.deinterleave = table.deinterleave[count - 2][element == 8];
   }
-  code.index = static_cast<int32_t>(program_.weaves.size());
-  program_.weaves.push_back(woven);
+  code.index = static_cast<int32_t>(program_.interleaves.size());
+  program_.interleaves.push_back(interleaved);
   return code;
 }
 
@@ -261,7 +261,7 @@ void TileCompiler::store_leaves() {
       if (stores->front() != i) continue;
       std::vector<int32_t> columns;
       for (const int32_t s : *stores) columns.push_back(operand(group_.stores[s].value, row));
-      add_weave(Kind::Weave, store.view, columns, row);
+      add_interleave(Kind::Interleave, store.view, columns, row);
       continue;
     }
     if (scattered) {

@@ -86,7 +86,7 @@ void TileCompiler::place_load(int32_t value) {
   }
 }
 
-// A load whose elements do not lie side by side, with all that it is woven with.
+// A load whose elements do not lie side by side, with all that it is interleaved with.
 void TileCompiler::bring(int32_t value) {
   const auto take = [&](int32_t v) {
     owns_[v] = 1;
@@ -95,7 +95,7 @@ void TileCompiler::bring(int32_t value) {
   if (const std::vector<int32_t>* loads = values_.woven_load(value)) {
     std::vector<int32_t> columns;
     for (const int32_t load : *loads) columns.push_back(take(load));
-    add_weave(Kind::Unweave, group_.loads[loads->front()], columns, values_[value].row);
+    add_interleave(Kind::Deinterleave, group_.loads[loads->front()], columns, values_[value].row);
     return;
   }
   Code& code = add_code(Kind::Gather, values_[value].row, 0.5);

@@ -18,14 +18,14 @@ namespace pullback {
 
 struct TileProgram {
   enum class Kind : uint8_t {
-    Call,     // out = call(in[0], in[1], in[2]) of as many entries as the value has
-    Rows,     // out = over_rows(in[0], in[1], in[2]) of rows of `row_length`
-    Pair,     // out, in[1] = pair(in[0])
-    Fold,     // out = folds[index] of in[0], in[1] being its accumulators
-    Gather,   // out = gathers[index]
-    Scatter,  // scatters[index] = in[0]
-    Unweave,  // the columns of weaves[index] = its block
-    Weave,    // and back
+    Call,          // out = call(in[0], in[1], in[2]) of as many entries as the value has
+    Rows,          // out = over_rows(in[0], in[1], in[2]) of rows of `row_length`
+    Pair,          // out, in[1] = pair(in[0])
+    Fold,          // out = folds[index] of in[0], in[1] being its accumulators
+    Gather,        // out = gathers[index]
+    Scatter,       // scatters[index] = in[0]
+    Deinterleave,  // the columns of interleaves[index] = its block
+    Interleave,    // and back
   };
   // 32 bytes: programs of many lines over a few elements wait for these.
   struct Code {
@@ -38,8 +38,8 @@ struct TileProgram {
       TileKernel call = nullptr;
       RowKernel over_rows;
       PairKernel pair;
-      WeaveKernel weave;
-      UnweaveKernel unweave;
+      InterleaveKernel interleave;
+      DeinterleaveKernel deinterleave;
     };
   };
   static_assert(sizeof(Code) <= 32);
@@ -66,10 +66,10 @@ struct TileProgram {
     Axes axes;
   };
   // Columns whose entries take turns in one memory, the block.
-  struct Woven {
+  struct Interleaved {
     int32_t block;
     int32_t count;
-    int32_t columns[kMostWoven];
+    int32_t columns[kMostInterleaved];
   };
   // One tile of a load that is the same in every tile.
   struct Repeat {
@@ -104,7 +104,7 @@ struct TileProgram {
   std::vector<Direct> directs;
   std::vector<Strided> gathers;
   std::vector<Strided> scatters;
-  std::vector<Woven> weaves;
+  std::vector<Interleaved> interleaves;
   std::vector<Repeat> repeats;
   std::vector<Splat> splats;
   std::vector<Register> registers;

@@ -123,18 +123,18 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
                        place_[code.out]);
         break;
       }
-      case TileProgram::Kind::Unweave: {
-        const auto& woven = program_.weaves[code.index];
-        void* columns[kMostWoven];
-        for (int k = 0; k < woven.count; ++k) columns[k] = place_[woven.columns[k]];
-        code.unweave(columns, place_[woven.block], entries[code.row]);
+      case TileProgram::Kind::Deinterleave: {
+        const auto& interleaved = program_.interleaves[code.index];
+        void* columns[kMostInterleaved];
+        for (int k = 0; k < interleaved.count; ++k) columns[k] = place_[interleaved.columns[k]];
+        code.deinterleave(columns, place_[interleaved.block], entries[code.row]);
         break;
       }
-      case TileProgram::Kind::Weave: {
-        const auto& woven = program_.weaves[code.index];
-        const void* columns[kMostWoven];
-        for (int k = 0; k < woven.count; ++k) columns[k] = place_[woven.columns[k]];
-        code.weave(place_[woven.block], columns, entries[code.row]);
+      case TileProgram::Kind::Interleave: {
+        const auto& interleaved = program_.interleaves[code.index];
+        const void* columns[kMostInterleaved];
+        for (int k = 0; k < interleaved.count; ++k) columns[k] = place_[interleaved.columns[k]];
+        code.interleave(place_[interleaved.block], columns, entries[code.row]);
         break;
       }
       case TileProgram::Kind::Scatter: {

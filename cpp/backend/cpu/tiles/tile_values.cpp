@@ -86,13 +86,13 @@ void TileValues::find_pairs() {
 
 // Two to four columns that fill a memory: one by one, each would go through all of it.
 template <class ViewOf, class Row>
-TileValues::Woven TileValues::find_woven(int32_t count, ViewOf&& view_of, Row&& row) const {
-  Woven out{std::vector<int32_t>(count, -1), {}};
+TileValues::Interleaved TileValues::find_woven(int32_t count, ViewOf&& view_of, Row&& row) const {
+  Interleaved out{std::vector<int32_t>(count, -1), {}};
   std::map<std::pair<int32_t, int64_t>, int32_t> columns;  // by slot and offset
   const auto stride_of = [&](int32_t i) -> int64_t {
     const View& view = view_of(i);
     const Axes axes = merged_axes(view);
-    const bool fits = axes.rank == 1 && axes.stride[0] > 1 && axes.stride[0] <= kMostWoven;
+    const bool fits = axes.rank == 1 && axes.stride[0] > 1 && axes.stride[0] <= kMostInterleaved;
     return fits && size_of(view.dtype) >= 4 ? axes.stride[0] : 0;
   };
   for (int32_t i = 0; i < count; ++i) {

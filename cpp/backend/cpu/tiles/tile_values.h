@@ -55,14 +55,14 @@ class TileValues {
  private:
   void find_pairs();
   void find_placed();
-  struct Woven {
+  struct Interleaved {
     std::vector<int32_t> set;  // of each view: which, -1 for none
     std::vector<std::vector<int32_t>> sets;
   };
   template <class ViewOf, class Row>
-  Woven find_woven(int32_t count, ViewOf&& view_of, Row&& row) const;
-  static const std::vector<int32_t>* find(const Woven& woven, int32_t view) {
-    return woven.set[view] < 0 ? nullptr : &woven.sets[woven.set[view]];
+  Interleaved find_woven(int32_t count, ViewOf&& view_of, Row&& row) const;
+  static const std::vector<int32_t>* find(const Interleaved& interleaved, int32_t view) {
+    return interleaved.set[view] < 0 ? nullptr : &interleaved.sets[interleaved.set[view]];
   }
   bool stored_between(int32_t first, int32_t last) const;
   void add_load(const View& view);
@@ -72,7 +72,7 @@ class TileValues {
   std::vector<ValueInfo> info_;
   std::vector<int32_t> partner_;
   std::vector<int32_t> placed_;
-  Woven woven_loads_, woven_stores_;
+  Interleaved woven_loads_, woven_stores_;
 };
 
 }  // namespace pullback
