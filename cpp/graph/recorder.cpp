@@ -10,8 +10,8 @@ namespace {
 
 struct Recorder {
   std::vector<Record> records = std::vector<Record>(kRecords);
-  std::vector<Look> looks;
-  size_t next_look = 0;
+  std::vector<ValueRead> reads;
+  size_t next_read = 0;
   std::unordered_map<uint64_t, std::string> names;
   std::unordered_map<uint64_t, Record> aside;  // see RecordsAside
 
@@ -101,12 +101,13 @@ void record_as(uint64_t copy, uint64_t original) {
   to->through = from->through;
 }
 
-void record_look(const Node* node, const char* how, std::optional<double> number) {
-  const Look look{node->seq, next_seq(), find_site ? find_site() : 0, how, node->shape, number};
-  if (recorder->looks.size() < kLooks) {
-    recorder->looks.push_back(look);
+void record_read(const Node* node, const char* how, std::optional<double> number) {
+  const ValueRead read{node->seq, next_seq(),  find_site ? find_site() : 0,
+                       how,       node->shape, number};
+  if (recorder->reads.size() < kReads) {
+    recorder->reads.push_back(read);
   } else {
-    recorder->looks[recorder->next_look++ % kLooks] = look;
+    recorder->reads[recorder->next_read++ % kReads] = read;
   }
 }
 
@@ -123,12 +124,12 @@ std::string recorded_name(uint64_t variable) {
   return found == recorder->names.end() ? "" : found->second;
 }
 
-std::vector<Look> recorded_looks() {
+std::vector<ValueRead> recorded_reads() {
   if (!recorder) return {};
-  std::vector<Look> out = recorder->looks;
+  std::vector<ValueRead> out = recorder->reads;
   std::ranges::rotate(
       out,
-      out.begin() + static_cast<ptrdiff_t>(out.size() < kLooks ? 0 : recorder->next_look % kLooks));
+      out.begin() + static_cast<ptrdiff_t>(out.size() < kReads ? 0 : recorder->next_read % kReads));
   return out;
 }
 

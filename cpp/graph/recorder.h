@@ -36,7 +36,7 @@ struct Record {
 };
 
 // A value that left the graph: somebody looked at it.
-struct Look {
+struct ValueRead {
   uint64_t seq = 0;   // of the node
   uint64_t next = 0;  // the number that the next node got
   uint32_t site = 0;
@@ -46,7 +46,7 @@ struct Look {
 };
 
 constexpr size_t kRecords = size_t{1} << 18;
-constexpr size_t kLooks = size_t{1} << 12;
+constexpr size_t kReads = size_t{1} << 12;
 
 // Where the user's program stands now: a number that the binding can resolve, 0 where it is not
 // known. Set by the binding.
@@ -74,7 +74,7 @@ void record_node(Node* node, std::span<Node* const> inputs);
 void record_variable(const Node* node, const std::string& name);  // a read's variable
 void record_source(const Node* copy, const Node* source);         // its value is that of another
 void record_as(uint64_t copy, uint64_t original);  // by their numbers: it was made where that was
-void record_look(const Node* node, const char* how, std::optional<double> number = std::nullopt);
+void record_read(const Node* node, const char* how, std::optional<double> number = std::nullopt);
 
 // Where a node was made; 0 where that is not known.
 uint32_t site_number(const Node* node);
@@ -83,6 +83,6 @@ const Record* record_of(uint64_t seq);
 // Name of a variable that was read while recording; empty where it is not known (any more).
 std::string recorded_name(uint64_t variable);
 // Those there are, oldest first.
-std::vector<Look> recorded_looks();
+std::vector<ValueRead> recorded_reads();
 
 }  // namespace pullback

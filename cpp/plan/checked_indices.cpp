@@ -99,7 +99,7 @@ std::vector<bool> find_checked(const Plan& plan) {
   return out;
 }
 
-bool writes_after_looking(const Plan& plan, size_t step) {
+bool writes_after_checking(const Plan& plan, size_t step) {
   if (step == 0) return false;
   const auto* copy = std::get_if<Layout>(&plan.steps[step - 1].work);
   const auto* scatter = std::get_if<ScatterAdd>(&plan.steps[step].work);

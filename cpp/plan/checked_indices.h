@@ -13,7 +13,7 @@ std::vector<bool> find_checked(const Plan& plan);
 
 // Whether a step is the first to write to the base that the step before it has copied, and looks at
 // all its positions before it does: if one is outside, nothing is written.
-bool writes_after_looking(const Plan& plan, size_t step);
+bool writes_after_checking(const Plan& plan, size_t step);
 
 // Says so in the steps: they cannot fail.
 void mark_checked(Plan* plan);

@@ -65,9 +65,9 @@ py::list ancestors(const std::vector<NodeRef>& ys, const py::list& xs, const py:
 // look.
 py::list looks() {
   py::list out;
-  for (const Look& look : recorded_looks()) {
+  for (const ValueRead& read : recorded_reads()) {
     out.append(
-        py::make_tuple(look.seq, look.next, site_of(look.site), look.how, look.shape, look.number));
+        py::make_tuple(read.seq, read.next, site_of(read.site), read.how, read.shape, read.number));
   }
   return out;
 }

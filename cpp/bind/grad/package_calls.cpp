@@ -27,7 +27,7 @@ NodeRef node_to_see(PyObject* object) {
   NodeRef node = as_node(object);
   check_has_value(node, "evaluate", "return it from the function to see it");
   check_escape(node, "evaluate", EscapeForm::Array, true);
-  if (recording) record_look(node.get(), "evaluate");
+  if (recording) record_read(node.get(), "evaluate");
   return node;
 }
 

@@ -213,7 +213,7 @@ namespace {
 
 // What a person would call the thing that a signature sees of an argument. Runs no code of others:
 // what has a repr of its own is known by its type.
-std::string look_of(PyObject* object) {
+std::string description_of(PyObject* object) {
   if (is_variable(object)) return "a variable";
   if (PyFloat_Check(object) && !py::hasattr(object, "dtype")) return "a float";
   if (PyComplex_CheckExact(object)) return "a complex number";
@@ -238,7 +238,7 @@ std::string look_of_nest(PyObject* object) {
   const Tree tree = Tree::flatten(object, &leaves);
   std::string out;
   for (const py::object& leaf : leaves) {
-    out += (out.empty() ? "" : ", ") + look_of(leaf.ptr());
+    out += (out.empty() ? "" : ", ") + description_of(leaf.ptr());
   }
   return tree.is_leaf() ? out : "a nest of " + out;
 }
@@ -263,20 +263,20 @@ void TracedFunction::watch_signatures(const CallArguments& arguments) {
   constexpr int kManyTraces = 16;
   constexpr uint32_t kLately = (1U << 20) - 1;
   if (warned_) return;
-  std::vector<std::string> looks;
+  std::vector<std::string> descriptions;
   for (Py_ssize_t i = 0; i < arguments.size(); ++i) {
-    looks.push_back(is_static(arguments, i) ? look_of(arguments.values[i])
-                                            : look_of_nest(arguments.values[i]));
+    descriptions.push_back(is_static(arguments, i) ? description_of(arguments.values[i])
+                                                   : look_of_nest(arguments.values[i]));
   }
-  const std::vector<std::string> before = std::exchange(looks_, looks);
+  const std::vector<std::string> before = std::exchange(descriptions_, descriptions);
   if (std::popcount(last_calls_ & kLately) < kManyTraces) return;
   warned_ = true;
   std::string changes;
-  for (size_t i = 0; i < looks.size() && i < before.size(); ++i) {
-    if (looks[i] == before[i]) continue;
+  for (size_t i = 0; i < descriptions.size() && i < before.size(); ++i) {
+    if (descriptions[i] == before[i]) continue;
     changes += (changes.empty() ? ": " : "; ") +
                argument_name(arguments, static_cast<Py_ssize_t>(i)) + " was " +
-               shortened(before[i]) + " and is " + shortened(looks[i]);
+               shortened(before[i]) + " and is " + shortened(descriptions[i]);
   }
   const std::string message =
       text("function: ", place_, ": ", kManyTraces, " of the last 20 calls traced anew", changes,

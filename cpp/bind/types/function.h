@@ -105,7 +105,7 @@ class TracedFunction {
   int64_t misses_ = 0;
   uint32_t last_calls_ = 0;  // a bit for each of the last 32, set where it traced
   bool warned_ = false;
-  std::vector<std::string> looks_;  // of the arguments of the last trace
+  std::vector<std::string> descriptions_;  // of the arguments of the last trace
 };
 
 void bind_function(py::module_& m);

@@ -28,8 +28,8 @@ py::object number_of(PyObject* self, const char* who, bool escapes = true) {
   check_has_value(x, who, kReturnIt);
   if (escapes) check_escape(x, who, EscapeForm::Number);
   py::object number = item_of(x);
-  if (recording && is_complex(x->dtype)) record_look(x.get(), who);
-  if (recording && !is_complex(x->dtype)) record_look(x.get(), who, py::cast<double>(number));
+  if (recording && is_complex(x->dtype)) record_read(x.get(), who);
+  if (recording && !is_complex(x->dtype)) record_read(x.get(), who, py::cast<double>(number));
   return number;
 }
 
@@ -39,7 +39,7 @@ py::array array_of(PyObject* self, const char* who) {
                   "use pullback's operations on it instead of NumPy's, or return it from the "
                   "function to see it");
   check_escape(x, who, EscapeForm::Array);
-  if (recording) record_look(x.get(), who);
+  if (recording) record_read(x.get(), who);
   return array_from_node(x);
 }
 

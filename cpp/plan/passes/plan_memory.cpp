@@ -143,7 +143,7 @@ class InPlace {
         join(i, *group, i > last_failing && !is_slow(*group));
       }
       // An update by positions looks at all of them before it writes, and only then may it fail.
-      const bool updates = i + 1 < steps && writes_after_looking(plan_, i + 1);
+      const bool updates = i + 1 < steps && writes_after_checking(plan_, i + 1);
       const int32_t write = updates ? i + 1 : i;
       if (write > last_failing || (updates && write == last_failing)) keep_base(i, write);
     }

@@ -79,7 +79,7 @@ void check_donated(const Plan& plan, const std::vector<Life>& lives) {
       broken(static_cast<size_t>(begin), "a donated argument that is still read");
     }
     const auto next = static_cast<size_t>(begin) + 1;
-    const bool looks = next < plan.steps.size() && writes_after_looking(plan, next);
+    const bool looks = next < plan.steps.size() && writes_after_checking(plan, next);
     first_write = std::min(first_write, looks ? begin + 1 : begin);
   }
   if (first_write == INT32_MAX) return;
@@ -95,7 +95,7 @@ void check_donated(const Plan& plan, const std::vector<Life>& lives) {
     }
   }
   auto no_failure = static_cast<size_t>(first_write);
-  if (writes_after_looking(plan, no_failure)) ++no_failure;
+  if (writes_after_checking(plan, no_failure)) ++no_failure;
   for (size_t i = no_failure; i < plan.steps.size(); ++i) {
     if (can_fail(plan.steps[i])) broken(i, "a step that can fail when there is no return");
   }
