@@ -55,7 +55,7 @@ class Known {
     if (at != pieces_.begin() && std::prev(at)->first.first == slot) --at;
     while (at != pieces_.end() && at->first.first == slot && at->first.second < last) {
       const int64_t begin = at->first.second;
-      const Piece piece = at->second;
+      const CopiedRange piece = at->second;
       if (piece.end <= first) {
         ++at;
         continue;
@@ -67,10 +67,10 @@ class Known {
   }
 
  private:
-  struct Piece {
+  struct CopiedRange {
     int64_t end = 0, axis = 0;
   };
-  std::map<std::pair<int32_t, int64_t>, Piece> pieces_;  // by slot and first element
+  std::map<std::pair<int32_t, int64_t>, CopiedRange> pieces_;  // by slot and first element
 };
 
 }  // namespace

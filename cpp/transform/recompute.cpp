@@ -17,12 +17,12 @@
 
 namespace pullback {
 
-struct Piece::On {
-  Piece piece;
+struct RecordedSubgraph::On {
+  RecordedSubgraph piece;
   std::vector<NodeRef> inputs, others;
 };
 
-class Piece::CopiedRule : public Rule {
+class RecordedSubgraph::CopiedRule : public Rule {
  public:
   CopiedRule(Ref<Rule> own, const Node* node, std::shared_ptr<const On> on)
       : own_(std::move(own)), node_(const_cast<Node*>(node)), on_(std::move(on)) {
@@ -67,7 +67,7 @@ class Piece::CopiedRule : public Rule {
   std::shared_ptr<const On> on_;
 };
 
-class Piece::CopiedOperation : public Original {
+class RecordedSubgraph::CopiedOperation : public Original {
  public:
   CopiedOperation(const Node* original, std::shared_ptr<const On> on)
       : Original(original), on_(std::move(on)) {}
@@ -82,9 +82,9 @@ class Piece::CopiedOperation : public Original {
 };
 
 // What was made from tensors of the piece, made again as of a copy.
-std::vector<NodeRef> Piece::made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                       std::vector<NodeRef> to,
-                                       const std::shared_ptr<const On>& on) {
+std::vector<NodeRef> RecordedSubgraph::made_again(std::vector<NodeRef> roots,
+                                                  std::vector<Node*> from, std::vector<NodeRef> to,
+                                                  const std::shared_ptr<const On>& on) {
   for (size_t k = 0; k < on->inputs.size(); ++k) {
     from.push_back(on->inputs[k].get());
     to.push_back(on->others[k]);
@@ -96,8 +96,8 @@ std::vector<NodeRef> Piece::made_again(std::vector<NodeRef> roots, std::vector<N
       to, [&](size_t, const Node* node, auto below) { return copied(node, below, on); });
 }
 
-NodeRef Piece::copied(const Node* node, std::span<Node* const> inputs,
-                      const std::shared_ptr<const On>& on) {
+NodeRef RecordedSubgraph::copied(const Node* node, std::span<Node* const> inputs,
+                                 const std::shared_ptr<const On>& on) {
   NodeRef copy = copy_node(node, inputs);
   if (by_users_rule(copy.get())) copy->rule = new CopiedRule(copy->rule, node, on);
   if (holds_rules(node)) copy->origin = new CopiedOperation(node, on);
@@ -106,13 +106,13 @@ NodeRef Piece::copied(const Node* node, std::span<Node* const> inputs,
 
 // An output that was taken later of an older operation is an input of the piece. A reverse pass
 // takes such outputs: the states of a loop, the vectors of a factorisation.
-bool Piece::inside(const Node* node) const {
+bool RecordedSubgraph::inside(const Node* node) const {
   const Node* operation = operation_of(node);
   if (operation && operation->seq < first) return false;
   return node->seq >= first && node->inputs_count > 0 && node->op != Op::read;
 }
 
-std::vector<Node*> Piece::nodes() const {
+std::vector<Node*> RecordedSubgraph::nodes() const {
   std::vector<Node*> tops, out;
   for (const NodeRef& root : roots) tops.push_back(root.get());
   walk(std::span<Node* const>(tops), &out,
@@ -120,7 +120,7 @@ std::vector<Node*> Piece::nodes() const {
   return out;
 }
 
-std::vector<NodeRef> Piece::inputs() const {
+std::vector<NodeRef> RecordedSubgraph::inputs() const {
   std::vector<NodeRef> out;
   for (Node* node : nodes()) {
     if (!inside(node) && node->tracked()) out.emplace_back(node);
@@ -128,14 +128,15 @@ std::vector<NodeRef> Piece::inputs() const {
   return out;
 }
 
-void Piece::never_keep() const {
+void RecordedSubgraph::never_keep() const {
   for (Node* node : nodes()) {
     if (inside(node)) node->attr.keep = Keep::Never;
   }
 }
 
-std::vector<NodeRef> Piece::copy(std::span<const NodeRef> inputs, std::span<const NodeRef> others,
-                                 Keep keep_roots) const {
+std::vector<NodeRef> RecordedSubgraph::copy(std::span<const NodeRef> inputs,
+                                            std::span<const NodeRef> others,
+                                            Keep keep_roots) const {
   std::unordered_map<const Node*, NodeRef> made;
   for (size_t i = 0; i < inputs.size(); ++i) made[inputs[i].get()] = others[i];
   const auto on = std::make_shared<const On>(

@@ -13,12 +13,12 @@ namespace pullback {
 
 // A piece of graph: what lies between `roots` and the nodes that are older than `first`, leaves,
 // and reads of variables.
-struct Piece {
+struct RecordedSubgraph {
   std::vector<NodeRef> roots;
   uint64_t first = 0;
 
   // An object of Python that was made by __new__ alone is a piece, too: an empty one.
-  static void* operator new(size_t size) { return ::new (::operator new(size)) Piece; }
+  static void* operator new(size_t size) { return ::new (::operator new(size)) RecordedSubgraph; }
   static void operator delete(void* piece) { ::operator delete(piece); }
 
   // What the piece is made on, as far as it is tracked: by creation.

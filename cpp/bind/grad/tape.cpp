@@ -50,15 +50,15 @@ void bind_trace(py::module_& m) {
 }
 
 void bind_piece(py::module_& m) {
-  py::class_<Piece> piece(m, "Piece");
+  py::class_<RecordedSubgraph> piece(m, "Piece");
   no_pickle(piece)
       .def(py::init([](std::vector<NodeRef> roots, uint64_t first) {
-             return Piece{std::move(roots), first};
+             return RecordedSubgraph{std::move(roots), first};
            }),
            py::arg("roots"), py::arg("first"))
-      .def("inputs", &Piece::inputs)
-      .def("never_keep", &Piece::never_keep)
-      .def("copy", [](const Piece& piece, const std::vector<NodeRef>& inputs,
+      .def("inputs", &RecordedSubgraph::inputs)
+      .def("never_keep", &RecordedSubgraph::never_keep)
+      .def("copy", [](const RecordedSubgraph& piece, const std::vector<NodeRef>& inputs,
                       const std::vector<NodeRef>& others, bool keep) {
         return piece.copy(inputs, others, keep ? Keep::Always : Keep::Never);
       });
