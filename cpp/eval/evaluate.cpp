@@ -1,6 +1,7 @@
-// Prepare, run without the lock, publish. While a run has given the lock away anything may happen
-// to the graph: nodes are held, variables are collected again, and a value that a run overwrites in
-// place is in flight (take_donated), so that whoever comes to it waits.
+// Prepare, run without the lock, publish. While a run has released the interpreter lock, other
+// threads may change the graph. So nodes are held by references, the list of variables is read
+// again after the run, and a value that the run overwrites in place is in flight (take_donated):
+// a thread that needs it waits.
 #include "eval/evaluate.h"
 
 #include <algorithm>
@@ -28,15 +29,15 @@ LockHooks hooks;
 int nodes_in_flight = 0;
 bool in_flight_forever = false;  // in a child: by a thread that it does not have
 
-// One run at a time: two plans at once would fight for the cores. Recursive, since a handler of
-// Python's signals runs inside a run and may look at something.
-// What this thread has: together, since each access of a thread's variables costs a call.
+// The state of one thread, in one struct because each access to a thread-local costs a call.
 struct Turn {
-  int locks = 0;  // of the mutex
-  int runs = 0;   // one inside the other
+  int locks = 0;  // how often this thread has locked the mutex
+  int runs = 0;   // depth of nested runs
 };
 thread_local Turn turn;
 
+// One run at a time: two plans at once would compete for the cores. Recursive, because a Python
+// signal handler runs inside a run and may evaluate a tensor.
 std::recursive_mutex* runtime_mutex() {
   static std::recursive_mutex* mutex = [] {
     // In a forked child the thread that runs is gone, and with it the only one to unlock.
@@ -85,7 +86,7 @@ CallingBack::~CallingBack() {
 
 namespace {
 
-// Until the run on another thread that writes the node's next value into its memory is over.
+// Waits until the run on another thread that writes the node's next value into its memory ends.
 void wait_for(const NodeRef& node) {
   while (node->flags & kInFlight) {
     if (turn.runs || in_flight_forever) {
@@ -132,7 +133,7 @@ NodeRef first_in_flight(std::span<Node* const> nodes) {
   return found == nodes.end() ? nullptr : NodeRef(*found);
 }
 
-// Of what is pending when nothing below it is in flight. A wait gives the lock away, and then other
+// Takes a snapshot while nothing below the roots is in flight. A wait releases the lock, and other
 // threads assign, drop and evaluate: everything is collected again.
 Snapshot snapshot_at_rest(std::span<Node* const> roots, Updates updates) {
   for (;;) {
@@ -147,8 +148,9 @@ Snapshot snapshot_at_rest(std::span<Node* const> roots, Updates updates) {
 constexpr const char* kNoValueYet =
     "return it from the function to see it; choose with cond() or where() instead of if";
 
-// The plan of what is pending, its arguments in `run` and what it computes in `wanted`; null where
-// nothing is pending. The snapshot ends here: its plain pointers must not see the lock given away.
+// Returns the plan of the pending nodes, with its arguments in `run` and its outputs in `wanted`;
+// null if nothing is pending. The snapshot ends here: it has plain pointers to nodes, which are
+// invalid after the lock has been released.
 std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates updates,
                                           PlanRun* run, std::vector<NodeRef>* wanted) {
   for (Node* root : roots) {
@@ -183,8 +185,8 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   for (size_t k = 0; k < wanted.size(); ++k) {
     if (!wanted[k]->value) wanted[k]->value = run.result(k);
   }
-  // Only now that all is there: what a history held may run anything when it ends, and nobody must
-  // compute an update again whose memory was that of its input.
+  // Releasing history can run arbitrary Python (__del__). Do it after the outputs are published, so
+  // that no thread recomputes an update whose input buffer was donated.
   commit_updates();
   for (const NodeRef& node : wanted) {
     if (!node->tracked() || node->op == Op::read || ends_history(node.get())) seal(node.get());
@@ -205,8 +207,8 @@ void evaluate_own(const NodeRef& update, Node* next) {
   }
 }
 
-// When all updates together have failed: computes each alone, and leaves those that fail to whoever
-// looks at their variables.
+// After a failure of all updates together: evaluates each by itself. An update that fails stays
+// pending and raises when its variable is read.
 void set_failed_one_by_one() {
   std::vector<Ref<Variable>> variables;
   for (Variable* variable : pending_variables()) variables.emplace_back(variable);

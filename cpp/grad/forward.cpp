@@ -1,15 +1,13 @@
-// The forward pass: a scan, inputs before users, over what connectivity found, with a table of the
-// nodes' tangents. How a tangent passes is in an operation's row (Tangent):
+// The forward pass: a scan, inputs before users, over the nodes that connectivity found, with a
+// table of their tangents. The row of an operation says how its tangent is made (Tangent):
 //
 //   Self            the operation itself, of the tangents
 //   Product         one input after the other replaced by its tangent
-//   Own             an elementwise cotangent is linear in g and acts entry by entry, so the tangent
-//   is
-//                   the sum of these with g replaced by the inputs' tangents
-//   TransposeOfVjp  where nothing but a vjp is known, a rule of the user's above all: the rule is
-//                   called with a cotangent that stands for any, and a reverse pass by it is the
-//                   transpose of the rule. Of what was made for it only what that one uses is
-//                   computed.
+//   Own             an elementwise cotangent is linear in g and acts entry by entry: the tangent is
+//                   the sum of the cotangents with g replaced by the tangents of the inputs
+//   TransposeOfVjp  only a vjp is known, as of a user-defined rule: the rule is called with a
+//                   placeholder for the cotangent, and a reverse pass with respect to it gives the
+//                   transpose of the rule. Only the nodes that this one uses are computed.
 //
 // A tangent carries structural zeros as a cotangent does (Adjoint), so that both directions give
 // the same numbers where slopes are infinite.

@@ -1,12 +1,15 @@
-// Operations with several outputs, and the pieces of graph that loops and branches hold.
+// Operations with several outputs, and the bodies of loops and branches.
 //
 // Such an operation is a node without a value; each output is a node of its own that has the
 // operation as an input: a `result` of a custom_call, an `output` of a loop, a branch or a
-// routine.
+// routine. Operation holds what the node itself has no room for; LoopForm and RoutineForm are the
+// parts of it that a plan needs.
 //
-// A Body is a closed piece of graph: what lies between its inputs and its roots. Nothing of it is
-// part of the graph around it. What a body uses from outside became inputs when it was closed
-// (ops/body.h), so the operation that holds it has all that it depends on among its own inputs.
+// A Body is a closed graph: the nodes between its inputs and its roots. No node of it is part of
+// the graph around it. Tensors from outside that a body uses became inputs when it was closed
+// (ops/body.h), so the inputs of the operation include everything that the body depends on.
+//
+// Read Body and LoopForm first; lowering is in plan/passes/lower_control.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +28,11 @@ struct Body {
   // Arguments, placeholders for what was used from outside, and the draws' seeds and counters.
   std::vector<NodeRef> inputs;
   std::vector<NodeRef> roots;
-  // The numbers of what was made for it: from the first on, before the second.
+  // Half-open ranges of the creation numbers of its nodes.
   std::vector<std::pair<uint64_t, uint64_t>> made;
   bool holds_rules = false;  // of users, here or in a body inside
 
-  // What the planner remembers of it.
+  // What the planner caches with the body: its key.
   struct Planned {
     virtual ~Planned() = default;
   };
@@ -39,31 +42,30 @@ struct Body {
 void add_ref(Body* body);
 void release(Body* body);
 
-// What a loop is beside its bodies.
+// A loop without its bodies: a scan, as lax.scan in JAX.
 //
-// Its inputs are what it carries, what it goes along (stacked: an entry of the first axis for each
-// iteration), and constants; those of its body are the same for one iteration, and the body's roots
-// are what it carries on, then an entry of each of what is stacked from it. Its outputs are
+// Inputs of a loop: the carry, the scanned inputs (`xs`, one entry of the first axis for each
+// iteration), and constants. The body has the same inputs for one iteration. Its roots are the next
+// carry, then one entry of each stacked output (`ys`). Outputs of a loop:
 //
-//   what it carries at the end;
-//   what is stacked;
+//   the final carry;
+//   the stacked outputs;
 //   the number of iterations (int64);
-//   the residuals: of each of what it carries what came into the iterations, stacked. Where the
-//   number of iterations is not known, there are none.
+//   the residuals: for each carry its values at the start of every iteration, stacked. A loop whose
+//   number of iterations is unknown has none.
 //
-// Entry p of what is stacked belongs to iteration p, or from the end to iteration trips - 1 - p.
+// Entry p of a stacked array belongs to iteration p; if `reversed`, to iteration trips - 1 - p.
 struct LoopForm {
   int32_t carries = 0, stacked_in = 0, stacked_out = 0;
-  int64_t trips = 0;  // or …
+  int64_t trips = 0;  // number of iterations, or kWhile, or kCounted
   bool reversed = false;
-  int64_t memory = 0;  // bytes that the states of a gradient may take; 0: as many as there are
+  int64_t memory = 0;  // bytes that the residuals of a gradient may take; 0: no limit
 };
-constexpr int64_t kWhile = -1;    // … as long as a second body says
-constexpr int64_t kCounted = -2;  // … as many as the last input says (int64, rank 0)
+constexpr int64_t kWhile = -1;    // until the second body, the condition, returns false
+constexpr int64_t kCounted = -2;  // as many as the last input says (int64, rank 0)
 
-// A routine of a library of linear algebra, or a Fourier transform. What it is given and what it
-// makes are matrices, the last two axes, one for each place of the axes before, which all of them
-// have.
+// A routine of linear algebra, a Fourier transform, or attention. Operands and results are batches
+// of matrices: the last two axes are the matrix, and all of them have the same axes before.
 enum class Routine : uint8_t {
   cholesky,          // l of a = l lᴴ, of the lower triangle of a
   triangular_solve,  // x of op(t) x = b, of one triangle of t
@@ -89,19 +91,19 @@ const char* name_of(Routine routine);
 constexpr bool is_attention(Routine routine) {
   return routine == Routine::attention || routine == Routine::attention_cotangents;
 }
-// What a triangle is solved as: itself, transposed, conjugate transposed.
+// The form op(t) of a triangle or a band in a solve: itself, transposed, conjugate transposed.
 enum class Transposition : uint8_t { None, Transposed, Adjoint };
-// What the derivatives of single vectors of equal values are: NaN, without what these vectors say
-// of each other, a failure.
+// The derivative of one vector among several with equal (singular or eigen) values: NaN, a
+// derivative without the terms between these vectors, or a failure.
 enum class Degenerate : uint8_t { Nan, Mask, Error };
-// A transform of `points` numbers, unnormalised, times a factor. Of real numbers it makes the first
-// half of what is symmetric, points / 2 + 1 of them, and the other way round.
+// An unnormalised Fourier transform of `points` numbers, times a factor. The transform of real
+// numbers is symmetric; its first points / 2 + 1 numbers are stored, and read by the inverse.
 struct FourierForm {
   bool backward = false;  // the exponent's sign; between reals and halves it is + from halves
   int64_t points = 0;
   double factor = 1;
-  double ends = 1;  // what those of a half are multiplied by that have no mirror image: the first,
-                    // and where points is even the last
+  double ends = 1;  // factor of the stored numbers without a mirror image: the first and, if
+                    // `points` is even, the last
 };
 struct RoutineForm {
   Routine routine = Routine::cholesky;
@@ -122,22 +124,21 @@ struct RoutineForm {
 
 struct Operation {
   int64_t refs = 0;
-  std::vector<TensorType> outputs;  // also those that died
-  // Of a loop: one iteration, and a condition or another loop's. Of a branch: the choices.
+  std::vector<TensorType> outputs;  // of all outputs, whether their nodes still exist or not
+  // Loop: one iteration, then the condition or the body of the replayed loop. Branch: the choices.
   std::vector<Ref<Body>> bodies;
-  // For each body: which inputs of the operation its own are.
+  // For each body: the input of the operation that each of its inputs is.
   std::vector<std::vector<int32_t>> inputs;
   LoopForm loop;
-  RoutineForm form;   // of a routine, and …
-  int64_t batch = 1;  // … how many matrices
+  RoutineForm form;   // of a routine
+  int64_t batch = 1;  // of a routine: number of matrices
 
-  // The reverse of a loop whose number of iterations was not known goes along residuals that it
-  // makes itself: it runs that loop again, whose body is its second. What it carries are
-  // cotangents, …
-  std::vector<int32_t>
-      residuals;  // of each of what it goes along: what the other one carries. Such
-                  // an input is no input of the operation, but -1 - its number here.
-  std::vector<int32_t> cotangents_of;  // … each of this input of the other's body
+  // The reverse of a loop of unknown length replays that loop (its second body) for the residuals.
+  // Entry r is the carry of the replayed loop that scanned input r reads. Such a scanned input is
+  // not an input of the operation: `inputs` has -1 - r for it.
+  std::vector<int32_t> residuals;
+  // For each carry, a cotangent: the input of the replayed body that it belongs to.
+  std::vector<int32_t> cotangents_of;
 
   bool replays() const { return !residuals.empty(); }
 };

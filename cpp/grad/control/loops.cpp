@@ -1,8 +1,8 @@
-// The reverse of a loop goes over the iterations the other way. It carries the cotangents of what
-// the loop carries, and sums of what each iteration says of constants; along its way lie the
-// residuals of the loop, from which an iteration computes its inside again, what the loop was given
-// stacked, and the cotangents of what it stacked. Residuals are outputs of the loop like any other,
-// with a cotangent of their own where somebody differentiates once more.
+// The reverse of a loop is a loop over the iterations in the opposite order. Its carry is the
+// cotangents of the loop's carry and, for each constant, the sum of the cotangents so far. Its
+// scanned inputs are the residuals of the loop, from which an iteration recomputes its inner
+// values, the scanned inputs of the loop, and the cotangents of its stacked outputs. Residuals are
+// outputs of the loop like any other: in a second derivative they have cotangents of their own.
 #include <utility>
 
 #include "grad/control/loop_derivative.h"
@@ -141,7 +141,8 @@ class Reverse {
     for (size_t i : carried) answers[i] = output_of(reverse, next++);
     for (size_t i : stacked) answers[i] = output_of(reverse, next++);
     for (size_t i = 0; i < answers.size(); ++i) {
-      // Where there is an iteration, what it gives nothing to has nothing.
+      // After at least one iteration, a carry that receives no cotangent from the body has none. (A
+      // loop without iterations passes the cotangent of its final carry on.)
       const bool cut = i < loop_.carries && !answers_[i] && !of_residual(i) && loop_.form.trips > 0;
       if (!wanted_[i] || cut) answers[i] = nullptr;
     }

@@ -1,5 +1,10 @@
-// Structural zeros on their way down the graph: who cares for them, and where they go in each kind
-// of operation.
+// Structural zeros in the reverse pass: which nodes need them, and how each kind of operation moves
+// the mask of a cotangent to the cotangents of its inputs.
+//
+// A structural zero is an entry that is zero because of the program (outside of a slice, in the
+// branch of a where() that was not chosen), as opposed to a number that happens to be 0. It must
+// not meet an infinite slope, since 0 * inf is NaN. Start at Zeros and moved(); FactoredMask holds
+// the masks.
 #pragma once
 
 #include <span>
@@ -9,7 +14,8 @@
 
 namespace pullback {
 
-// What a node's rule makes of structural zeros in its cotangent.
+// How much work the pass may spend to keep the structural zeros of a node's cotangent, by what the
+// slopes below that node can be. Ordered: a later value keeps at least what an earlier one keeps.
 enum class Zeros : uint8_t {
   Drop,   // no rule below needs them: they are ordinary zeros
   Cheap,  // kept if the program wrote them (`where`) or if they are known without a reduction
@@ -19,9 +25,9 @@ enum class Zeros : uint8_t {
   Near,   // a slope below may be infinite at finite operands, with no product in between
 };
 
-// That of a node above others that do `below`.
+// The level of a node, if the nodes below it need at most `below`.
 Zeros zeros_of(const Node* node, Zeros below);
-// That of a composite with a rule of its own.
+// The level of a composite that has a rule of its own.
 Zeros zeros_of_composite(Zeros below);
 
 // The mask of the cotangent `answer` that a node's row, or a composite's own rule, has for
@@ -31,19 +37,19 @@ FactoredMask moved(const Node* node, const FactoredMask& nonzero, size_t k, cons
                    Zeros zeros);
 FactoredMask moved_in_composite(const Node* node, const FactoredMask& nonzero, Zeros zeros);
 
-// A value with zeros outside its mask; `clean` says that it has them.
+// The value with zeros outside its mask. `clean`: the value has them already.
 NodeRef dense_of(const NodeRef& value, const FactoredMask& nonzero, bool clean);
-// Applies the mask of a node's own rule where it is not worth keeping for an input that does
-// `zeros`.
+// Applies the mask of an answer to its value, if the mask is not worth keeping for an input of
+// level `zeros`.
 void resolve_mask(const Node* node, Cotangent* answer, Zeros zeros);
 
-// Whether its row makes zeros of zeros, whatever its inputs are.
+// Whether the cotangents of a node are zero where its own cotangent is, for all inputs.
 bool keeps_zeros(const Node* node);
 
-// A product whose operands are zero where they meet only structural zeros: rows of the left one
-// and columns of the right one, as far as their cotangents are sums over them. What is there,
-// infinities too, takes no part. The node itself where that is nothing. `left` and `right` are what
-// the operands make of structural zeros, `wanted` says whose cotangent is wanted.
+// The product with operands set to zero where they meet only structural zeros: rows of the left one
+// and columns of the right one, as far as the cotangents are sums over them. An infinity in such a
+// row then has no effect. Returns the node itself if there is no such row or column. `left` and
+// `right` are the levels of the operands; `wanted` says whose cotangent is wanted.
 NodeRef guarded_product(Node* product, const FactoredMask& nonzero, std::span<const uint8_t> wanted,
                         Zeros left, Zeros right);
 

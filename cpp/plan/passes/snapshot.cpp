@@ -172,14 +172,13 @@ class Numbering {
     snapshot_.replaced.emplace_back(replacement.old_value->index, replacement.new_value->index);
   }
 
-  // Marks what is computed here and kept, because it will be asked for again:
-  //   - what somebody holds: a tensor of the program, a variable, a tape;
-  //   - what is worth keeping and outlives this evaluation: somebody outside of the walk has it as
-  //   an
-  //     input, or a node that outlives it keeps it as its history;
-  //   - now and then (kRecomputed) what somebody outside of the walk has as an input, since a loop
-  //     may go on from there without ever holding it.
-  // Everything else that outlives the evaluation is cheap to compute again.
+  // Marks the nodes whose values are kept, because a later evaluation needs them:
+  //   - nodes that a tensor of the program, a variable or a tape holds;
+  //   - nodes that are worth keeping and outlive this evaluation: a node outside of the walk has
+  //     them as an input, or a node that outlives it keeps them as its history;
+  //   - now and then (kRecomputed) a node that is an input outside of the walk, since a loop may
+  //     continue from there without ever holding it.
+  // All others that outlive the evaluation are cheap to recompute.
   void mark_kept() {
     count_other_uses();
     const Limits& limits = planned_backend().limits();

@@ -1,8 +1,8 @@
 // One step that calls a library: its operands, and what the parts that compute it have in common.
 //
-// A row-major matrix is, for a library that wants columns, its transposed. Where that has the same
-// factors in other words nothing is turned: the lower triangle is the upper one, and aᵀ = u s vᴴ
-// says conj(v) s uᵀ of a.
+// LAPACK reads a row-major matrix as its transpose. Nothing is transposed in memory if the factors
+// of the transpose give those of the matrix: its lower triangle is the upper one, and aᵀ = u s vᴴ
+// means a = conj(v) s uᵀ.
 #pragma once
 
 #include <algorithm>
@@ -155,21 +155,22 @@ void product(const Lapack<T>& lapack, int transpose_a, const T* a, int transpose
   }
 }
 
-// Into how many pieces the work on one matrix is cut, by size alone: columns of right-hand sides do
-// not depend on each other.
+// The number of parts that the work on one matrix is divided into, by size alone: the columns of
+// right-hand sides are independent.
 constexpr int64_t kPieceColumns = 64;
 inline int64_t pieces_of(const RoutineForm& form) {
   const bool large = form.routine == Routine::triangular_solve && form.n >= kPieceColumns;
   return large ? std::max<int64_t>(1, ceil_div(form.k, kPieceColumns)) : 1;
 }
 
-// Which vectors are asked for, as the library says it.
-// Whether the library factorises it as QR before it looks for singular values.
+// Whether LAPACK computes a QR factorisation before the singular values.
 inline bool is_tall(const RoutineForm& form) { return 6 * form.m >= 11 * form.n; }
+// LAPACK's letter for the vectors that the plan reads.
 inline char job_of_svd(const LibraryCall& call) {
   return call.out[0].slot < 0 && call.out[2].slot < 0 ? 'N' : call.form.full ? 'A' : 'S';
 }
-// The values of a general matrix come in another order where no vectors are made.
+// The same for eigenvectors. A general matrix always computes them: without, LAPACK returns the
+// eigenvalues in another order.
 inline char job_of_vectors(const LibraryCall& call) {
   return call.out[1].slot < 0 && call.form.routine != Routine::eig ? 'N' : 'V';
 }
@@ -188,7 +189,7 @@ void transpose(const T* x, int64_t rows, int64_t columns, T* y) {
   }
 }
 
-// The library might not end otherwise.
+// LAPACK may not terminate on other numbers.
 template <class T>
 bool finite(const T* x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
