@@ -1,6 +1,8 @@
-// What an operation carries besides its inputs: plain bytes, so that two attributes compare and
-// hash as memory. Numbers that change from step to step (a learning rate, a random counter) are
-// scalar nodes, never attributes: they would split the plan cache.
+// Attr: the attributes of an operation, plain bytes, so that two of them compare and hash as
+// memory.
+//
+// Numbers that change from step to step (a learning rate, a random counter) are scalar nodes, never
+// attributes: they would split the plan cache. Each op reads the fields that name it.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +30,11 @@ struct AxisOrder {
   }
 };
 
-// What checkpoint() says of the nodes it makes.
+// The policy of checkpoint() for the nodes it makes.
 enum class Keep : uint8_t {
-  Default,  // where it is expensive and somebody may still need it
-  Never,    // it is computed again
-  Always,   // where somebody may still need it
+  Default,  // its value is kept if it is expensive and may be needed again
+  Never,    // it is recomputed
+  Always,   // its value is kept if it may be needed again
 };
 
 struct Attr {

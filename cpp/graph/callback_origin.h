@@ -1,4 +1,5 @@
-// What holds a function of the program: the origin of the scalar that says which it is.
+// Holds a Python function that a plan calls: the origin of the scalar node that identifies it. See
+// base/callback.h.
 #pragma once
 
 #include "base/callback.h"

@@ -1,6 +1,8 @@
-// CommonSubexpressions: which nodes are made as another one is, of the same inputs. Series of
-// derivatives close by it: the slope of sin makes a new cos, and the slope of that is the sin that
-// is there.
+// Common subexpressions: finds the nodes that apply the same operation to the same inputs.
+//
+// Series of derivatives become short by it: the derivative of sin makes a new cos, and the
+// derivative of that finds the sin that exists. A node is numbered by the bytes of its operation,
+// its attributes and the numbers of its inputs.
 #pragma once
 
 #include <string>
@@ -12,8 +14,9 @@ namespace pullback {
 
 class CommonSubexpressions {
  public:
-  // The number of the node that is known to be as `node` is; `number`, from now on, where there is
-  // none. `number_of` says which node an input is; SIZE_MAX: itself, who must stay alive.
+  // Returns the number of an equal node if there is one; else stores `node` as `number`.
+  // `number_of` returns the number of an input, or SIZE_MAX for an input that is equal only to
+  // itself; such a node must stay alive.
   template <class NumberOf>
   size_t find_or_add(const Node* node, size_t number, NumberOf&& number_of) {
     if (!start_key(node)) return number;
@@ -29,7 +32,7 @@ class CommonSubexpressions {
   }
 
  private:
-  // Writes what a node is beside its inputs into key_; false for one that is like no other.
+  // Writes operation and attributes into key_; false if the node is equal to no other.
   bool start_key(const Node* node);
   template <class T>
   void add(char what, const T& bits) {

@@ -1,5 +1,6 @@
-// Making nodes. Shapes and dtypes are inferred by the callers in ops/; this is the bottom of them
-// all and knows only what every node has.
+// Makes nodes. The builders in ops/ infer shapes and dtypes and call make_node(), which sets the
+// fields that every node has. The function pointers below let the graph call layers above it; the
+// layer named in the comment sets each one once.
 #pragma once
 
 #include <span>
@@ -23,13 +24,13 @@ NodeRef as_value(const NodeRef& node);
 // Stands for an input while a function is traced.
 NodeRef make_argument(DType dtype, const Shape& shape);
 
-// What may give the lock away, once per tensor that a program gets to hold: evaluates an untracked
-// chain of pending nodes that is deeper than the cap, and parts that are due; reports growth. The
-// caller holds `node`.
+// Called once for each tensor that a program receives. Evaluates an untracked chain of pending
+// nodes that is deeper than the cap, and pending results that are due; reports growth. May release
+// the lock. The caller holds `node`.
 void hand_out(Node* node);
 
-// Called when the number of live nodes passes kManyNodes (again, after it fell below half):
-// something keeps history that nobody asks about. Set by the binding; may throw.
+// Called when the number of live nodes passes kManyNodes (again, after it fell below half): the
+// program keeps history without using it. Set by the binding; may throw.
 extern void (*warn_many_nodes)(const Node* newest);
 constexpr int64_t kManyNodes = 100000;
 
@@ -38,13 +39,12 @@ constexpr int64_t kManyNodes = 100000;
 extern void (*evaluate_deep)(Node* node);
 constexpr uint32_t kDepthCap = 4096;
 
-// Called for every tensor that a program gets to hold, with null, and for every cotangent in a
-// reverse pass, with the operation that sent it
-// (itself where a question starts with it), while some thread checks that numbers are finite.
-// Set by the binding; may throw.
+// Called while a thread checks that numbers are finite: for every tensor that a program receives,
+// with null; for every cotangent of a reverse pass, with the operation that sent it (the tensor
+// itself if the pass starts there). Set by the binding; may throw.
 extern void (*check_numbers)(Node* node, const Node* operation);
 
-// Called when parts (graph/pending_results.h) are due. Set by the layer above too.
+// Called when pending results (graph/pending_results.h) are due. Set by eval/evaluate.cpp.
 extern void (*flush_due_results)();
 
 }  // namespace pullback

@@ -1,10 +1,22 @@
-// Node: one operation of the graph, and the value it may already have.
+// Node: one operation of the graph, and its value once it has been computed.
 //
-// What a node computes never changes. It gets a value, and an untracked one drops its inputs once
-// computed (it is sealed), so plain array loops do not grow. Inputs exist before the node, hence
-// input->seq < node->seq always, cycles are impossible and sorting by seq is a topological order.
+// A call of an operation makes a Node (graph/make.h); NodeRef is the counted reference to it. The
+// inputs of a node exist before it, so input->seq < node->seq, cycles are impossible, and sorting
+// by seq is a topological order (graph/walk.h). An untracked node drops its inputs after it has
+// been computed (it is sealed), so a loop over plain arrays does not grow.
+//
+// The value that a node stands for never changes. Five places change a node after it was made, and
+// keep these invariants:
+//
+//   ops/body.cpp             closing a body gives its nodes other inputs
+//   graph/rule.cpp           gives a result the history of its call: op and inputs
+//   grad/tape.cpp            clears kTracked of nodes that only an ended tape has tracked
+//   transform/recompute.cpp  sets Attr::keep
+//   trace/trace_history.cpp  gives the history of a call the numbers (seq) reserved at the call
 //
 // All graph work happens under the interpreter lock; counts and flags are plain integers.
+//
+// Start at NodeHead and Node: each field has its line.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +36,7 @@ namespace pullback {
 struct Node;
 struct Rule;       // graph/rule.h: a gradient rule given by the user or by a composite
 struct Origin;     // graph/rule.h: where a leaf comes from
-struct Operation;  // graph/operation.h: what is to be known of one with several outputs
+struct Operation;  // graph/operation.h: data of an operation with several outputs
 
 void add_ref(Node* node);
 void release(Node* node);
@@ -47,26 +59,26 @@ enum NodeFlag : uint8_t {
   kHistoryLost = 2,  // made from a result of a call that assigned variables and kept no history
   kWeak = 4,       // a Python number whose dtype may still follow its neighbour's: a scalar, or in
                    // a trace a float64 made from nothing but such numbers
-  kTraced = 8,     // depends on a traced argument: has no value yet, whoever asks
-  kInFlight = 16,  // without its value while a run writes the next one into the memory
+  kTraced = 8,     // depends on a traced argument: it has no value, and evaluating it raises
+  kInFlight = 16,  // has no value now: a run writes the next one into its donated memory
   kConstant = 32,  // a scalar written in this library's own formulas: part of a plan's structure
-  kSeed = 64,      // of a random operation, as is …
-  kCounter = 128,  // … its counter: a replayed function takes new ones each time
+  kSeed = 64,      // seed of a random operation: a replayed function takes a new one each time
+  kCounter = 128,  // counter of a random operation: likewise
   kDraw = kSeed | kCounter,
 };
 
-// What every pass over a graph asks: the nodes of a large one are in no cache, and a visit shall
-// take one line of memory.
+// The fields that every pass over a graph reads. The nodes of a large graph are in no cache, and a
+// visit should load one cache line.
 struct alignas(64) NodeHead {
-  uint32_t refs = 0;   // who holds it; …
-  uint32_t users = 0;  // … of these, nodes that have it as an input
+  uint32_t refs = 0;   // number of references
+  uint32_t users = 0;  // of these, references by nodes that have it as an input
   uint64_t seq = 0;    // global creation number
   Op op = Op::value;
   DType dtype = DType::Float32;
   uint8_t flags = 0;
   uint32_t inputs_count = 0;
-  uint32_t mark = 0;   // epoch of the walk that saw it last …
-  uint32_t index = 0;  // … and its number in that walk
+  uint32_t mark = 0;   // epoch of the last walk that reached it
+  uint32_t index = 0;  // its number in that walk
   Ref<Buffer> value;   // null while pending
   Node* in[3] = {};    // owned
 };
@@ -77,9 +89,9 @@ struct Node : NodeHead {
   Scalar scalar{};  // Op::scalar: the number
   Shape shape;
   uint32_t depth = 0;        // longest chain of uncomputed nodes below
-  uint16_t watchers = 0;     // tapes that watch this tensor now; …
-  uint8_t holders = 0;       // … and that may be asked for its gradient: 255 means at least as many
-  bool part = false;         // of a composite: only a rule for that one's name means it
+  uint16_t watchers = 0;     // number of tapes that watch this tensor now
+  uint8_t holders = 0;       // number of tapes that may be asked for its gradient; 255: or more
+  bool part = false;         // inside a composite: only a rule for the composite's name applies
   uint32_t scope = 0;        // the caller's scope when it was made (see current_scope)
   uint32_t output = 0;       // result, output, value with a history: which of the operation or call
   uint64_t variable = 0;     // read, argument: number of the variable whose value this was
@@ -101,7 +113,7 @@ static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB
 // A seed or a counter: a scalar that is another one at the next run.
 inline bool is_draw(const Node* node) { return node->op == Op::scalar && node->flags & kDraw; }
 
-// Frees by a worklist: a chain of a million nodes dies without recursion.
+// Frees by a worklist: a chain of a million nodes is freed without recursion.
 void free_unused(Node* node);
 
 inline void add_ref(Node* node) { ++node->refs; }
@@ -115,7 +127,7 @@ inline void add_user(Node* input) {
   ++input->users;
 }
 
-// Deletes one without references, after the nodes that are being freed.
+// Deletes a rule or an origin without references, after the nodes that are being freed.
 void end(Rule* rule);
 void end(Origin* origin);
 
@@ -127,8 +139,7 @@ class NodeHandle {
  public:
   NodeHandle() = default;
   explicit NodeHandle(Node* node) : node_(node), seq_(node->seq) {}
-  // Null where the node is gone. That it is not was true when this was asked, and may not be when
-  // something else has run.
+  // Null if the node is gone. Valid until other code runs that may release it.
   Node* get() const;
 
  private:
@@ -145,7 +156,7 @@ inline uint32_t (*recording_scope)() = nullptr;
 inline uint32_t current_scope() { return recording_scope ? recording_scope() : 0; }
 
 int64_t live_nodes();
-// Node::mark of every node there is becomes 0.
+// Sets Node::mark of every live node to 0.
 void clear_marks();
 uint64_t next_seq();
 // Sets numbers aside for nodes that will be made later and belong here; returns the first.

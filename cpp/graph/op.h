@@ -1,8 +1,10 @@
-// Every operation: its name, as an enum, and its traits, as a table that is known when compiling.
-// Both come from the rows of elementwise.def and other.def. Whoever treats operations differently
-// asks the traits, or switches over one of their enums without a default, so that the compiler
-// names the places a new kind of operation is missing from. The order of Op means nothing, but that
-// elementwise rows come first, in their order: kernels are found by it.
+// Op: every operation as an enum, and its OpTraits as a constexpr table. Both come from the rows of
+// elementwise.def and other.def.
+//
+// Code that treats operations differently reads the traits, or switches over one of their enums
+// without a default, so that the compiler lists the places where a new kind of operation is
+// missing. Elementwise rows come first, in their order, since kernels are found by it; the order of
+// Op has no other meaning.
 #pragma once
 
 #include <cstdint>
@@ -176,7 +178,7 @@ constexpr const OpTraits& traits(Op op) { return traits_detail::kTable[static_ca
 
 constexpr bool is_elementwise(Op op) { return traits(op).kind == OpKind::Elementwise; }
 constexpr bool is_leaf(Op op) { return traits(op).kind == OpKind::Leaf; }
-// No gradient gets behind these, but by a rule that somebody gives. A read starts anew.
+// No gradient passes these without a user-defined rule. A read starts a new graph.
 constexpr bool ends_gradients(Op op) {
   return traits(op).tangent == Tangent::None && !is_leaf(op) && op != Op::read;
 }

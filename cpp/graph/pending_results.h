@@ -1,9 +1,9 @@
-// Parts: pending nodes that are much smaller than what they are made from.
+// Pending small results: pending nodes that are much smaller than their inputs.
 //
-// `norms.append(pb.sum(x))` in a loop over x: nobody looks at the sums, and each of them keeps the
-// x of its step alive. So parts are listed as they are made, and when what they may keep alive has
-// grown, the layer above computes those that are the last to need it (eval/flush_pending.cpp). The
-// list keeps nothing alive itself.
+// In `norms.append(pb.sum(x))` inside a loop over x, no sum is evaluated and each keeps the x of
+// its step alive. So such nodes are listed when they are made. When the memory that they may keep
+// alive has grown, the layer above evaluates those that are the last to need it
+// (eval/flush_pending.cpp). The list itself keeps nothing alive. Under the interpreter lock.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace pullback {
 
-// Whether an operation may have a result much smaller than an input. What shows a value in another
-// shape, and what is elementwise, has not; a custom node holds what its rule answers for.
+// Whether a result of the operation may be much smaller than an input. Views of the whole value and
+// elementwise operations have no such result; a custom node holds the inputs of its rule.
 constexpr bool makes_small_results(Op op) {
   const OpTraits& of = traits(op);
   switch (of.kind) {
@@ -40,15 +40,15 @@ inline constexpr auto kMakesSmallResults = [] {
   return out;
 }();
 
-// Lists a new node of such an operation if it is a part.
+// Lists a new node of such an operation if its result is small enough.
 void note_pending_result(Node* node);
 
-// Whether parts that were listed keep so much alive that it is time to look at them.
+// Whether the listed nodes keep so much memory alive that flush_pending() should run.
 inline bool flush_due = false;
 
-// The parts that are still pending, in order of creation; the list is empty after it.
+// Returns the nodes that are still pending, in creation order, and empties the list.
 std::vector<NodeRef> take_pending_results();
-// Lists what remains of them once more. The next look is when there are twice as many.
+// Lists the remaining nodes again. The next flush is due when there are twice as many.
 void put_back_pending(const std::vector<NodeRef>& parts);
 
 }  // namespace pullback

@@ -1,10 +1,10 @@
-// rebuild: a recorded piece of graph, made again on other inputs.
+// rebuild: copies a subgraph onto other inputs.
 //
-// A Subgraph is what lies between some inputs and some roots, oldest first, with its edges as
-// numbers. rebuild() goes through it once and asks a visitor for every node; the plain answer is
-// copy_node(), and a visitor may make something else that stands for the node from then on. What is
-// not part of the piece is shared by the original and what is rebuilt. Inlined calls of traced
-// functions, histories of their results and what recorded rules answer are all made by it.
+// A Subgraph is the set of nodes between some inputs and some roots, oldest first, with its edges
+// as numbers. rebuild() visits each node once; the visitor returns copy_node(), or another node
+// that replaces it from then on. Nodes outside of the subgraph are shared by original and copy.
+// Inlined calls of traced functions, the histories of their results and the answers of recorded
+// rules are all made by it. Start at Subgraph.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class Subgraph {
 void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
                      std::vector<NodeRef>* to);
 
-// The tensors in what a rule answered, made again by `make`.
+// Rebuilds the tensors in the answers of a rule by `make`.
 template <class Make>
 void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
   std::vector<NodeRef> roots;

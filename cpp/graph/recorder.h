@@ -1,7 +1,7 @@
-// What debugging remembers. While a program records, every node leaves a record of how it was made
-// and where in the user's program, in a ring that is found by the node's number. So it can still be
-// told where a value came from when the nodes in between have been computed, let go of their inputs
-// and died. Values are not kept.
+// Records for explanations. While a program records, every node leaves a Record of how it was made
+// and where in the user's program, in a ring buffer that is indexed by the number of the node. So
+// the origin of a value can be reported after the nodes in between have been computed and freed.
+// Values are not kept. All under the interpreter lock; start at record_node() and record_of().
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Record {
   }
 };
 
-// A value that left the graph: somebody looked at it.
+// A value that left the graph, as an array or a number.
 struct ValueRead {
   uint64_t seq = 0;   // of the node
   uint64_t next = 0;  // the number that the next node got

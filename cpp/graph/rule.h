@@ -1,6 +1,9 @@
-// Rule: a gradient rule that is not an op's own row. Three things own one: a node made by
+// Rule: a gradient rule that is not the row of an op. Three kinds of nodes own one: a node made by
 // custom_gradient, a node made while an override was active (it is stamped with the rule), and a
-// composite such as softmax that knows a better rule than its parts.
+// composite such as softmax that has a better rule than its parts.
+//
+// Start at Rule::apply, which takes a RuleCall and returns Cotangents. Origin and History say where
+// a leaf comes from. A rule may run Python, so apply() may release the interpreter lock.
 #pragma once
 
 #include <memory>
@@ -74,7 +77,7 @@ struct History : Origin {
   // Whether the call returned what it was given: one of its inputs, or a captured tensor.
   virtual bool passes_on(const Node* node) const = 0;
   uint64_t first_seq = 0;  // of these nodes
-  static int64_t live;     // where it is 0, nobody needs to look for histories to build
+  static int64_t live;     // number of histories; if it is 0, no pass searches for one to build
 };
 // The node inside of the call that a result has got its history from, and that other results of the
 // call are made from; null for other nodes and for a result whose history was not built.
@@ -109,7 +112,7 @@ Ref<Rule> stamped_override(const char* name);
 // A user's rule, which may hold any tensor of where its operation was made.
 inline bool by_users_rule(const Node* node) { return node->rule && !node->rule->of_library; }
 
-// While one lives, what this thread makes is stamped by nobody.
+// While one lives, nodes that this thread makes are not stamped with overrides.
 struct NoOverrides {
   NoOverrides();
   ~NoOverrides();

@@ -1,6 +1,9 @@
-// Variable: a place that holds a value. A read captures the value of the moment (a snapshot); an
-// assignment swaps it. There is at most one pending update per variable, so a training loop that
-// nobody looks at spans two steps at most.
+// Variable: a place that holds a value. A read captures the present value (a snapshot); an
+// assignment replaces it.
+//
+// A variable has at most one pending update, so the graph of a training loop that evaluates nothing
+// spans two steps at most. All functions run under the interpreter lock; those that evaluate may
+// release it, as documented. Start at read() and assign(); commit_updates() ends an evaluation.
 #pragma once
 
 #include <string>
@@ -17,7 +20,7 @@ struct Variable {
   Shape shape;
   bool trainable = true;
   bool history_lost = false;  // see lose_history()
-  bool failed = false;        // the pending update: computed only where somebody looks at it
+  bool failed = false;        // the pending update failed: it is computed only when it is read
   std::string name;
   NodeRef current;          // a value node, or a pending update
   NodeRef reading;          // the read node of `current`, made at first read

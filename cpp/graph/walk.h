@@ -1,4 +1,8 @@
-// The one traversal: collects what is reachable from some roots, iteratively, sorted by creation.
+// The traversal of the graph: walk() collects the nodes that are reachable from some roots,
+// iteratively, in creation order. Every pass uses it.
+//
+// It marks nodes with an epoch and numbers them in Node::index, so two walks must not overlap: a
+// callback does not start another one. Under the interpreter lock.
 #pragma once
 
 #include <span>
