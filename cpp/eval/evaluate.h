@@ -1,12 +1,14 @@
-// Evaluation: from nodes somebody looks at to their values.
+// Evaluation: computes the values of nodes.
 //
-// Three parts. Prepare (snapshot, plan, buffers) and publish touch the graph and need the
-// interpreter lock; run touches buffers only and goes without it. The binding supplies the two
-// halves of giving the lock away, so that the core stays free of Python.
+// It has three parts. Prepare (snapshot, plan, buffers) and publish read and write the graph and
+// need the interpreter lock; the run reads and writes buffers only and releases it. LockHooks, set
+// by the binding, release and acquire it, so that the core stays free of Python.
 //
-// Wherever the lock is given away (a run, a wait for another thread's run) other threads assign,
-// drop handles and evaluate. So no plain pointer to a node, and no reference into a variable, lives
-// across one: what is needed afterwards is held by a Ref or collected again.
+// While the lock is released (in a run, in a wait for the run of another thread) other threads
+// assign, drop handles and evaluate. So no plain pointer to a node, and no reference into a
+// variable, lives across a release: hold a NodeRef, or read the list again.
+//
+// Start at evaluate(); PlanRun is one run of a plan.
 #pragma once
 
 #include <span>
@@ -38,9 +40,9 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  // In the order of the plan. `donatable`: nobody asks for the node's value after the run, if no
-  // buffer is shared; then the plan may take its memory for an output (Plan::donated_arguments).
-  // Without a value it must be one that no step reads.
+  // In the order of the plan. `donatable`: the value is not needed after the run, so the plan may
+  // write an output into its memory (Plan::donated_arguments) if the buffer is not shared. A node
+  // without a value must be an argument that no step reads.
   void add_argument(Node* node, bool donatable);
   void add_scalar(Scalar scalar) { vectors_.scalars.push_back(scalar); }
   // A scalar whose origin the run calls.
@@ -83,7 +85,7 @@ class CallingBack {
   int depth_;  // runs of this thread, one inside the other
 };
 
-// What to say about a node that has no value because it belongs to a trace.
+// Raises the error for a node that has no value because it belongs to a trace.
 [[noreturn]] void refuse_traced(Node* node, const std::string& who, const std::string& advice);
 
 // Connects the hooks of the lower layers (deep chains, second updates) to evaluate().

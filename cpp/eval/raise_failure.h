@@ -1,4 +1,5 @@
-// The error of a run that has failed.
+// Raises the error of a failed run: turns the Status of a backend into a message that names the
+// operation.
 #pragma once
 
 #include "plan/backend.h"

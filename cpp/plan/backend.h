@@ -1,4 +1,8 @@
-// What a backend is: it compiles a plan once and runs it many times.
+// The interface of a backend: it compiles a plan once and runs it many times.
+//
+// Backend::compile() makes an Executable; Executable::run() takes RunArguments and returns a
+// Status. A backend sees plans, never nodes. run() is called without the interpreter lock and does
+// not throw; an Executable is immutable, so several threads may run it at once.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Which steps use positions that an earlier one has found inside already.
+// Finds the steps whose indices an earlier step has already checked against the bounds: they cannot
+// fail.
 #pragma once
 
 #include <vector>
@@ -7,15 +8,15 @@
 
 namespace pullback {
 
-// By step: whether its indices were looked at before, for an axis that is no longer, or are copied
-// from such ones.
+// By step: whether its indices were checked before for an axis of at most this size, or are copies
+// of such indices.
 std::vector<bool> find_checked(const Plan& plan);
 
-// Whether a step is the first to write to the base that the step before it has copied, and looks at
-// all its positions before it does: if one is outside, nothing is written.
+// Whether a step is the first to write to the base that the step before it has copied, and checks
+// all its indices before: if one is out of range, nothing is written.
 bool writes_after_checking(const Plan& plan, size_t step);
 
-// Says so in the steps: they cannot fail.
+// Marks these steps as unable to fail.
 void mark_checked(Plan* plan);
 
 }  // namespace pullback

@@ -1,8 +1,9 @@
-// The plan: how a piece of the graph is computed. Data only.
+// The plan: the steps that compute a subgraph. Plain data.
 //
-// A backend sees plans and nothing else: no nodes, no Python, no gradients. A plan owns no memory;
-// it says which slots there are and which steps read and write views of them. Start reading at
-// Plan.
+// A Plan lists slots (memory of arguments, outputs and temporaries) and Steps that read and write
+// Views of slots. Work is the variant of all kinds of steps. A plan owns no memory and has no
+// nodes, no Python and no gradients; a backend reads nothing else. It is immutable once it is in
+// the cache, so threads share it without a lock. Start reading at Plan, at the end.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +36,12 @@ struct Slot {
 
 // --- a tile group: a straight-line program of elementwise operations over `count` elements
 //
-// The elements lie in row-major order and are seen as rows of `length` (1 where nobody cares). A
-// value has one entry an element or one entry a row. Values are numbered: first the loads, then the
-// scalars, then the instructions. A load's view has `count` or `rows` elements in row-major order,
-// whatever its own shape is, so reshapes cost nothing. Instructions over elements may read values
-// over rows: each entry is repeated along its row. Folds turn elements into rows, so a softmax with
-// its gradient is one group.
+// The elements lie in row-major order and are seen as rows of `length` (1 if rows are of no
+// importance). A value has one entry an element or one entry a row. Values are numbered: first the
+// loads, then the scalars, then the instructions. A load's view has `count` or `rows` elements in
+// row-major order, whatever its own shape is, so reshapes cost nothing. Instructions over elements
+// may read values over rows: each entry is repeated along its row. Folds turn elements into rows,
+// so a softmax with its gradient is one group.
 
 struct Instruction {
   Op op;         // elementwise, cast; over rows also sum, max, min, all, any of elements in[0] and
@@ -204,8 +205,8 @@ struct CallbackCall {
   View out;
 };
 
-// A routine of a library. Views are row-major, of complex matrices pairs; -1 is the slot of an
-// output that nobody reads.
+// A routine of linear algebra, Fourier transform or attention. Views are row-major; complex
+// matrices are stored as pairs. The slot of an output that no step reads is -1.
 struct LibraryCall {
   RoutineForm form;
   int64_t batch;
@@ -216,43 +217,40 @@ struct LibraryCall {
 
 struct CachedPlan;  // plan/backend.h
 
-// A body (graph/operation.h) and where its plan finds what it needs. Inputs are counted as those of
-// the step.
+// The plan of a body (graph/operation.h), and the inputs of the step that its arguments are.
 struct BodyPlan {
   std::shared_ptr<const CachedPlan> plan;
-  std::vector<int32_t> arguments;  // of each argument of the plan: which input it is
+  std::vector<int32_t> arguments;  // for each argument of the plan: the input of the step
   struct Number {
     Scalar value;
-    int32_t input = -1;  // a draw's seed or counter, a function: which input; -1: it is `value`
-    bool seed = false;   // then each iteration has its own: see seed_of_iteration
+    int32_t input = -1;  // of a seed, a counter or a callback: the input; -1: `value` is meant
+    bool seed = false;   // each iteration has a seed of its own: see seed_of_iteration
   };
-  std::vector<Number> numbers;   // of each scalar of the plan
-  std::vector<int32_t> results;  // of each root: its place among the plan's outputs; -1: not wanted
+  std::vector<Number> numbers;   // for each scalar of the plan
+  std::vector<int32_t> results;  // for each root: its place among the plan's outputs, -1: unwanted
 };
 
 // A loop as in graph/operation.h. All views are row-major, and nothing that is written is read.
 struct Loop {
   BodyPlan body;
   std::optional<BodyPlan> condition;
-  std::vector<View> in;        // of inputs that are scalars of the run the slot is -1, …
-  std::vector<int32_t> draws;  // … and here is their position in the run's scalars
-  // What is carried, what is stacked, the count, the residuals; the slot is -1 where nobody reads
-  // it.
+  std::vector<View> in;        // inputs; the slot of one that is a scalar of the run is -1
+  std::vector<int32_t> draws;  // for each input: its position in the run's scalars, if it is one
+  // Final carry, stacked outputs, count, residuals. The slot of one that no step reads is -1.
   std::vector<View> out;
-  std::vector<int64_t> carry_bytes;  // of each of what is carried
-  int32_t stacked_in = 0, stacked_out = 0;
-  int64_t trips = 0;     // or how many is known when it runs: `counted`, or the condition says so
-  bool counted = false;  // the last of `in` is the number
-  bool reversed = false;
+  std::vector<int64_t> carry_bytes;         // for each carry: its bytes
+  int32_t stacked_in = 0, stacked_out = 0;  // number of scanned inputs and of stacked outputs
+  int64_t trips = 0;                        // iterations, unless `counted` or a condition decides
+  bool counted = false;                     // the last of `in` is the number of iterations
+  bool reversed = false;                    // iteration 0 reads the last entries
 
-  // Where it goes along the residuals of a loop that it runs first: that one's body, what that
-  // carries, and for each of what is stacked in, which of that. In `body` such an argument is -1 -
-  // its place.
+  // A reverse that first replays another loop for its residuals has that loop's body here. In
+  // `body` a residual is the argument -1 - its place in `residuals`.
   std::optional<BodyPlan> replayed;
-  std::vector<int32_t> replayed_from;   // of each of what it carries: which input it starts with
-  std::vector<int64_t> replayed_bytes;  // … and its size
-  std::vector<int32_t> residuals;
-  int64_t memory = 0;  // bytes that the states may take; 0: as many as there are
+  std::vector<int32_t> replayed_from;   // for each replayed carry: the input that it starts with
+  std::vector<int64_t> replayed_bytes;  // for each replayed carry: its bytes
+  std::vector<int32_t> residuals;       // for each scanned residual: the replayed carry
+  int64_t memory = 0;                   // bytes that residuals may take; 0: no limit
 
   int32_t carries() const { return static_cast<int32_t>(carry_bytes.size()); }
 };
@@ -282,19 +280,19 @@ struct Plan {
   std::vector<int32_t> arguments;     // slot of each argument
   std::vector<int32_t> outputs;       // slot of each output; may repeat, may be an argument's slot
   std::vector<int64_t> output_bytes;  // of each Output slot: what a run allocates
-  // Arguments that are replaced, and the place among `outputs` of what replaces them. Where there
-  // are any, no other argument ends with the run, and each gives its memory to none but this
-  // output: while a run writes there, others may wait to see the new value of a variable.
+  // Arguments that are replaced, and the places among `outputs` of their new values. If there are
+  // any, no other argument is donated, and each of them only to this output: while a run writes
+  // there, other threads may wait for the new value of a variable.
   std::vector<std::pair<uint32_t, uint32_t>> replaced;
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
   // For each Output slot the argument whose memory it may take, -1 for none; empty: none at all. A
-  // run does so where that value dies with it. Such an argument is no output and donates once; its
-  // last read is not after the first write to the output, as if both were one slot. (Where that is
-  // a copy of all of it, the run has nothing to do.) From step
-  // `point_of_no_return` on, the first that writes donated memory, no step may fail after it has
-  // begun to write, and a run is not interrupted.
+  // run does so if the value is not needed after it. Such an argument is no output and is donated
+  // once; its last read is not after the first write to the output, as if both were one slot. (If
+  // that write copies all of the argument, the run has nothing to do.)
   std::vector<int32_t> donated_arguments;
+  // The first step that writes donated memory. From there on no step may fail after it has begun to
+  // write, and a run is not interrupted.
   int32_t point_of_no_return = INT32_MAX;
 };
 

@@ -1,5 +1,5 @@
-// Where the time of plans goes, step by step. While a Recording is open on a thread, every step
-// that this thread runs leaves a StepRecord in it.
+// Measures the time of plans step by step. While a Recording is open on a thread, every step that
+// this thread runs leaves a StepRecord in it.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// What a step reads and writes.
+// Enumerates the views that a step reads and writes: for_each_view(). Liveness, verification and
+// dumps are generic by it.
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,7 @@
-// Views: strided windows into memory, and what reshape, transpose, broadcast and slice make of
-// them. A plan's View says into which slot it looks; while planning, a Read (windows.h) says into
-// which node's memory.
+// Strided views into memory, and the effect of reshape, transpose, broadcast and slice on them.
+//
+// Strided is shape, strides and offset. The View of a plan adds its slot; while planning, a Read
+// (plan/passes/strided_views.h) has the node that owns the memory. Plain data, no locking.
 #pragma once
 
 #include <cstdint>

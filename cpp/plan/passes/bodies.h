@@ -1,4 +1,5 @@
-// Plans of the bodies of loops and branches.
+// Keys and plans of the bodies of loops and branches. A body is planned like a traced function, and
+// its key is part of the key of the plan around it.
 #pragma once
 
 #include <span>
@@ -9,7 +10,7 @@
 
 namespace pullback {
 
-// Everything that the plan of a body depends on, as of a snapshot. Kept with the body.
+// The key of a body: all that its plan depends on. Computed once and kept with the body.
 std::span<const unsigned char> key_of(Body* body);
 // The same of an operation, but for its inputs.
 std::vector<unsigned char> key_of(const Operation& operation);

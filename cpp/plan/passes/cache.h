@@ -1,4 +1,5 @@
-// The plan cache: plans by structure. An entry holds no node and no buffer.
+// The plan cache: plans by the key of their snapshot. A miss runs all passes (cache.cpp lists them
+// in order: start there). An entry holds no node and no buffer. Under the interpreter lock.
 #pragma once
 
 #include <memory>
@@ -8,8 +9,8 @@
 
 namespace pullback {
 
-// All plans together, those that traced functions hold too, take no more than this as far as the
-// cache has some to drop. Keeps a chain of 100 000 operations with its gradient.
+// The bound of the memory of all plans, including those that traced functions hold; the cache drops
+// its own to stay below. Enough for a chain of 100 000 operations with its gradient.
 constexpr int64_t kMaxPlanBytes = int64_t{512} << 20;
 
 // The plan of a snapshot, made on a miss.

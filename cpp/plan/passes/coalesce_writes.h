@@ -1,12 +1,12 @@
-// Pieces of one memory that several steps fill.
+// Write coalescing: several steps that fill parts of one memory write there directly.
 #pragma once
 
 #include "plan/plan.h"
 
 namespace pullback {
 
-// Pieces that are disjoint are written instead of added to zeros, zeros that nobody would see are
-// not written, and groups store what they compute in its place. Before memory is planned.
+// Disjoint parts are written instead of added to zeros, zeros that no step reads are not written,
+// and tile groups store their results in place. Runs before memory is planned.
 void coalesce_writes(Plan* plan);
 
 }  // namespace pullback

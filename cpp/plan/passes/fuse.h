@@ -1,4 +1,5 @@
-// Fusion: which nodes are computed together, and in which order.
+// Fusion: groups nodes into units that are computed together, and orders the units. A unit becomes
+// one step; start at fuse().
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Lowering: units become steps, values become slots.
+// Lowering: turns the units of fusion into steps, and values into slots. The state is in
+// lowering.h.
 #pragma once
 
 #include "plan/passes/fuse.h"
@@ -6,7 +7,7 @@
 
 namespace pullback {
 
-// The plan without its arena offsets (see memory.h).
+// The plan without its arena offsets (see plan_memory.h).
 Plan lower(const Analysis& analysis, const Fusion& fusion);
 
 }  // namespace pullback

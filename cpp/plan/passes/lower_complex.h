@@ -1,4 +1,4 @@
-// A snapshot without complex nodes: each is a pair of real ones.
+// Lowers complex nodes: makes a snapshot in which each is a pair of real nodes.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
-// Simplification: what there is to compute, once views, repetitions and constants are gone.
+// Simplification: removes views, common subexpressions, constants and dead nodes.
 //
-// One pass from the oldest node to the newest resolves every view to a window into somebody's
-// memory, merges equal operations on equal operands, folds operations on constants and drops those
-// that give back an operand, bit for bit: no rewrite here changes a NaN, an infinity or a signed
-// zero. What nobody reads any more is dropped at the end.
+// One pass from the oldest node to the newest resolves every view to a strided view into the memory
+// of another node, merges equal operations on equal operands, folds operations on constants and
+// drops operations that return an operand, bit for bit: no rewrite here changes a NaN, an infinity
+// or a signed zero. Nodes without readers are dropped at the end. The result is an Analysis.
 #pragma once
 
 #include <span>

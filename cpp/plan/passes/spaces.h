@@ -1,10 +1,10 @@
-// Spaces: which nodes could be computed together, by their shapes alone.
+// Iteration spaces: finds the nodes that can be computed together, by their shapes alone.
 //
-// A space is some number of elements, seen as rows of a length that a reduction or a broadcast
-// asked for. A node's value has an entry for each element or for each row of its space. Nodes are
-// of one space where they read each other's values, or the same memory, in order: merging others
-// would only keep more memory alive (small spaces of one size are merged all the same, for fewer
-// steps).
+// A space is a number of elements, arranged in rows of the length that a reduction or a broadcast
+// requires. The value of a node has an entry for each element or for each row of its space. Nodes
+// are in one space if they read each other's values, or the same memory, in order: merging others
+// would only keep more memory alive (small spaces of one size are merged nevertheless, for fewer
+// steps). Start at find_spaces().
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// What a node reads while planning, in eight bytes: whose memory, and the number of a window into
-// it. A graph of a million nodes looks through a few windows, so each is kept once, and equal reads
-// have equal numbers.
+// Interned strided views: while planning, a Read is eight bytes, the node that owns the memory and
+// the number of a view into it. A graph of a million nodes has few different views, so each is
+// stored once (Windows), and equal reads have equal numbers.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Read {
   bool operator==(const Read& other) const = default;
 };
 
-// Numbers of items of which equal ones shall have one, by open addressing.
+// A hash table of item numbers, by open addressing: equal items share the number of the first.
 class Distinct {
  public:
   Distinct() : places_(64) {}

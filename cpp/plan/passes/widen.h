@@ -1,4 +1,5 @@
-// Tile groups over dtypes that are stored and not computed in.
+// Storage dtypes (float16, int8 and others), which are stored and not computed in: rewrites a tile
+// group over them as one in the dtypes that kernels exist for.
 #pragma once
 
 #include "plan/plan.h"
