@@ -1,5 +1,6 @@
-// Adjoint: the cotangent of one node while the reverse pass collects it. Contributions are brought
-// to the node's shape and added; structural zeros stay a mask for as long as they matter.
+// Adjoint: the cotangent of one node while the reverse pass accumulates it. A contribution is
+// summed to the node's shape and added; structural zeros stay a mask as long as Zeros
+// (zeros/masks.h) requires it. Start at add().
 #pragma once
 
 #include <vector>

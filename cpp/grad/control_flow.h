@@ -1,5 +1,5 @@
-// Derivatives of loops and branches: loops and branches again, of what the ordinary passes make of
-// their bodies.
+// Derivatives of loops and branches: they are loops and branches again, whose bodies the ordinary
+// passes derive from the original bodies. Implemented in grad/control/.
 #pragma once
 
 #include <span>

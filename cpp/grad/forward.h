@@ -1,4 +1,4 @@
-// The forward pass: adds the nodes of tangents to the graph. See forward.cpp.
+// The forward pass: adds the nodes that compute tangents to the graph. See forward.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// One application of a rule that is not an operation's own row, for either direction of a
-// derivative.
+// Calls a gradient rule that is not the row of an operation, for both directions, and checks its
+// answers.
 #pragma once
 
 #include <span>

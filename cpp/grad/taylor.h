@@ -1,4 +1,4 @@
-// Derivatives of any order along a path: see taylor.cpp.
+// Taylor coefficients: derivatives of any order along a path. The method is in taylor.cpp.
 #pragma once
 
 #include <vector>

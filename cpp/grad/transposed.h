@@ -1,5 +1,5 @@
-// The transpose of a vjp: a rule called with cotangents that stand for any, and a reverse pass by
-// these of what it answered.
+// Transposes a vjp: calls the rule with placeholders for the cotangents, and differentiates its
+// answers with respect to them.
 #pragma once
 
 #include <vector>

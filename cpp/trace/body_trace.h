@@ -1,5 +1,5 @@
-// Recording the body of a loop or a branch: a scope in which variables are read as outside, and
-// nothing is assigned.
+// Records the body of a loop or a branch: a scope in which variables are read as outside and cannot
+// be assigned.
 #pragma once
 
 #include <optional>

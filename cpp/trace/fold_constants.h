@@ -1,5 +1,5 @@
-// Constants of a trace: what a function makes from arrays and numbers alone is the same in every
-// call, so it is computed once, when the trace is closed.
+// Constant folding for traces: values that a function computes from arrays and numbers alone are
+// the same in every call, so they are computed once, when the trace is closed.
 #pragma once
 
 #include <span>

@@ -3,9 +3,9 @@
 //
 // replay() binds arguments, the variables' present values and fresh random draws to the plan and
 // runs it: its results have no history. call() is what a function of Python does: it runs the plan
-// and gives results a history that is built only when a gradient asks for it; or, for callers that
+// and gives results a history that is built only when a gradient needs it; or, for callers that
 // are sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
-// before somebody looks, and nothing twice. Both copies are made by graph/rebuild.
+// before it is read, and nothing twice. Both copies are made by graph/rebuild.
 #pragma once
 
 #include <memory>

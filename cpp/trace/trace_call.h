@@ -1,4 +1,4 @@
-// What a copy of a trace's nodes knows about the call that it is made for.
+// The state of one call of a trace, from which copies of the recorded nodes are made.
 #pragma once
 
 #include <memory>

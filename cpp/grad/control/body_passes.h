@@ -1,4 +1,4 @@
-// Derivatives of bodies by the ordinary passes, for loops.cpp and branches.cpp.
+// Applies the ordinary passes to the body of a loop or a branch; for loops.cpp and branches.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// A loop as the passes see it, and what a loop that is derived from it is made of: for the files
-// loops.cpp, loop_tangents.cpp and loop_replayed.cpp.
+// A view of a loop for the passes, and the builder of a loop that is derived from it. Used by
+// loops.cpp (reverse), loop_tangents.cpp (forward) and loop_replayed.cpp (reverse of unknown
+// length).
 #pragma once
 
 #include <optional>

@@ -1,7 +1,9 @@
-// Few products that give all entries of a sparse matrix: rows, or columns, of one colour have no
-// entry in one place, so one product with a vector that is 1 at all of them and 0 elsewhere shows
-// the entries of each. Greedy colourings, as surveyed by Gebremedhin, Manne and Pothen, "What Color
-// Is Your Jacobian? Graph Coloring for Computing Derivatives", SIAM Review 47 (2005).
+// Graph coloring: finds few products that give all entries of a sparse matrix.
+//
+// Rows (or columns) of one colour have no entry in the same place, so one product with a vector
+// that is 1 at all of them and 0 elsewhere gives the entries of each. Greedy colourings, as
+// surveyed by Gebremedhin, Manne and Pothen, "What Color Is Your Jacobian? Graph Coloring for
+// Computing Derivatives", SIAM Review 47 (2005).
 #pragma once
 
 #include <cstdint>

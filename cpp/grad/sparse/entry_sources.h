@@ -1,4 +1,5 @@
-// From what the entries of a node's inputs are made to what its own are made from.
+// Maps the sources of the entries of a node's inputs to the sources of its own entries, for each
+// kind of operation.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
-// Sets of positions, each of which is kept once and known by its number. What a tensor of many
-// entries depends on is then a number for each entry; to move entries is to move numbers, and a set
-// that meets itself is found equal without a look inside.
+// Interned sets of positions: each set is stored once and has a number. The dependence of a large
+// tensor is then one number for each entry, moving entries moves numbers, and equal sets are found
+// equal by number.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The sum of squares of each entry along the first axis, without what is only squared and summed.
+// Computes the sum of squares of each entry of the first axis, without computing values that are
+// only squared and summed.
 #pragma once
 
 #include "graph/node.h"

@@ -1,4 +1,4 @@
-// Gradients that are zeros but for some rows, as that of a table by what was taken from it.
+// Finds gradients that are zero except for some rows, as the gradient of a table after take().
 #pragma once
 
 #include <cstdint>

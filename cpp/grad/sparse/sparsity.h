@@ -1,8 +1,8 @@
-// Which entries of a tensor are computed from which entries of another, read off the graph: the
-// index maps of movement, the axes of folds and products, the positions of gathers. Values count
-// only as positions. Where the one is linear in the other, as a cotangent is in the cotangent that
-// it was made from, that is where its Jacobian may differ from zero: whatever rules the reverse
-// pass has followed.
+// Sparsity: finds the entries of one tensor that depend on each entry of another, from the graph:
+// the index maps of movement, the axes of folds and products, the indices of gathers. Values are
+// read only as indices. If the one is linear in the other, as a cotangent is in the cotangent that
+// it was computed from, this is where its Jacobian may differ from zero, whatever rules the reverse
+// pass has used.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
-// FactoredMask: where a cotangent is no structural zero. It is kept as factors, bool tensors that
-// broadcast to the cotangent; it is where all of them hold. A narrow one, the same along whole
-// axes (a flag, a mask of rows), passes at no cost where entries are added up along these axes;
-// others would have to be looked through.
+// FactoredMask: the mask outside of which a cotangent is a structural zero.
+//
+// It is the conjunction of factors, bool tensors that broadcast to the cotangent. A factor that is
+// constant along some axes (a flag, a mask of rows) is stored with size 1 there, so a sum over
+// these axes keeps it at no cost; a factor that varies along them must be reduced. Immutable once
+// in use; everything it computes are nodes. Start at intersect() and folded().
 #pragma once
 
 #include <optional>

@@ -1,5 +1,4 @@
-// Structural zeros on their way up the graph, with tangents: the mirror image of
-// grad/zeros/masks.h.
+// Structural zeros in the forward pass, with tangents: the counterpart of grad/zeros/masks.h.
 #pragma once
 
 #include <span>

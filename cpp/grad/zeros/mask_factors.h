@@ -1,7 +1,6 @@
-// Factors of masks (grad/zeros/factored_mask.h) on their way through operations that move
-// entries, in either direction: what a reverse pass does for a slice, a forward pass does for an
-// embed. Along an axis of which a factor says the same (there it has length 1) it stays as narrow
-// as it was.
+// Moves factors of masks (grad/zeros/factored_mask.h) through operations that move entries, in both
+// directions: a slice in the reverse pass moves them like an embed in the forward pass. A factor of
+// size 1 along an axis stays so.
 #pragma once
 
 #include "ops/ops.h"

@@ -1,5 +1,5 @@
-// Masks that are windows: what a slice leaves of its tensor. They say when they are built what
-// others would have to compute.
+// Masks that are true in a slice of a tensor and false elsewhere. Their content is known when they
+// are built, so they are compared and united without computing anything.
 #pragma once
 
 #include <span>
