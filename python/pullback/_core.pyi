@@ -260,7 +260,6 @@ __all__: list[str] = [
     "num_threads",
     "one_hot",
     "op_names",
-    "opened_below",
     "operands",
     "over_square",
     "own_array",
@@ -367,6 +366,7 @@ __all__: list[str] = [
     "trim_memory",
     "trunc",
     "unflatten",
+    "unrolled_below",
     "update_basic",
     "update_value",
     "view_as",
@@ -957,7 +957,7 @@ class Linear:
     def __init__(
         self,
         roots: collections.abc.Sequence[typing.Any],
-        stand_ins: collections.abc.Sequence[typing.Any],
+        placeholders: collections.abc.Sequence[typing.Any],
     ) -> None: ...
     def __reduce__(self, *args) -> typing.Any: ...
     def __reduce_ex__(self, *args) -> typing.Any: ...
@@ -1521,11 +1521,6 @@ def one_hot(
     axis: typing.SupportsIndex = -1,
 ) -> Tensor: ...
 def op_names() -> list[str]: ...
-def opened_below(
-    y: typing.Any,
-    steps: collections.abc.Sequence[typing.Any],
-    ends: collections.abc.Sequence[typing.Any],
-) -> tuple: ...
 def operands(values: collections.abc.Sequence[typing.Any], who: str) -> list[Tensor]: ...
 def over_square(a: typing.Any, b: typing.Any) -> Tensor: ...
 def own_array(x: typing.Any) -> numpy.ndarray: ...
@@ -1711,6 +1706,11 @@ def unflatten(structure: Structure, leaves: collections.abc.Iterable) -> typing.
     A nest of this structure with these leaves.
     """
 
+def unrolled_below(
+    y: typing.Any,
+    steps: collections.abc.Sequence[typing.Any],
+    ends: collections.abc.Sequence[typing.Any],
+) -> tuple: ...
 def update_basic(arg0: typing.Any, arg1: typing.Any, arg2: typing.Any, arg3: str) -> Tensor: ...
 def update_value(arg0: typing.Any, arg1: typing.Any, arg2: str) -> Tensor: ...
 def view_as(arg0: typing.Any, arg1: typing.Any) -> typing.Any: ...

@@ -122,7 +122,7 @@ class Question:
         if paused:
             paused.start()  # what is made again counts as what it is made of
         try:
-            return _core.opened_below(self.y, [s.tensor for s in steps], ends)
+            return _core.unrolled_below(self.y, [s.tensor for s in steps], ends)
         finally:
             if paused:
                 paused.stop()

@@ -40,7 +40,7 @@ _REPEATABLE = LEAVES.union(_CONTROL, {"BuiltInGradient", "TensorArrayWrite"})
 
 
 class Below(NamedTuple):
-    """A y that is made without some loops and branches: as `_core.opened_below` answers."""
+    """A y that is made without some loops and branches: as `_core.unrolled_below` answers."""
 
     y: Tensor
     ran: dict[int, tuple[str, int, str]]  # of each its kind and how many iterations or which branch
