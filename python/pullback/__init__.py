@@ -31,28 +31,79 @@ from . import (
     stats,
     testing,
 )
-from ._array.activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hard_sigmoid,
-    hard_silu,
-    hard_tanh,
-    leaky_relu,
-    log_sigmoid,
-    log_softmax,
-    mish,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    softsign,
+from ._autodiff.callback import numpy_function
+from ._autodiff.checkpoint import checkpoint
+from ._autodiff.clipping import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from ._autodiff.custom import custom_gradient
+from ._autodiff.derivatives import (
+    divergence,
+    fisher_product,
+    gauss_newton_product,
+    hessian,
+    hvp,
+    jacobian,
+    vhp,
 )
-from ._array.aliases import (
+from ._autodiff.forward import jvp, linear_transpose, linearize, tangents, vjp
+from ._autodiff.function import function
+from ._autodiff.gradients import (
+    gradient_override_map,
+    gradients,
+    identity,
+    register_gradient,
+    stop_gradient,
+)
+from ._autodiff.per_example import per_example_gradient_norms, per_example_gradients
+from ._autodiff.shaping import (
+    clip_gradient,
+    grad_pass_through,
+    prevent_gradient,
+    reverse_gradient,
+    scale_gradient,
+    straight_through,
+    with_gradient,
+    zero_gradient_where,
+)
+from ._autodiff.sparse import sparse_hessian, sparse_jacobian
+from ._autodiff.tape import GradientTape
+from ._autodiff.taylor import derivative, jet, laplacian
+from ._autodiff.transforms import grad, value_and_grad
+from ._autodiff.vmap import vectorize, vmap
+from ._base.dtypes import (
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from ._base.dtypes import bool_ as bool
+from ._base.settings import (
+    get_default_dtype,
+    num_threads,
+    set_debug,
+    set_default_dtype,
+    set_escapes,
+    set_gradient_verification,
+    set_num_threads,
+)
+from ._control.associative import associative_scan
+from ._control.branches import cond, switch
+from ._control.loops import fori_loop, map, scan, while_loop
+from ._core import Tensor, Variable, __version__
+from ._explain.check_numerics import check_numerics
+from ._explain.draw import Drawing, draw
+from ._explain.explain import Explanation, explain
+from ._explain.paths import GradientPath, gradient_paths
+from ._numpy.aliases import (
     absolute,
     amax,
     amin,
@@ -74,7 +125,7 @@ from ._array.aliases import (
     right_shift,
     true_divide,
 )
-from ._array.arranging import (
+from ._numpy.arranging import (
     broadcast_arrays,
     broadcast_shapes,
     flip,
@@ -91,18 +142,17 @@ from ._array.arranging import (
     triu,
     unstack,
 )
-from ._array.attention import multi_head_attention, scaled_dot_product_attention
-from ._array.choosing import (
-    argwhere,
-    choose,
-    compress,
-    extract,
-    flatnonzero,
-    nonzero,
-    piecewise,
-    select,
+from ._numpy.array_api import (
+    __array_api_version__,
+    __array_namespace_info__,
+    e,
+    from_dlpack,
+    inf,
+    nan,
+    newaxis,
+    pi,
 )
-from ._array.complex_numbers import (
+from ._numpy.complex_numbers import (
     angle,
     complex,
     conj,
@@ -115,14 +165,8 @@ from ._array.complex_numbers import (
     real,
     real_if_close,
 )
-from ._array.convolve import convolve, correlate
-from ._array.correlation import (
-    average,
-    corrcoef,
-    cov,
-)
-from ._array.counting import bincount, digitize, histogram, interp
-from ._array.creation import (
+from ._numpy.covariance import average, corrcoef, cov
+from ._numpy.creation import (
     arange,
     constant,
     eye,
@@ -134,8 +178,7 @@ from ._array.creation import (
     zeros,
     zeros_like,
 )
-from ._array.ctc import ctc_loss
-from ._array.diagonals import (
+from ._numpy.diagonals import (
     diag,
     diag_indices,
     diagflat,
@@ -145,14 +188,10 @@ from ._array.diagonals import (
     tril_indices,
     triu_indices,
 )
-from ._array.differences import (
-    diff,
-    ediff1d,
-    trapezoid,
-)
-from ._array.dtypes import can_cast, finfo, iinfo, isdtype, result_type
-from ._array.einsum import einsum
-from ._array.elementwise import (
+from ._numpy.differences import diff, ediff1d, trapezoid
+from ._numpy.dtype_functions import can_cast, finfo, iinfo, isdtype, result_type
+from ._numpy.einsum import einsum
+from ._numpy.elementwise import (
     abs,
     add,
     astype,
@@ -182,76 +221,7 @@ from ._array.elementwise import (
     subtract,
     tanh,
 )
-from ._array.embeddings import embedding_bag
-from ._array.gather import take, take_along_axis
-from ._array.grids import (
-    asarray,
-    empty,
-    empty_like,
-    geomspace,
-    linspace,
-    logspace,
-    meshgrid,
-)
-from ._array.interchange import (
-    __array_api_version__,
-    __array_namespace_info__,
-    e,
-    from_dlpack,
-    inf,
-    nan,
-    newaxis,
-    pi,
-)
-from ._array.joining import (
-    append,
-    array_split,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    column_stack,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    rollaxis,
-    vsplit,
-    vstack,
-)
-from ._array.logic import (
-    equal,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    not_equal,
-    where,
-)
-from ._array.losses import (
-    cosine_similarity,
-    kl_divergence,
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
-)
-from ._array.methods import add_methods as _add_methods
-from ._array.normalization import (
-    batch_norm,
-    dropout,
-    embedding,
-    group_norm,
-    layer_norm,
-    rms_norm,
-)
-from ._array.numbers import (
+from ._numpy.floating_point import (
     allclose,
     bitwise_and,
     bitwise_invert,
@@ -273,10 +243,44 @@ from ._array.numbers import (
     signbit,
     trunc,
 )
-from ._array.padding import (
-    pad,
+from ._numpy.gather import take, take_along_axis
+from ._numpy.grids import asarray, empty, empty_like, geomspace, linspace, logspace, meshgrid
+from ._numpy.histograms import bincount, digitize, histogram, interp
+from ._numpy.joining import (
+    append,
+    array_split,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    column_stack,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    rollaxis,
+    vsplit,
+    vstack,
 )
-from ._array.powers import (
+from ._numpy.logic import (
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+    where,
+)
+from ._numpy.methods import add_methods as _add_methods
+from ._numpy.padding import pad
+from ._numpy.powers import (
     cbrt,
     exp2,
     float_power,
@@ -289,7 +293,7 @@ from ._array.powers import (
     xlog1py,
     xlogy,
 )
-from ._array.products import (
+from ._numpy.products import (
     diagonal,
     dot,
     inner,
@@ -301,17 +305,9 @@ from ._array.products import (
     vdot,
     vecdot,
 )
-from ._array.quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from ._array.recurrent import gru, lstm, rnn
-from ._array.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
-from ._array.regression import (
-    hinge,
-    huber_loss,
-    l1_loss,
-    l2_loss,
-    smooth_l1,
-)
-from ._array.scans import (
+from ._numpy.quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from ._numpy.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
+from ._numpy.scans import (
     cumprod,
     cumsum,
     cumulative_logsumexp,
@@ -320,7 +316,17 @@ from ._array.scans import (
     cumulative_prod,
     cumulative_sum,
 )
-from ._array.sets import (
+from ._numpy.selection import (
+    argwhere,
+    choose,
+    compress,
+    extract,
+    flatnonzero,
+    nonzero,
+    piecewise,
+    select,
+)
+from ._numpy.sets import (
     intersect1d,
     isin,
     union1d,
@@ -330,7 +336,7 @@ from ._array.sets import (
     unique_inverse,
     unique_values,
 )
-from ._array.shape import (
+from ._numpy.shape import (
     broadcast_to,
     concat,
     expand_dims,
@@ -341,8 +347,8 @@ from ._array.shape import (
     stack,
     transpose,
 )
-from ._array.sorting import argpartition, argsort, lexsort, partition, searchsorted, sort, topk
-from ._array.statistics import (
+from ._numpy.sorting import argpartition, argsort, lexsort, partition, searchsorted, sort, topk
+from ._numpy.statistics import (
     count_nonzero,
     nanmax,
     nanmean,
@@ -354,7 +360,7 @@ from ._array.statistics import (
     std,
     var,
 )
-from ._array.trigonometric import (
+from ._numpy.trigonometric import (
     acos,
     acosh,
     asin,
@@ -370,81 +376,44 @@ from ._array.trigonometric import (
     sinh,
     tan,
 )
-from ._autodiff.checkpoint import checkpoint
-from ._autodiff.custom import custom_gradient
-from ._autodiff.derivatives import (
-    divergence,
-    fisher_product,
-    gauss_newton_product,
-    hessian,
-    hvp,
-    jacobian,
-    vhp,
-)
-from ._autodiff.forward import jvp, linear_transpose, linearize, tangents, vjp
-from ._autodiff.function import function
-from ._autodiff.gradients import (
-    gradient_override_map,
-    gradients,
-    identity,
-    register_gradient,
-    stop_gradient,
-)
-from ._autodiff.host import numpy_function
-from ._autodiff.per_example import per_example_gradient_norms, per_example_gradients
-from ._autodiff.shaping import (
-    clip_gradient,
-    grad_pass_through,
-    prevent_gradient,
-    reverse_gradient,
-    scale_gradient,
-    straight_through,
-    with_gradient,
-    zero_gradient_where,
-)
-from ._autodiff.sparse import sparse_hessian, sparse_jacobian
-from ._autodiff.tape import GradientTape
-from ._autodiff.taylor import derivative, jet, laplacian
-from ._autodiff.transforms import grad, value_and_grad
-from ._autodiff.vmap import vectorize, vmap
-from ._control.associative import associative_scan
-from ._control.branches import cond, switch
-from ._control.loops import fori_loop, map, scan, while_loop
-from ._core import Tensor, Variable, __version__
-from ._explain.check import check_numerics
-from ._explain.draw import Drawing, draw
-from ._explain.explain import Explanation, explain
-from ._explain.paths import GradientPath, gradient_paths
-from ._runtime.dtypes import (
-    bfloat16,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from ._runtime.dtypes import bool_ as bool
 from ._runtime.evaluation import evaluate
 from ._runtime.profile import Profile, ProfileStep, profile
-from ._runtime.settings import (
-    get_default_dtype,
-    num_threads,
-    set_debug,
-    set_default_dtype,
-    set_escapes,
-    set_gradient_verification,
-    set_num_threads,
-)
 from ._runtime.support import supports
-from ._training.clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from .fft._convolve import convolve, correlate
+from .nn._activations import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    hard_sigmoid,
+    hard_silu,
+    hard_tanh,
+    leaky_relu,
+    log_sigmoid,
+    log_softmax,
+    mish,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softplus,
+    softsign,
+)
+from .nn._attention import multi_head_attention, scaled_dot_product_attention
+from .nn._ctc import ctc_loss
+from .nn._embedding import embedding_bag
+from .nn._losses import (
+    cosine_similarity,
+    kl_divergence,
+    sigmoid_cross_entropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from .nn._normalization import batch_norm, dropout, embedding, group_norm, layer_norm, rms_norm
+from .nn._recurrent import gru, lstm, rnn
+from .nn._regression_losses import hinge, huber_loss, l1_loss, l2_loss, smooth_l1
 
 
 def _set_blas_path() -> None:
@@ -894,7 +863,7 @@ def _name_publicly() -> None:
     for name, (entries, names) in spaces.items():
         for thing in (entries[one] for one in names):
             home = getattr(thing, "__module__", "")
-            if home.startswith("pullback._") and home != "pullback._core":
+            if home.startswith("pullback.") and "._" in home and home != "pullback._core":
                 getattr(thing, "__func__", thing).__module__ = name
 
 
@@ -904,9 +873,9 @@ _name_publicly()
 if not TYPE_CHECKING:  # checkers know the names themselves
 
     def __getattr__(name):
-        from ._runtime.hints import of_module
+        from ._base.hints import of_module
 
-        hint = "" if name.startswith("_") else of_module(name)
+        hint = "" if name.startswith("_") else of_module(name, globals())
         raise AttributeError(f"module 'pullback' has no attribute {name!r}{hint}")
 
 

@@ -20,7 +20,7 @@ from support.process import run
 
 import pullback as pb
 from pullback import _core
-from pullback._array.contraction_order import contraction_order
+from pullback._numpy.contraction_order import contraction_order
 
 RNG = np.random.default_rng(0)
 STEP = re.compile(r"^\d+  (\w+)", re.MULTILINE)

@@ -12,7 +12,7 @@ from support.each import each
 
 import pullback as pb
 from pullback import _core
-from pullback._integrate import dormand_prince as method
+from pullback.integrate import _dormand_prince as method
 from pullback.integrate import odeint
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}

@@ -11,7 +11,7 @@ import pytest
 from support.each import each
 
 import pullback as pb
-from pullback._array import methods
+from pullback._numpy import methods
 
 X = np.array([[3.0, -1.5, 2.0], [0.0, 4.25, -1.5]])
 CALLS: list[Callable[[Any], Any]] = [

@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Any
 
 from .. import _core
+from .._base.pytree import flatten
 from .._core import Tensor
-from .nests import flatten
 from .transforms import grad
 from .vmap import vmap
 

@@ -1,1 +1,0 @@
-"""Probability distributions: what `pullback.stats` names."""

@@ -1,0 +1,88 @@
+"""Sequences of draws."""
+
+from __future__ import annotations
+
+import weakref
+from typing import NoReturn, SupportsIndex
+
+from .. import _core
+from .._base.checks import integer
+from ._discrete import Discrete
+from ._location_scale import LocationScale
+from ._parameters import seed_number
+from ._shaped import Shaped
+
+
+class Generator(LocationScale, Shaped, Discrete):
+    """A sequence of draws of its own, from a seed, with the functions of `pb.random` as methods.
+
+    The seed is an integer from 0 to 2**64 - 1. A function that is traced with it draws from it
+    in each call.
+
+    Raises:
+        ValueError: the seed is none.
+        RuntimeError: it is made while a function is traced.
+
+    >>> a, b = pb.random.Generator(7), pb.random.Generator(7)
+    >>> (a.normal(3).numpy() == b.normal(3).numpy()).all()
+    np.True_
+    """
+
+    def __init__(self, seed: SupportsIndex) -> None:
+        self._source = _core.new_random_source(seed_number(seed, "Generator"))
+        self._children = 0
+        weakref.finalize(self, _core.free_random_source, self._source)
+
+    def spawn(self, n: SupportsIndex) -> list[Generator]:
+        """n new generators, whose draws have nothing to do with those of this one or of each other.
+        Its own sequence goes on as if there were none; the next call makes others.
+
+        >>> workers = pb.random.Generator(7).spawn(2)
+        >>> len({float(worker.normal()) for worker in workers})
+        2
+        """
+        count = integer(n, "spawn")
+        if count < 0:
+            raise ValueError(f"spawn: expected no negative number, got {count}")
+        seed, first = _core.seed_of(self._source), self._children
+        made = [Generator(_core.seed_of_child(seed, first + k)) for k in range(count)]
+        self._children += count
+        return made
+
+    def __repr__(self) -> str:
+        return f"Generator(seed={_core.seed_of(self._source)})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("Generator: cannot be copied or pickled; spawn another one")
+
+
+def _name_as_called() -> None:
+    """Errors of Python name a function as users do, not by the class that has it."""
+    for family in (LocationScale, Shaped, Discrete):
+        for name, method in vars(family).items():
+            if not name.startswith("_"):
+                method.__qualname__ = name
+
+
+_name_as_called()
+
+
+def _of_the_module() -> Generator:
+    generator = Generator.__new__(Generator)
+    generator._source = generator._children = 0
+    return generator
+
+
+MODULE = _of_the_module()
+
+
+def seed(seed: SupportsIndex) -> None:
+    """Starts the sequence of draws of the module again, with an integer from 0 to 2**64 - 1.
+
+    >>> pb.random.seed(1)
+    >>> first = pb.random.uniform(3).numpy()
+    >>> pb.random.seed(1)
+    >>> (pb.random.uniform(3).numpy() == first).all()
+    np.True_
+    """
+    _core.seed_random(seed_number(seed, "seed"))

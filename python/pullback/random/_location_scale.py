@@ -1,0 +1,193 @@
+"""Distributions that are moved and scaled: gradients pass to the location and the scale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+from .. import _core
+from .._core import Tensor
+from .._numpy.dtype_functions import finfo
+from .._typing import DType, Shape, TensorLike
+from ._parameters import (
+    Parameter,
+    Sequential,
+    at_least,
+    drawn_shape,
+    float_dtype,
+    moved,
+    real,
+    refuse_numpy_order,
+    valid,
+)
+
+
+class LocationScale(Sequential):
+    def normal(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        loc: TensorLike = 0.0,
+        scale: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws from the normal distribution of mean `loc` and deviation `scale`.
+
+        >>> pb.random.normal((2, 3)).shape
+        (2, 3)
+        >>> pb.random.normal(loc=[0.0, 100.0], scale=0.1).shape
+        (2,)
+        """
+        refuse_numpy_order("normal", rest, "loc", "scale")
+        given = Given("normal", shape, dtype, loc, scale)
+        return given.moved(self._normal(given.shape, given.dtype))
+
+    def uniform(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        low: TensorLike = 0.0,
+        high: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws from `low` (included) to `high` (excluded, but where rounding reaches it), all
+        equally likely.
+
+        >>> x = pb.random.uniform(1000)
+        >>> bool(pb.all((x >= 0) & (x < 1)))
+        True
+        """
+        refuse_numpy_order("uniform", rest, "low", "high")
+        a, b = real(low, "uniform"), real(high, "uniform")
+        kind = float_dtype("uniform", dtype, a, b)
+        x = self._uniform(drawn_shape(shape, "uniform", a, b), kind)
+        if isinstance(a, Tensor) or isinstance(b, Tensor):
+            span = _core.subtract(b, a)
+            return moved(x, a, valid(span, _core.greater_equal(span, 0)), kind)
+        if not a <= b:
+            raise ValueError(f"uniform: expected low <= high, got {a!r} and {b!r}")
+        if not math.isfinite(b - a) or b - a > finfo(kind).max:
+            raise ValueError(
+                f"uniform: expected a difference of high and low that {kind} holds, "
+                f"got {a!r} and {b!r}"
+            )
+        return moved(x, a, b - a, kind)
+
+    def laplace(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        loc: TensorLike = 0.0,
+        scale: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws with the density exp(-|x - loc| / scale) / (2 scale).
+
+        >>> pb.random.laplace(3, scale=2.0).shape
+        (3,)
+        """
+        refuse_numpy_order("laplace", rest, "loc", "scale")
+        given = Given("laplace", shape, dtype, loc, scale)
+        first, second = (self._exponential(given.shape, given.dtype) for _ in range(2))
+        return given.moved(_core.subtract(first, second))
+
+    def logistic(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        loc: TensorLike = 0.0,
+        scale: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws whose shares below x are sigmoid((x - loc) / scale).
+
+        >>> pb.random.logistic(3, loc=1.0).shape
+        (3,)
+        """
+        refuse_numpy_order("logistic", rest, "loc", "scale")
+        given = Given("logistic", shape, dtype, loc, scale)
+        first, second = (_core.log(self._exponential(given.shape, given.dtype)) for _ in range(2))
+        return given.moved(_core.subtract(first, second))
+
+    def gumbel(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        loc: TensorLike = 0.0,
+        scale: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws whose shares below x are exp(-exp(-(x - loc) / scale)), as largest values have.
+
+        >>> pb.random.gumbel(3).shape
+        (3,)
+        """
+        refuse_numpy_order("gumbel", rest, "loc", "scale")
+        given = Given("gumbel", shape, dtype, loc, scale)
+        return given.moved(_core.negative(_core.log(self._exponential(given.shape, given.dtype))))
+
+    def cauchy(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        loc: TensorLike = 0.0,
+        scale: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws with the density scale / (pi (scale^2 + (x - loc)^2)).
+
+        >>> pb.random.cauchy(3).shape
+        (3,)
+        """
+        refuse_numpy_order("cauchy", rest, "loc", "scale")
+        given = Given("cauchy", shape, dtype, loc, scale)
+        first, second = (self._normal(given.shape, given.dtype) for _ in range(2))
+        return given.moved(_core.divide(first, second))
+
+    def exponential(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        scale: TensorLike = 1.0,
+    ) -> Tensor:
+        """Draws with the density exp(-x / scale) / scale for x > 0.
+
+        >>> bool(pb.all(pb.random.exponential(1000, scale=3.0) > 0))
+        True
+        """
+        refuse_numpy_order("exponential", rest, "scale")
+        given = Given("exponential", shape, dtype, 0.0, scale)
+        return given.moved(self._exponential(given.shape, given.dtype))
+
+    def lognormal(
+        self,
+        shape: Shape | None = None,
+        dtype: DType = None,
+        *rest: NoReturn,
+        mean: TensorLike = 0.0,
+        sigma: TensorLike = 1.0,
+    ) -> Tensor:
+        """exp of draws from the normal distribution of this mean and deviation.
+
+        >>> bool(pb.all(pb.random.lognormal(1000) > 0))
+        True
+        """
+        refuse_numpy_order("lognormal", rest, "mean", "sigma")
+        given = Given("lognormal", shape, dtype, mean, sigma, "sigma")
+        return _core.exp(given.moved(self._normal(given.shape, given.dtype)))
+
+
+class Given:
+    """Arguments that a distribution of location and scale has."""
+
+    def __init__(
+        self, who: str, shape: Any, dtype: Any, loc: Any, scale: Any, name: str = "scale"
+    ) -> None:
+        self.loc: Parameter = real(loc, who)
+        self.scale = at_least(scale, 0, who, name)
+        self.dtype = float_dtype(who, dtype, self.loc, self.scale)
+        self.shape = drawn_shape(shape, who, self.loc, self.scale)
+
+    def moved(self, x: Tensor) -> Tensor:
+        return moved(x, self.loc, self.scale, self.dtype)
