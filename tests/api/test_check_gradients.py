@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pullback as pb
+from pullback._autodiff.finite_differences import derivative
 from pullback.testing import GradientError, check_gradients
-from pullback.testing._finite_differences import derivative
 
 RNG = np.random.default_rng(3)
 SMALL, LARGE = RNG.normal(size=(3, 4)), RNG.normal(size=(40, 30))

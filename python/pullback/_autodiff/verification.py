@@ -43,7 +43,7 @@ class Verification:
             return
         from inspect import BoundArguments
 
-        from ..testing._check_gradients import verify_rule
+        from .gradient_check import verify_rule
 
         # Each call draws what the next one would have drawn, and so does the program after it.
         random = _core.exchange_random_state(0, 0)

@@ -116,8 +116,8 @@ def report(path: str | Path) -> Report:
 
 def _resolved(used: str) -> tuple[str, str | None]:
     """The part of a path that is a name of TensorFlow, and the advice if it is absent."""
-    from ..compat import tf1
-    from ..compat.tf1.names import advice_of
+    from .. import tf1
+    from .names import advice_of
 
     thing: Any = tf1
     parts = used.split(".")

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._autodiff.gradients import with_zeros
-from .._autodiff.rules import place
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor, Variable
-from ._finite_differences import Difference, derivative
+from .finite_differences import Difference, derivative
+from .gradients import with_zeros
+from .rules import place
 
 Array = npt.NDArray[np.float64]
 

@@ -1,5 +1,5 @@
 """Checks for tests: `pb.testing`."""
 
-from ._check_gradients import GradientError, check_gradients
+from ._autodiff.gradient_check import GradientError, check_gradients
 
 __all__ = ["GradientError", "check_gradients"]
