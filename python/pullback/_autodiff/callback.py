@@ -14,6 +14,8 @@ from .._core import Tensor, Variable
 from .custom import custom_gradient
 from .rules import place
 
+__all__ = ["numpy_function"]
+
 WHO = "numpy_function"
 
 

@@ -18,6 +18,8 @@ from .._core import Rule, Tensor
 from .function import inlined_functions
 from .rules import place
 
+__all__ = ["checkpoint"]
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

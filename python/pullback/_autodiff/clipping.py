@@ -20,6 +20,8 @@ from .._core import Tensor
 from .._numpy.euclidean import euclidean_norm, norm_of_all
 from .._typing import Axis, TensorLike
 
+__all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"]
+
 Nest = TypeVar("Nest")
 
 

@@ -17,6 +17,8 @@ from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of,
 from .rules import place
 from .verification import Verification
 
+__all__ = ["custom_gradient"]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -17,6 +17,16 @@ from .jacobian import MOST_AXES, STAND_IN, batched_in_chunks, row_batches, unit,
 from .rules import place
 from .transforms import argument_numbers, check_value, grad, resolved
 
+__all__ = [
+    "divergence",
+    "fisher_product",
+    "gauss_newton_product",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "vhp",
+]
+
 F = Callable[..., Any]
 Mode = Literal["auto", "forward", "reverse"]
 # What a chunk's tensors may take together, were none of them computed with the next one: what is

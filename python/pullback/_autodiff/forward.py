@@ -15,6 +15,8 @@ from .gradients import seed, seed_list, wants_zeros, with_zeros
 from .rules import place, rule_map
 from .transforms import differentiable_leaf
 
+__all__ = ["jvp", "linear_transpose", "linearize", "tangents", "vjp"]
+
 _STAND_IN = "a tangent that stands for any"
 
 

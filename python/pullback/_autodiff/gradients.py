@@ -20,6 +20,8 @@ from .._core import Rule, Tensor, Variable
 from .._typing import TensorLike
 from .rules import op_rule, operation, registered, rule_map, without_gradient
 
+__all__ = ["gradient_override_map", "gradients", "identity", "register_gradient", "stop_gradient"]
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -12,6 +12,8 @@ from .._core import Tensor
 from .transforms import grad
 from .vmap import vmap
 
+__all__ = ["per_example_gradient_norms", "per_example_gradients"]
+
 
 def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> Any:
     """The gradient of loss(params, example) by the params, for each example of a batch.

@@ -21,6 +21,17 @@ from .._typing import TensorLike
 from .clipping import clip_by_norm
 from .rules import as_cotangents, place
 
+__all__ = [
+    "clip_gradient",
+    "grad_pass_through",
+    "prevent_gradient",
+    "reverse_gradient",
+    "scale_gradient",
+    "straight_through",
+    "with_gradient",
+    "zero_gradient_where",
+]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -17,6 +17,8 @@ from .._core import Tensor, Variable
 from .gradients import seed_list, wants_zeros, with_zeros
 from .jacobian import check_batches, jacobian
 
+__all__ = ["GradientTape"]
+
 
 class GradientTape:
     """Records operations on trainable variables and watched tensors, for `gradient`.

@@ -15,6 +15,8 @@ from .gradients import seed
 from .transforms import differentiable_leaf
 from .vmap import vmap
 
+__all__ = ["derivative", "jet", "laplacian"]
+
 
 def jet(
     f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any]

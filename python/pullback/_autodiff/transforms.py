@@ -15,6 +15,8 @@ from .._core import gradients as core_gradients
 from .gradients import with_zeros
 from .rules import place
 
+__all__ = ["grad", "value_and_grad"]
+
 
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False

@@ -20,6 +20,8 @@ from .._core import Tensor, Variable
 from .function import inlined_functions
 from .rules import place
 
+__all__ = ["vectorize", "vmap"]
+
 F = Callable[..., Any]
 
 

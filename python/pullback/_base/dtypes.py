@@ -6,6 +6,23 @@ from typing import Any
 
 import numpy
 
+__all__ = [
+    "bfloat16",
+    "complex64",
+    "complex128",
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+
 
 class BFloat16:
     """The dtype bfloat16: the sign, exponent and first seven bits of a float32.

@@ -13,6 +13,16 @@ from . import last_query
 from .checks import integer
 from .dtypes import float32, float64
 
+__all__ = [
+    "get_default_dtype",
+    "num_threads",
+    "set_debug",
+    "set_default_dtype",
+    "set_escapes",
+    "set_gradient_verification",
+    "set_num_threads",
+]
+
 
 def set_default_dtype(dtype: npt.DTypeLike) -> None:
     """Sets the dtype that Python floats and new arrays such as `zeros` get: float32 or float64.

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from .. import _core
 
+__all__ = ["check_numerics"]
+
 
 @contextmanager
 def check_numerics() -> Iterator[None]:

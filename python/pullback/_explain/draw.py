@@ -15,6 +15,8 @@ from .svg import Box, Edge, svg_of
 from .unconnected import cotangents_of
 from .values import Numbers
 
+__all__ = ["Drawing", "draw"]
+
 MOST = 400  # operations; more are no picture
 
 

@@ -23,6 +23,8 @@ from .unconnected import cotangents_of, nothing_found, why_none
 from .values import Numbers, has_any, is_tiny
 from .vanishing import why_tiny, why_zero
 
+__all__ = ["Explanation", "explain"]
+
 TITLES = {
     "none": "is None",
     "zero": "is zero",

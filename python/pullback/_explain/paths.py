@@ -9,6 +9,8 @@ from .ancestry import Ancestry, Step
 from .query import Question
 from .query_kinds import question_of
 
+__all__ = ["GradientPath", "gradient_paths"]
+
 ADDITIONS = {"add", "concat", "subtract"}
 # What hands a sum on to the additions below it, where all else is constant: the parts of the sum
 # stay parts.

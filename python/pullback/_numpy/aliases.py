@@ -12,6 +12,29 @@ from .elementwise import rounded_to
 from .reductions import extremum
 from .trigonometric import deg2rad, rad2deg
 
+__all__ = [
+    "absolute",
+    "amax",
+    "amin",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "around",
+    "bitwise_not",
+    "degrees",
+    "invert",
+    "left_shift",
+    "mod",
+    "power",
+    "radians",
+    "right_shift",
+    "true_divide",
+]
+
 
 def absolute(x: TensorLike, /) -> Tensor:
     """Alias of `abs`.

@@ -16,6 +16,24 @@ from .._base.checks import along, axes_of, integer, integers, offset_of
 from .._core import Tensor
 from .._typing import Axis, Shape, TensorLike
 
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "flip",
+    "fliplr",
+    "flipud",
+    "moveaxis",
+    "ravel",
+    "repeat",
+    "roll",
+    "rot90",
+    "swapaxes",
+    "tile",
+    "tril",
+    "triu",
+    "unstack",
+]
+
 
 def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
     """Move axes to other positions.

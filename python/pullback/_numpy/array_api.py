@@ -14,6 +14,17 @@ from .. import _core
 from .._base.checks import check_copy
 from .._core import Tensor
 
+__all__ = [
+    "__array_api_version__",
+    "__array_namespace_info__",
+    "e",
+    "from_dlpack",
+    "inf",
+    "nan",
+    "newaxis",
+    "pi",
+]
+
 DEVICE = "cpu"
 VERSION = __array_api_version__ = "2025.12"
 

@@ -14,6 +14,20 @@ from .._base.checks import flag, number
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = [
+    "angle",
+    "complex",
+    "conj",
+    "conjugate",
+    "imag",
+    "iscomplex",
+    "iscomplexobj",
+    "isreal",
+    "isrealobj",
+    "real",
+    "real_if_close",
+]
+
 
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     """Make complex numbers from real and imaginary parts.

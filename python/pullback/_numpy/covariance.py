@@ -11,6 +11,8 @@ from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype
 
+__all__ = ["average", "corrcoef", "cov"]
+
 
 @overload
 def average(

@@ -19,6 +19,19 @@ from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
 from .array_api import on_device
 
+__all__ = [
+    "arange",
+    "constant",
+    "eye",
+    "full",
+    "full_like",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
+
 
 def constant(value: TensorLike, dtype: DType = None) -> Tensor:
     """Return a tensor with the given value.

@@ -13,6 +13,17 @@ from .._core import Tensor
 from .._typing import DType, TensorLike
 from .products import diagonal
 
+__all__ = [
+    "diag",
+    "diag_indices",
+    "diagflat",
+    "fill_diagonal",
+    "kron",
+    "tri",
+    "tril_indices",
+    "triu_indices",
+]
+
 
 def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Extract a diagonal of a matrix, or make a matrix with a vector on a diagonal.

@@ -9,6 +9,8 @@ from .._base.checks import along, axes_of, integer, made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = ["diff", "ediff1d", "trapezoid"]
+
 
 def diff(
     x: TensorLike,

@@ -9,6 +9,8 @@ import numpy
 from .. import _core
 from .._core import Tensor, Variable
 
+__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+
 _KINDS = {
     "bool": ("bool",),
     "signed integer": ("int8", "int16", "int32", "int64"),

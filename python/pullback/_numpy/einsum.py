@@ -17,6 +17,8 @@ from .._core import Tensor
 from .contraction import Label, Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
 from .contraction_order import contraction_order
 
+__all__ = ["einsum"]
+
 _DOTS = "..."
 
 

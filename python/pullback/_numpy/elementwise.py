@@ -26,6 +26,37 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .array_api import on_device
 
+__all__ = [
+    "abs",
+    "add",
+    "astype",
+    "cast",
+    "ceil",
+    "clip",
+    "cos",
+    "divide",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "log",
+    "log1p",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "positive",
+    "pow",
+    "remainder",
+    "round",
+    "sign",
+    "sin",
+    "sqrt",
+    "square",
+    "subtract",
+    "tanh",
+]
+
 # --- arithmetic
 
 

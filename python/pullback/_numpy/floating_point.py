@@ -10,6 +10,29 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .dtype_functions import finfo
 
+__all__ = [
+    "allclose",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "copysign",
+    "divmod",
+    "fma",
+    "fmod",
+    "heaviside",
+    "isclose",
+    "isneginf",
+    "isposinf",
+    "lerp",
+    "nan_to_num",
+    "nextafter",
+    "signbit",
+    "trunc",
+]
+
 
 def trunc(x: TensorLike, /) -> Tensor:
     """Round `x` towards 0.

@@ -10,6 +10,8 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .indexing import along_axis, get
 
+__all__ = ["take", "take_along_axis"]
+
 
 def take(x: TensorLike, indices: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Return the elements at indices along an axis.

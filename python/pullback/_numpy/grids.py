@@ -14,6 +14,8 @@ from .._typing import DType, Shape, TensorLike
 from .array_api import on_device
 from .creation import full, full_like
 
+__all__ = ["asarray", "empty", "empty_like", "geomspace", "linspace", "logspace", "meshgrid"]
+
 
 def asarray(
     value: TensorLike,

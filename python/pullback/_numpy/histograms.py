@@ -13,6 +13,8 @@ from .._base.checks import flag, integer, is_integer, looked_at, made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = ["bincount", "digitize", "histogram", "interp"]
+
 
 def _row(x: Tensor, who: str, what: str) -> Tensor:
     if len(x.shape) != 1 or x.size == 0:

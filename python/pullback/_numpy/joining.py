@@ -14,6 +14,23 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .shape import flat, listed
 
+__all__ = [
+    "append",
+    "array_split",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "column_stack",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "rollaxis",
+    "vsplit",
+    "vstack",
+]
+
 
 def atleast_1d(x: TensorLike, /) -> Tensor:
     """Return the input with at least one axis.

@@ -11,6 +11,23 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = [
+    "equal",
+    "greater",
+    "greater_equal",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "not_equal",
+    "where",
+]
+
 # --- comparison
 
 

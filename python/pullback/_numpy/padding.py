@@ -12,6 +12,8 @@ from .._base.checks import along
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = ["pad"]
+
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 _MODES = ("constant", "edge", "empty", "linear_ramp", "reflect", "symmetric", "wrap", *_STATISTICS)
 

@@ -6,6 +6,20 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = [
+    "cbrt",
+    "exp2",
+    "float_power",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "reciprocal",
+    "rsqrt",
+    "xlog1py",
+    "xlogy",
+]
+
 
 def exp2(x: TensorLike, /) -> Tensor:
     """Compute 2 to the power `x`.

@@ -17,6 +17,19 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
 
+__all__ = [
+    "diagonal",
+    "dot",
+    "inner",
+    "matmul",
+    "matrix_transpose",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+    "vecdot",
+]
+
 
 def matmul(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute the matrix product, also written ``a @ b``.

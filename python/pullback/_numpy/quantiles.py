@@ -18,6 +18,8 @@ from .._core import Tensor, Variable
 from .._typing import Axis, TensorLike
 from .sorting import taken_along
 
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
 # Parameters (α, β) of the position n·q + α + q(1 - α - β) - 1 in n sorted elements: methods 5 to 9
 # of R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996.
 PLOTTING = {

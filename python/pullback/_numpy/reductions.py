@@ -14,6 +14,8 @@ from .._base.checks import axes_of, flag, made_floating
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 
+__all__ = ["all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "sum"]
+
 
 def sum(
     x: TensorLike,

@@ -13,6 +13,16 @@ from .._base.checks import along, axes_of, flag, made_floating
 from .._core import Tensor
 from .._typing import DType, TensorLike
 
+__all__ = [
+    "cumprod",
+    "cumsum",
+    "cumulative_logsumexp",
+    "cumulative_max",
+    "cumulative_min",
+    "cumulative_prod",
+    "cumulative_sum",
+]
+
 
 def _one_axis(x: Tensor, axis: SupportsIndex | None, who: str) -> int:
     if axis is None:

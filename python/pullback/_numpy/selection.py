@@ -18,6 +18,17 @@ from .._typing import TensorLike
 from .arranging import common_shape
 from .shape import listed
 
+__all__ = [
+    "argwhere",
+    "choose",
+    "compress",
+    "extract",
+    "flatnonzero",
+    "nonzero",
+    "piecewise",
+    "select",
+]
+
 
 def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     """Return the indices of the elements that are not 0.

@@ -18,6 +18,17 @@ from .._core import Tensor
 from .._typing import TensorLike
 from .shape import flat
 
+__all__ = [
+    "intersect1d",
+    "isin",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
 
 class UniqueAll(NamedTuple):
     """Distinct values, their first indices, the index of each element's value, and counts."""

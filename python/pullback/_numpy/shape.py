@@ -14,6 +14,18 @@ from .._base.checks import check_copy, integer, is_integer
 from .._core import Tensor
 from .._typing import Shape, TensorLike
 
+__all__ = [
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "permute_dims",
+    "reshape",
+    "split",
+    "squeeze",
+    "stack",
+    "transpose",
+]
+
 
 def reshape(x: TensorLike, /, shape: Shape, *, copy: bool | None = None) -> Tensor:
     """Return the elements in another shape.

@@ -15,6 +15,8 @@ from .._typing import TensorLike
 from .indexing import along_axis, get
 from .shape import listed
 
+__all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "topk"]
+
 
 def sort(
     x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True

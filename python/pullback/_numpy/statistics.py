@@ -14,6 +14,19 @@ from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype, extremum, mask_of, mean_where, sum_as
 
+__all__ = [
+    "count_nonzero",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "ptp",
+    "std",
+    "var",
+]
+
 
 def var(
     x: TensorLike,

@@ -11,6 +11,23 @@ from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cosh",
+    "deg2rad",
+    "hypot",
+    "rad2deg",
+    "sinc",
+    "sinh",
+    "tan",
+]
+
 
 def tan(x: TensorLike, /) -> Tensor:
     """Compute the tangent of `x` in radians.

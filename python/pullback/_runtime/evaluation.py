@@ -6,6 +6,8 @@ from typing import Any
 
 from .. import _core
 
+__all__ = ["evaluate"]
+
 
 def evaluate(*nested: Any) -> Any:
     """Computes all tensors in the arguments together; gives their values as NumPy arrays.

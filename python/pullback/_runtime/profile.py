@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from .. import _core
 from .evaluation import evaluate
 
+__all__ = ["Profile", "ProfileStep", "profile"]
+
 _WARM_UP = 2  # the first call plans; the second may be the first with a pending update
 _CALLS = 7  # odd, so that a median is one of them
 

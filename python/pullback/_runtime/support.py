@@ -8,6 +8,8 @@ from typing import Any
 
 from .. import _core
 
+__all__ = ["supports"]
+
 
 def supports(op: str | Callable[..., Any], what: Any) -> bool:
     """Whether a function of pullback supports something: "gradient", "second" (the gradient of the

@@ -9,6 +9,28 @@ from .._base.checks import along, axes_of, made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_tanh",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "softsign",
+]
+
 
 def relu(x: TensorLike, /) -> Tensor:
     """Compute max(x, 0).

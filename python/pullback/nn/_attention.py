@@ -12,6 +12,8 @@ from .._core import Tensor
 from .._numpy.arranging import swapaxes
 from .._typing import TensorLike
 
+__all__ = ["multi_head_attention", "scaled_dot_product_attention"]
+
 
 def share_of(dropout_p: Any, who: str) -> float:
     share = number(dropout_p, f"{who}: dropout_p")

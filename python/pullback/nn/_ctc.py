@@ -12,6 +12,8 @@ from .._core import Tensor
 from .._numpy.creation import arange
 from .._typing import TensorLike
 
+__all__ = ["ctc_loss"]
+
 
 def ctc_loss(
     log_probs: TensorLike,

@@ -12,6 +12,8 @@ from .._numpy.creation import arange
 from .._numpy.indexing import At
 from .._typing import TensorLike
 
+__all__ = ["embedding_bag"]
+
 
 def embedding_bag(
     table: TensorLike,

@@ -14,6 +14,14 @@ from .._core import Tensor
 from .._typing import TensorLike
 from ._regression_losses import pair, reduced
 
+__all__ = [
+    "cosine_similarity",
+    "kl_divergence",
+    "sigmoid_cross_entropy",
+    "softmax_cross_entropy",
+    "sparse_softmax_cross_entropy",
+]
+
 
 def softmax_cross_entropy(logits: TensorLike, labels: TensorLike) -> Tensor:
     """Compute the cross entropy -sum(labels * log_softmax(logits)).

@@ -18,6 +18,8 @@ from .._base.checks import axes_of, flag, integer, made_floating, number
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = ["batch_norm", "dropout", "embedding", "group_norm", "layer_norm", "rms_norm"]
+
 
 def layer_norm(
     x: TensorLike,

@@ -12,6 +12,8 @@ from .._core import Tensor
 from .._numpy.creation import arange
 from .._typing import TensorLike
 
+__all__ = ["gru", "lstm", "rnn"]
+
 _State = tuple[Tensor, ...]
 
 

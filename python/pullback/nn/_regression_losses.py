@@ -11,6 +11,8 @@ from .._base.checks import made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 
+__all__ = ["hinge", "huber_loss", "l1_loss", "l2_loss", "smooth_l1"]
+
 
 def pair(first: TensorLike, second: TensorLike, who: str) -> tuple[Tensor, Tensor]:
     """Return both inputs as floating tensors after a check of their shapes.
