@@ -15,7 +15,7 @@ from support.each import each
 
 import pullback as pb
 
-from .test_implicit_operations import SEVERAL_RESULTS
+from ..implicit.test_implicit_operations import SEVERAL_RESULTS
 
 
 def ruled(body: Any) -> Any:
