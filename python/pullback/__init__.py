@@ -65,8 +65,11 @@ from ._explain.draw import *
 from ._explain.explain import *
 from ._explain.paths import *
 from ._numpy.aliases import *
+from ._numpy.arithmetic import *
 from ._numpy.arranging import *
 from ._numpy.array_api import *
+from ._numpy.bounds import *
+from ._numpy.casting import *
 from ._numpy.complex_numbers import *
 from ._numpy.covariance import *
 from ._numpy.creation import *
@@ -74,11 +77,12 @@ from ._numpy.diagonals import *
 from ._numpy.differences import *
 from ._numpy.dtype_functions import *
 from ._numpy.einsum import *
-from ._numpy.elementwise import *
+from ._numpy.exponentials import *
 from ._numpy.floating_point import *
 from ._numpy.gather import *
 from ._numpy.grids import *
 from ._numpy.histograms import *
+from ._numpy.hyperbolic import *
 from ._numpy.joining import *
 from ._numpy.logic import *
 from ._numpy.methods import add_methods as _add_methods
@@ -87,6 +91,7 @@ from ._numpy.powers import *
 from ._numpy.products import *
 from ._numpy.quantiles import *
 from ._numpy.reductions import *
+from ._numpy.rounding import *
 from ._numpy.scans import *
 from ._numpy.selection import *
 from ._numpy.sets import *
@@ -174,8 +179,11 @@ __all__ += _explain.draw.__all__
 __all__ += _explain.explain.__all__
 __all__ += _explain.paths.__all__
 __all__ += _numpy.aliases.__all__
+__all__ += _numpy.arithmetic.__all__
 __all__ += _numpy.arranging.__all__
 __all__ += _numpy.array_api.__all__
+__all__ += _numpy.bounds.__all__
+__all__ += _numpy.casting.__all__
 __all__ += _numpy.complex_numbers.__all__
 __all__ += _numpy.covariance.__all__
 __all__ += _numpy.creation.__all__
@@ -183,11 +191,12 @@ __all__ += _numpy.diagonals.__all__
 __all__ += _numpy.differences.__all__
 __all__ += _numpy.dtype_functions.__all__
 __all__ += _numpy.einsum.__all__
-__all__ += _numpy.elementwise.__all__
+__all__ += _numpy.exponentials.__all__
 __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__
 __all__ += _numpy.grids.__all__
 __all__ += _numpy.histograms.__all__
+__all__ += _numpy.hyperbolic.__all__
 __all__ += _numpy.joining.__all__
 __all__ += _numpy.logic.__all__
 __all__ += _numpy.padding.__all__
@@ -195,6 +204,7 @@ __all__ += _numpy.powers.__all__
 __all__ += _numpy.products.__all__
 __all__ += _numpy.quantiles.__all__
 __all__ += _numpy.reductions.__all__
+__all__ += _numpy.rounding.__all__
 __all__ += _numpy.scans.__all__
 __all__ += _numpy.selection.__all__
 __all__ += _numpy.sets.__all__

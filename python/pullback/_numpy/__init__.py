@@ -1,2 +1,5 @@
-"""Arrays: making, computing, reshaping, indexing. Elementwise operations are in `elementwise` and
-`logic`, the rest in modules of its name."""
+"""Functions of arrays with NumPy's names: those of the main namespace, one file for each topic.
+
+arithmetic.py describes what all elementwise functions share. `euclidean`, `methods`,
+`array_function` and `sparse_products` have no public names.
+"""

@@ -1,6 +1,6 @@
 """Elementwise comparisons and logic, tests for NaN and infinity, and selection by `where`.
 
-Arguments, broadcasting and dtypes are as in elementwise.py; the formulas are in
+Arguments, broadcasting and dtypes are as in arithmetic.py; the formulas are in
 cpp/ops/elementwise.def too. A result of dtype bool has no gradient. `where` is differentiable in
 the two tensors that it selects from.
 """

@@ -14,7 +14,7 @@ from typing import Any
 from .. import _core
 from .._core import Tensor, Variable
 from . import array_api
-from .elementwise import round
+from .rounding import round
 
 METHODS = [
     "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "cumprod",

@@ -1,6 +1,6 @@
 """Special functions: `pb.special`."""
 
-from .._numpy.powers import xlog1py, xlogy
+from .._numpy.exponentials import xlog1py, xlogy
 from .._numpy.reductions import logsumexp
 from ._bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, y0, y1, yn
 from ._entropy import entr, expit, kl_div, log_expit, logit, rel_entr
