@@ -7,26 +7,28 @@ from ._entropy import entr, expit, kl_div, log_expit, logit, rel_entr
 from ._error_functions import erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri
 from ._gamma_functions import (
     beta,
-    betainc,
-    betaincc,
-    betainccinv,
-    betaincinv,
     betaln,
     digamma,
     gamma,
-    gammainc,
-    gammaincc,
-    gammainccinv,
-    gammaincinv,
     gammaln,
     gammasgn,
     multigammaln,
     polygamma,
     psi,
     rgamma,
+    zeta,
+)
+from ._incomplete import (
+    betainc,
+    betaincc,
+    betainccinv,
+    betaincinv,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
     stdtr,
     stdtrit,
-    zeta,
 )
 from ._softmax import log_softmax, softmax
 
