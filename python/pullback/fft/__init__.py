@@ -2,23 +2,9 @@
 
 from ._convolve import fftconvolve
 from ._cosine_transforms import dct, dst, idct, idst
-from ._fourier import (
-    fft,
-    fft2,
-    fftn,
-    hfft,
-    ifft,
-    ifft2,
-    ifftn,
-    ihfft,
-    irfft,
-    irfft2,
-    irfftn,
-    rfft,
-    rfft2,
-    rfftn,
-)
+from ._fourier import fft, fft2, fftn, ifft, ifft2, ifftn
 from ._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from ._real_transforms import hfft, ihfft, irfft, irfft2, irfftn, rfft, rfft2, rfftn
 
 __all__ = [
     "dct",

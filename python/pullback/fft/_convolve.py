@@ -16,7 +16,9 @@ from .._core import Tensor
 from .._numpy.arranging import flip
 from .._numpy.creation import zeros
 from .._typing import TensorLike
-from ._fourier import fftn, ifftn, irfftn, real_or_complex, rfftn
+from ._fourier import fftn, ifftn
+from ._real_transforms import irfftn, rfftn
+from ._transform import real_or_complex
 
 Mode = Literal["full", "same", "valid"]
 _MODES = ("full", "same", "valid")

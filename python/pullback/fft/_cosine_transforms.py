@@ -16,7 +16,9 @@ from .._core import Tensor
 from .._numpy.arranging import flip, moveaxis
 from .._numpy.creation import zeros
 from .._typing import TensorLike
-from ._fourier import Norm, factor_of, fft, irfft, real_or_complex, resized, rfft
+from ._fourier import fft
+from ._real_transforms import irfft, rfft
+from ._transform import Norm, factor_of, real_or_complex, resized
 
 Type = Literal[1, 2, 3, 4]
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}

@@ -10,7 +10,7 @@ from .._core import Tensor
 from .._numpy.arranging import roll
 from .._numpy.array_api import on_device
 from .._typing import DType, TensorLike
-from ._fourier import Axes, points_of
+from ._transform import Axes, points_of
 
 
 def fftfreq(
