@@ -68,8 +68,10 @@ from ._numpy.aliases import *
 from ._numpy.arithmetic import *
 from ._numpy.arranging import *
 from ._numpy.array_api import *
+from ._numpy.bitwise import *
 from ._numpy.bounds import *
 from ._numpy.casting import *
+from ._numpy.closeness import *
 from ._numpy.complex_numbers import *
 from ._numpy.covariance import *
 from ._numpy.creation import *
@@ -182,8 +184,10 @@ __all__ += _numpy.aliases.__all__
 __all__ += _numpy.arithmetic.__all__
 __all__ += _numpy.arranging.__all__
 __all__ += _numpy.array_api.__all__
+__all__ += _numpy.bitwise.__all__
 __all__ += _numpy.bounds.__all__
 __all__ += _numpy.casting.__all__
+__all__ += _numpy.closeness.__all__
 __all__ += _numpy.complex_numbers.__all__
 __all__ += _numpy.covariance.__all__
 __all__ += _numpy.creation.__all__

@@ -1,65 +1,27 @@
-"""Parts of numbers (signs, neighbours, remainders), bits of integers, and tests of closeness."""
+"""Parts and properties of floating-point numbers: signs, neighbours, infinities, interpolation."""
 
 from __future__ import annotations
 
 from math import inf
 
 from .. import _core
-from .._base.checks import flag
 from .._core import Tensor
 from .._typing import TensorLike
 from .dtype_functions import finfo
 
 __all__ = [
-    "allclose",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
     "copysign",
     "divmod",
     "fma",
     "fmod",
     "heaviside",
-    "isclose",
     "isneginf",
     "isposinf",
     "lerp",
     "nan_to_num",
     "nextafter",
     "signbit",
-    "trunc",
 ]
-
-
-def trunc(x: TensorLike, /) -> Tensor:
-    """Round `x` towards 0.
-
-    The gradient is 0.
-
-    Parameters
-    ----------
-    x : array_like, real
-        Input of any shape and an integer or floating dtype.
-
-    Returns
-    -------
-    Tensor
-        Shape and dtype of `x`.
-
-    Raises
-    ------
-    TypeError
-        If `x` is complex or of dtype bool.
-
-    Examples
-    --------
-    >>> pb.trunc([1.7, -1.7])
-    Tensor([ 1., -1.], dtype=float32)
-    """
-    return _core.trunc(x)
 
 
 def fmod(x: TensorLike, y: TensorLike) -> Tensor:
@@ -224,183 +186,6 @@ def signbit(x: TensorLike, /) -> Tensor:
     Tensor([ True, False], dtype=bool)
     """
     return _core.signbit(x)
-
-
-def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
-    """Compute the bitwise conjunction `x & y`.
-
-    Parameters
-    ----------
-    x, y : array_like, integer or bool
-        Operands whose shapes broadcast.
-
-    Returns
-    -------
-    Tensor
-        The broadcast shape and the promoted dtype of the operands.
-
-    Raises
-    ------
-    TypeError
-        If an operand is floating or complex.
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> pb.bitwise_and([6, 5], 3)
-    Tensor([2, 1], dtype=int64)
-    """
-    return _core.bitwise_and(x, y)
-
-
-def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
-    """Compute the bitwise disjunction `x | y`.
-
-    Parameters
-    ----------
-    x, y : array_like, integer or bool
-        Operands whose shapes broadcast.
-
-    Returns
-    -------
-    Tensor
-        The broadcast shape and the promoted dtype of the operands.
-
-    Raises
-    ------
-    TypeError
-        If an operand is floating or complex.
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> pb.bitwise_or([6, 5], 3)
-    Tensor([7, 7], dtype=int64)
-    """
-    return _core.bitwise_or(x, y)
-
-
-def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
-    """Compute the bitwise exclusive disjunction `x ^ y`.
-
-    Parameters
-    ----------
-    x, y : array_like, integer or bool
-        Operands whose shapes broadcast.
-
-    Returns
-    -------
-    Tensor
-        The broadcast shape and the promoted dtype of the operands.
-
-    Raises
-    ------
-    TypeError
-        If an operand is floating or complex.
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> pb.bitwise_xor([6, 5], 3)
-    Tensor([5, 6], dtype=int64)
-    """
-    return _core.bitwise_xor(x, y)
-
-
-def bitwise_invert(x: TensorLike, /) -> Tensor:
-    """Invert every bit: `~x`.
-
-    For dtype bool it is the logical negation.
-
-    Parameters
-    ----------
-    x : array_like, integer or bool
-        Input of any shape.
-
-    Returns
-    -------
-    Tensor
-        Shape and dtype of `x`.
-
-    Raises
-    ------
-    TypeError
-        If `x` is floating or complex.
-
-    Examples
-    --------
-    >>> pb.bitwise_invert([0, 5])
-    Tensor([-1, -6], dtype=int64)
-    """
-    return _core.bitwise_invert(x)
-
-
-def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
-    """Shift the bits of `x` to the left: `x << y`.
-
-    The result is 0 if `y` is negative or at least the number of bits of the dtype.
-
-    Parameters
-    ----------
-    x : array_like, integer
-        Numbers to shift.
-    y : array_like, integer
-        Number of bits. Its shape broadcasts with that of `x`.
-
-    Returns
-    -------
-    Tensor
-        The broadcast shape and the promoted dtype of the operands.
-
-    Raises
-    ------
-    TypeError
-        If an operand is floating or complex, or both are of dtype bool.
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> pb.bitwise_left_shift([1, 3], 2)
-    Tensor([ 4, 12], dtype=int64)
-    """
-    return _core.bitwise_left_shift(x, y)
-
-
-def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
-    """Shift the bits of `x` to the right: `x >> y`.
-
-    The sign is kept. If `y` is negative or at least the number of bits of the dtype, the result is
-    0, or -1 for a negative `x`.
-
-    Parameters
-    ----------
-    x : array_like, integer
-        Numbers to shift.
-    y : array_like, integer
-        Number of bits. Its shape broadcasts with that of `x`.
-
-    Returns
-    -------
-    Tensor
-        The broadcast shape and the promoted dtype of the operands.
-
-    Raises
-    ------
-    TypeError
-        If an operand is floating or complex, or both are of dtype bool.
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> pb.bitwise_right_shift([16, -3], 1)
-    Tensor([ 8, -2], dtype=int64)
-    """
-    return _core.bitwise_right_shift(x, y)
 
 
 def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
@@ -584,109 +369,3 @@ def nan_to_num(
     y = _core.where(_core.isnan(x), nan, x)
     y = _core.where(_core.equal(x, inf), most if posinf is None else posinf, y)
     return _core.where(_core.equal(x, -inf), -most if neginf is None else neginf, y)
-
-
-def isclose(
-    x: TensorLike,
-    y: TensorLike,
-    /,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
-) -> Tensor:
-    """Test whether |x - y| is at most atol + rtol |y|, elementwise.
-
-    An infinity is close to itself only. The result has no gradient.
-
-    Parameters
-    ----------
-    x, y : array_like
-        Operands of numeric dtypes. Their shapes broadcast.
-    rtol : float, optional
-        Tolerance relative to `y`. Default: 1e-5.
-    atol : float, optional
-        Absolute tolerance. Default: 1e-8.
-    equal_nan : bool, optional
-        If True, NaN is close to NaN. Default: False.
-
-    Returns
-    -------
-    Tensor
-        The broadcast shape; dtype bool.
-
-    Raises
-    ------
-    TypeError
-        If `equal_nan` is not a bool, or both operands are of dtype bool.
-    ValueError
-        If the shapes do not broadcast.
-
-    See Also
-    --------
-    allclose
-
-    Examples
-    --------
-    >>> pb.isclose([1.0, 2.0], [1.0000001, 2.1])
-    Tensor([ True, False], dtype=bool)
-    """
-    if equal_nan is not False:
-        equal_nan = flag(equal_nan, "isclose", "equal_nan")
-    x, y = _core.operands([x, y], "isclose")
-    minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
-    apart = _core.abs(minus(x, y))
-    # The absolute value of the smallest integer overflows its dtype.
-    size = _core.abs(_core.cast(y, "float64") if y.dtype.kind in "iu" else y)
-    near = _core.less_equal(apart, _core.add(atol, _core.multiply(rtol, size)))
-    near = _core.logical_and(near, _core.isfinite(y))
-    same = _core.same(x, y) if equal_nan else _core.equal(x, y)
-    return _core.logical_or(near, same)
-
-
-def allclose(
-    x: TensorLike,
-    y: TensorLike,
-    /,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
-) -> Tensor:
-    """Test whether all entries of `x` and `y` are close, as defined by `isclose`.
-
-    The result has no gradient.
-
-    Parameters
-    ----------
-    x, y : array_like
-        Operands of numeric dtypes. Their shapes broadcast.
-    rtol : float, optional
-        Tolerance relative to `y`. Default: 1e-5.
-    atol : float, optional
-        Absolute tolerance. Default: 1e-8.
-    equal_nan : bool, optional
-        If True, NaN is close to NaN. Default: False.
-
-    Returns
-    -------
-    Tensor
-        A scalar of dtype bool.
-
-    Raises
-    ------
-    TypeError
-        If `equal_nan` is not a bool, or both operands are of dtype bool.
-    ValueError
-        If the shapes do not broadcast.
-
-    See Also
-    --------
-    isclose
-
-    Examples
-    --------
-    >>> bool(pb.allclose([1.0, 2.0], [1.0, 2.0]))
-    True
-    """
-    if equal_nan is not False:
-        equal_nan = flag(equal_nan, "allclose", "equal_nan")
-    return _core.all(isclose(x, y, rtol, atol, equal_nan))

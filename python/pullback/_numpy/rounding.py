@@ -11,7 +11,7 @@ from .._base.checks import integer
 from .._core import Tensor
 from .._typing import TensorLike
 
-__all__ = ["ceil", "floor", "round"]
+__all__ = ["ceil", "floor", "round", "trunc"]
 
 
 def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
@@ -136,3 +136,31 @@ def ceil(x: TensorLike, /) -> Tensor:
     Tensor([ 2., -1.], dtype=float32)
     """
     return _core.ceil(x)
+
+
+def trunc(x: TensorLike, /) -> Tensor:
+    """Round `x` towards 0.
+
+    The gradient is 0.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and an integer or floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or of dtype bool.
+
+    Examples
+    --------
+    >>> pb.trunc([1.7, -1.7])
+    Tensor([ 1., -1.], dtype=float32)
+    """
+    return _core.trunc(x)
