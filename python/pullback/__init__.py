@@ -88,6 +88,7 @@ from ._numpy.hyperbolic import *
 from ._numpy.joining import *
 from ._numpy.logic import *
 from ._numpy.methods import add_methods as _add_methods
+from ._numpy.nan_reductions import *
 from ._numpy.padding import *
 from ._numpy.powers import *
 from ._numpy.products import *
@@ -203,6 +204,7 @@ __all__ += _numpy.histograms.__all__
 __all__ += _numpy.hyperbolic.__all__
 __all__ += _numpy.joining.__all__
 __all__ += _numpy.logic.__all__
+__all__ += _numpy.nan_reductions.__all__
 __all__ += _numpy.padding.__all__
 __all__ += _numpy.powers.__all__
 __all__ += _numpy.products.__all__
