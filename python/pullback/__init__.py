@@ -112,6 +112,7 @@ from .nn._ctc import *
 from .nn._embedding import *
 from .nn._losses import *
 from .nn._normalization import *
+from .nn._rectifiers import *
 from .nn._recurrent import *
 from .nn._regression_losses import *
 
@@ -227,6 +228,7 @@ __all__ += nn._ctc.__all__
 __all__ += nn._embedding.__all__
 __all__ += nn._losses.__all__
 __all__ += nn._normalization.__all__
+__all__ += nn._rectifiers.__all__
 __all__ += nn._recurrent.__all__
 __all__ += nn._regression_losses.__all__
 __all__.sort(key=_numbers_in_order)

@@ -2,20 +2,11 @@
 
 from .. import initializers
 from ._activations import (
-    celu,
-    elu,
     gelu,
     glu,
-    hard_sigmoid,
-    hard_silu,
-    hard_tanh,
-    leaky_relu,
     log_sigmoid,
     log_softmax,
     mish,
-    relu,
-    relu6,
-    selu,
     sigmoid,
     silu,
     softmax,
@@ -35,6 +26,17 @@ from ._losses import (
 )
 from ._normalization import batch_norm, dropout, embedding, group_norm, layer_norm, rms_norm
 from ._pool import adaptive_avg_pool, adaptive_max_pool, avg_pool, fold, lp_pool, max_pool, unfold
+from ._rectifiers import (
+    celu,
+    elu,
+    hard_sigmoid,
+    hard_silu,
+    hard_tanh,
+    leaky_relu,
+    relu,
+    relu6,
+    selu,
+)
 from ._recurrent import gru, lstm, rnn
 from ._regression_losses import hinge, huber_loss, l1_loss, l2_loss, smooth_l1
 from ._resize import resize, upsample
