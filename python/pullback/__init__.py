@@ -70,6 +70,7 @@ from ._numpy.arranging import *
 from ._numpy.array_api import *
 from ._numpy.bitwise import *
 from ._numpy.bounds import *
+from ._numpy.broadcasting import *
 from ._numpy.casting import *
 from ._numpy.closeness import *
 from ._numpy.complex_numbers import *
@@ -80,6 +81,7 @@ from ._numpy.differences import *
 from ._numpy.dtype_functions import *
 from ._numpy.einsum import *
 from ._numpy.exponentials import *
+from ._numpy.flipping import *
 from ._numpy.floating_point import *
 from ._numpy.gather import *
 from ._numpy.grids import *
@@ -101,6 +103,7 @@ from ._numpy.sets import *
 from ._numpy.shape import *
 from ._numpy.sorting import *
 from ._numpy.statistics import *
+from ._numpy.triangular import *
 from ._numpy.trigonometric import *
 from ._runtime.evaluation import *
 from ._runtime.profile import *
@@ -188,6 +191,7 @@ __all__ += _numpy.arranging.__all__
 __all__ += _numpy.array_api.__all__
 __all__ += _numpy.bitwise.__all__
 __all__ += _numpy.bounds.__all__
+__all__ += _numpy.broadcasting.__all__
 __all__ += _numpy.casting.__all__
 __all__ += _numpy.closeness.__all__
 __all__ += _numpy.complex_numbers.__all__
@@ -198,6 +202,7 @@ __all__ += _numpy.differences.__all__
 __all__ += _numpy.dtype_functions.__all__
 __all__ += _numpy.einsum.__all__
 __all__ += _numpy.exponentials.__all__
+__all__ += _numpy.flipping.__all__
 __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__
 __all__ += _numpy.grids.__all__
@@ -218,6 +223,7 @@ __all__ += _numpy.sets.__all__
 __all__ += _numpy.shape.__all__
 __all__ += _numpy.sorting.__all__
 __all__ += _numpy.statistics.__all__
+__all__ += _numpy.triangular.__all__
 __all__ += _numpy.trigonometric.__all__
 __all__ += _runtime.evaluation.__all__
 __all__ += _runtime.profile.__all__

@@ -1,4 +1,4 @@
-"""Diagonals, triangles, and the Kronecker product."""
+"""Diagonals and the Kronecker product."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import SupportsIndex
 import numpy
 
 from .. import _core
-from .._base.checks import flag, integer, offset_of
+from .._base.checks import flag, integer
 from .._core import Tensor
-from .._typing import DType, TensorLike
-from .products import diagonal
+from .._typing import TensorLike
+from .products import axes_last, checked_axis
 
 __all__ = [
     "diag",
     "diag_indices",
     "diagflat",
+    "diagonal",
     "fill_diagonal",
     "kron",
-    "tri",
-    "tril_indices",
-    "triu_indices",
+    "trace",
 ]
 
 
@@ -176,47 +175,6 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
     return _core.reshape(flat, x.shape)
 
 
-def tri(
-    n: SupportsIndex, m: SupportsIndex | None = None, k: SupportsIndex = 0, dtype: DType = None
-) -> Tensor:
-    """Return a matrix with ones on and below a diagonal and zeros above.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    m : int, optional
-        Number of columns. Default: `n`.
-    k : int, optional
-        Diagonal, above the main one if positive. Default: 0, the main diagonal.
-    dtype : dtype_like, optional
-        Dtype. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        Shape (n, m); the given dtype.
-
-    Raises
-    ------
-    TypeError
-        If `n`, `m` or `k` is not an integer, or `dtype` is unknown.
-    ValueError
-        If a size is negative.
-
-    Examples
-    --------
-    >>> pb.tri(2, 3)
-    Tensor([[1., 0., 0.],
-            [1., 1., 0.]], dtype=float32)
-    """
-    rows = _length(n, "tri")
-    columns = rows if m is None else _length(m, "tri")
-    row = _core.reshape(_core.arange(integer(k, "tri"), rows, 1, numpy.dtype("int64")), (rows, 1))
-    mask = _core.less_equal(_core.arange(0, columns, 1, numpy.dtype("int64")), row)
-    return _core.cast(mask, _core.default_float() if dtype is None else dtype)
-
-
 def diag_indices(n: SupportsIndex, ndim: SupportsIndex = 2) -> tuple[Tensor, ...]:
     """Return the indices of the main diagonal of an array with axes of equal size.
 
@@ -244,97 +202,13 @@ def diag_indices(n: SupportsIndex, ndim: SupportsIndex = 2) -> tuple[Tensor, ...
     >>> pb.diag_indices(2)
     (Tensor([0, 1], dtype=int64), Tensor([0, 1], dtype=int64))
     """
-    length, count = _length(n, "diag_indices"), _length(ndim, "diag_indices")
+    length, count = axis_size(n, "diag_indices"), axis_size(ndim, "diag_indices")
     if count > 64:
         raise ValueError(f"diag_indices: at most 64 axes, got {count}")
     return (_core.arange(0, length, 1, numpy.dtype("int64")),) * count
 
 
-def tril_indices(
-    n: SupportsIndex, k: SupportsIndex = 0, m: SupportsIndex | None = None
-) -> tuple[Tensor, Tensor]:
-    """Return the indices of the lower triangle of an n × m matrix.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    k : int, optional
-        Diagonal on which the triangle ends, above the main one if positive. Default: 0, the main
-        diagonal.
-    m : int, optional
-        Number of columns. Default: `n`.
-
-    Returns
-    -------
-    tuple of two Tensor
-        Row and column indices of the entries on and below the diagonal, one axis each, of dtype
-        int64.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not an integer.
-    ValueError
-        If a size is negative, or the matrix has more than 2^31 entries.
-
-    Examples
-    --------
-    >>> pb.tril_indices(2)
-    (Tensor([0, 1, 1], dtype=int64), Tensor([0, 0, 1], dtype=int64))
-    """
-    return _triangle(n, k, m, True, "tril_indices")
-
-
-def triu_indices(
-    n: SupportsIndex, k: SupportsIndex = 0, m: SupportsIndex | None = None
-) -> tuple[Tensor, Tensor]:
-    """Return the indices of the upper triangle of an n × m matrix.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    k : int, optional
-        Diagonal on which the triangle starts, above the main one if positive. Default: 0, the main
-        diagonal.
-    m : int, optional
-        Number of columns. Default: `n`.
-
-    Returns
-    -------
-    tuple of two Tensor
-        Row and column indices of the entries on and above the diagonal, one axis each, of dtype
-        int64.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not an integer.
-    ValueError
-        If a size is negative, or the matrix has more than 2^31 entries.
-
-    Examples
-    --------
-    >>> pb.triu_indices(2)
-    (Tensor([0, 0, 1], dtype=int64), Tensor([0, 1, 1], dtype=int64))
-    """
-    return _triangle(n, k, m, False, "triu_indices")
-
-
-def _triangle(
-    n: SupportsIndex, k: SupportsIndex, m: SupportsIndex | None, lower: bool, who: str
-) -> tuple[Tensor, Tensor]:
-    rows, by = _length(n, who), offset_of(k, who)
-    columns = rows if m is None else _length(m, who)
-    if rows * columns > 1 << 31:
-        raise ValueError(f"{who}: {rows} × {columns} entries are too many")
-    kept = numpy.tri(rows, columns, by if lower else by - 1, bool)
-    row, column = numpy.nonzero(kept if lower else ~kept)
-    return _core.constant(row), _core.constant(column)
-
-
-def _length(value: SupportsIndex, who: str) -> int:
+def axis_size(value: SupportsIndex, who: str) -> int:
     n = integer(value, who)
     if not 0 <= n < 1 << 62:
         raise ValueError(f"{who}: a length must be from 0 to 2**62, got {_core.shown(value)}")
@@ -378,3 +252,107 @@ def kron(a: TensorLike, b: TensorLike) -> Tensor:
     if prod(max(n, 1) for n in shape) > 1 << 61:
         raise ValueError(f"kron: shape {shape} has more entries than 64 bits count")
     return _core.reshape(_core.multiply(left, right), shape)
+
+
+def diagonal(
+    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+) -> Tensor:
+    """Extract a diagonal of two axes.
+
+    The elements whose position along `axis2` minus that along `axis1` is `offset`. Differentiable
+    in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    offset : int, default 0
+        Diagonal to extract: 0 is the main diagonal, positive values lie above it, negative ones
+        below.
+    axis1, axis2 : int, default 0 and 1
+        Axes that form the matrices; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without both axes, followed by the length of the diagonal, which can be 0; the
+        dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or both are the same.
+    TypeError
+        If `offset` or an axis is not an integer.
+
+    Examples
+    --------
+    >>> pb.diagonal([[1.0, 2.0], [3.0, 4.0]]), pb.diagonal([[1.0, 2.0], [3.0, 4.0]], 1)
+    (Tensor([1., 4.], dtype=float32), Tensor([2.], dtype=float32))
+    """
+    return _diagonal(x, offset, axis1, axis2, "diagonal")
+
+
+def _diagonal(
+    x: TensorLike, offset: SupportsIndex, axis1: SupportsIndex, axis2: SupportsIndex, who: str
+) -> Tensor:
+    tensor = _core.constant(x, who=who)
+    offset = integer(offset, who)
+    first, second = (
+        checked_axis(integer(axis, who), len(tensor.shape), who, tensor.shape)
+        for axis in (axis1, axis2)
+    )
+    if first == second:
+        raise ValueError(
+            f"{who}: expected two axes of shape {tensor.shape}, got {axis1} and {axis2}"
+        )
+    last = axes_last(tensor, [first, second])
+    *lead, rows, columns = last.shape
+    start = offset if offset >= 0 else -offset * columns
+    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    flat = _core.reshape(last, (*lead, rows * columns))
+    if length == 0:
+        return flat[..., :0]
+    # In row-major order the next diagonal element is columns + 1 positions further.
+    return flat[..., start : start + (length - 1) * (columns + 1) + 1 : columns + 1]
+
+
+def trace(
+    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+) -> Tensor:
+    """Compute the sum of a diagonal.
+
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    offset : int, default 0
+        Diagonal to sum: 0 is the main diagonal, positive values lie above it, negative ones below.
+    axis1, axis2 : int, default 0 and 1
+        Axes that form the matrices; negative values count from the last axis.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` without both axes; the dtype of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or both are the same.
+    TypeError
+        If `offset` or an axis is not an integer.
+
+    See Also
+    --------
+    diagonal : Extract a diagonal.
+    sum : Compute the sum over axes.
+
+    Examples
+    --------
+    >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])
+    Tensor(5., dtype=float32)
+    """
+    return _core.sum(_diagonal(x, offset, axis1, axis2, "trace"), -1)

@@ -18,14 +18,12 @@ from .._typing import TensorLike
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
 
 __all__ = [
-    "diagonal",
     "dot",
     "inner",
     "matmul",
     "matrix_transpose",
     "outer",
     "tensordot",
-    "trace",
     "vdot",
     "vecdot",
 ]
@@ -287,7 +285,7 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
             f"vecdot: axis {axis} has length {x.shape[axis]} in shape {x.shape} and "
             f"{y.shape[axis]} in {y.shape}"
         )
-    left, right = (_axes_last(z, [axis + len(z.shape)]) for z in (x, y))
+    left, right = (axes_last(z, [axis + len(z.shape)]) for z in (x, y))
     return sum_like_matmul(_core.multiply(_core.conj(left), right), (-1,))
 
 
@@ -323,109 +321,6 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
     return _core.transpose(tensor, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def diagonal(
-    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
-) -> Tensor:
-    """Extract a diagonal of two axes.
-
-    The elements whose position along `axis2` minus that along `axis1` is `offset`. Differentiable
-    in `x`.
-
-    Parameters
-    ----------
-    x : array_like
-        Input of rank 2 or higher, of any dtype.
-    offset : int, default 0
-        Diagonal to extract: 0 is the main diagonal, positive values lie above it, negative ones
-        below.
-    axis1, axis2 : int, default 0 and 1
-        Axes that form the matrices; negative values count from the last axis.
-
-    Returns
-    -------
-    Tensor
-        Shape of `x` without both axes, followed by the length of the diagonal, which can be 0; the
-        dtype of `x`.
-
-    Raises
-    ------
-    ValueError
-        If an axis is out of range or both are the same.
-    TypeError
-        If `offset` or an axis is not an integer.
-
-    Examples
-    --------
-    >>> pb.diagonal([[1.0, 2.0], [3.0, 4.0]]), pb.diagonal([[1.0, 2.0], [3.0, 4.0]], 1)
-    (Tensor([1., 4.], dtype=float32), Tensor([2.], dtype=float32))
-    """
-    return _diagonal(x, offset, axis1, axis2, "diagonal")
-
-
-def _diagonal(
-    x: TensorLike, offset: SupportsIndex, axis1: SupportsIndex, axis2: SupportsIndex, who: str
-) -> Tensor:
-    tensor = _core.constant(x, who=who)
-    offset = integer(offset, who)
-    first, second = (
-        _axis(integer(axis, who), len(tensor.shape), who, tensor.shape) for axis in (axis1, axis2)
-    )
-    if first == second:
-        raise ValueError(
-            f"{who}: expected two axes of shape {tensor.shape}, got {axis1} and {axis2}"
-        )
-    last = _axes_last(tensor, [first, second])
-    *lead, rows, columns = last.shape
-    start = offset if offset >= 0 else -offset * columns
-    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    flat = _core.reshape(last, (*lead, rows * columns))
-    if length == 0:
-        return flat[..., :0]
-    # In row-major order the next diagonal element is columns + 1 positions further.
-    return flat[..., start : start + (length - 1) * (columns + 1) + 1 : columns + 1]
-
-
-def trace(
-    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
-) -> Tensor:
-    """Compute the sum of a diagonal.
-
-    Differentiable in `x`.
-
-    Parameters
-    ----------
-    x : array_like
-        Input of rank 2 or higher, of any dtype.
-    offset : int, default 0
-        Diagonal to sum: 0 is the main diagonal, positive values lie above it, negative ones below.
-    axis1, axis2 : int, default 0 and 1
-        Axes that form the matrices; negative values count from the last axis.
-
-    Returns
-    -------
-    Tensor
-        Shape of `x` without both axes; the dtype of `sum`.
-
-    Raises
-    ------
-    ValueError
-        If an axis is out of range or both are the same.
-    TypeError
-        If `offset` or an axis is not an integer.
-
-    See Also
-    --------
-    diagonal : Extract a diagonal.
-    sum : Compute the sum over axes.
-
-    Examples
-    --------
-    >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])
-    Tensor(5., dtype=float32)
-    """
-    return _core.sum(_diagonal(x, offset, axis1, axis2, "trace"), -1)
-
-
 # --- helpers
 
 
@@ -442,13 +337,13 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float, complex)) or x.shape == ()
 
 
-def _axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:
+def checked_axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"{who}: axis {axis} is not there in shape {shape}")
     return axis % rank
 
 
-def _axes_last(x: Any, axes: list[int]) -> Any:
+def axes_last(x: Any, axes: list[int]) -> Any:
     others = [k for k in range(len(x.shape)) if k not in axes]
     return _core.transpose(x, (*others, *axes))
 
@@ -491,8 +386,8 @@ def _tensordot_plan(
     shape_b: tuple[int, ...],
     who: str,
 ) -> tuple[Pair, tuple[int, ...] | None]:
-    axes_a = tuple(_axis(axis, len(shape_a), who, shape_a) for axis in axes_a)
-    axes_b = tuple(_axis(axis, len(shape_b), who, shape_b) for axis in axes_b)
+    axes_a = tuple(checked_axis(axis, len(shape_a), who, shape_a) for axis in axes_a)
+    axes_b = tuple(checked_axis(axis, len(shape_b), who, shape_b) for axis in axes_b)
     for axes, shape in ((axes_a, shape_a), (axes_b, shape_b)):
         if len(set(axes)) < len(axes):
             raise ValueError(

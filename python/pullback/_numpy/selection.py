@@ -15,7 +15,7 @@ from .. import _core
 from .._base.checks import axes_of, looked_at
 from .._core import Tensor
 from .._typing import TensorLike
-from .arranging import common_shape
+from .broadcasting import common_shape
 from .shape import listed
 
 __all__ = [

@@ -13,8 +13,8 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._base.checks import axes_of, choice
 from .._core import Tensor
-from .._numpy.arranging import flip
 from .._numpy.creation import zeros
+from .._numpy.flipping import flip
 from .._typing import TensorLike
 from ._fourier import fftn, ifftn
 from ._real_transforms import irfftn, rfftn

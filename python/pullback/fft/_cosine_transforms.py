@@ -13,8 +13,9 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._base.checks import axes_of, integer
 from .._core import Tensor
-from .._numpy.arranging import flip, moveaxis
+from .._numpy.arranging import moveaxis
 from .._numpy.creation import zeros
+from .._numpy.flipping import flip
 from .._typing import TensorLike
 from ._fourier import fft
 from ._real_transforms import irfft, rfft

@@ -7,8 +7,8 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._base.checks import axes_of
 from .._core import Tensor
-from .._numpy.arranging import roll
 from .._numpy.array_api import on_device
+from .._numpy.flipping import roll
 from .._typing import DType, TensorLike
 from ._transform import Axes, points_of
 

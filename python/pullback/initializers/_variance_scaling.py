@@ -14,7 +14,7 @@ from .. import _core, random
 from .._base.checks import choice, integers, number
 from .._core import Tensor
 from .._numpy.creation import eye as _eye
-from .._numpy.products import diagonal as _diagonal
+from .._numpy.diagonals import diagonal as _diagonal
 from .._typing import DType, Shape, TensorLike
 
 MODES = ("fan_in", "fan_out", "fan_avg")

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from .. import _core
 from .._base.checks import choice, flag
 from .._core import Tensor
-from .._numpy.arranging import tril, triu
+from .._numpy.triangular import tril, triu
 from .._typing import TensorLike
 
 Degenerate = Literal["nan", "mask", "error"]

@@ -8,7 +8,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._base.checks import check_matrices, integer
 from .._core import Tensor
-from .._numpy import products, reductions
+from .._numpy import diagonals, reductions
 from .._typing import DType, TensorLike
 
 
@@ -73,4 +73,4 @@ def trace(x: TensorLike, /, *, offset: SupportsIndex = 0, dtype: DType = None) -
 def _entries(x: TensorLike, offset: SupportsIndex, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     check_matrices(x, who)
-    return products.diagonal(x, integer(offset, who), -2, -1)
+    return diagonals.diagonal(x, integer(offset, who), -2, -1)

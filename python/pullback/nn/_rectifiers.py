@@ -1,4 +1,4 @@
-"""Activation functions that are linear or exponential piece by piece: rectifiers and hard variants."""
+"""Activation functions that are piecewise linear or exponential, and hard variants of others."""
 
 from __future__ import annotations
 

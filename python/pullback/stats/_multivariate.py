@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from .._numpy.creation import eye
-from .._numpy.products import diagonal
+from .._numpy.diagonals import diagonal
 from ..linalg._decompositions import cholesky
 from ..linalg._solve import solve_triangular
 from ._distribution import INFINITY, NAN, check_broadcast, floats
