@@ -81,6 +81,7 @@ from ._numpy.differences import *
 from ._numpy.dtype_functions import *
 from ._numpy.einsum import *
 from ._numpy.exponentials import *
+from ._numpy.extrema import *
 from ._numpy.flipping import *
 from ._numpy.floating_point import *
 from ._numpy.gather import *
@@ -202,6 +203,7 @@ __all__ += _numpy.differences.__all__
 __all__ += _numpy.dtype_functions.__all__
 __all__ += _numpy.einsum.__all__
 __all__ += _numpy.exponentials.__all__
+__all__ += _numpy.extrema.__all__
 __all__ += _numpy.flipping.__all__
 __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__

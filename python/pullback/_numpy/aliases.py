@@ -8,7 +8,7 @@ from .. import _core
 from .._base.checks import flag
 from .._core import Tensor
 from .._typing import Axis, TensorLike
-from .reductions import extremum
+from .extrema import extremum
 from .rounding import rounded_to
 from .trigonometric import deg2rad, rad2deg
 

@@ -11,7 +11,8 @@ from .. import _core
 from .._base.checks import flag
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .reductions import as_dtype, extremum, mask_of, mean_where, sum_as
+from .extrema import extremum
+from .reductions import as_dtype, mask_of, mean_where, sum_as
 from .statistics import deviation_of, variance_of
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar"]
