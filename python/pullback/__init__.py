@@ -103,6 +103,7 @@ from ._numpy.selection import *
 from ._numpy.sets import *
 from ._numpy.shape import *
 from ._numpy.sorting import *
+from ._numpy.splitting import *
 from ._numpy.statistics import *
 from ._numpy.triangular import *
 from ._numpy.trigonometric import *
@@ -224,6 +225,7 @@ __all__ += _numpy.selection.__all__
 __all__ += _numpy.sets.__all__
 __all__ += _numpy.shape.__all__
 __all__ += _numpy.sorting.__all__
+__all__ += _numpy.splitting.__all__
 __all__ += _numpy.statistics.__all__
 __all__ += _numpy.triangular.__all__
 __all__ += _numpy.trigonometric.__all__
