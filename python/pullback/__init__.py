@@ -107,6 +107,7 @@ from ._numpy.splitting import *
 from ._numpy.statistics import *
 from ._numpy.triangular import *
 from ._numpy.trigonometric import *
+from ._numpy.trigonometric_aliases import *
 from ._runtime.evaluation import *
 from ._runtime.profile import *
 from ._runtime.support import *
@@ -229,6 +230,7 @@ __all__ += _numpy.splitting.__all__
 __all__ += _numpy.statistics.__all__
 __all__ += _numpy.triangular.__all__
 __all__ += _numpy.trigonometric.__all__
+__all__ += _numpy.trigonometric_aliases.__all__
 __all__ += _runtime.evaluation.__all__
 __all__ += _runtime.profile.__all__
 __all__ += _runtime.support.__all__
