@@ -1,19 +1,15 @@
 """Initial values of parameters: `pb.nn.initializers`."""
 
 from .._numpy.creation import ones, zeros
+from ._distributions import constant, normal, truncated_normal, uniform
+from ._matrices import identity, orthogonal
 from ._variance_scaling import (
-    constant,
     glorot_normal,
     glorot_uniform,
     he_normal,
     he_uniform,
-    identity,
     lecun_normal,
     lecun_uniform,
-    normal,
-    orthogonal,
-    truncated_normal,
-    uniform,
     variance_scaling,
 )
 

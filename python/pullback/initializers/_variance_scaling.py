@@ -1,4 +1,4 @@
-"""Initial values of parameters, as functions of a shape and a dtype.
+"""Random initial values whose variance depends on the number of inputs and outputs of a layer.
 
 The last axis of a shape counts the outputs of a layer, the axis before its inputs, as in `x @ w`.
 The axes before these two, as of a convolution, are the positions at which each input and output
@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod, sqrt
 
-from .. import _core, random
-from .._base.checks import choice, integers, number
+from .._base.checks import choice, number
 from .._core import Tensor
-from .._numpy.creation import eye as _eye
-from .._numpy.diagonals import diagonal as _diagonal
-from .._typing import DType, Shape, TensorLike
+from .._typing import DType, Shape
+from ._distributions import axis_sizes, normal, truncated_normal, uniform
 
 MODES = ("fan_in", "fan_out", "fan_avg")
 DISTRIBUTIONS = ("truncated_normal", "normal", "uniform")
@@ -44,153 +42,6 @@ def scaled(shape: Sequence[int], scale: float, mode: str, distribution: str) -> 
 
 
 _CUT = 0.87962566103423978  # standard deviation of the standard normal truncated at 2
-
-
-def _lengths(shape: Shape, who: str) -> tuple[int, ...]:
-    return tuple(integers(shape, who))
-
-
-def constant(shape: Shape, value: TensorLike = 0.0, dtype: DType = None) -> Tensor:
-    """Return a tensor filled with a value.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the result.
-    value : array_like, optional
-        A number, or values that broadcast to `shape`. Default: 0.
-    dtype : dtype_like, optional
-        Dtype of the result. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The given shape and dtype.
-
-    Raises
-    ------
-    TypeError
-        If `shape` does not consist of integers, or `dtype` is unknown.
-    ValueError
-        If `value` does not broadcast to `shape`, or `shape` has a negative size.
-
-    Examples
-    --------
-    >>> pb.nn.initializers.constant((2, 2), 0.5)
-    Tensor([[0.5, 0.5],
-            [0.5, 0.5]], dtype=float32)
-    """
-    given = _core.constant(value, _core.default_float() if dtype is None else dtype, "constant")
-    return _core.broadcast_to(given, _lengths(shape, "constant"))
-
-
-def uniform(shape: Shape, low: float = -0.05, high: float = 0.05, dtype: DType = None) -> Tensor:
-    """Draw from the uniform distribution between two bounds.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the result.
-    low, high : float, optional
-        Bounds. Default: -0.05 and 0.05.
-    dtype : dtype_like, optional
-        Floating dtype. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The given shape and dtype.
-
-    Raises
-    ------
-    TypeError
-        If `shape` does not consist of integers, a bound is not a number, or `dtype` is not
-        floating.
-    ValueError
-        If `shape` has a negative size.
-
-    Examples
-    --------
-    >>> pb.nn.initializers.uniform((2, 3), -1.0, 1.0).shape
-    (2, 3)
-    """
-    first, last = number(low, "uniform"), number(high, "uniform")
-    return _core.add(_core.multiply(random.uniform(shape, dtype), last - first), first)
-
-
-def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = None) -> Tensor:
-    """Draw from the normal distribution.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the result.
-    mean : float, optional
-        Mean. Default: 0.
-    stddev : float, optional
-        Standard deviation. Default: 1.
-    dtype : dtype_like, optional
-        Floating dtype. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The given shape and dtype.
-
-    Raises
-    ------
-    TypeError
-        If `shape` does not consist of integers, `mean` or `stddev` is not a number, or `dtype` is
-        not floating.
-    ValueError
-        If `shape` has a negative size.
-
-    Examples
-    --------
-    >>> pb.nn.initializers.normal((2, 3), stddev=0.01).shape
-    (2, 3)
-    """
-    scale, shift = number(stddev, "normal"), number(mean, "normal")
-    return _core.add(_core.multiply(random.normal(shape, dtype), scale), shift)
-
-
-def truncated_normal(
-    shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = None
-) -> Tensor:
-    """Draw from the normal distribution within two standard deviations of its mean.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the result.
-    mean : float, optional
-        Mean. Default: 0.
-    stddev : float, optional
-        Standard deviation before the truncation. Default: 1.
-    dtype : dtype_like, optional
-        Floating dtype. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The given shape and dtype.
-
-    Raises
-    ------
-    TypeError
-        If `shape` does not consist of integers, `mean` or `stddev` is not a number, or `dtype` is
-        not floating.
-    ValueError
-        If `shape` has a negative size.
-
-    Examples
-    --------
-    >>> bool(pb.all(pb.abs(pb.nn.initializers.truncated_normal(1000)) <= 2))
-    True
-    """
-    scale, shift = number(stddev, "truncated_normal"), number(mean, "truncated_normal")
-    drawn = random.truncated_normal(-2.0, 2.0, shape, dtype)
-    return _core.add(_core.multiply(drawn, scale), shift)
 
 
 def variance_scaling(
@@ -244,7 +95,7 @@ def variance_scaling(
         raise ValueError(f"{who}: scale must be above 0, got {size}")
     fan = choice(mode, MODES, who, "mode")
     kind = choice(distribution, DISTRIBUTIONS, who, "distribution")
-    width = scaled(_lengths(shape, who), size, fan, kind)
+    width = scaled(axis_sizes(shape, who), size, fan, kind)
     if kind == "uniform":
         return uniform(shape, -width, width, dtype)
     draw = normal if kind == "normal" else truncated_normal
@@ -476,90 +327,3 @@ def lecun_normal(shape: Shape, dtype: DType = None) -> Tensor:
     (784, 128)
     """
     return variance_scaling(shape, 1.0, "fan_in", "truncated_normal", dtype)
-
-
-def orthogonal(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
-    """Draw a random matrix with orthogonal rows or columns of norm `gain`.
-
-    All such matrices are equally likely. With more than two axes, the axes before the last are
-    combined into rows.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Shape of the result, with at least two axes.
-    gain : float, optional
-        Norm of the orthogonal rows or columns. Default: 1.
-    dtype : dtype_like, optional
-        Floating dtype. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The given shape and dtype.
-
-    Raises
-    ------
-    TypeError
-        If `shape` does not consist of integers, `gain` is not a number, or `dtype` is not floating.
-    ValueError
-        If `shape` has fewer than two axes.
-
-    References
-    ----------
-    .. [1] A. M. Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear
-       neural networks", 2014.
-
-    Examples
-    --------
-    >>> w = pb.nn.initializers.orthogonal((4, 2))
-    >>> bool(pb.allclose(w.T @ w, pb.eye(2), atol=1e-6))
-    True
-    """
-    lengths = _lengths(shape, "orthogonal")
-    if len(lengths) < 2:
-        raise ValueError(f"orthogonal: expected two axes or more, got shape {lengths}")
-    rows, columns = prod(lengths[:-1]), lengths[-1]
-    drawn = _core.random_normal((max(rows, columns), min(rows, columns)), dtype)
-    q, r = _core.qr(drawn, False)
-    diagonal = _diagonal(r)
-    # The QR decomposition with a positive diagonal is unique.
-    q = _core.multiply(q, _core.where(_core.less(diagonal, 0), -1, 1))
-    q = q if rows >= columns else _core.transpose(q, None)
-    return _core.multiply(_core.reshape(q, lengths), number(gain, "orthogonal"))
-
-
-def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
-    """Return the identity matrix times `gain`.
-
-    Parameters
-    ----------
-    shape : sequence of two int
-        Shape of the result, not necessarily square.
-    gain : float, optional
-        Value on the diagonal. Default: 1.
-    dtype : dtype_like, optional
-        Floating dtype. Default: the default floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The given shape and dtype.
-
-    Raises
-    ------
-    TypeError
-        If `shape` does not consist of integers, or `gain` is not a number.
-    ValueError
-        If `shape` does not have two axes.
-
-    Examples
-    --------
-    >>> pb.nn.initializers.identity((2, 3))
-    Tensor([[1., 0., 0.],
-            [0., 1., 0.]], dtype=float32)
-    """
-    lengths = _lengths(shape, "identity")
-    if len(lengths) != 2:
-        raise ValueError(f"identity: expected two axes, got shape {lengths}")
-    return _core.multiply(_eye(lengths[0], lengths[1], dtype=dtype), number(gain, "identity"))
