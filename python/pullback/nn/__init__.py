@@ -25,7 +25,7 @@ from ._losses import (
     sparse_softmax_cross_entropy,
 )
 from ._normalization import batch_norm, dropout, embedding, group_norm, layer_norm, rms_norm
-from ._pool import adaptive_avg_pool, adaptive_max_pool, avg_pool, fold, lp_pool, max_pool, unfold
+from ._pool import adaptive_avg_pool, adaptive_max_pool, avg_pool, lp_pool, max_pool
 from ._rectifiers import (
     celu,
     elu,
@@ -40,6 +40,7 @@ from ._rectifiers import (
 from ._recurrent import gru, lstm, rnn
 from ._regression_losses import hinge, huber_loss, l1_loss, l2_loss, smooth_l1
 from ._resize import resize, upsample
+from ._unfold import fold, unfold
 
 __all__ = [
     "adaptive_avg_pool",
