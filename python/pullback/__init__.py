@@ -76,6 +76,7 @@ from ._numpy.closeness import *
 from ._numpy.complex_numbers import *
 from ._numpy.covariance import *
 from ._numpy.creation import *
+from ._numpy.creation_like import *
 from ._numpy.diagonals import *
 from ._numpy.differences import *
 from ._numpy.dtype_functions import *
@@ -85,7 +86,6 @@ from ._numpy.extrema import *
 from ._numpy.flipping import *
 from ._numpy.floating_point import *
 from ._numpy.gather import *
-from ._numpy.grids import *
 from ._numpy.histograms import *
 from ._numpy.hyperbolic import *
 from ._numpy.joining import *
@@ -96,6 +96,7 @@ from ._numpy.padding import *
 from ._numpy.powers import *
 from ._numpy.products import *
 from ._numpy.quantiles import *
+from ._numpy.ranges import *
 from ._numpy.reductions import *
 from ._numpy.rounding import *
 from ._numpy.scans import *
@@ -200,6 +201,7 @@ __all__ += _numpy.closeness.__all__
 __all__ += _numpy.complex_numbers.__all__
 __all__ += _numpy.covariance.__all__
 __all__ += _numpy.creation.__all__
+__all__ += _numpy.creation_like.__all__
 __all__ += _numpy.diagonals.__all__
 __all__ += _numpy.differences.__all__
 __all__ += _numpy.dtype_functions.__all__
@@ -209,7 +211,6 @@ __all__ += _numpy.extrema.__all__
 __all__ += _numpy.flipping.__all__
 __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__
-__all__ += _numpy.grids.__all__
 __all__ += _numpy.histograms.__all__
 __all__ += _numpy.hyperbolic.__all__
 __all__ += _numpy.joining.__all__
@@ -219,6 +220,7 @@ __all__ += _numpy.padding.__all__
 __all__ += _numpy.powers.__all__
 __all__ += _numpy.products.__all__
 __all__ += _numpy.quantiles.__all__
+__all__ += _numpy.ranges.__all__
 __all__ += _numpy.reductions.__all__
 __all__ += _numpy.rounding.__all__
 __all__ += _numpy.scans.__all__

@@ -7,29 +7,23 @@ TypeError.
 
 from __future__ import annotations
 
-from math import ceil, isfinite
-from operator import index
-from typing import Any, SupportsIndex
-
-import numpy
+from typing import SupportsIndex
 
 from .. import _core
-from .._base.checks import offset_of
+from .._base.checks import check_copy, offset_of
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
 from .array_api import on_device
 
 __all__ = [
-    "arange",
+    "asarray",
     "constant",
+    "empty",
     "eye",
     "full",
-    "full_like",
     "one_hot",
     "ones",
-    "ones_like",
     "zeros",
-    "zeros_like",
 ]
 
 
@@ -182,200 +176,6 @@ def full(
     return _core.full(shape, fill_value, dtype)
 
 
-def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
-    """Return a tensor filled with zeros, with the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-        Array whose shape and dtype are used.
-    dtype : dtype_like, optional
-        Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
-
-    Returns
-    -------
-    Tensor
-        Shape of `x`; the given dtype, or the dtype of `x`.
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is unknown.
-    ValueError
-        If `device` is neither "cpu" nor None.
-
-    Examples
-    --------
-    >>> pb.zeros_like([1.0, 2.0])
-    Tensor([0., 0.], dtype=float32)
-    """
-    on_device(device, "zeros_like")
-    return full_like(x, 0, dtype)
-
-
-def ones_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
-    """Return a tensor filled with ones, with the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-        Array whose shape and dtype are used.
-    dtype : dtype_like, optional
-        Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
-
-    Returns
-    -------
-    Tensor
-        Shape of `x`; the given dtype, or the dtype of `x`.
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is unknown.
-    ValueError
-        If `device` is neither "cpu" nor None.
-
-    Examples
-    --------
-    >>> pb.ones_like([1.0, 2.0])
-    Tensor([1., 1.], dtype=float32)
-    """
-    on_device(device, "ones_like")
-    return full_like(x, 1, dtype)
-
-
-def full_like(
-    x: TensorLike, /, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
-) -> Tensor:
-    """Return a tensor filled with a value, with the shape and dtype of `x`.
-
-    Differentiable in `fill_value`.
-
-    Parameters
-    ----------
-    x : array_like
-        Array whose shape and dtype are used.
-    fill_value : array_like
-        A number, or an array that broadcasts to the shape of `x`. It is cast to the dtype.
-    dtype : dtype_like, optional
-        Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
-
-    Returns
-    -------
-    Tensor
-        Shape of `x`; the given dtype, or the dtype of `x`.
-
-    Raises
-    ------
-    TypeError
-        If `dtype` is unknown, or a complex value is cast to a dtype that is neither complex nor
-        bool.
-    ValueError
-        If `fill_value` does not broadcast to the shape of `x`, or `device` is neither "cpu" nor
-        None.
-
-    Examples
-    --------
-    >>> pb.full_like([1.0, 2.0], 5)
-    Tensor([5., 5.], dtype=float32)
-    """
-    on_device(device, "full_like")
-    like = _core.identity(x)
-    return _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
-
-
-def arange(
-    start: float,
-    stop: float | None = None,
-    step: float = 1,
-    dtype: DType = None,
-    *,
-    device: str | None = None,
-) -> Tensor:
-    """Return numbers with a constant step in the half-open interval [start, stop).
-
-    The call `arange(n)` counts from 0 to n - 1. The arguments are numbers whose values are read at
-    once; the result has no gradient.
-
-    Parameters
-    ----------
-    start : int or float
-        First number; with a single argument it is `stop`, and the first number is 0.
-    stop : int or float, optional
-        End of the interval, which is not included.
-    step : int or float, optional
-        Step, not 0. Default: 1.
-    dtype : dtype_like, optional
-        Dtype. Default: int64 if all arguments are integers, else the default floating dtype.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
-
-    Returns
-    -------
-    Tensor
-        One axis, of size ceil((stop - start) / step) or 0.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not a number, or `dtype` is unknown or bool.
-    ValueError
-        If `step` is 0, an argument is infinite or NaN, or `device` is neither "cpu" nor None.
-    RuntimeError
-        If an argument is a tensor without a value in a function that is being traced.
-
-    See Also
-    --------
-    linspace
-
-    Examples
-    --------
-    >>> pb.arange(5)
-    Tensor([0, 1, 2, 3, 4], dtype=int64)
-    >>> pb.arange(1, 2, 0.25)
-    Tensor([1.  , 1.25, 1.5 , 1.75], dtype=float32)
-    """
-    on_device(device, "arange")
-    if stop is None:
-        start, stop = 0, start
-    first, end, by = (_number(x, "arange") for x in (start, stop, step))
-    if by == 0:
-        raise ValueError("arange: step is 0")
-    if isinstance(first, int) and isinstance(end, int) and isinstance(by, int):
-        length, natural = -((first - end) // by), numpy.dtype("int64")
-    else:
-        quotient = (end - first) / by
-        if not isfinite(quotient):
-            raise ValueError(f"arange: expected finite numbers, got {start}, {stop} and {step}")
-        length, natural = ceil(quotient), _core.default_float()
-    return _core.arange(first, max(0, length), by, natural if dtype is None else dtype)
-
-
-def _number(x: Any, who: str) -> int | float:
-    """Return a number of Python, NumPy or a tensor as a Python number."""
-    try:
-        if hasattr(x, "dtype"):
-            number = x.item()
-        else:
-            number = index(x) if hasattr(x, "__index__") else float(x)
-    except (TypeError, ValueError):
-        number = None
-    if isinstance(number, (int, float)) and not isinstance(x, str):
-        return number
-    shape = (
-        f", got a {type(x).__name__} of shape {x.shape}"
-        if hasattr(x, "shape")
-        else f", got {_core.shown(x)}"
-    )
-    raise TypeError(f"{who}: expected numbers{shape}")
-
-
 def eye(
     n_rows: SupportsIndex,
     n_cols: SupportsIndex | None = None,
@@ -461,3 +261,98 @@ def one_hot(
             [1., 0., 0.]], dtype=float32)
     """
     return _core.one_hot(indices, depth, dtype, axis)
+
+
+def asarray(
+    value: TensorLike,
+    /,
+    dtype: DType = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+) -> Tensor:
+    """Convert a value to a tensor, as `constant` does.
+
+    The name is the one of the Array API standard. A tensor that already has the dtype is returned
+    itself unless `copy` is True; any other value is copied.
+
+    Parameters
+    ----------
+    value : array_like
+        A number, a NumPy array or scalar, a nested list, or a tensor.
+    dtype : dtype_like, optional
+        Dtype to which the value is cast. Default: see `constant`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+    copy : bool, optional
+        True makes a new tensor. False is an error if a copy is required. Default: None, which
+        copies if required.
+
+    Returns
+    -------
+    Tensor
+        Shape of `value`; the given or the inferred dtype.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not supported, a complex value is cast to a dtype that is neither complex
+        nor bool, or `copy` is neither a bool nor None.
+    ValueError
+        If nested lists are ragged, `copy` is False and a copy is required, or `device` is neither
+        "cpu" nor None.
+    OverflowError
+        If a Python integer does not fit in the dtype.
+
+    See Also
+    --------
+    constant
+
+    Examples
+    --------
+    >>> pb.asarray([1.0, 2.0])
+    Tensor([1., 2.], dtype=float32)
+    """
+    on_device(device, "asarray")
+    check_copy(copy, "asarray")
+    out = _core.constant(value, dtype, "asarray")
+    if isinstance(value, Tensor) and value.dtype == out.dtype:
+        return _core.identity(value) if copy else value
+    if copy is False:
+        raise ValueError("asarray: the value has to be copied, and copy=False forbids it")
+    return out
+
+
+def empty(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with zeros, as `zeros` does.
+
+    Uninitialised memory could not be used, since a tensor is never modified.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the result.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        The given shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `shape` does not consist of integers, or `dtype` is unknown.
+    ValueError
+        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.empty(2)
+    Tensor([0., 0.], dtype=float32)
+    """
+    on_device(device, "empty")
+    return full(shape, 0.0, dtype)

@@ -8,8 +8,8 @@ from typing import SupportsIndex
 from .. import _core
 from .._base.checks import choice, integer, integer_tensor, made_floating
 from .._core import Tensor
-from .._numpy.creation import arange
 from .._numpy.indexing import At
+from .._numpy.ranges import arange
 from .._typing import TensorLike
 
 __all__ = ["embedding_bag"]

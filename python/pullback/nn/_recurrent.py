@@ -9,7 +9,7 @@ from .. import _core
 from .._base.checks import choice, flag, lengths_of, made_floating
 from .._control.loops import scan
 from .._core import Tensor
-from .._numpy.creation import arange
+from .._numpy.ranges import arange
 from .._typing import TensorLike
 
 __all__ = ["gru", "lstm", "rnn"]
