@@ -26,11 +26,12 @@ from ._decompositions import cholesky, eig, eigh, eigvals, eigvalsh, lu, qr, svd
 from ._diagonals import diagonal, trace
 from ._iterative import cg, gmres
 from ._least_squares import lstsq, pinv
-from ._lu_and_tensors import lu_factor, lu_solve, tensorinv, tensorsolve
+from ._lu import lu_factor, lu_solve
 from ._matrix_functions import expm, logm, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
 from ._structured import block_diag, khatri_rao, solve_banded, toeplitz, tridiagonal_solve
+from ._tensor_equations import tensorinv, tensorsolve
 
 __all__ = [
     "LinAlgError",
