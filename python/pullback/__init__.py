@@ -73,6 +73,7 @@ from ._numpy.bounds import *
 from ._numpy.broadcasting import *
 from ._numpy.casting import *
 from ._numpy.closeness import *
+from ._numpy.comparisons import *
 from ._numpy.complex_numbers import *
 from ._numpy.covariance import *
 from ._numpy.creation import *
@@ -88,6 +89,7 @@ from ._numpy.floating_point import *
 from ._numpy.gather import *
 from ._numpy.histograms import *
 from ._numpy.hyperbolic import *
+from ._numpy.interpolation import *
 from ._numpy.joining import *
 from ._numpy.logic import *
 from ._numpy.methods import add_methods as _add_methods
@@ -198,6 +200,7 @@ __all__ += _numpy.bounds.__all__
 __all__ += _numpy.broadcasting.__all__
 __all__ += _numpy.casting.__all__
 __all__ += _numpy.closeness.__all__
+__all__ += _numpy.comparisons.__all__
 __all__ += _numpy.complex_numbers.__all__
 __all__ += _numpy.covariance.__all__
 __all__ += _numpy.creation.__all__
@@ -213,6 +216,7 @@ __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__
 __all__ += _numpy.histograms.__all__
 __all__ += _numpy.hyperbolic.__all__
+__all__ += _numpy.interpolation.__all__
 __all__ += _numpy.joining.__all__
 __all__ += _numpy.logic.__all__
 __all__ += _numpy.nan_reductions.__all__
