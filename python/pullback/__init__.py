@@ -2,18 +2,18 @@
 
 >>> import pullback as pb
 >>> x = pb.Variable([1.0, 2.0, 3.0])
->>> y = pb.sum(x * x)          # built at once, computed when somebody looks
+>>> y = pb.sum(x * x)          # built at once, computed when its value is read
 >>> pb.gradients(y, x)
 [Tensor([2., 4., 6.], dtype=float32)]
 
-Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
-`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing` are namespaces; the
-functions of the first two that NumPy or the Array API have at the top are here too.
-TensorFlow 1's names are in `pullback.compat.tf1`.
+Functions of arrays have NumPy's names; `gradients`, `GradientTape`, `grad`, `custom_gradient` and
+`function` compute derivatives. `nn`, `linalg`, `fft`, `random`, `special`, `stats`, `implicit`,
+`initializers`, `integrate`, `optimizers` and `testing` are namespaces. Functions of `linalg` that
+NumPy has at the top are also here, and so are many of `nn`. TensorFlow 1's names are in
+`pullback.compat.tf1`.
 """
 
-# A module lists its public names in `__all__`; a star takes these, and type checkers follow it.
+# Each module lists its public names in `__all__`. Type checkers follow the stars.
 # ruff: noqa: F403
 
 from typing import TYPE_CHECKING
@@ -269,7 +269,7 @@ def _name_publicly() -> None:
 _name_publicly()
 
 
-if not TYPE_CHECKING:  # checkers know the names themselves
+if not TYPE_CHECKING:  # type checkers have the names from the imports
 
     def __getattr__(name):
         from ._base.hints import of_module

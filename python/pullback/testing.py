@@ -1,4 +1,4 @@
-"""Checks for tests: `pb.testing`."""
+"""Checks of gradients for tests, `pb.testing`."""
 
 from ._autodiff.gradient_check import GradientError, check_gradients
 

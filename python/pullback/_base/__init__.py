@@ -1,2 +1,4 @@
-"""Argument checks, dtypes, pytrees and process settings: everything else may import these, and they
-import nothing of the package but `_core` and each other."""
+"""Argument checks, dtypes, pytrees and process settings, which every other folder may import.
+
+Files here import `_core` and each other, nothing else of the package.
+"""

@@ -1,4 +1,4 @@
-"""Checks of arguments that several functions take."""
+"""Checks and conversions of arguments. `who` is the public function that an error names."""
 
 from __future__ import annotations
 

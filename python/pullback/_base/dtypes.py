@@ -1,4 +1,4 @@
-"""The dtypes: those of NumPy, and bfloat16, which NumPy does not have."""
+"""The dtype objects: NumPy's, and bfloat16, which NumPy does not have."""
 
 from __future__ import annotations
 

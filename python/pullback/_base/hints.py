@@ -1,4 +1,4 @@
-"""What an AttributeError adds: where the name that somebody looked for is found here."""
+"""Hints that an AttributeError adds: the name in this library for a name of another library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-# Names of other libraries, by ours.
+# Names of other libraries and the names of the same functions here.
 NAMES = {
     "array": "constant",
     "cat": "concat",

@@ -1,5 +1,7 @@
-"""The last question about gradients that was asked while debugging is on, so that `explain` can be
-given the optimizer, the tape or the answer instead of repeating it."""
+"""The last gradient that was computed while debugging is on.
+
+`explain` finds it by the optimizer, the tape or the gradient that it is called with.
+"""
 
 from __future__ import annotations
 

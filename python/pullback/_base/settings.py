@@ -1,4 +1,4 @@
-"""What holds for the whole process: default dtype and threads."""
+"""Settings of the process: default dtype, threads, debugging, escapes, rule verification."""
 
 from __future__ import annotations
 

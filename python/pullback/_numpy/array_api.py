@@ -1,7 +1,7 @@
 """Requirements of the Array API standard for a namespace and its arrays.
 
-They are: the namespace of an array, its device, a description of the namespace, and exchange with
-other libraries through DLPack.
+These are the namespace of an array, its device, a description of the namespace, constants, and
+exchange with other libraries through DLPack.
 """
 
 from __future__ import annotations

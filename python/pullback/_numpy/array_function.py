@@ -1,7 +1,9 @@
-"""NumPy's functions given tensors (NEP 18). They know no gradients, so they take the value of a
-tensor that is not tracked, and of any where the answer has no derivative: a bool, an integer, a
-text, nothing. All else is a TypeError that names what to use instead, except for the functions with
-which libraries take in what they are given: they give values, like `numpy.asarray` itself.
+"""NumPy's functions called with tensors (`__array_function__`, NEP 18).
+
+These functions have no gradients. They take the value of a tensor that is not tracked. They take
+the value of a tracked tensor if the result has no derivative: a bool, an integer, a string, None.
+Otherwise a TypeError names the function to use instead. Exceptions are the functions by which other
+libraries convert their input: they return values, as `numpy.asarray` does.
 """
 
 from __future__ import annotations
@@ -14,15 +16,15 @@ import numpy
 from .. import _core
 from .._core import Tensor, Variable
 
-# Whose answers depend on shapes and dtypes alone.
+# Their results depend only on shapes and dtypes.
 _OF_TYPES = {"shape", "ndim", "size", "iscomplexobj", "isrealobj"}
 _LIKE = {"empty_like", "zeros_like", "ones_like"}
 _TAKE_IN = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "ravel", "vstack"}
 _VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
-# They write the values into an array, from which no gradient comes back; NumPy's own functions,
-# such as `full_like` and `nan_to_num`, call them with their other arguments.
+# They write values into an array, through which no gradient passes. NumPy's own functions, such as
+# `full_like` and `nan_to_num`, call them with some of their arguments.
 _WRITE = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
-_ESCAPE = (_VALUES - _LIKE) | _WRITE  # refused where a gradient depends on the value
+_ESCAPE = (_VALUES - _LIKE) | _WRITE  # an escape if a gradient depends on the value
 
 
 def array_function(
@@ -30,7 +32,7 @@ def array_function(
 ) -> Any:
     """What the function answers; see above."""
     name = function.__name__
-    if name in _OF_TYPES:  # nothing is computed
+    if name in _OF_TYPES:  # no value is evaluated
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     leaves, structure = _core.flatten((tuple(args), dict(kwargs)))
     tracked = taken = False
@@ -41,10 +43,10 @@ def array_function(
             tracked |= name not in _VALUES and _has_slopes(leaf) and _core.is_tracked(leaf)
             leaves[k] = numpy.asarray(leaf)
             taken = True
-    if not taken:  # a tensor in what is no list, tuple or dict, which would come here again
+    if not taken:  # a tensor in another container; a call of `function` would recurse
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     args, kwargs = _core.unflatten(structure, leaves)
-    if tracked and kwargs.get("out") is not None:  # which what is refused must not change
+    if tracked and kwargs.get("out") is not None:  # raise before `out` is changed
         raise _refused(function)
     answer = function(*args, **kwargs)
     if tracked and any(map(_has_slopes, _core.flatten(answer)[0])):

@@ -1,12 +1,12 @@
-"""Two arrays with labelled axes into one: as views and a (batched) matrix product.
+"""Contraction of two arrays with labelled axes into one, by views and a (batched) matrix product.
 
-A label that both have and nobody wants is summed over; one that both have and somebody wants is a
-batch axis; the others are the rows of one and the columns of the other. `plan_pair` decides from
-sizes alone how the axes are arranged, so plans can be kept; `run_pair` builds the nodes.
+A label of both operands that later steps do not need is summed over; one that they need is a batch
+axis. The other labels are the rows of one operand and the columns of the other. `plan_pair` chooses
+the arrangement of the axes from sizes alone, so plans can be cached; `run_pair` builds the nodes.
 
-An operand costs nothing where its rows (and what is summed over) lie next to each other in memory:
-then its matrix is a view. Where they do not, it is copied, or some of the rows become batch axes
-that the other operand is repeated along; whatever copies fewer elements.
+An operand needs no copy if its rows and its summed axes are contiguous: then its matrix is a view.
+Otherwise it is copied, or some rows become batch axes along which the other operand is repeated;
+the choice is the one that copies fewer elements.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, NamedTuple, TypeAlias
 from .. import _core
 from .._core import Tensor
 
-Label: TypeAlias = Any  # hashable
+Label: TypeAlias = Any  # any hashable object
 Labels: TypeAlias = tuple[Label, ...]
 Sizes: TypeAlias = Mapping[Label, int]
 
-_MAX_RANK = 16  # of the core
+_MAX_RANK = 16  # limit of the core
 
 
 class Pair(NamedTuple):
@@ -32,11 +32,11 @@ class Pair(NamedTuple):
 
     how: str  # multiply, sum (of the product over the last axes), matmul
     swap: bool  # the second operand is the left one
-    orders: tuple[tuple[int, ...] | None, ...]  # axes, of left and right
-    shapes: tuple[tuple[int, ...], ...]  # after that
-    turned: tuple[bool, bool]  # then the last two axes change places
-    summed: int  # how many last axes `sum` folds
-    shape: tuple[int, ...]  # of the result
+    orders: tuple[tuple[int, ...] | None, ...]  # transposes of left and right
+    shapes: tuple[tuple[int, ...], ...]  # reshapes that follow
+    turned: tuple[bool, bool]  # whether the last two axes are then swapped
+    summed: int  # number of last axes that `sum` reduces
+    shape: tuple[int, ...]  # shape of the result
 
 
 def plan_pair(

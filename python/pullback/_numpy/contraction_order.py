@@ -1,4 +1,7 @@
-"""The order in which a product of several labelled arrays is computed."""
+"""The order of pairwise contractions in a product of several labelled arrays.
+
+Up to `_EXACT` operands the order with the least work is found, otherwise a greedy one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from itertools import combinations
 
 from .contraction import Label, Labels
 
-_EXACT = 7  # operands up to which every order is tried: 3^n / 2 pairs of groups
+_EXACT = 7  # most operands for an exhaustive search, which compares 3^n / 2 pairs of groups
 
 
 def contraction_order(
@@ -37,7 +40,7 @@ def _volume(mask: int, lengths: Mapping[int, int]) -> int:
     return out
 
 
-# A tree of pairs: an operand's position, or two trees.
+# A tree of pairs: the position of an operand, or two trees.
 _Tree = int | tuple["_Tree", "_Tree"]
 
 
@@ -58,7 +61,7 @@ def _best_tree(masks: list[int], wanted: int, lengths: Mapping[int, int]) -> _Tr
             part = (group - 1) & group
             while part:
                 rest = group ^ part
-                if part > rest:  # each split once
+                if part > rest:  # each split is compared once
                     cost = _volume(left[part] | left[rest], lengths)
                     work = best[part][0] + best[rest][0] + cost
                     memory = best[part][1] + best[rest][1] + stored

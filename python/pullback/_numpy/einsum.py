@@ -1,8 +1,8 @@
-"""einsum: products and sums over labelled axes.
+"""`einsum`: products and sums over labelled axes.
 
-An expression becomes a plan: what happens to each operand alone (diagonals, sums over axes that
-nobody else has), and the pairs that meet, in the order that multiplies least. Plans depend on the
-subscripts and the shapes alone and are kept. How a pair meets is in contraction.py.
+An expression becomes a plan: the steps of each single operand (diagonals, sums over axes that no
+other operand has) and the pairs to contract, in the order with the least work. Plans depend only on
+the subscripts and the shapes and are cached. The contraction of a pair is in contraction.py.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ def _list_labels(axes: Any) -> Labels:
 
 
 class _Plan(NamedTuple):
-    alone: tuple[tuple[tuple[str, Any], ...], ...]  # steps of each operand
-    pairs: tuple[tuple[int, int, Pair], ...]  # positions i < j that leave; the result comes last
-    order: tuple[int, ...] | None  # of the axes of the result
+    alone: tuple[tuple[tuple[str, Any], ...], ...]  # steps of each single operand
+    pairs: tuple[tuple[int, int, Pair], ...]  # positions i < j to remove; the result is appended
+    order: tuple[int, ...] | None  # transpose of the result
 
 
 @lru_cache(maxsize=1024)
@@ -152,7 +152,7 @@ def _plan(
     ]
     size = _sizes(terms, shapes)
     result = _result(inputs, output, terms)
-    # An axis of length 1 that broadcasts is as good as absent.
+    # An axis of size 1 that broadcasts counts as absent.
     uses = Counter(
         label
         for term, shape in zip(terms, shapes, strict=True)

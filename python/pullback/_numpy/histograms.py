@@ -16,7 +16,7 @@ from .._typing import TensorLike
 __all__ = ["bincount", "digitize", "histogram"]
 
 
-def _row(x: Tensor, who: str, what: str) -> Tensor:
+def nonempty_vector(x: Tensor, who: str, what: str) -> Tensor:
     if len(x.shape) != 1 or x.size == 0:
         raise ValueError(f"{who}: expected {what} of rank 1, not empty, got shape {x.shape}")
     return x
@@ -57,7 +57,7 @@ def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tens
     if right is not False:
         right = flag(right, "digitize", "right")
     x, bins = _core.operands([x, bins], "digitize")
-    bins = _row(bins, "digitize", "bins")
+    bins = nonempty_vector(bins, "digitize", "bins")
     falling = _core.greater(bins[0], bins[-1])
     if not _core.is_traced(bins):
         steps = np.diff(bins.numpy().astype(np.float64))
@@ -118,7 +118,7 @@ def bincount(
     values = looked_at(x, "bincount")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: expected no negative integers, got {values.min()}")
-    if weights is None:  # the integers are evaluated already
+    if weights is None:  # `x` has been evaluated above
         return _core.constant(np.bincount(values, minlength=least))
     added = _core.constant(weights, who="bincount")
     if added.shape != x.shape:
@@ -128,7 +128,7 @@ def bincount(
 
 def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
     if not is_integer(bins):
-        edges = _row(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
+        edges = nonempty_vector(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
         if not _core.is_traced(edges) and not np.all(np.diff(edges.numpy()) >= 0):
             raise ValueError("histogram: expected edges that rise")
         return edges

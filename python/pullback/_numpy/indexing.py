@@ -1,12 +1,12 @@
-"""Indices with arrays, tensors or truth values among them: x[key], x[key] = value, and `x.at`.
+"""Indices that contain arrays, tensors or booleans: `x[key]`, `x[key] = value` and `x.at`.
 
-NumPy's rules: boolean arrays stand for the positions of their true entries; integer arrays are
-broadcast together; the axes of the result that they make come where they stood if they stood next
-to each other, else first.
+NumPy's rules: a boolean array stands for the positions of its true elements; integer arrays
+broadcast together; their axes of the result stay in place if they are adjacent, otherwise they come
+first.
 
-`Advanced` brings any such index to one form: a basic index of slices only, a transpose that puts
-the indexed axes next to each other, and positions along these axes seen as one. What is known of
-the positions is checked here, at the call; tensors without a value when they are computed.
+`Advanced` converts such an index to one form: a basic index of slices only, a transpose that makes
+the indexed axes adjacent, and positions along these axes as one axis. Known positions are checked
+at the call; those of a tensor without a value are checked when they are computed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _entry(entry: Any, who: str) -> Any:
         raise _wrong_kind(who, type(entry).__name__)
     array = np.asarray(entry)
     if array.size == 0 and isinstance(entry, (list, tuple)):
-        array = array.astype(np.int64)  # NumPy takes [] as no positions
+        array = array.astype(np.int64)  # [] selects no positions, as in NumPy
     if array.dtype.kind not in "biu":
         raise _wrong_kind(who, f"{type(entry).__name__} of dtype {array.dtype}")
     return array
@@ -71,8 +71,8 @@ class Advanced:
     def __init__(self, shape: tuple[int, ...], key: Any, who: str) -> None:
         self.who = who
         self.before: list[Any] = []
-        self.axes: list[int] = []  # indexed ones, in the shape after `before`
-        self.indices: list[Any] = []  # one for each of them
+        self.axes: list[int] = []  # indexed axes, in the shape after `before`
+        self.indices: list[Any] = []  # one index for each of these axes
         self.lengths: list[int] = []
         layout: list[str] = []  # "new", "kept" or "indexed" for each entry
         entries = [_entry(e, who) for e in (key if isinstance(key, tuple) else (key,))]
@@ -91,7 +91,7 @@ class Advanced:
             if entry is None:
                 layout.append("new")
             elif entry is Ellipsis:
-                # Even of no axes, it stands between its neighbours.
+                # Also an Ellipsis for no axes separates its neighbours.
                 layout += ["kept"] * missing or ["nothing"]
                 self.before += [EVERYTHING] * missing
                 at += missing
@@ -125,7 +125,7 @@ class Advanced:
                 f"{self.who}: a mask of shape {mask.shape} for axes {at} … {at + mask.ndim - 1} "
                 f"of a tensor of shape {shape}; their lengths must be equal"
             )
-        if mask.ndim == 0:  # one truth value: a new axis of which all or nothing is taken
+        if mask.ndim == 0:  # a single bool: a new axis, taken or empty
             self._add(np.zeros(int(mask), np.int64), None, 1, at)
         for k, positions in enumerate(np.nonzero(mask) if mask.ndim else ()):
             self._add(positions, EVERYTHING, shape[at + k], at + k)
@@ -213,7 +213,7 @@ def _combined(indices: list[Any], lengths: list[int], who: str) -> tuple[Any, tu
     total: Any = 0
     for k, (index, length) in enumerate(zip(indices, lengths, strict=True)):
         if isinstance(index, Tensor):
-            # Taking from 0, 1, 2, … resolves what counts from the end and checks each axis.
+            # Taking from 0, 1, 2, … resolves negative indices and checks each axis.
             index = _core.take(_core.arange(0, length, 1, "int64"), index, 0, checked=True)
         total = total + index * prod(lengths[k + 1 :])
     if isinstance(total, Tensor):
@@ -259,7 +259,7 @@ class At:
     """`x.at`, to be indexed."""
 
     __slots__ = ("_x",)
-    # By indices 0, 1, 2, … either would go on for ever.
+    # Python's defaults would call __getitem__ with 0, 1, 2, … without end.
     __iter__ = None
     __contains__ = None
 
@@ -342,7 +342,7 @@ def _update(x: Tensor, key: Any, value: TensorLike, update: str, who: str = "") 
     value = _core.reshape(_core.fit(value, index.result, who), index.taken)
     base = index.gathered_from(x)
     unique = False
-    # Only their gradients are simpler for it.
+    # Unique positions simplify only the gradients of these two.
     if update in ("set", "multiply") and (_core.is_tracked(x) or _core.is_tracked(value)):
         unique = _without_duplicates(index.positions, base.shape[index.axis])
     changed = _core.at_index(base, value, index.positions, index.axis, update, unique)

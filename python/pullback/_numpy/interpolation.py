@@ -6,7 +6,7 @@ from .. import _core
 from .._base.checks import made_floating
 from .._core import Tensor
 from .._typing import TensorLike
-from .histograms import _row
+from .histograms import nonempty_vector
 
 __all__ = ["interp"]
 
@@ -59,7 +59,7 @@ def interp(
     Tensor([ 5., 20., 30.], dtype=float32)
     """
     x, xp, fp = (made_floating(v, "interp") for v in _core.operands([x, xp, fp], "interp"))
-    xp, fp = _row(xp, "interp", "points"), _row(fp, "interp", "values")
+    xp, fp = nonempty_vector(xp, "interp", "points"), nonempty_vector(fp, "interp", "values")
     if xp.shape != fp.shape:
         raise ValueError(f"interp: {xp.size} points for {fp.size} values")
     if period is not None:

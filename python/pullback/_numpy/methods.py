@@ -1,8 +1,7 @@
-"""Methods of Tensor and Variable: each is the public function of its name, with the tensor as its
-first argument. `METHODS` lists them; a function that gets its name added here is a method.
+"""Methods of Tensor and Variable, made from the public functions of the same names.
 
-What follows the function's own positional arguments is its `axis`, as in NumPy. Those whose
-arguments differ from the function's are written out.
+The tensor is the first argument. `METHODS` lists the functions. A positional argument after those
+of the function is its `axis`, as in NumPy. Methods with other arguments are written out.
 """
 
 from __future__ import annotations

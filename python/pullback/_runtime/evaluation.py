@@ -1,4 +1,4 @@
-"""Looking at several tensors at once."""
+"""Evaluation of several tensors in one plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fourier transforms, cosine and sine transforms, and convolution by them, `pb.fft`."""
+"""Fourier, cosine and sine transforms, and convolution by them, `pb.fft`."""
 
 from ._convolve import fftconvolve
 from ._cosine_transforms import dct, dst, idct, idst

@@ -10,7 +10,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
-from ._transform import Axes, Lengths, Norm, _complex, half_to_real, points_of_one, real_to_half
+from ._transform import Axes, Lengths, Norm, as_complex, half_to_real, points_of_one, real_to_half
 
 
 def rfft(
@@ -316,7 +316,7 @@ def hfft(
     >>> pb.fft.hfft([1.0, 2.0, 3.0])
     Tensor([ 8., -2.,  0., -2.], dtype=float32)
     """
-    x = _core.conj(_complex(_core.constant(x, who="hfft")))
+    x = _core.conj(as_complex(_core.constant(x, who="hfft")))
     return half_to_real(x, points_of_one(n, "hfft"), [axis], norm, "hfft", "forward")
 
 

@@ -41,7 +41,7 @@ def real_or_complex(x: Any, who: str) -> Tensor:
     return _core.cast(x, "float32") if x.dtype.itemsize == 2 else x
 
 
-def _complex(x: Tensor) -> Tensor:
+def as_complex(x: Tensor) -> Tensor:
     if x.dtype.kind == "c":
         return x
     x = real_or_complex(x, "fft")
@@ -109,7 +109,7 @@ def _made(x: Tensor, axis: int, kind: str, n: int, inverse: bool, norm: Any, who
 
 
 def complex_to_complex(x: Any, s: Any, axes: Any, norm: Any, who: str, inverse: bool) -> Tensor:
-    z = _complex(_core.constant(x, who=who))
+    z = as_complex(_core.constant(x, who=who))
     along, points = _plan(z, s, axes, who)
     for axis, n in reversed(list(zip(along, points, strict=True))):
         z = _made(z, axis, "c", n, inverse, norm, who)
@@ -133,7 +133,7 @@ def real_to_half(x: Any, s: Any, axes: Any, norm: Any, who: str, divided: str) -
 
 
 def half_to_real(x: Any, s: Any, axes: Any, norm: Any, who: str, divided: str) -> Tensor:
-    z = _complex(_core.constant(x, who=who))
+    z = as_complex(_core.constant(x, who=who))
     along, points = _plan(z, s, axes, who, from_half=True)
     if not along:
         raise ValueError(f"{who}: at least one axis is needed")

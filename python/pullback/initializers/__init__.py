@@ -1,4 +1,4 @@
-"""Initial values of parameters: `pb.nn.initializers`."""
+"""Initial values of parameters, `pb.initializers`; also `pb.nn.initializers`."""
 
 from .._numpy.creation import ones, zeros
 from ._distributions import constant, normal, truncated_normal, uniform

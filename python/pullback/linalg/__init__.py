@@ -1,21 +1,22 @@
-"""Linear algebra: equations, factors, norms and products of matrices, `pb.linalg`.
+"""Linear algebra, `pb.linalg`: equations, decompositions, norms and products of matrices.
 
-The last two axes are matrices, the axes before a batch; each matrix is one thread's. Integers
-become the default float, float16 and bfloat16 are computed in float32. What is no matrix, or not
-square where it has to be, is a `numpy.linalg.LinAlgError`, and so is one that has no such factors,
-when it is computed: it names the place in the batch. Derivatives of every order exist in both
-directions, of complex matrices too; where they are undefined they are NaN.
+The last two axes are matrices, the leading axes a batch; each matrix is computed by one thread.
+Integers become the default floating dtype; float16 and bfloat16 are computed in float32. Input that
+is not a matrix, or not square where required, raises `numpy.linalg.LinAlgError`. So does a matrix
+that has no such decomposition, when the result is computed; the message contains its position in
+the batch. Derivatives of every order exist in forward and reverse mode, of complex matrices too; if
+they are undefined, they are NaN.
 
-Where eigenvalues or singular values are equal, their vectors are any basis of a space, and have no
-derivatives; the values' own exist as long as a loss treats equal ones alike. Values count as equal
-whose difference is no more than the rounding of a decomposition, n ε times the norm. What a
-gradient by vectors makes of them is said by `degenerate`:
+The vectors of equal eigenvalues or singular values are any basis of a space and have no
+derivatives. The values themselves have derivatives if a loss treats equal values alike. Values
+count as equal if their difference is at most the rounding error of the decomposition, n ε times the
+norm. The parameter `degenerate` selects the gradient with respect to the vectors:
 
-"nan": it is NaN.
-"mask": what equal values' vectors say of each other is left out. That is right where a loss depends
-    on the space that they span alone, as the projector on it does; it is wrong for a function of a
-    matrix, as Σ f(w) v vᴴ.
-"error": a LinAlgError, when it is computed.
+"nan": the gradient is NaN.
+"mask": the terms between vectors of equal values are omitted. This is correct if the loss depends
+    only on the space that the vectors span, such as the projector on it. It is wrong for a function
+    of a matrix such as Σ f(w) v vᴴ.
+"error": a LinAlgError is raised when the gradient is computed.
 """
 
 from numpy.linalg import LinAlgError

@@ -1,5 +1,7 @@
-"""`linalg.diagonal` and `linalg.trace`, which take matrices, the last two axes. The functions of
-these names in the main namespace take the first two axes, as NumPy's do."""
+"""`linalg.diagonal` and `linalg.trace`, which take the last two axes as matrices.
+
+The functions of these names in the main namespace take the first two axes, as in NumPy.
+"""
 
 from __future__ import annotations
 

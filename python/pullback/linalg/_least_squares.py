@@ -1,9 +1,9 @@
 """Pseudo-inverses and least squares by singular values.
 
-The last two axes are matrices, the axes before a batch, and batches broadcast. Derivatives of every
-order exist in both directions, also of matrices whose singular values are equal, or 0: they are
-those among matrices of the same rank (Golub and Pereyra, "The differentiation of pseudo-inverses
-and nonlinear least squares problems whose variables separate", 1973).
+The last two axes are matrices, the leading axes a batch that broadcasts. Derivatives of every order
+exist in forward and reverse mode, also if singular values are equal or 0. They are the derivatives
+within the matrices of the same rank (Golub and Pereyra, "The differentiation of pseudo-inverses and
+nonlinear least squares problems whose variables separate", 1973).
 """
 
 from __future__ import annotations
@@ -120,12 +120,12 @@ def _least(a: Tensor, b: Tensor, cutoff: Tensor, turned: bool, who: str) -> Any:
         def p(z: Any, other: bool = False) -> Any:
             return _least(a, z, cutoff, turned != other, who)
 
-        m = adjoint(a) if turned else a  # of which p is the inverse
+        m = adjoint(a) if turned else a  # p applies the pseudo-inverse of m
         gb = p(g, True)
         rest = _core.subtract(b, _core.matmul(m, x))
         by_x = _core.matmul(gb, adjoint(x))
         by_rest = _core.matmul(rest, adjoint(p(gb)))
-        outside = _core.subtract(g, p(_core.matmul(m, g)))  # what m does not see of it
+        outside = _core.subtract(g, p(_core.matmul(m, g)))  # the part of g that m maps to 0
         by_outside = _core.matmul(p(x, True), adjoint(outside))
         gm = _core.subtract(_core.add(by_rest, by_outside), by_x)
         return [adjoint(gm) if turned else gm, gb]

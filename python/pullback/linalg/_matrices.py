@@ -1,4 +1,4 @@
-"""Operands that are matrices, or vectors: of one dtype, with the same axes before."""
+"""Conversions of operands to matrices of one dtype and one batch shape."""
 
 from __future__ import annotations
 

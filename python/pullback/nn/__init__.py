@@ -1,4 +1,4 @@
-"""Layers of networks: activations, losses, normalisation, convolutions and pools, `pb.nn`."""
+"""Neural networks, `pb.nn`: activations, losses, normalisation, convolutions and pools."""
 
 from .. import initializers
 from ._activations import (

@@ -1,4 +1,7 @@
-"""`ctc_loss`: sequences of labels whose places are not known."""
+"""`ctc_loss`: the loss of label sequences that are not aligned with the input.
+
+The forward algorithm over all alignments, as one `scan` along time.
+"""
 
 from __future__ import annotations
 
@@ -67,12 +70,12 @@ def ctc_loss(
     steps = lengths_of(input_lengths, batch, time, who, "input_lengths")
     lengths = lengths_of(target_lengths, batch, count, who, "target_lengths")
 
-    # A path goes along blank, label, blank, label …, blank; it may leave a blank out between two
-    # labels that differ.
+    # The states of a path: blank, label, blank, label, …, blank. A path may skip the blank between
+    # two labels that differ.
     width = 2 * count + 1
     each = _core.less(arange(count), _column(lengths))
     labels = _core.where(each, labels, empty)
-    if not _core.is_traced(labels):  # else the run finds them
+    if not _core.is_traced(labels):  # labels of a traced call are checked when it runs
         known = labels.numpy()
         wrong = known[(known < 0) | (known >= classes)]
         if wrong.size:
@@ -84,14 +87,14 @@ def ctc_loss(
     differs = _core.not_equal(places, _before(places, 2, empty))
     may_leap = _core.logical_and(differs, _core.not_equal(places, empty))
 
-    # Those of a batch that is one long row, where no class of another is a class.
+    # One row for the whole batch. A label outside the classes must not address another example.
     rows = _core.add(_column(_core.multiply(arange(batch), classes)), places)
     inside = _core.logical_and(_core.greater_equal(places, 0), _core.less(places, classes))
     rows = _core.reshape(_core.where(inside, rows, batch * classes), (batch * width,))
     flat = _core.reshape(x, (time, batch * classes))
     emitted = _core.reshape(_core.take(flat, rows, 1, True), (time, batch, width))
 
-    # Before the first step all paths stand at the first blank.
+    # Before the first step every path is at the first blank.
     start = _core.where(_core.equal(arange(width), 0), _core.full((batch, 1), 0, x.dtype), -inf)
 
     def step(paths: Tensor, at: Any) -> tuple[Tensor, None]:

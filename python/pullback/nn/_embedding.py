@@ -1,4 +1,4 @@
-"""Rows of a table, summed in bags: `embedding_bag`."""
+"""`embedding_bag`: rows of a table, reduced over bags of indices."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _of_parts(taken: Tensor, number: Tensor, offsets: Tensor, how: str) -> Tenso
         return _core.reshape(taken, (0, taken.shape[1]))
     positions = arange(taken.shape[0])
     bag = _core.subtract(_core.searchsorted(offsets, positions, True), 1)
-    if _core.is_traced(offsets):  # offsets that are wrong lead out of the bags
+    if _core.is_traced(offsets):  # invalid offsets of a traced call give an index outside the bags
         falls = _core.any(_core.less(offsets[1:], offsets[:-1]))
         ends = _core.greater(offsets[-1], taken.shape[0])
         wrong = _core.logical_or(_core.logical_or(falls, ends), _core.not_equal(offsets[0], 0))

@@ -1,4 +1,4 @@
-"""Recurrent networks along the first axis, by `scan`: `rnn`, `lstm`, `gru`."""
+"""Recurrent networks, `rnn`, `lstm` and `gru`: a `scan` along the first axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of another size: `resize` and `upsample`, axis after axis."""
+"""`resize` and `upsample`: change the size of the spatial axes, one axis at a time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _resized(x: TensorLike, size: Stride, method: str, data_format: str | None, 
 
 def _nearest(x: Tensor, axis: int, m: int) -> Tensor:
     n = x.shape[axis]
-    if m % n == 0:  # each one repeated: a view
+    if m % n == 0:  # equal repetitions are a view
         before, behind = x.shape[:axis], x.shape[axis + 1 :]
         apart = _core.reshape(x, (*before, n, 1, *behind))
         wide = _core.broadcast_to(apart, (*before, n, m // n, *behind))

@@ -1,7 +1,7 @@
-"""How windows lie over the axes of a picture: the arguments that convolutions and pools share.
+"""Strides, padding and dilation of the windows of convolutions and pools.
 
-Of a tensor (batch, axes …, channels), or with `data_format` (batch, channels, axes …), there are
-one to three axes. The core always sees three, those that are missing with length 1.
+The input has one to three spatial axes: (batch, axes …, channels), or with `data_format` (batch,
+channels, axes …). The core takes three spatial axes; those that are missing have size 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Special functions: `pb.special`."""
+"""Special functions with SciPy's names, `pb.special`."""
 
 from .._numpy.exponentials import xlog1py, xlogy
 from .._numpy.reductions import logsumexp

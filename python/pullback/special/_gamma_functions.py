@@ -1,4 +1,4 @@
-"""The gamma function and related functions, elementwise: `pb.special`, with SciPy's names."""
+"""The gamma function and related functions, elementwise, with SciPy's names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._base.checks import integer, made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 
-_LARGEST_DIMENSION = 1_000_000  # multigammaln computes as many terms for each entry
+_LARGEST_DIMENSION = 1_000_000  # multigammaln computes this many terms for each element
 
 
 def gammaln(x: TensorLike, /) -> Tensor:

@@ -1,5 +1,6 @@
-"""`special.softmax` and `special.log_softmax`: as SciPy's, over all axes or some. Those of
-`pullback.nn` are over one, the last unless another is named.
+"""`special.softmax` and `special.log_softmax`, over all axes by default, as in SciPy.
+
+The functions of these names in `pb.nn` reduce one axis, the last by default.
 """
 
 from __future__ import annotations
