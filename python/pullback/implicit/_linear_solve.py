@@ -1,5 +1,8 @@
-"""Linear systems of implicit.py, as functions of arrays: LAPACK's by NumPy, or SciPy's methods that
-need products with the matrix alone."""
+"""Linear systems of _solutions.py, on NumPy arrays.
+
+Dense systems are solved by LAPACK; larger ones by SciPy's iterative methods, which need only
+products with the matrix.
+"""
 
 from __future__ import annotations
 

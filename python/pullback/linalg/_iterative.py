@@ -1,8 +1,8 @@
 """Linear equations solved by products with the matrix alone: conjugate gradients and GMRES.
 
-The steps are a loop of the plan. Gradients know nothing of them: they are those of the exact
-solution near to what was found (see implicit.py), for which the adjoint equation is solved the same
-way, to the same tolerance.
+The iteration is a loop of the plan. Its gradient is that of the exact solution, at the computed one
+(see implicit/_solutions.py). The adjoint equation is solved by the same method, to the same
+tolerance.
 """
 
 from __future__ import annotations
